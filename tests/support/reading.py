@@ -18,7 +18,7 @@ from urnscan.records.key_columns import KeyColumns
 from urnscan.records.keys import KeyReader
 from urnscan.records.marc_runs import Fields
 from urnscan.records.record import Cut, Record, RecordReader, Run, RunReader
-from urnscan.records.record_columns import cuts, read_columns
+from urnscan.records.record_columns import read_columns
 
 __all__ = ["buffer_of", "keys_of", "outline", "owns", "read_from", "read_records", "refuse", "set_longest"]
 
@@ -74,7 +74,8 @@ def _read(reader: RecordReader, found: Sequence[Cut | Run]) -> Iterator[Record |
     described = zip(
         columns.identifiers.to_pylist(), columns.own_of_each(), columns.descriptions.to_pylist(), strict=True
     )
-    for at, (cut, (name, own, description)) in enumerate(zip(cuts(found), described, strict=True)):
+    cuts = itertools.chain.from_iterable(each.cuts() if isinstance(each, Run) else (each,) for each in found)
+    for at, (cut, (name, own, description)) in enumerate(zip(cuts, described, strict=True)):
         yield columns.damaged.get(at) or Record(cut.offset, cut.octets, name, tuple(texts[at]), tuple(own), description)
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import bits, flag_array, flags_of, number_array, numbers, text_array
+from urnscan.compiled.arrow import bits, flag_array, flags_of, number_array, numbers, string_array, text_array
 from urnscan.compiled.ascii import WHITE
 from urnscan.compiled.octets import Integers
 from urnscan.records.columns import Columns, Texts
@@ -222,8 +222,13 @@ class KeyColumns:
 
     def of_octets(self, records: Sequence[bytes]) -> Texts:
         """The key of each record by its octets, without white space around them."""
-        digests = (blake2b(octets.strip(), digest_size=_DIGEST).hexdigest() for octets in records)
-        return _behind(np.arange(len(records)), text_array([f"{OCTETS}:{digest}" for digest in digests]))
+        digests = b"".join([blake2b(octets.strip(), digest_size=_DIGEST).digest() for octets in records])
+        kind = f"{OCTETS}:".encode()
+        written = np.empty((len(records), len(kind) + 2 * _DIGEST), np.uint8)
+        written[:, : len(kind)] = np.frombuffer(kind, np.uint8)
+        written[:, len(kind) :] = np.frombuffer(digests.hex().encode(), np.uint8).reshape(-1, 2 * _DIGEST)
+        offsets = np.arange(0, written.size + 1, written.shape[1], dtype=np.int32)
+        return _behind(np.arange(len(records)), string_array(written.ravel(), offsets))
 
     def _of_names(
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray

@@ -208,11 +208,11 @@ def take_apart(octets: Octets, starts: Integers, ends: Integers, words: Words, o
 
 def fields_of(run: Run, declarations: bytes) -> Fields:
     """The fields of records, with the declarations of namespaces around them."""
-    starts_of = (_usual_start(cut.octets, declarations) for cut in run.cuts())
+    starts_of = (_usual_start(record.octets, declarations) for record in run.cuts())
     start, prefix = next(filter(None, starts_of), _NO_START)
     octets, starts, ends = run.octets, run.starts, run.ends
     if b"\r" in octets or not is_utf8(octets) or (ends - starts).max() >= DEFAULT_LIMITS:
-        records = [_in_use(cut.octets) for cut in run.cuts()]
+        records = [_in_use(record) for record in run.octets_of_each()]
         octets = b"".join(records)
         lengths = np.array([len(record) for record in records])
         ends = np.cumsum(lengths)

@@ -33,6 +33,9 @@ class Cut(NamedTuple):
     """Facts that are not in the octets and that its reader needs, such as the XML namespaces around it. They can be pickled."""
 
 
+_ALL = slice(None)
+
+
 class Run(NamedTuple):
     """Neighbouring records of a dump that are found by one call, and not read yet."""
 
@@ -47,10 +50,14 @@ class Run(NamedTuple):
     around: Any = None
     """See `Cut.around`; the same for all of them."""
 
-    def cuts(self) -> Iterator[Cut]:
-        """The records one by one."""
-        for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True):
+    def cuts(self, which: Integers | slice = _ALL) -> Iterator[Cut]:
+        """Some of the records, one by one."""
+        for start, end in zip(self.starts[which].tolist(), self.ends[which].tolist(), strict=True):
             yield Cut(self.offset + start, self.octets[start:end], self.around)
+
+    def octets_of_each(self) -> list[bytes]:
+        """The octets of each record: faster than by `cuts`."""
+        return [self.octets[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
 
     @classmethod
     def joined(cls, some: Sequence[Cut | Run]) -> Run:

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.compiled.arrow import number_array, octets_array, text_array
@@ -24,7 +25,7 @@ def read_columns(reader: RecordReader, found: Sequence[Cut | Run]) -> Columns:
     """
     fields, texts = _take_apart(reader, found)
     refused = fields.totals == REFUSED
-    one_by_one = zip(np.flatnonzero(refused).tolist(), itertools.compress(cuts(found), refused), strict=True)
+    one_by_one = zip(np.flatnonzero(refused).tolist(), _cuts_at(found, refused), strict=True)
     read = [(number, reader.record(cut)) for number, cut in one_by_one]
     damaged = {number: each for number, each in read if isinstance(each, Damaged)}
     records = [(number, each) for number, each in read if isinstance(each, Record)]
@@ -51,9 +52,24 @@ def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total
     )
 
 
-def cuts(found: Sequence[Cut | Run]) -> Iterator[Cut]:
-    """Records one by one."""
-    return itertools.chain.from_iterable(each.cuts() if isinstance(each, Run) else (each,) for each in found)
+def _cuts_at(found: Sequence[Cut | Run], refused: npt.NDArray[np.bool_]) -> Iterator[Cut]:
+    """The records that are marked, one by one. Of a run, no object is made for any other: it may have thousands."""
+    first = 0
+    for item in found:
+        last = first + count_of(item)
+        if isinstance(item, Run):
+            yield from item.cuts(np.flatnonzero(refused[first:last]))
+        elif refused[first]:
+            yield item
+        first = last
+
+
+def octets_of_each(found: Sequence[Cut | Run]) -> list[bytes]:
+    """The octets of each record."""
+    octets: list[bytes] = []
+    for item in found:
+        octets += item.octets_of_each() if isinstance(item, Run) else (item.octets,)
+    return octets
 
 
 def _take_apart(reader: RecordReader, found: Sequence[Cut | Run]) -> tuple[Fields, list[Texts]]:

@@ -18,7 +18,7 @@ from urnscan.records.identifier_columns import as_texts
 from urnscan.records.identifiers import with_wrong_digit
 from urnscan.records.key_columns import KeyColumns
 from urnscan.records.record import Cut, RecordReader, Run, count_of
-from urnscan.records.record_columns import cuts, read_columns
+from urnscan.records.record_columns import octets_of_each, read_columns
 from urnscan.run.options import Options
 from urnscan.run.task_results import Counts
 from urnscan.scanner.blocks import components_in_names
@@ -50,7 +50,7 @@ class BatchReader:
         damaged += ((int(number[at]), error) for at, error in columns.damaged.items())
         texts, wrong = _of_own(columns) if settings.fields else (columns.texts, [])
         keys = [] if keys_of is None else [*keys_of.read(columns)]
-        octets = [cut.octets for cut in cuts(records)] if settings.digests or (keys_of and keys_of.has_octets) else []
+        octets = octets_of_each(records) if settings.digests or (keys_of and keys_of.has_octets) else []
         if keys_of is not None and keys_of.has_octets:
             keys.append(keys_of.of_octets(octets))
         names, counts, cut_off = self._names(Texts.joined(texts), Texts.joined(keys), len(number))
