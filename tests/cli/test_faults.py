@@ -302,7 +302,7 @@ class TestSignals:
         """It is too late then: all are put in their places, and then it ends."""
         urnscan.write("a.txt", b"urn:foo:a urn:x")
         result = urnscan(
-            "a.txt", *ALL, through=signalled("urnscan.tables.atomic_file", "_Local.put", signal.SIGINT), status=130
+            "a.txt", *ALL, through=signalled("urnscan.tables.output_file", "_Local.put", signal.SIGINT), status=130
         )
         assert result.err == "urnscan: interrupted\n"
         assert urnscan.names() == ["a.txt", *OUTPUTS]

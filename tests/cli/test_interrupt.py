@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from urnscan.cli import signals
-from urnscan.tables.atomic_file import SHARDS_SUFFIX
+from urnscan.tables.output_file import SHARDS_SUFFIX
 
 from .conftest import PATIENCE, wait_until
 

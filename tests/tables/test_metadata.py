@@ -8,16 +8,16 @@ import pyarrow as pa
 import pytest
 
 from urnscan.tables import schemas
-from urnscan.tables.metadata import described
+from urnscan.tables.metadata import with_metadata
 
-SAID = {"version": "0.1", "counts": {"rejects": None, "ä": 1}}
+METADATA = {"version": "0.1", "counts": {"rejects": None, "ä": 1}}
 TABLES = [*(table["schema"] for table in schemas.WRITTEN.values()), schemas.CLUSTERS]
 
 
 @pytest.mark.parametrize("schema", TABLES, ids=lambda schema: schema.names[0])
 def test_as_pandas_itself(schema):
     """Columns that may be null, and no others, have a type of pandas that takes null; other types are those of NumPy."""
-    table = schema.empty_table().replace_schema_metadata(described(schema, SAID).metadata)
+    table = schema.empty_table().replace_schema_metadata(with_metadata(schema, METADATA).metadata)
     frame = table.to_pandas()
     again = pa.Table.from_pandas(frame, preserve_index=False).schema.pandas_metadata
     told = table.schema.pandas_metadata
@@ -29,7 +29,7 @@ def test_as_pandas_itself(schema):
             assert isinstance(frame[field.name].dtype, np.dtype) is not field.nullable
         else:
             assert one.keys() == other.keys()
-    assert json.loads(table.schema.metadata[b"PANDAS_ATTRS"]) == told["attributes"] == {"urnscan": SAID}
+    assert json.loads(table.schema.metadata[b"PANDAS_ATTRS"]) == told["attributes"] == {"urnscan": METADATA}
 
 
 def test_each_nullable_type():
@@ -45,7 +45,7 @@ def test_each_nullable_type():
         pa.uint64(),
         pa.bool_(),
     ]
-    schema = described(pa.schema([(str(kind), kind) for kind in kinds]), SAID)
+    schema = with_metadata(pa.schema([(str(kind), kind) for kind in kinds]), METADATA)
     frame = pa.table({str(kind): pa.nulls(2, kind) for kind in kinds}, schema).to_pandas()
     assert [str(dtype).lower() for dtype in frame.dtypes] == [
         "boolean" if str(kind) == "bool" else str(kind) for kind in kinds

@@ -41,7 +41,7 @@ def joined(schema, groups, **options):
     octets, structures, rows = bytearray(MAGIC), [], 0
     for number, group in enumerate(groups):
         apart = RowGroup(memoryview(file_of(schema, [group], **options)))
-        structures.append(apart.placed(number, len(octets)))
+        structures.append(apart.moved_to(len(octets), number))
         octets += apart.octets
         rows += apart.rows
     return bytes(octets + end_of_file(memoryview(file_of(schema, [], **options)), structures, rows))
@@ -74,7 +74,7 @@ def test_places_far_behind():
     table = TABLES["rows of a table"]
     place = 3 << 40
     file = memoryview(file_of(table.schema, [table]))
-    end = end_of_file(memoryview(file_of(table.schema, [])), [RowGroup(file).placed(0, place)], table.num_rows)
+    end = end_of_file(memoryview(file_of(table.schema, [])), [RowGroup(file).moved_to(place, 0)], table.num_rows)
     near, far = (pq.read_metadata(pa.BufferReader(octets)).row_group(0) for octets in (file, MAGIC + end))
     for number in range(near.num_columns):
         before, behind = near.column(number), far.column(number)
@@ -90,9 +90,9 @@ def test_more_row_groups_than_a_number_of_theirs_can_count():
     table = TABLES["all types"]
     group = RowGroup(memoryview(file_of(table.schema, [table])))
     group._fields[7] = (4, 0)  # `ordinal`, an i16
-    numbered = group.placed(32_767, 4)
+    numbered = group.moved_to(4, 32_767)
     group._fields[7] = (4, 0)
-    unnumbered = group.placed(32_768, 4)
+    unnumbered = group.moved_to(4, 32_768)
     assert len(numbered) - len(unnumbered) == 1 + 3
     empty = memoryview(file_of(table.schema, []))
     for structure in (numbered, unnumbered):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.support.examples import FEW
 from tests.support.outputs import METADATA, SCHEMA, rows_of, write
 from urnscan.pool import Pool
-from urnscan.tables import atomic_file as places
+from urnscan.tables import output_file
 from urnscan.tables import parquet_writer as parquet
 from urnscan.tables.parquet_writer import ParquetOutput
 
@@ -146,14 +146,14 @@ class TestThreads:
 class TestDisk:
     """The disk begins with a row group as soon as it is written; a run that waits at its end waits for the footer."""
 
-    @pytest.mark.skipif(places._sync_file_range is None, reason="this system has no such call")
+    @pytest.mark.skipif(output_file._sync_file_range is None, reason="this system has no such call")
     def test_each_row_group(self, tmp_path, monkeypatch):
-        begun, real = [], places._sync_file_range
+        begun, real = [], output_file._sync_file_range
 
         def begin(descriptor, start, octets, flags):
             begun.append((start, start + octets, real(descriptor, start, octets, flags)))
 
-        monkeypatch.setattr(places, "_sync_file_range", begin)
+        monkeypatch.setattr(output_file, "_sync_file_range", begin)
         monkeypatch.setattr(parquet, "_ROW_GROUP", 4)
         path = tmp_path / "out.parquet"
         write(path, [rows_of(range(10))])
@@ -163,8 +163,8 @@ class TestDisk:
         assert failed == (0, 0, 0)
 
     def test_system_without_it(self, tmp_path, monkeypatch):
-        for name, call in (("with", places._sync_file_range), ("without", None)):
-            monkeypatch.setattr(places, "_sync_file_range", call)
+        for name, call in (("with", output_file._sync_file_range), ("without", None)):
+            monkeypatch.setattr(output_file, "_sync_file_range", call)
             write(tmp_path / name, [rows_of(range(10))])
         assert (tmp_path / "with").read_bytes() == (tmp_path / "without").read_bytes()
 

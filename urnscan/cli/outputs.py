@@ -61,7 +61,7 @@ def open_outputs(
 
 def check_files(*paths: str | None) -> list[str]:
     """The paths in the arguments. Raises FatalError like check_outputs, and if one is standard output."""
-    from urnscan.tables.atomic_file import check_outputs
+    from urnscan.tables.output_file import check_outputs
 
     if STANDARD_OUTPUT in paths:
         raise FatalError("-: standard output takes only what a scan finds: name a file (./- for one of this name)")

@@ -261,7 +261,7 @@ def _open_shards(
     first = next(iter(outputs.files.values()))
     meaning = {"tables": list(outputs.files), **options.identity()}
     name = without_secrets(outputs.paths[0])
-    shards = Shards(first.beside, meaning, resume=arguments.resume, force=arguments.force, name=name)
+    shards = Shards(first.base_path, meaning, resume=arguments.resume, force=arguments.force, name=name)
     stack.enter_context(shards)
 
     def note_how_to_continue(_kind: object, error: BaseException | None, _traceback: object) -> None:

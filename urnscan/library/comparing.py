@@ -12,7 +12,7 @@ import pyarrow as pa
 from urnscan.errors import checks_options
 from urnscan.results.difference import Difference
 from urnscan.run.options import Options, local_name, read_options
-from urnscan.tables.atomic_file import check_outputs
+from urnscan.tables.output_file import check_outputs
 from urnscan.tables.schemas import CHANGES
 from urnscan.tables.writers import open_table
 

@@ -23,8 +23,8 @@ from urnscan.records.keys import URN
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.tasks import plan_size
 from urnscan.scanner.grammar import ResolverTail
-from urnscan.tables.atomic_file import check_outputs, commit_all
 from urnscan.tables.metadata import KEY
+from urnscan.tables.output_file import check_outputs, commit_all
 from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.schemas import CLUSTERS, REPEATING_IN_CLUSTERS
 from urnscan.urn.namespaces.own import Rules

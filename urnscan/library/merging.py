@@ -11,7 +11,7 @@ from urnscan.pool import Pool
 from urnscan.results.merge import Merge, MergeReport
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.pipeline import Outputs
-from urnscan.tables.atomic_file import check_outputs, commit_all
+from urnscan.tables.output_file import check_outputs, commit_all
 from urnscan.tables.schemas import WRITTEN
 from urnscan.tables.writers import open_table
 

@@ -22,7 +22,7 @@ from urnscan.run.options import Named, Options, local_name, named_inputs, read_o
 from urnscan.run.pipeline import Outputs, Report, run
 from urnscan.run.tasks import Argument, plan_size
 from urnscan.scanner.grammar import ResolverTail
-from urnscan.tables.atomic_file import check_outputs, commit_all
+from urnscan.tables.output_file import check_outputs, commit_all
 from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.plain_output import PageOutput
 from urnscan.tables.rows import coded_rows

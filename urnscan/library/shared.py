@@ -16,7 +16,7 @@ from urnscan.display.progress import Progress, show_if_wanted
 from urnscan.display.text import in_line
 from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote
 from urnscan.stores.urls import is_url
-from urnscan.tables.metadata import KEY, described
+from urnscan.tables.metadata import KEY, with_metadata
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, said: Mapping
     Columns may have dictionaries where the schema has none.
     """
     table = pa.Table.from_batches(batches, batches[0].schema if batches else schema).unify_dictionaries().cast(schema)
-    return table.replace_schema_metadata(described(schema, said).metadata)
+    return table.replace_schema_metadata(with_metadata(schema, said).metadata)
 
 
 def as_frame(table: pa.Table) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from urnscan.report.embedded import COLUMNS, Place, cut
 from urnscan.report.page import common_folder
 from urnscan.report.scan_page import Ends, Row, Summary, Varied
 from urnscan.report.tallies import Numbers, Tally, Top
-from urnscan.tables.readers import Table
+from urnscan.tables.readers import TableFile
 from urnscan.urn.explanation import resolver
 from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.parser import parse
@@ -43,7 +43,7 @@ _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 class _Figures:
     """Figures of the first pass over the classes."""
 
-    def __init__(self, file: Table) -> None:
+    def __init__(self, file: TableFile) -> None:
         """Raises FatalError if the file is damaged, or not as urnscan wrote it."""
         self.occurrences = self.classes = self.spellings = 0
         self.several = 0
@@ -105,7 +105,7 @@ class _Figures:
 class _Occurrences:
     """Figures of the occurrences, and the first places of the classes in the page."""
 
-    def __init__(self, file: Table, urns: pa.ChunkedArray, counts: Numbers) -> None:
+    def __init__(self, file: TableFile, urns: pa.ChunkedArray, counts: Numbers) -> None:
         """`counts` are the occurrences of the classes `urns`. Raises FatalError if the file has not as many."""
         self._file = file
         self._urns = urns.combine_chunks().cast(pa.large_string())
@@ -164,8 +164,8 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str, rul
 
     Raises FatalError if a file is not the expected table, or the two are not of the same run.
     """
-    file = Table(classes, "classes")
-    places = None if occurrences is None else Table(occurrences, "occurrences")
+    file = TableFile(classes, "classes")
+    places = None if occurrences is None else TableFile(occurrences, "occurrences")
     figures = _Figures(file)
     if places is not None and places.rows != figures.occurrences:
         raise FatalError(
@@ -278,7 +278,7 @@ def _sources(first_found: Tally, found_in: pa.Table | None) -> tuple[list[Row], 
     return found, table.num_rows - len(found)
 
 
-def _varied(file: Table, places: Numbers) -> list[Varied]:
+def _varied(file: TableFile, places: Numbers) -> list[Varied]:
     """The classes with the most spellings."""
     rows = file.take_in_order(places, "urn", "occurrence_count", "spelling_count", "spellings")
     return [
@@ -292,7 +292,7 @@ def _varied(file: Table, places: Numbers) -> list[Varied]:
     ]
 
 
-def _problems(file: Table, figures: _Figures) -> list[Row]:
+def _problems(file: TableFile, figures: _Figures) -> list[Row]:
     """The codes of problems, each with its most frequent classes."""
     problems = _added_up(
         (code, row["occurrences"], row["classes"])

@@ -14,7 +14,7 @@ from urnscan.compiled.arrow import decoded, flag_array, flags_of, number_array, 
 from urnscan.compiled.strings import argsort_pairs
 from urnscan.results.key_windows import one_batch, rows_at_once, windows
 from urnscan.run.options import Options
-from urnscan.tables.readers import Table
+from urnscan.tables.readers import TableFile
 from urnscan.tables.schemas import CLASSES
 from urnscan.urn.prefix_filter import with_beginnings
 
@@ -26,13 +26,13 @@ _COLUMNS = ("urn", "spellings", *_VALUES)
 _SCHEME = len("urn:")
 
 
-def changed_classes(tables: Sequence[Table], options: Options) -> Iterator[list[dict[str, Any]]]:
+def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[list[dict[str, Any]]]:
     """CHANGES rows, sorted by `urn`, of the classes that the options choose; `tables` are the old one and the new one.
 
     Raises FatalError for a damaged table.
     """
     runs = [
-        (table.path, table.batches(*_COLUMNS, most=rows_at_once(options.memory, len(tables), table.row_octets)))
+        (table.path, table.batches(*_COLUMNS, max_rows=rows_at_once(options.memory, len(tables), table.row_octets)))
         for table in tables
     ]
     for window in windows(runs):

@@ -14,7 +14,7 @@ from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.errors import FatalError
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.run.options import Options
-from urnscan.tables.readers import Table
+from urnscan.tables.readers import TableFile
 from urnscan.tables.rows import class_rows
 from urnscan.tables.schemas import SINGLE
 from urnscan.urn.syntax import get_syntax
@@ -25,7 +25,7 @@ _READ = ("syntax", "equivalence")  # options that decide the rows of classes
 class ClassesOfOccurrences:
     """The classes of occurrences: takes OCCURRENCES rows of tables, in order, and gives CODED_CLASSES rows."""
 
-    def __init__(self, table: Table, grouping: Grouping) -> None:
+    def __init__(self, table: TableFile, grouping: Grouping) -> None:
         """`table` is one of the tables; all have the same options. Raises FatalError if these cannot be known."""
         said = table.metadata()
         if said.get("rules"):

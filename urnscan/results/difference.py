@@ -11,7 +11,7 @@ from urnscan.errors import FatalError
 from urnscan.results.changed_classes import CAME, CHANGED, WENT, changed_classes
 from urnscan.results.opening import differing_options, open_tables
 from urnscan.run.options import Options
-from urnscan.tables.readers import Table
+from urnscan.tables.readers import TableFile
 from urnscan.tables.schemas import CHANGES
 
 
@@ -47,7 +47,7 @@ class Difference:
             if changes:
                 yield pa.RecordBatch.from_pylist(changes, CHANGES)
 
-    def _table(self, name: str) -> Table:
+    def _table(self, name: str) -> TableFile:
         tables = open_tables([name], self.outputs, "classes", "clusters")
         if tables[0].kind == "clusters":
             raise FatalError(

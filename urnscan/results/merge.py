@@ -23,7 +23,7 @@ from urnscan.results.merged_classes import Merged, merge_rows
 from urnscan.results.opening import added_counts, differing_options, open_tables
 from urnscan.run.groupings import groupings
 from urnscan.run.pipeline import Outputs, Sink
-from urnscan.tables.readers import Table
+from urnscan.tables.readers import TableFile
 from urnscan.tables.schemas import CLASSES, OCCURRENCES
 
 _NO_PROGRESS = Progress()
@@ -167,9 +167,9 @@ class Merge:
                 yield number, pa.RecordBatch.from_arrays(columns, schema=OCCURRENCES)
                 on_rows(len(rows))
 
-    def _rows_of(self, table: Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def _rows_of(self, table: TableFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         most = rows_at_once(self._memory, len(self._tables), table.row_octets)
-        return table.batches(*schema.names, most=most)
+        return table.batches(*schema.names, max_rows=most)
 
 
 def _give(rows: pa.RecordBatch, sink: Sink | None) -> None:

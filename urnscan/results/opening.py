@@ -11,19 +11,19 @@ from urnscan.inputs.selection import Selection
 from urnscan.stores.input import one_by_one
 from urnscan.stores.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.tables.editions import EDITION
-from urnscan.tables.readers import Table
+from urnscan.tables.readers import TableFile
 
 _PARQUET = Selection(include=("*.parquet", "*.parq", "*.pq"))
 _COUNTS = "counts"
 
 
-def open_tables(named: Sequence[str], outputs: Sequence[str], *kinds: str) -> list[Table]:
+def open_tables(named: Sequence[str], outputs: Sequence[str], *kinds: str) -> list[TableFile]:
     """The tables in the files that are named, in this order; in folders, and for patterns, those of Parquet files below.
 
     All are of the same kind, one of `kinds`. Raises FatalError if one cannot be read or is no such table, for one that is
     named twice or is an output, and if there is none.
     """
-    tables: list[Table] = []
+    tables: list[TableFile] = []
     places = {real_place(output): output for output in outputs}
     met: set[str] = set()
     for path in _paths(named):
@@ -33,7 +33,7 @@ def open_tables(named: Sequence[str], outputs: Sequence[str], *kinds: str) -> li
         if place in met:
             raise FatalError(f"{path}: is named twice; its rows would count twice")
         met.add(place)
-        tables.append(Table(path, *kinds))
+        tables.append(TableFile(path, *kinds))
         _check_edition(tables[-1])
         if (kind := tables[-1].kind) != tables[0].kind:
             raise FatalError(f"{path}: holds {kind}, and {tables[0].path} {tables[0].kind}: name tables of one kind")
@@ -42,7 +42,7 @@ def open_tables(named: Sequence[str], outputs: Sequence[str], *kinds: str) -> li
     return tables
 
 
-def differing_options(tables: Sequence[Table]) -> Iterator[str]:
+def differing_options(tables: Sequence[TableFile]) -> Iterator[str]:
     """The options that differ in neighbouring tables, with their values and files.
 
     All that the metadata say counts, but for the counts. No value is the same as an empty one.
@@ -57,7 +57,7 @@ def differing_options(tables: Sequence[Table]) -> Iterator[str]:
                 )
 
 
-def added_counts(tables: Sequence[Table]) -> dict[str, int | None]:
+def added_counts(tables: Sequence[TableFile]) -> dict[str, int | None]:
     """The counts of all runs, added up; None where one of them did not count. Raises FatalError."""
     told: list[dict[str, int | None]] = []
     for table in tables:
@@ -84,7 +84,7 @@ def _paths(named: Sequence[str]) -> Iterator[str]:
             yield found.path or found.name
 
 
-def _check_edition(table: Table) -> None:
+def _check_edition(table: TableFile) -> None:
     """Raise FatalError if a table is of another edition, or does not say what run it is of."""
     said = table.metadata()
     if not said:

@@ -35,8 +35,8 @@ from urnscan.formats.small_files import UNKNOWN, file_states
 from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, TaskResult
 from urnscan.run.tasks import FilePart, Files, Task
 from urnscan.stores.input import Input, Listed
-from urnscan.tables.atomic_file import SHARDS_SUFFIX
 from urnscan.tables.editions import names_now
+from urnscan.tables.output_file import SHARDS_SUFFIX
 
 _TABLES = ("partial", "occurrences", "rejects")
 _AT_ONCE = 16 << 20  # octets of rows that are kept from the beginning on

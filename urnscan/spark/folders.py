@@ -26,8 +26,8 @@ from urnscan.spark.frames import batch
 from urnscan.stores.remote_outputs import RemoteFolder
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.stores.urls import is_remote, local_path, parse_url
-from urnscan.tables.atomic_file import as_fatal, existing_output, name_of
 from urnscan.tables.metadata import OF_FOLDER
+from urnscan.tables.output_file import as_fatal, existing_output, name_of
 from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.schemas import WRITTEN
 

@@ -1,11 +1,11 @@
-"""The edition of the tables that are written, and the names that columns had before."""
+"""The edition of the tables that are written, and the names that columns had in earlier editions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 EDITION = 2
-"""The edition of the tables: `schema` in the metadata of a file. Files of the first edition do not say it."""
+"""The edition of the tables: `schema` in the metadata of a file. Files of the first edition have no such key."""
 
 RENAMED: Mapping[str, str] = {
     "count": "occurrence_count",
@@ -23,10 +23,10 @@ ADDED = ("r_component", "q_component", "f_component", "problem", "captured", "st
 
 
 def names_now(names: Iterable[str]) -> list[str]:
-    """The names of columns in this edition: those of the first are replaced, unless the new name is there, too.
+    """The names of columns in this edition: a name of the first one is replaced, unless the new name is there, too.
 
     >>> names_now(["urn", "count"]), names_now(["occurrence_count", "count"])
     (['urn', 'occurrence_count'], ['occurrence_count', 'count'])
     """
-    given = list(names)
-    return [name if (now := RENAMED.get(name, name)) in given else now for name in given]
+    stored = list(names)
+    return [name if (now := RENAMED.get(name, name)) in stored else now for name in stored]

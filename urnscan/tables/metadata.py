@@ -1,4 +1,4 @@
-"""Metadata of a table's schema: the run that made it, and its types in pandas."""
+"""Metadata in the schema of a table: the run that made the table, and the types of its columns in pandas."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any
 import pyarrow as pa
 
 KEY = "urnscan"
-"""Key of the metadata; also among the attributes of a pandas frame."""
+"""Key of the metadata of a run, in a schema and among the attributes of a pandas frame."""
 OF_FOLDER = "_urnscan.json"
-"""File with the metadata of a folder of Parquet. Readers of Parquet ignore files that begin with "_"."""
+"""File with the metadata of a folder of Parquet. Readers of Parquet ignore files whose names begin with "_"."""
 
 
-def described(schema: pa.Schema, said: Mapping[str, Any]) -> pa.Schema:
-    """The schema with `said`, as JSON, in its metadata, and with what pandas reads there.
+def with_metadata(schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Schema:
+    """The schema with the metadata of a run as JSON, and with the entries that pandas reads.
 
-    That is what pandas writes for such a frame: the type of each column (integers and flags with nulls would be
-    floats and objects otherwise), and `said` as an attribute, where `Table.to_pandas` of a new Arrow looks for it, and
-    where `pandas.read_parquet` does with any. pandas itself is not needed for that.
+    The entries for pandas are those that pandas itself would write. They have the type of each column: without them,
+    integers with nulls would become floats, and flags with nulls objects. They also have the metadata as an attribute
+    of the frame, in two places: `Table.to_pandas` of a new Arrow reads one, `pandas.read_parquet` the other.
     """
-    attributes = {KEY: said}
+    attributes = {KEY: metadata}
     of_pandas = {
         "index_columns": [],
         "column_indexes": [],
         "columns": [_column(field) for field in schema],
         "attributes": attributes,
-        "creator": {"library": KEY, "version": said.get("version", "")},
+        "creator": {"library": KEY, "version": metadata.get("version", "")},
     }
-    entries = {KEY: said, "pandas": of_pandas, "PANDAS_ATTRS": attributes}
+    entries = {KEY: metadata, "pandas": of_pandas, "PANDAS_ATTRS": attributes}
     return schema.with_metadata({key: json.dumps(value) for key, value in entries.items()})
 
 
 def _column(field: pa.Field) -> dict[str, Any]:
-    """A column as the metadata of pandas describe it; one with a dictionary is described by its values."""
+    """The entry of a column in the metadata of pandas; a column with a dictionary has the type of its values."""
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     logical, stored, more = _LOGICAL.get(kind, str(kind)), str(kind), None
     if pa.types.is_list(kind):

@@ -1,8 +1,8 @@
-"""Footers of Parquet files: row groups that were written as files of their own become those of one file.
+"""Footers of Parquet files: several files with one row group each become one file with these row groups.
 
-A footer is the structure `FileMetaData` of parquet.thrift, in Thrift's compact protocol. It says where in the file each
-column of each row group begins. So a footer is read, gets other places, and is written again. All else stays as pyarrow
-wrote it.
+A footer is the structure `FileMetaData` of parquet.thrift, in Thrift's compact protocol. It contains the offset in the
+file at which each column of each row group begins. So a footer is read, gets other offsets, and is written again. All
+other fields stay as pyarrow wrote them.
 
 https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
 https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
@@ -17,29 +17,31 @@ MAGIC = b"PAR1"
 """Octets with which a Parquet file begins and ends."""
 
 _Structure = dict[int, tuple[int, Any]]
-"""Type and value of each field, by the number of the field, in the order of the octets."""
+"""Type and value of each field, by the number of the field, in the order in which the fields are written."""
 
 # Types of the compact protocol; parquet.thrift has no others.
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _STRUCTURE = (*range(10), 12)
 _INTEGERS = (_I16, _I32, _I64)
 _WIDTHS = {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: 8}
-"""Octets of values that have always so many; a boolean is its type alone."""
-_LONG = 15  # in the place of a number that is larger than 14: it follows
+"""Lengths of the values of a fixed length. A boolean has no octets, as its type is its value."""
+_LONG = 15
+"""Four bits hold a length up to 14; this value in its place says that the length follows as a number."""
 
 # Fields of parquet.thrift.
 _FILE_ROWS, _FILE_GROUPS = 3, 4
-_GROUP_COLUMNS, _GROUP_ROWS, _GROUP_PLACE, _GROUP_NUMBER = 1, 3, 5, 7
-_COLUMN_PLACE, _COLUMN_METADATA = 2, 3
-_DATA_PLACE, _DICTIONARY_PLACE = 9, 11
-_MOST_NUMBER = (1 << 15) - 1  # of a row group; the field may be left out
+_GROUP_COLUMNS, _GROUP_ROWS, _GROUP_OFFSET, _GROUP_NUMBER = 1, 3, 5, 7
+_COLUMN_OFFSET, _COLUMN_METADATA = 2, 3
+_DATA_OFFSET, _DICTIONARY_OFFSET = 9, 11
+_MAX_NUMBER = (1 << 15) - 1
+"""The highest number of a row group that its field can hold. A row group may have no such field."""
 
 
 class RowGroup:
     """The row group of a Parquet file that has only one."""
 
     def __init__(self, file: memoryview) -> None:
-        """`file` has the octets of the whole file."""
-        end, footer = _parts(file)
+        """`file` is the whole file."""
+        end, footer = _read_footer(file)
         _, groups = footer[_FILE_GROUPS][1]
         (self._fields,) = groups
         self.octets = file[len(MAGIC) : end]
@@ -47,19 +49,21 @@ class RowGroup:
         self.rows: int = self._fields[_GROUP_ROWS][1]
         """Number of its rows."""
 
-    def placed(self, number: int, place: int) -> bytes:
-        """The structure `RowGroup` of row group `number`, from 0, of a file in which its octets begin at `place`.
+    def moved_to(self, offset: int, number: int) -> bytes:
+        """The structure `RowGroup` in the footer of another file.
 
-        Call it once.
+        `offset` is where `octets` begin in that file; `number` is the number of the row group there, from 0. May be
+        called only once, as it changes the offsets of this row group.
         """
-        further = place - len(MAGIC)
-        _move(self._fields, _GROUP_PLACE, further)
+        distance = offset - len(MAGIC)
+        _move(self._fields, _GROUP_OFFSET, distance)
         for column in self._fields[_GROUP_COLUMNS][1][1]:
-            _move(column, _COLUMN_PLACE, further)
-            for field in (_DATA_PLACE, _DICTIONARY_PLACE):
-                _move(column[_COLUMN_METADATA][1], field, further)
-        if _GROUP_NUMBER in self._fields:  # pyarrow 19 sets it
-            if number <= _MOST_NUMBER:
+            _move(column, _COLUMN_OFFSET, distance)
+            for field in (_DATA_OFFSET, _DICTIONARY_OFFSET):
+                _move(column[_COLUMN_METADATA][1], field, distance)
+        # pyarrow 19 writes this field, other versions do not.
+        if _GROUP_NUMBER in self._fields:
+            if number <= _MAX_NUMBER:
                 self._fields[_GROUP_NUMBER] = (_I16, number)
             else:
                 del self._fields[_GROUP_NUMBER]
@@ -67,34 +71,34 @@ class RowGroup:
 
 
 def end_of_file(empty: memoryview, groups: Sequence[bytes], rows: int) -> bytes:
-    """The octets behind the row groups of a Parquet file.
+    """The octets of a Parquet file that follow its row groups.
 
-    `empty` is a file with the same schema, and no row. `groups` are row groups as `RowGroup.placed` gives them; they
-    have `rows` rows in all.
+    `empty` is a file with the same schema and without rows. `groups` are the results of `RowGroup.moved_to`; together
+    the row groups have `rows` rows.
     """
-    _, footer = _parts(empty)
+    _, footer = _read_footer(empty)
     footer[_FILE_ROWS] = (_I64, rows)
     footer[_FILE_GROUPS] = (_LIST, (_STRUCTURE, groups))
     octets = _encoded(footer)
     return octets + len(octets).to_bytes(4, "little") + MAGIC
 
 
-def _parts(file: memoryview) -> tuple[int, _Structure]:
-    """The place in a Parquet file where its footer begins, and the footer."""
+def _read_footer(file: memoryview) -> tuple[int, _Structure]:
+    """The offset at which the footer of a Parquet file begins, and the footer."""
     end = len(file) - 4 - len(MAGIC)
     start = end - int.from_bytes(file[end : end + 4], "little")
     return start, _Reader(bytes(file[start:end])).structure()
 
 
-def _move(fields: _Structure, number: int, further: int) -> None:
-    """Let a place in a file be so many octets further; 0, or no such field, means that there is none."""
-    kind, place = fields.get(number, (_I64, 0))
-    if place:
-        fields[number] = (kind, place + further)
+def _move(fields: _Structure, number: int, distance: int) -> None:
+    """Add a distance to the offset in a field. A field that is 0 or absent means "none", and stays."""
+    kind, offset = fields.get(number, (_I64, 0))
+    if offset:
+        fields[number] = (kind, offset + distance)
 
 
 class _Reader:
-    """Reads values of the compact protocol."""
+    """Reader of values of the compact protocol."""
 
     def __init__(self, octets: bytes) -> None:
         self._octets = octets
@@ -142,29 +146,30 @@ class _Reader:
 
 
 def _encoded(fields: _Structure) -> bytes:
-    """The octets of a structure."""
+    """A structure in the compact protocol."""
     out = bytearray()
     _write_structure(out, fields)
     return bytes(out)
 
 
 def _write_structure(out: bytearray, fields: _Structure) -> None:
-    before = 0
+    previous = 0
     for number, (kind, value) in fields.items():
-        if number - before <= _LONG:
-            out.append((number - before) << 4 | kind)
+        if number - previous <= _LONG:
+            out.append((number - previous) << 4 | kind)
         else:
             out.append(kind)
             _write_integer(out, number)
         _write_value(out, kind, value)
-        before = number
+        previous = number
     out.append(_STOP)
 
 
 def _write_value(out: bytearray, kind: int, value: Any) -> None:  # noqa: ANN401 (of any type of the protocol)
     if kind in _INTEGERS:
         _write_integer(out, value)
-    elif isinstance(value, bytes):  # or a structure that is encoded already
+    # A field of the type _STRUCTURE has bytes if it is encoded already, as `moved_to` returns it.
+    elif isinstance(value, bytes):
         if kind == _BINARY:
             _write_unsigned(out, len(value))
         out += value
@@ -175,8 +180,8 @@ def _write_value(out: bytearray, kind: int, value: Any) -> None:  # noqa: ANN401
         out.append(min(len(values), _LONG) << 4 | inner)
         if len(values) >= _LONG:
             _write_unsigned(out, len(values))
-        for each in values:
-            _write_value(out, inner, each)
+        for item in values:
+            _write_value(out, inner, item)
 
 
 def _write_unsigned(out: bytearray, number: int) -> None:

@@ -1,8 +1,8 @@
-"""Parquet writer: the same octets for the same rows, however they arrive, and however many threads encode them.
+"""Parquet writer: the same rows give the same file, for any sizes of batches and any number of threads.
 
-Row groups are independent. Each is encoded as a file of its own, in memory, by a thread; what they are is put into the
-file in their order. The octets are those that one writer of pyarrow would write. That writer encodes one row group after
-the other in one thread, which was a third of the CPU time of a scan of text with many URNs.
+Row groups are independent. A thread encodes each of them as a separate file, in memory, and the results are written to
+the output in their order. The file is the same as one writer of pyarrow would write. That writer encodes one row group
+after the other in one thread, which was a third of the CPU time of a scan of text with many URNs.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ import pyarrow.parquet as pq
 from urnscan.compiled.arrow import numbers, octet_strings
 from urnscan.errors import FatalError
 from urnscan.pool import Pool, Timings
-from urnscan.tables.atomic_file import Output, as_fatal, begin_sync, name_of
-from urnscan.tables.metadata import described
+from urnscan.tables.metadata import with_metadata
+from urnscan.tables.output_file import Output, as_fatal, begin_sync, name_of
 from urnscan.tables.parquet_footer import MAGIC, RowGroup, end_of_file
 from urnscan.tables.plain_output import CODECS, NOT_WRITTEN
 
-# A row group is full with so many rows, or so many octets in their texts.
+# A row group is full when it has this many rows, or this many octets in their texts.
 _ROW_GROUP = 1 << 17
 _ROW_GROUP_OCTETS = 1 << 25
 
 _NOT_PARQUET = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".html", ".db", ".sqlite", *CODECS, *NOT_WRITTEN)
-"""Suffixes of other forms: a program that opens such a file would fail without saying why."""
+"""Suffixes of other formats: a program that expects one of them could not read a Parquet file of that name."""
 
 
 class ParquetOutput(Output):
@@ -50,10 +50,10 @@ class ParquetOutput(Output):
         force: bool = False,
         pool: Pool | None = None,
     ) -> None:
-        """Leaf columns with dictionaries are those whose values repeat; with statistics, those that readers filter by.
+        """`dictionaries` are the leaf columns whose values repeat; `statistics` are those that readers filter by.
 
-        True stands for all columns. Threads of the pool encode; None: the thread that writes does. Raises FatalError
-        like Output, for the suffix of another form, and later when the disk is full.
+        True means all columns. Threads of `pool` encode row groups; None: the thread that calls `write` does. Raises
+        FatalError like Output, and for the suffix of another format. All methods raise FatalError if the disk is full.
         """
         name = name_of(path)
         suffix = Path(name).suffix.lower()
@@ -62,19 +62,21 @@ class ParquetOutput(Output):
         super().__init__(path, force=force)
         self.schema = schema
         self._properties = {
-            "compression": "snappy",  # zstd saves a third of the file and takes half as long again
+            # With zstd the file is a third smaller, and writing it takes 1.5 times as long.
+            "compression": "snappy",
             "use_dictionary": dictionaries,
             "write_statistics": statistics,
-            "write_batch_size": 1 << 16,  # rows handed to an encoder at once: fewer, longer calls
+            # Rows that an encoder gets in one call: more rows are fewer calls.
+            "write_batch_size": 1 << 16,
         }
         self._repeating = () if isinstance(dictionaries, bool) else dictionaries
         self._pool = pool
         self._timings = Timings() if pool is None else pool.timings
-        self._waiting: list[pa.RecordBatch] = []
-        self._rows = self._octets = 0  # that wait
+        self._pending: list[pa.RecordBatch] = []
+        self._pending_rows = self._pending_octets = 0
         self._encoding: deque[Future[RowGroup]] = deque()
-        self._groups: list[bytes] = []  # of the footer
-        self._all_rows = 0  # of these
+        self._written_groups: list[bytes] = []
+        self._written_rows = 0
         with as_fatal(self._place.name), contextlib.ExitStack() as stack:
             stack.push(self)
             self._file = self._written.open("wb")
@@ -83,39 +85,42 @@ class ParquetOutput(Output):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. Row groups begin at the same rows, whatever the sizes of the batches.
+        """Append rows of the schema. Row groups begin at the same rows for any sizes of batches.
 
-        A column of strings may come with a dictionary, which spares copies; readers of the file get strings.
+        A column of strings may have a dictionary, which saves copies; readers of the file get strings.
         """
-        ends = np.cumsum(_octets(rows, self._repeating))  # of each row, counted from the first
+        ends = np.cumsum(_octets(rows, self._repeating))
         start = 0
         while start < rows.num_rows:
             before = int(ends[start - 1]) if start else 0
-            most = int(np.searchsorted(ends, before + _ROW_GROUP_OCTETS - self._octets, side="left")) + 1
-            stop = min(rows.num_rows, start + _ROW_GROUP - self._rows, max(most, start + 1))
-            self._waiting.append(rows.slice(start, stop - start))
-            self._rows += stop - start
-            self._octets += int(ends[stop - 1]) - before
-            if self._rows >= _ROW_GROUP or self._octets >= _ROW_GROUP_OCTETS:
+            full = int(np.searchsorted(ends, before + _ROW_GROUP_OCTETS - self._pending_octets, side="left")) + 1
+            stop = min(rows.num_rows, start + _ROW_GROUP - self._pending_rows, max(full, start + 1))
+            self._pending.append(rows.slice(start, stop - start))
+            self._pending_rows += stop - start
+            self._pending_octets += int(ends[stop - 1]) - before
+            if self._pending_rows >= _ROW_GROUP or self._pending_octets >= _ROW_GROUP_OCTETS:
                 self._write_group()
             start = stop
 
     def _write_end(self, metadata: Mapping[str, Any]) -> None:
-        if self._rows:
+        if self._pending_rows:
             self._write_group()
         while self._encoding:
             self._append(self._encoding.popleft().result())
-        # The schema of Arrow in the footer is replaced by the same with metadata, which are known only at the end.
-        schema = described(self.schema, metadata)
+        # The metadata are known only now, so the schema of Arrow in the footer is replaced by one with them.
+        schema = with_metadata(self.schema, metadata)
         arrow = base64.b64encode(schema.serialize())
         empty = self._encoded(None, {"ARROW:schema": arrow, **schema.metadata})
-        self._file.write(end_of_file(empty, self._groups, self._all_rows))
+        self._file.write(end_of_file(empty, self._written_groups, self._written_rows))
         self._file.close()
 
     def _write_group(self) -> None:
-        """Have the rows that wait encoded, and write the row groups before them that are ready, or should be."""
-        batches, self._waiting = self._waiting, []
-        self._rows = self._octets = 0
+        """Let a thread encode the pending rows, and write earlier row groups that are encoded.
+
+        If more row groups are being encoded than the pool has threads, it waits for the first.
+        """
+        batches, self._pending = self._pending, []
+        self._pending_rows = self._pending_octets = 0
         with as_fatal(self._place.name):
             if self._pool is None:
                 self._append(self._row_group(batches))
@@ -129,7 +134,7 @@ class ParquetOutput(Output):
         return RowGroup(self._encoded(_same_dictionaries(pa.Table.from_batches(batches))))
 
     def _encoded(self, rows: pa.Table | None, metadata: Mapping[str, bytes] | None = None) -> memoryview:
-        """The octets of a Parquet file with one row group, or none."""
+        """A Parquet file with one row group; without any if `rows` is None."""
         stream = pa.BufferOutputStream()
         with pq.ParquetWriter(stream, self.schema if rows is None else rows.schema, **self._properties) as writer:
             if rows is not None:
@@ -139,22 +144,23 @@ class ParquetOutput(Output):
         return memoryview(stream.getvalue())
 
     def _append(self, group: RowGroup) -> None:
-        place = self._file.tell()
-        self._groups.append(group.placed(len(self._groups), place))
-        self._all_rows += group.rows
+        offset = self._file.tell()
+        self._written_groups.append(group.moved_to(offset, len(self._written_groups)))
+        self._written_rows += group.rows
         with self._timings.measure("file"):
             self._file.write(group.octets)
-            begin_sync(self._file, place, len(group.octets))
+            begin_sync(self._file, offset, len(group.octets))
         self._timings.count("encoding", group.rows)
         self._timings.count("file", len(group.octets))
 
     def _close(self) -> None:
-        with contextlib.suppress(OSError):  # of a full disk, which was told already
+        # The error of a full disk was already raised when a row group was written.
+        with contextlib.suppress(OSError):
             self._file.close()
 
 
 def _octets(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Octets of the texts of each row; those of columns that repeat, and inside structures, are not counted."""
+    """Octets of the texts of each row, without the columns `repeating` and texts in structures."""
     octets = np.zeros(rows.num_rows, np.int64)
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         if name in repeating:
@@ -167,7 +173,10 @@ def _octets(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.in
 
 
 def _same_dictionaries(group: pa.Table) -> pa.Table:
-    """The group with dictionaries of its own values only, in the order in which they occur, whatever the batches had."""
+    """The group with dictionaries that have only its values, in the order in which these occur.
+
+    Without that, the file would depend on the dictionaries of the batches.
+    """
     group = group.unify_dictionaries().combine_chunks()
     for number, field in enumerate(group.schema):
         if pa.types.is_dictionary(field.type):

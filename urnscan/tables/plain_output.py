@@ -1,4 +1,4 @@
-"""Plain octets: reports and deduplicated dumps."""
+"""Output files of octets and of HTML: deduplicated dumps, tables as text, pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from urnscan.errors import FatalError
 from urnscan.stores.urls import is_remote, without_secrets
-from urnscan.tables.atomic_file import Output, as_fatal
+from urnscan.tables.output_file import Output, as_fatal
 
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Compressions that pyarrow writes, by the suffix of the name."""
@@ -20,13 +20,13 @@ NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", "
 """Suffixes of forms that are read, but not written."""
 
 PAGES = (".html", ".htm", ".xhtml")
-"""Suffixes of the name of a page; it may have none."""
+"""Suffixes that the name of a page may have; a name without a suffix is accepted, too."""
 GENERATOR = b'<meta name="generator" content="urnscan">'
 """Octets at the beginning of each page that urnscan writes."""
 
 
 def form_of(name: str) -> tuple[str, str]:
-    """The suffix of a path or URL that tells the form of the file, and that of its compression; "" if it has none.
+    """Two suffixes of a path or URL, in lower case: of its format and of its compression; "" if there is none.
 
     >>> form_of("a/urns.CSV.gz"), form_of("s3://bucket/urns.parquet?versionId=1.2"), form_of("urns")
     (('.csv', '.gz'), ('.parquet', ''), ('', ''))
@@ -39,10 +39,10 @@ def form_of(name: str) -> tuple[str, str]:
 
 
 class OctetOutput(Output):
-    """A file of octets, compressed as the suffix of its name says (.gz, .bz2, .zst, .lz4)."""
+    """A file of octets. The suffix of its name chooses the compression (.gz, .bz2, .zst, .lz4)."""
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False, folder: Path | None = None) -> None:
-        """See Output. Raises FatalError for the suffix of a form that is not written, too."""
+        """See Output. Also raises FatalError for a suffix in NOT_WRITTEN."""
         suffix = Path(os.fspath(path)).suffix.lower()
         if suffix in NOT_WRITTEN:
             raise FatalError(f"{os.fspath(path)}: {suffix} is not written; choose {', '.join(CODECS)} or none of them")
@@ -64,10 +64,10 @@ class OctetOutput(Output):
 
 
 class PageOutput(OctetOutput):
-    """A page of HTML, compressed as OctetOutput does it."""
+    """A page of HTML, compressed like OctetOutput."""
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """See OctetOutput. Raises FatalError for a suffix that is not of HTML; a name may have no suffix."""
+        """See OctetOutput. Raises FatalError for a suffix that is not in PAGES; a name without a suffix is accepted."""
         name = without_secrets(os.fspath(path))
         suffix, _ = form_of(name)
         if suffix and suffix not in PAGES:

@@ -1,4 +1,4 @@
-"""Tables of urnscan in Parquet files: rows in batches or at places, in the types of their schema, or a FatalError."""
+"""Reader of tables that urnscan wrote to Parquet: rows in batches or by number, in the types of their schema."""
 
 from __future__ import annotations
 
@@ -22,45 +22,48 @@ from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
 
 _ROWS = 1 << 17
 _BUFFER = 1 << 18  # octets of a column that are read at once
-_COUNTS = ("inputs", "failures", "notes", "octets", "left_out")  # among the settings of a run
+_COUNTS = ("inputs", "failures", "notes", "octets", "left_out")  # shown after the options of a run
 _MADE_BY = {
     "classes": (CLASSES, "urnscan -o"),
     "occurrences": (OCCURRENCES, "urnscan --occurrences"),
     "rejects": (REJECTS, "urnscan --rejects"),
     "clusters": (CLUSTERS, "urnscan dedup -o"),
 }
-"""The tables of urnscan, and the commands that write them."""
+"""The schema of each kind of table, and the command that writes it."""
 
 
-class Table:
-    """A Parquet file with a table of urnscan. All errors are FatalErrors that name the file."""
+class TableFile:
+    """A Parquet file with a table that urnscan wrote. All errors are FatalErrors that name the file."""
 
     def __init__(self, path: str, *kinds: str) -> None:
-        """Open the table of a file, which is of one of these kinds: keys of `_MADE_BY`."""
+        """Open a file. `kinds` are the kinds of tables that the caller accepts: keys of `_MADE_BY`."""
         self.path = path
         self._kinds = kinds
         with self._as_fatal():
             if Path(path).is_dir():
                 raise FatalError(f"{path}: is a folder; name a file in it")
             file = pa.OSFile(os.fsencode(path))
-            found = pq.ParquetFile(file).schema_arrow
-            names = names_now(found.names)
-            columns = pa.schema(map(pa.Field.with_name, found, names))
+            stored = pq.ParquetFile(file).schema_arrow
+            names = names_now(stored.names)
+            columns = pa.schema(map(pa.Field.with_name, stored, names))
             misfits = {kind: _misfit(columns, kind) for kind in kinds}
             self.kind = next((kind for kind in kinds if not misfits[kind]), kinds[0])
-            """The kind of its rows, a key of `_MADE_BY`."""
+            """The kind of the table, a key of `_MADE_BY`."""
             self._schema, made_by = _MADE_BY[self.kind]
-            if wrong := misfits[self.kind]:
-                raise FatalError(f"{path}: {wrong}; {made_by} writes {self.kind}")
-            self._names = dict(zip(names, found.names, strict=True))  # in the file, which may be of an earlier edition
+            if misfit := misfits[self.kind]:
+                raise FatalError(f"{path}: {misfit}; {made_by} writes {self.kind}")
+            # The names of the columns in the file, which may be of an earlier edition.
+            self._names = dict(zip(names, stored.names, strict=True))
             texts = {field.name for field in self._schema if pa.types.is_string(_decoded(field.type))}
             repeating = [self._names[name] for name in names if name in texts - {"urn", "text", "nss"}]
             # A buffer for the whole file, which is the default, would let many tables take much memory.
             self._file = pq.ParquetFile(file, read_dictionary=repeating, buffer_size=_BUFFER, pre_buffer=False)
         self.rows: int = self._file.metadata.num_rows
 
-    def batches(self, *names: str, groups: Sequence[int] | None = None, most: int = _ROWS) -> Iterator[pa.RecordBatch]:
-        """All rows, or those of some row groups, with these columns, in the types of the schema; at most `most` at once."""
+    def batches(
+        self, *names: str, groups: Sequence[int] | None = None, max_rows: int = _ROWS
+    ) -> Iterator[pa.RecordBatch]:
+        """Read these columns of all rows, or of the rows of some row groups; a batch has at most `max_rows` rows."""
         metadata = self._file.metadata
         expected = self.rows if groups is None else sum(metadata.row_group(group).num_rows for group in groups)
         groups = range(metadata.num_row_groups) if groups is None else groups
@@ -70,59 +73,61 @@ class Table:
             )
         columns = [self._names[name] for name in names]
         with self._as_fatal():
-            batches = self._file.iter_batches(most, row_groups=groups, columns=columns, use_threads=True)
-            for batch in batches if groups else ():  # Arrow 19 fails in a file without row groups
-                batch.validate(full=True)  # of a damaged file, dictionaries and UTF-8 too
+            batches = self._file.iter_batches(max_rows, row_groups=groups, columns=columns, use_threads=True)
+            # Arrow 19 fails in a file without row groups.
+            for batch in batches if groups else ():
+                # Arrow does not check the dictionaries and the UTF-8 of a damaged file when it reads them.
+                batch.validate(full=True)
                 expected -= len(batch)
                 yield pa.RecordBatch.from_arrays([self._column(batch, name) for name in names], names=list(names))
             if expected:
                 raise FatalError(f"{self.path}: is damaged: it has not as many rows as it says")
 
-    def take(self, places: Integers, *names: str) -> pa.Table:
-        """The rows at these places, in ascending order, with these columns."""
-        places = np.sort(places)
-        found, start = [], 0
+    def take(self, row_numbers: Integers, *names: str) -> pa.Table:
+        """Read these columns of the rows with these numbers, sorted by number."""
+        wanted = np.sort(row_numbers)
+        taken, start = [], 0
         metadata = self._file.metadata
         for group in range(metadata.num_row_groups):
             end = start + metadata.row_group(group).num_rows
-            if np.searchsorted(places, end) > np.searchsorted(places, start):
+            if np.searchsorted(wanted, end) > np.searchsorted(wanted, start):
                 for batch in self.batches(*names, groups=[group]):
-                    within = places[np.searchsorted(places, start) : np.searchsorted(places, start + len(batch))]
-                    found.append(pa.Table.from_batches([batch.take(number_array(within - start))]))
+                    within = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, start + len(batch))]
+                    taken.append(pa.Table.from_batches([batch.take(number_array(within - start))]))
                     start += len(batch)
             start = end
-        return pa.concat_tables(found).unify_dictionaries() if found else self._schema.empty_table().select(names)
+        return pa.concat_tables(taken).unify_dictionaries() if taken else self._schema.empty_table().select(names)
 
-    def take_in_order(self, places: Integers, *names: str) -> list[dict[str, Any]]:
-        """The rows at these places, in the order of the places."""
-        rows = self.take(places, *names).to_pylist()
-        return [rows[place] for place in np.argsort(np.argsort(places))]
+    def take_in_order(self, row_numbers: Integers, *names: str) -> list[dict[str, Any]]:
+        """Read these columns of the rows with these numbers, in the order of `row_numbers`."""
+        rows = self.take(row_numbers, *names).to_pylist()
+        return [rows[place] for place in np.argsort(np.argsort(row_numbers))]
 
     def metadata(self) -> dict[str, Any]:
         """Metadata of the run that wrote the file; empty if it has none."""
         with contextlib.suppress(KeyError, ValueError):
-            said = json.loads((self._file.metadata.metadata or {})[KEY.encode()])
-            return said if isinstance(said, dict) else {}
+            metadata = json.loads((self._file.metadata.metadata or {})[KEY.encode()])
+            return metadata if isinstance(metadata, dict) else {}
         return {}
 
     @property
     def row_octets(self) -> int:
-        """Octets of a row in memory, about: of the row group with the largest."""
+        """About how many octets a row takes in memory, in the row group with the largest rows."""
         metadata = self._file.metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         return max((group.total_byte_size // max(group.num_rows, 1) + 1 for group in groups), default=1)
 
     def settings(self) -> list[tuple[str, str]]:
-        """Settings of the run that wrote the file; none if it does not tell."""
+        """Options and counts of the run that wrote the file, as texts; empty if its metadata do not have them."""
         with contextlib.suppress(KeyError, ValueError, TypeError, AttributeError):
-            said = self.metadata()
-            counts = said.pop("counts", {})
-            rows = [*said.items(), *((name, counts.get(name)) for name in _COUNTS)]
+            metadata = self.metadata()
+            counts = metadata.pop("counts", {})
+            rows = [*metadata.items(), *((name, counts.get(name)) for name in _COUNTS)]
             return [(str(name).replace("_", " "), _in_words(value)) for name, value in rows if value not in (None, [])]
         return []
 
     def _column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
-        """A column without nulls, unless the schema allows them."""
+        """A column of a batch. Raises FatalError if it has nulls that the schema does not allow."""
         column, field = batch.column(self._names[name]), self._schema.field(name)
         if column.null_count and not field.nullable:
             raise FatalError(
@@ -157,26 +162,26 @@ def _begins_as_parquet(path: str) -> bool:
     return True
 
 
-def _misfit(found: pa.Schema, kind: str) -> str:
-    """The first difference between a schema and the table that it should be; empty if it fits."""
+def _misfit(schema: pa.Schema, kind: str) -> str:
+    """The first difference between the schema of a file and that of a kind of table; empty if it fits."""
     expected, _ = _MADE_BY[kind]
-    missing = [name for name in _needed(kind) if name not in found.names]
+    missing = [name for name in _needed(kind) if name not in schema.names]
     for other, (_, made_by) in _MADE_BY.items():
-        if missing and set(_needed(other)) <= set(found.names):
+        if missing and set(_needed(other)) <= set(schema.names):
             return f"holds {other} ({made_by}), not {kind}"
     if missing:
         return f"has no column {missing[0]}"
     for field in expected:
-        if found.names.count(field.name) > 1:
+        if schema.names.count(field.name) > 1:
             return f"has several columns {field.name}"
-        column = found.field(field.name).type if field.name in found.names else field.type
+        column = schema.field(field.name).type if field.name in schema.names else field.type
         if not _is_like(column, field.type):
             return f"the column {field.name} holds {column}, not {_decoded(field.type)}"
     return ""
 
 
 def _needed(kind: str) -> list[str]:
-    """The columns that each file with a table has, of any edition."""
+    """The columns that each file of this kind has, in any edition of the tables."""
     schema, _ = _MADE_BY[kind]
     return [name for name in schema.names if kind != "occurrences" or name not in ADDED]
 
@@ -185,24 +190,23 @@ def _decoded(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _is_like(found: pa.DataType, expected: pa.DataType) -> bool:
+def _is_like(stored: pa.DataType, expected: pa.DataType) -> bool:
     """Whether a column can be read as `expected`: other writers keep numbers and strings in other widths."""
-    found, expected = _decoded(found), _decoded(expected)
+    stored, expected = _decoded(stored), _decoded(expected)
     if pa.types.is_string(expected):
-        return bool(pa.types.is_string(found) or pa.types.is_large_string(found))
+        return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored))
     if pa.types.is_integer(expected):
-        return bool(pa.types.is_integer(found))
+        return bool(pa.types.is_integer(stored))
     if pa.types.is_list(expected):
-        is_list = pa.types.is_list(found) or pa.types.is_large_list(found)
-        return bool(is_list and _is_like(found.value_type, expected.value_type))
+        is_list = pa.types.is_list(stored) or pa.types.is_large_list(stored)
+        return bool(is_list and _is_like(stored.value_type, expected.value_type))
     if not pa.types.is_struct(expected):
-        return bool(found == expected)
-    fields = {field.name: field.type for field in found} if pa.types.is_struct(found) else {}
+        return bool(stored == expected)
+    fields = {field.name: field.type for field in stored} if pa.types.is_struct(stored) else {}
     return all(field.name in fields and _is_like(fields[field.name], field.type) for field in expected)
 
 
 def _in_words(value: object) -> str:
-    """A setting in words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Columns of matches -> batches of rows of the tables."""
+"""Rows of the tables, made of columns of matches, of rejects, or of grouped rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from urnscan.urn.reject_reasons import why_ends_badly, why_not
 from urnscan.urn.syntax import Syntax
 
 OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "mime")]
-"""Types of the columns that tell of web archives."""
+"""Types of the columns captured, status and mime, which have values only for web archives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,17 @@ class Places:
     """Index of the input in `names`."""
     names: Sequence[str]
     members: pa.StringArray | None = None
-    """None: none is in a member."""
+    """The member of each match or reject; None if the inputs have no members."""
     captures: Sequence[pa.Array] | None = None
-    """The columns captured, status and mime; None: none is in a web archive."""
+    """The columns captured, status and mime; None if the inputs are not web archives."""
 
     @property
     def member(self) -> pa.StringArray:
-        """The column of members."""
+        """The column `member`."""
         return pa.nulls(len(self.start), pa.string()) if self.members is None else self.members
 
     def columns(self) -> list[pa.Array]:
-        """The columns source, member, start and line, with which the rows of both tables begin."""
+        """The first columns of both tables: source, member, start and line."""
         source = pa.DictionaryArray.from_arrays(number_array(self.source), text_array(self.names))
         return [source, self.member, number_array(self.start), number_array(self.line)]
 
@@ -90,10 +90,14 @@ class MatchColumns:
         )
 
     def partial(self, numbers: npt.NDArray[np.int32]) -> pa.RecordBatch:
-        """The matches as SINGLE rows; `numbers` has the number among all inputs of each of `places.names`."""
+        """The matches as SINGLE rows.
+
+        `numbers` has, for each of `places.names`, its number among all inputs.
+        """
         matches, places = self.matches, self.places
         text = string_array(matches.text, matches.text_offsets)
-        no_text = text_array([""])[0]  # pyarrow would import pandas to make it from ""
+        # An Arrow value instead of "", for which pyarrow would import pandas.
+        no_text = text_array([""])[0]
         return pa.RecordBatch.from_arrays(
             [
                 self.urn,
@@ -109,7 +113,7 @@ class MatchColumns:
 def occurrences_in_values(
     hits: InValues, level: Level, syntax: Syntax, member: pa.StringArray | None = None
 ) -> pa.RecordBatch:
-    """Matches in values of no input as OCCURRENCES rows: their `source` is empty."""
+    """Matches in values that come from the caller instead of an input, as OCCURRENCES rows. `source` is empty."""
     matches, source = hits.matches, np.zeros(len(hits.matches), np.int32)
     places = Places(hits.start, hits.line, source, [""], member)
     return MatchColumns(matches, places, canonical_column(matches, level), syntax).occurrences()
@@ -123,40 +127,42 @@ def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
     urn = string_array(octets, offsets)
     if not level.keep_query:
         return urn
-    rows = pc.match_substring(urn, "&")  # without it there is at most one directive, and nothing to sort
-    if not pc.any(rows).as_py():
+    # Directives of a query are separated by "&" and sorted: a query without "&" has at most one.
+    has_several = pc.match_substring(urn, "&")
+    if not pc.any(has_several).as_py():
         return urn
-    refined = [level.refine(form) for form in urn.filter(rows).to_pylist()]
-    return pc.replace_with_mask(urn, rows, text_array(refined))
+    refined = [level.refine(form) for form in urn.filter(has_several).to_pylist()]
+    return pc.replace_with_mask(urn, has_several, text_array(refined))
 
 
 def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBatch:
     """Rejects as REJECTS rows."""
     text = string_array(rejects.text, rejects.text_offsets)
-    behind = rejects.position >= 0  # behind a match, which may be longer than the text
-    distinct = text.filter(flag_array(~behind)).dictionary_encode()
+    # The error of a match that ends badly is found by the text after the match: the match may be longer than `text`.
+    is_match = rejects.position >= 0
+    distinct = text.filter(flag_array(~is_match)).dictionary_encode()
     errors = [why_not(reject, syntax) for reject in distinct.dictionary.to_pylist()]
-    which = np.empty(len(rejects), np.int32)
-    which[~behind] = numbers(distinct.indices)
-    rests, of_match = np.unique(rejects.rest[behind], return_inverse=True)
-    which[behind] = of_match + len(errors)
+    error_numbers = np.empty(len(rejects), np.int32)
+    error_numbers[~is_match] = numbers(distinct.indices)
+    rests, rest_numbers = np.unique(rejects.rest[is_match], return_inverse=True)
+    error_numbers[is_match] = rest_numbers + len(errors)
     errors += [why_ends_badly(int(rest).to_bytes(REST, "little").rstrip(b"\0").decode(), syntax) for rest in rests]
-    position = np.array([error.position for error in errors], np.int32)[which]
-    error = number_array(which)
+    position = np.array([error.position for error in errors], np.int32)[error_numbers]
+    error = number_array(error_numbers)
     return pa.RecordBatch.from_arrays(
         [
             *places.columns(),
             text,
             text_array([error.code for error in errors]).take(error).dictionary_encode(),
             text_array([error.reason for error in errors]).take(error),
-            number_array(np.where(behind, rejects.position, position)),
+            number_array(np.where(is_match, rejects.position, position)),
         ],
         schema=REJECTS,
     )
 
 
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
-    """CODED_CLASSES rows of GROUPED rows; `names` has the names of the inputs by their numbers."""
+    """GROUPED rows as CODED_CLASSES rows; `names` has the names of the inputs by their numbers."""
     urn = grouped.column("urn")
     octets, offsets = octet_strings(urn)
     parts = _parts(octets, offsets, level.keep_query)
@@ -183,7 +189,7 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) 
 def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
     """CLASSES rows as CODED_CLASSES rows."""
     columns = [
-        classes.column(field.name).dictionary_encode()  # a column with a dictionary stays as it is
+        classes.column(field.name).dictionary_encode()  # does nothing if the column has a dictionary
         if pa.types.is_dictionary(field.type)
         else classes.column(field.name)
         for field in CODED_CLASSES
@@ -192,38 +198,37 @@ def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def count_untrimmed(classes: pa.RecordBatch) -> int:
-    """Number of CODED_CLASSES rows with the problem `untrimmed`, which is the first one of a class."""
+    """Number of CODED_CLASSES rows with the problem `untrimmed`. If a class has it, it is the first in `problem`."""
     problem = classes.column("problem")
     return pc.sum(pc.starts_with(problem.dictionary, NAMES[UNTRIMMED]).take(problem.indices)).as_py() or 0
 
 
 def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buffer) -> pa.Array:
-    """A column of these buffers, null where a value is not known."""
+    """A column of these buffers, null where `known` is False."""
     return pa.Array.from_buffers(kind, len(known), [bits(known), *buffers], null_count=int((~known).sum()))
 
 
 class _Parts(NamedTuple):
-    """Parts of canonical forms."""
+    """Parts of canonical forms. A run is a group of neighbouring rows with the same NID."""
 
     colons: Offsets
-    """The end of the NID of each."""
+    """The end of the NID of each form."""
     ends: Offsets
-    """The end of its NSS."""
+    """The end of the NSS of each form."""
     runs: RowNumbers
-    """Number of the run of each, from 0: neighbours with the same NID."""
+    """The number of the run of each form, from 0."""
     heads: RowNumbers
-    """The first row of each run."""
+    """The number of the first row of each run."""
 
     def nids(self, octets: Octets, offsets: Offsets) -> pa.DictionaryArray:
-        """The column of NIDs."""
         starts = take_numbers(offsets, self.heads) + np.int32(len("urn:"))
         nids = string_array(*cut(octets, starts, take_numbers(self.colons, self.heads))).dictionary_encode()
-        of_rows = number_array(take_numbers(numbers(nids.indices), self.runs))
-        return pa.DictionaryArray.from_arrays(of_rows, nids.dictionary)
+        indices = number_array(take_numbers(numbers(nids.indices), self.runs))
+        return pa.DictionaryArray.from_arrays(indices, nids.dictionary)
 
 
 def _parts(urn: Octets, offsets: Offsets, query: bool) -> _Parts:
-    """The parts of each canonical form; its NSS ends before the query, if `query`."""
+    """The parts of each canonical form. With `query`, the NSS ends before the query; else at the end of the form."""
     rows = len(offsets) - 1
     parts = _Parts(np.empty(rows, np.int32), offsets[1:].copy(), np.empty(rows, np.int32), np.empty(rows, np.int32))
     runs = _find_parts(urn, offsets, query, parts)
@@ -232,7 +237,7 @@ def _parts(urn: Octets, offsets: Offsets, query: bool) -> _Parts:
 
 @compiled
 def _find_parts(urn: Octets, offsets: Offsets, query: bool, parts: _Parts) -> int:
-    """Set the parts of each form, and return the number of runs; `ends` is the end of the form."""
+    """Set the parts of each form, and return the number of runs. Precondition: `ends` has the ends of the forms."""
     colons, ends, runs, heads = parts
     count = begin = end = 0
     for i in range(len(colons)):

@@ -1,4 +1,4 @@
-"""A column of values, each a text of its own: scanned end to end, matches told apart by value."""
+"""Scanning a column of values: many values are scanned as one text, and each match is assigned to its value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from urnscan.scanner.views.recovery import RecoveringScanner
 
 
-_ROWS = 1 << 14  # values that are scanned as one text, at most
+_ROWS = 1 << 14  # at most so many values are scanned as one text
 _TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
@@ -31,7 +31,7 @@ class PlacesInValues:
     value: npt.NDArray[np.int64]
     """The index of the value, from 0."""
     start: npt.NDArray[np.int64]
-    """Octets from the beginning of the value."""
+    """Octets before it in the value."""
     line: npt.NDArray[np.int64]
     """1 + the LF octets before it in the value."""
 
@@ -42,7 +42,7 @@ class InValues(PlacesInValues):
 
     matches: Matches
     rejects: PlacesInValues | None = None
-    """Places of `matches.rejects`, if there are any."""
+    """Places of `matches.rejects`; None if there are no rejects."""
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -53,7 +53,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Iterator[InValues]:
-    """The matches in values of a type that `is_text`; null holds nothing.
+    """The matches in values of a type that `is_text` accepts; null has no matches.
 
     Raises ArgumentError for a value of more than 2 GiB.
     """
@@ -64,7 +64,8 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
         starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
         line_ends: npt.NDArray[np.int64] | None = None if scanner.grammar.count_lines else starts[:0]
         for matches in scanner.scan_octets(octets[: offsets[-1]]):
-            if line_ends is None:  # not counted in values that hold nothing
+            # Found here, so that values without matches need not be searched.
+            if line_ends is None:
                 line_ends = np.flatnonzero(octets == ord("\n"))
             rejects: PlacesInValues | None = None
             if matches.rejects:
@@ -78,25 +79,25 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
 
 
 def count_octets(values: pa.Array) -> int:
-    """The octets of values of a type that `is_text`."""
+    """The number of octets of values of a type that `is_text` accepts."""
     return pc.sum(pc.binary_length(as_octets(values))).as_py() or 0
 
 
 def as_octets(values: pa.Array) -> pa.LargeBinaryArray:
-    """The octets of values of a type that `is_text`."""
-    return _each(values).cast(pa.large_binary())
+    """The octets of values of a type that `is_text` accepts."""
+    return _decoded(values).cast(pa.large_binary())
 
 
-def _each(values: pa.Array) -> pa.Array:
-    """The values, decoded if they are a dictionary. Arrow casts no dictionary of string views, which Polars writes."""
+def _decoded(values: pa.Array) -> pa.Array:
     if not pa.types.is_dictionary(values.type):
         return values
+    # Arrow cannot cast a column with a dictionary of string views, as Polars makes it; so the dictionary is cast first.
     return values.dictionary.cast(pa.large_binary()).take(values.indices)
 
 
 def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
-    """The values as octets, a separator behind each, in parts that fit 32-bit offsets."""
-    values = _each(values)
+    """The values as octets with a separator after each value, in parts that fit 32-bit offsets."""
+    values = _decoded(values)
     separator, nothing = octets_array([b"\0", b""])
     rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
     while rest:

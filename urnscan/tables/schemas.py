@@ -1,8 +1,8 @@
 """Arrow schemas of the tables that urnscan writes, and of the rows that it groups.
 
-The values of columns come from `tables.rows` (per occurrence and spelling, and what follows from the name of a class) and
-from `grouping.classes` (what is added up per class). `results.merged_classes` merges classes, `results.changed_classes`
-compares them, and `report.embedded` lists the columns of the page.
+Most values of columns are made in `tables.rows`; those that are added up for each class are made in `grouping.classes`.
+`results.merged_classes` merges classes, `results.changed_classes` compares them, and `report.embedded` lists the columns
+of the page.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _NULLABLE = (
 
 
 def _schema(names: str, nullable: Sequence[str] = _NULLABLE, **others: pa.DataType) -> pa.Schema:
-    """Columns with these names, in this order; `others` have another type than in other tables."""
+    """A schema with these columns; `others` are the columns whose type differs from `_TYPES`."""
     return pa.schema([pa.field(name, others.get(name) or _TYPES[name], name in nullable) for name in names.split()])
 
 
-_FOUND = "start line text urn nid stop punctuation length via resolver r_component q_component f_component problem"
+_OF_MATCHES = "start line text urn nid stop punctuation length via resolver r_component q_component f_component problem"
 
-OCCURRENCES = _schema(f"source member {_FOUND} captured status mime")
+OCCURRENCES = _schema(f"source member {_OF_MATCHES} captured status mime")
 """One row per occurrence, in the order of the inputs, then by `start`."""
 
-IN_COLUMN = _schema(f"row column_name {_FOUND}")
-"""One row per occurrence in a column that a caller gives, in the order of its values."""
+IN_COLUMN = _schema(f"row column_name {_OF_MATCHES}")
+"""One row per occurrence in a column that a caller passes, in the order of its values."""
 
 REJECTS = _schema("source member start line text reason message position")
 """One row per place where a URN nearly begins, or ends badly; in the order of OCCURRENCES."""
@@ -60,13 +60,13 @@ CLASSES = _schema(
 """One row per equivalence class, sorted by `urn` in the order of octets."""
 
 CODED_CLASSES = _schema(" ".join(CLASSES.names), first_source=_DICTIONARY, problem=_DICTIONARY)
-"""CLASSES as they are made: texts that repeat are in dictionaries, so they are not copied row by row. A Parquet file of
-them has the types of CLASSES.
+"""CLASSES with dictionaries for texts that repeat: so these are not copied for each row. A Parquet file of such rows has
+the types of CLASSES.
 """
 
 REPEATING = "nid nid_status occurrence_count source_count spelling_count spellings.list.element.count".split()
 REPEATING += ["first_source", "first_member", "problem"]
-"""The leaf columns of CLASSES whose values repeat from class to class."""
+"""The leaf columns of CLASSES in which many classes have the same value."""
 
 SELECTIVE = "urn nid nid_status occurrence_count source_count spelling_count first_source problem".split()
 """The leaf columns of CLASSES that queries filter by."""
@@ -76,24 +76,24 @@ WRITTEN: Mapping[str, Mapping[str, Any]] = {
     "occurrences": {"schema": OCCURRENCES},
     "rejects": {"schema": REJECTS},
 }
-"""The tables of a scan, and how they are written to Parquet."""
+"""The tables of a scan, with the arguments of ParquetOutput for each."""
 
 PARTIAL = _schema(
     "urn text occurrence_count sources first_source last_source first_member first_start", first_source=pa.int32()
 )
-"""One row per spelling of a class, as far as it is added up. `text` is empty if it is equal to `urn`. A source is its
-number among the inputs, from 0.
+"""One row per spelling of a class, with the counts of some of its occurrences. `text` is empty if it is equal to `urn`. A
+source is the number of the input, from 0.
 """
 
 SINGLE = _schema("urn text first_source first_member first_start", first_source=pa.int32())
-"""One row per occurrence: the columns of PARTIAL that do not follow from that."""
+"""One row per occurrence: PARTIAL without `occurrence_count`, `sources` and `last_source`, which follow from the others."""
 
 GROUPED = _schema(
     "urn occurrence_count source_count spelling_count spellings first_source first_member first_start marks",
     first_source=pa.int32(),
 )
-"""One row per class: CLASSES without the columns that follow from `urn`, and the first source as a number; `marks` has the
-problems of all spellings, as `urn.problem_columns` marks them.
+"""One row per class: CLASSES without the columns that follow from `urn`. The first source is a number. `marks` has the
+problems of all spellings as bits, see `urn.problem_columns`.
 """
 
 FREQUENCIES = _schema("urn occurrence_count")
@@ -113,7 +113,7 @@ MAPPING = _schema(
     nullable=(*_NULLABLE, "start"),
     member=_DICTIONARY,
 )
-"""One row per record that is removed, in the order of CLUSTERS: itself, and the record that is kept in its place."""
+"""One row per record that is removed, in the order of CLUSTERS: this record, and the record that is kept instead."""
 
 REVIEW = _schema(
     "component cluster decision reason title author publication_year edition format urns other_keys "
@@ -122,7 +122,7 @@ REVIEW = _schema(
     member=_DICTIONARY,
     decision=pa.string(),
 )
-"""One row per record of a component in which something is in doubt, by component, then by cluster and rank."""
+"""One row per record of a component with a doubtful decision, sorted by component, then by cluster and rank."""
 
 _OF_CANDIDATES = "title author publication_year format source member record record_id".split()
 CANDIDATES = pa.schema(
@@ -132,7 +132,7 @@ CANDIDATES = pa.schema(
         *(REVIEW.field(name).with_name(f"other_{name}") for name in _OF_CANDIDATES),
     ]
 )
-"""One row per pair of records that share no key and may be the same, in the order of the first ones, then of the others."""
+"""One row per pair of records that share no key and may be the same, sorted by the first, then by the other record."""
 
 _CHANGE = pa.struct(
     [

@@ -1,4 +1,4 @@
-"""Columns that tell of spellings: the components of each, and its problems."""
+"""Columns of spellings: the components of each spelling, and its problems."""
 
 from __future__ import annotations
 
@@ -29,15 +29,18 @@ def spelling_columns(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[p
 
 
 def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
-    """The column `problem`: for each verdict (an index of NAMES) and the mark of the spellings."""
+    """The column `problem` of classes or spellings.
+
+    `codes` are the verdicts on the names, as indices of NAMES; `marks` are the problems of the spellings, as bits.
+    """
     problems = _problems()
-    of_rows = problems.indices.take(number_array(codes.astype(np.int32) * MARKS_IN_ALL + marks))
-    return pa.DictionaryArray.from_arrays(of_rows, problems.dictionary)
+    indices = problems.indices.take(number_array(codes.astype(np.int32) * MARKS_IN_ALL + marks))
+    return pa.DictionaryArray.from_arrays(indices, problems.dictionary)
 
 
 @functools.cache
 def _problems() -> pa.DictionaryArray:
-    """The problems of each verdict with each mark; null for none."""
+    """The text of `problem` for each pair of a code and a mark; null if there is no problem."""
     of_marks = [[code for bit, code in enumerate(OF_SPELLINGS) if mark >> bit & 1] for mark in range(MARKS_IN_ALL)]
     return text_array([joined([verdict, *codes]) for verdict in NAMES for codes in of_marks]).dictionary_encode()
 
@@ -56,9 +59,9 @@ def _components(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[pa.Str
     _find_components(read_only(octets), read_only(offsets), syntax.tail == TAIL_COMPONENTS, starts, ends)
     columns = []
     for start, end in zip(starts, ends, strict=True):
-        known = start > 0  # before it stands "urn:" at least
-        found, found_offsets = cut(octets, start, end)
-        buffers = [bits(known), pa.py_buffer(found_offsets), pa.py_buffer(found)]
+        known = start > 0  # a component begins after "urn:", so its start is never 0
+        component, component_offsets = cut(octets, start, end)
+        buffers = [bits(known), pa.py_buffer(component_offsets), pa.py_buffer(component)]
         nulls = rows - int(np.count_nonzero(known))
         columns.append(
             pa.Array.from_buffers(pa.string(), rows, buffers, null_count=nulls) if nulls < rows else _nulls(rows)
@@ -70,7 +73,10 @@ def _components(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[pa.Str
 def _find_components(
     octets: Octets, offsets: Offsets, is_rfc8141: bool, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
 ) -> None:
-    """Set the beginning and end of each component of each URN; they are 0. No name holds a "?" or "#"."""
+    """Set the start and end of each component of each URN.
+
+    Precondition: all starts and ends are 0. The first "?" or "#" of a URN begins its components.
+    """
     for i in range(len(offsets) - 1):
         at, end = offsets[i], offsets[i + 1]
         while at < end and octets[at] != QUESTION_MARK and octets[at] != HASH:

@@ -1,4 +1,4 @@
-"""Rows on disk, and rows that may be more than memory holds: kept in memory up to a point, then on disk."""
+"""Rows in temporary files: rows that are always on disk, and rows that move there when memory is full."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ import pyarrow as pa
 from urnscan.compiled.arrow import number_array
 from urnscan.errors import FatalError
 
-_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")  # less disk, in about the same time
+# Takes less disk, and about the same time.
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 class RowsOnDisk:
-    """Batches of rows in a temporary file: appended, then read by their numbers, in several threads at once."""
+    """Batches of rows in a temporary file: they are appended, then read by number, also by several threads at a time."""
 
     def __init__(self, schema: pa.Schema, folder: Path) -> None:
-        """Raises FatalError if no file can be written in the folder."""
+        """Raises FatalError if a file cannot be written to the folder."""
         self.count = 0
         """Number of batches that were appended."""
         self._folder = folder
@@ -69,10 +70,10 @@ class RowsOnDisk:
 
 
 class Spilled:
-    """Batches of rows: added, then given back in the same order, as often as they are wanted."""
+    """Batches of rows that can be read several times, in the order in which they were added."""
 
     def __init__(self, schema: pa.Schema, folder: Callable[[], Path]) -> None:
-        """`folder` gives the folder for the file, and is asked when there is to be one."""
+        """`folder` returns the folder for the temporary file; it is called at the first `spill`."""
         self.octets = 0
         """Octets of the rows that are in memory."""
         self._schema = schema
@@ -82,12 +83,12 @@ class Spilled:
         self._is_complete = False
 
     def add(self, rows: pa.RecordBatch, octets: int | None = None) -> None:
-        """Append rows, at first in memory; `octets` is about how many they have, if that is known."""
+        """Append rows to those in memory. `octets` is about how much memory they take; None: it is measured."""
         self._in_memory.append(rows)
         self.octets += rows.nbytes if octets is None else octets
 
     def spill(self) -> None:
-        """Put what is in memory into the file. Raises FatalError if the disk is full."""
+        """Move the rows that are in memory to the file. Raises FatalError if the disk is full."""
         if self._on_disk is None:
             self._on_disk = RowsOnDisk(self._schema, self._folder())
         for rows in self._in_memory:
@@ -96,7 +97,7 @@ class Spilled:
         self.octets = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows, from the first on; after that none can be added. Raises FatalError if the disk fails."""
+        """All rows, from the first on. After this call, no rows can be added. Raises FatalError if the disk fails."""
         if self._on_disk is not None:
             if not self._is_complete:
                 self._on_disk.complete()
@@ -105,23 +106,23 @@ class Spilled:
         yield from self._in_memory
 
     def close(self) -> None:
-        """Forget the rows."""
+        """Release the memory, and remove the file."""
         self._in_memory = []
         if self._on_disk is not None:
             self._on_disk.close()
 
 
 class SpilledParts:
-    """Rows that are spread over parts, which are taken one by one. All of them share the memory."""
+    """Rows that are spread over parts, which are read one by one. All parts share one limit of memory."""
 
     def __init__(self, schema: pa.Schema, parts: int, in_memory: int, folder: Callable[[], Path]) -> None:
-        """`in_memory`: octets of rows in memory, of all parts together. `folder`: as for Spilled."""
+        """`in_memory` is the limit of octets of rows in memory, for all parts together. `folder`: see Spilled."""
         self._schema = schema
-        self._most = in_memory
+        self._max_octets = in_memory
         self._parts = [Spilled(schema, folder) for _ in range(parts)]
 
     def close(self) -> None:
-        """Forget the rows."""
+        """Release the memory, and remove the files."""
         for part in self._parts:
             part.close()
 
@@ -131,17 +132,18 @@ class SpilledParts:
             return
         order = np.argsort(part, kind="stable")
         rows = rows.take(number_array(order))
-        octets = rows.nbytes  # asked once: of a slice, it takes longer than all else
+        # Read once: `nbytes` of a slice would take longer than the rest of this method.
+        octets = rows.nbytes
         ends = np.cumsum(np.bincount(part, minlength=len(self._parts))).tolist()
         for spilled, start, end in zip(self._parts, [0, *ends], ends, strict=False):
             if end > start:
                 spilled.add(rows.slice(start, end - start), octets * (end - start) // len(rows))
-        if sum(each.octets for each in self._parts) > self._most:
-            for each in self._parts:
-                each.spill()
+        if sum(spilled.octets for spilled in self._parts) > self._max_octets:
+            for spilled in self._parts:
+                spilled.spill()
 
     def take(self, part: int) -> pa.Table:
-        """Take all rows of a part, in the order of adding; then it is closed. Raises FatalError if the disk fails."""
+        """Read all rows of a part, in the order in which they were added, and close it. Raises FatalError if the disk fails."""
         rows = pa.Table.from_batches(self._parts[part].batches(), self._schema).combine_chunks()
         self._parts[part].close()
         return rows

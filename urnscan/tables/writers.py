@@ -1,4 +1,4 @@
-"""Tables in the format that the name of the file says: Parquet, CSV, TSV or JSON Lines."""
+"""Writers of tables. The suffix of the name chooses the format: Parquet, CSV, TSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from urnscan.compiled.arrow import decoded
 from urnscan.errors import FatalError
 from urnscan.pool import Pool
-from urnscan.tables.atomic_file import Output, name_of
 from urnscan.tables.metadata import KEY, OF_FOLDER
+from urnscan.tables.output_file import Output, name_of
 from urnscan.tables.plain_output import CODECS, GENERATOR, OctetOutput, form_of
 from urnscan.tables.printed_lines import json_lines, json_values, moments
 from urnscan.tables.schemas import (
@@ -32,20 +32,20 @@ from urnscan.tables.schemas import (
 )
 
 _PARQUET = (".parquet", ".parq", ".pq")
-# With the wide forms of `= + - @`, which Excel in Japanese takes for the same.
+# Excel in Japanese treats the full-width forms of `= + - @` like these characters.
 _FORMULA = "^[=+@\uff1d\uff0b\uff0d\uff20\t\r\n-]"
-_DEFUSED = "'"
+_FORMULA_ESCAPE = "'"
 
 Lines = Callable[[pa.RecordBatch], bytes | memoryview]
 
 
 class LinesOutput(OctetOutput):
-    """A table as lines of text, compressed as OctetOutput does it. It has no place for metadata."""
+    """A table as lines of text, compressed like OctetOutput. Metadata are not written."""
 
     def __init__(
         self, path: str | os.PathLike[str], schema: pa.Schema, head: bytes, lines: Lines, *, force: bool = False
     ) -> None:
-        """`head` stands before all rows; `lines` gives the octets of rows. See OctetOutput."""
+        """`head` is written before all rows; `lines` returns the lines of a batch of rows. See OctetOutput."""
         super().__init__(path, force=force)
         self.schema = schema
         self._lines = lines
@@ -68,10 +68,10 @@ def open_table(
     force: bool = False,
     pool: Pool | None = None,
 ) -> Output:
-    """Open an output for rows of the schema, in the format of its name; a stream gets Parquet.
+    """Open an output for rows of the schema, in the format that the suffix of its name chooses; a stream gets Parquet.
 
-    `dictionaries`, `statistics` and `pool` are those of ParquetOutput. Raises FatalError like Output, and for a name that says
-    no format.
+    `dictionaries`, `statistics` and `pool` are those of ParquetOutput. Raises FatalError like Output, and for a name
+    with another suffix.
     """
     if isinstance(path, str | os.PathLike):
         name = name_of(path)
@@ -84,7 +84,7 @@ def open_table(
                 f"{name}: the end of the name tells the format of a table: .parquet, {', '.join(TEXT_FORMS)}, or one of "
                 f"the last three and {', '.join(CODECS)}"
             )
-    from urnscan.tables.parquet_writer import ParquetOutput  # noqa: PLC0415 (takes long to load, and runs that print do without)
+    from urnscan.tables.parquet_writer import ParquetOutput  # noqa: PLC0415 (takes long to load, and runs that only print do not need it)
 
     return ParquetOutput(path, schema, dictionaries=dictionaries, statistics=statistics, force=force, pool=pool)
 
@@ -92,7 +92,7 @@ def open_table(
 def is_result(path: str) -> bool:
     """Whether a file on this machine is a table or a page that urnscan wrote, or is empty.
 
-    A file in a folder that a run on Spark wrote is a part of such a table.
+    So is each file in a folder that a run on Spark wrote.
     """
     if Path(path).with_name(OF_FOLDER).is_file():
         return True
@@ -115,10 +115,10 @@ def is_result(path: str) -> bool:
 
 
 def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
-    r"""Octets of the lines of CSV of rows; lists are JSON. No text begins like a formula of a spreadsheet.
+    r"""Lines of CSV of rows, in UTF-8; lists are JSON.
 
-    A text that begins with one of `= + - @`, a tab or a line end gets an apostrophe before it: a spreadsheet would
-    calculate `=1+1`, and could start programs.
+    A spreadsheet would calculate a text like `=1+1` as a formula, which could start programs. So a text that begins with
+    one of `= + - @`, a tab or a line end gets an apostrophe before it.
 
     >>> rows = pa.RecordBatch.from_pydict({"title": ["=1+1", "1=1", None]})
     >>> bytes(separated_lines(rows, ","))
@@ -135,7 +135,7 @@ def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
 
 
 def _cells(column: pa.Array) -> pa.Array:
-    """The values of a column as a cell has them."""
+    """The values of a column as values of cells of CSV."""
     if pa.types.is_list(column.type):
         return json_values(column)
     if pa.types.is_timestamp(column.type):
@@ -146,15 +146,13 @@ def _cells(column: pa.Array) -> pa.Array:
     is_formula = pc.match_substring_regex(column, _FORMULA)
     if not pc.any(is_formula).as_py():
         return column
-    return pc.if_else(is_formula, pc.binary_join_element_wise(_DEFUSED, column, ""), column)
+    return pc.if_else(is_formula, pc.binary_join_element_wise(_FORMULA_ESCAPE, column, ""), column)
 
 
 def _separated(separator: str, schema: pa.Schema) -> tuple[bytes, Lines]:
-    """The first octets of a file of separated values, and the function that makes lines.
-
-    The mark of UTF-8 comes first: Excel takes a file without it for one in the encoding of the country. The header has no
-    quotation marks: behind that mark, OpenRefine takes the first one for text, and the whole file for one cell.
-    """
+    """The first octets of a file of separated values, and the function that makes its lines."""
+    # The byte order mark comes first: Excel reads a file without it in the local encoding. The header has no quotation
+    # marks: after a byte order mark, OpenRefine treats a quotation mark as text, and the whole file as one cell.
     header = separator.join(schema.names).encode() + b"\n"
     return codecs.BOM_UTF8 + header, functools.partial(separated_lines, separator=separator)
 
@@ -168,5 +166,5 @@ TEXT_FORMS: Mapping[str, Callable[[pa.Schema], tuple[bytes, Lines]]] = {
     **{suffix: functools.partial(_separated, separator) for suffix, separator in _SEPARATORS.items()},
     ".jsonl": lambda _: (b"", json_lines),
 }
-"""Formats of text by suffix; each function gives, for a schema, the head of the file and the function of its lines."""
+"""Formats of text by suffix. The functions take a schema, and return the head of a file and the function for its lines."""
 _SCHEMAS = (CLASSES, OCCURRENCES, REJECTS, CLUSTERS, MAPPING, REVIEW, CANDIDATES, CHANGES)

@@ -24,7 +24,7 @@ from urnscan.dedup.review.excerpts import READ, Beginning, Excerpt, Excerpts
 from urnscan.dedup.review.review_table import Review, review_rows, shown_digest
 from urnscan.report.excerpts import compare
 from urnscan.report.review_page import Block, ShownRecord, render
-from urnscan.tables.atomic_file import as_fatal
+from urnscan.tables.output_file import as_fatal
 from urnscan.tables.schemas import REVIEW
 from urnscan.tables.writers import TEXT_FORMS
 from urnscan.version import __version__

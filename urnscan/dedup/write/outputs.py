@@ -18,7 +18,7 @@ from urnscan.records.format import Format
 from urnscan.records.format_registry import suffixes
 from urnscan.stores.input import Input
 from urnscan.stores.urls import is_remote, local_path, real_place
-from urnscan.tables.atomic_file import Output, as_fatal, check_output, work_folder
+from urnscan.tables.output_file import Output, as_fatal, check_output, work_folder
 from urnscan.tables.plain_output import NOT_WRITTEN, PAGES, OctetOutput, PageOutput, form_of
 from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW
 from urnscan.tables.writers import open_table

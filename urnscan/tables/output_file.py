@@ -1,8 +1,8 @@
-"""Places of outputs: a file appears there whole, or not at all.
+"""Output files: a file appears at its path or URL whole, or not at all.
 
-While a file is written it lies, with what is spilled for it, in a work folder beside its place, or in the folder for
-temporary files where its place is a URL. The process that uses the folder locks it, so that a later run for the same
-output can tell the folder of a dead process and remove it.
+While a file is written, it is in a work folder, together with the rows that are spilled for it. The work folder is next
+to the path of the output; if the output is a URL or a stream, it is in the folder for temporary files. The process that
+uses a work folder locks it. So a later run for the same output recognises the folder of a dead process, and removes it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.stores.urls import is_remote, local_path, real_place, without_secrets
 
 SHARDS_SUFFIX = f".shards{TEMPORARY_SUFFIX}"
-"""Suffix of the folder that a later run with `--resume` for the same output continues from."""
+"""Suffix of the folder with the results of an unfinished run, from which a run with `--resume` continues."""
 
 _STREAM = "standard output"
-_EXISTS, _SINCE_THE_START = "exists already", "came into being during the run"
+_EXISTS, _EXISTS_SINCE_START = "exists already", "came into being during the run"
 
 _SYNC_FILE_RANGE_WRITE = 2
 _sync_file_range: Any = getattr(ctypes.CDLL(None), "sync_file_range", None)
@@ -37,17 +37,17 @@ if _sync_file_range is not None:
 
 
 class Output:
-    """A file that appears in its place when `commit` is called, and not at all otherwise; a context manager.
+    """A file that appears at its path only when `commit` is called; a context manager.
 
-    `path` may be a URL: then the file is written on this machine and copied to the store. It may be an open stream:
-    then the file is written in the folder for temporary files, and copied to the stream.
+    `path` may also be a URL or an open stream. Then the file is written to the folder for temporary files, and copied to
+    the store or the stream by `commit`.
     """
 
     def __init__(self, path: str | os.PathLike[str] | IO[bytes], *, force: bool, folder: Path | None = None) -> None:
-        """`folder` is an existing work folder for this file alone; None: a new one.
+        """`folder` is an existing work folder that no other output uses; None: a new one.
 
-        Raises FatalError where the file exists already (unless `force`), or where its folder does not exist or cannot
-        be written to.
+        Raises FatalError if the file exists already (unless `force`), or if its folder does not exist or cannot be
+        written to.
         """
         self._force = force
         self._clean_up = contextlib.ExitStack()
@@ -55,9 +55,12 @@ class Output:
         with as_fatal(name_of(path)):
             self._place = _place(path)
             self._place.check(force=force)
-            self.beside = self._place.beside
-            """Local path of the file; of one that is copied to a store, a path in the folder for temporary files."""
-            self.folder = folder or self._clean_up.enter_context(work_folder(self._place.beside))
+            self.base_path = self._place.base_path
+            """Path on this machine; temporary files are next to it, and their names begin with its name.
+
+            It is the path of the output itself, or, for a URL or a stream, a path in the folder for temporary files.
+            """
+            self.folder = folder or self._clean_up.enter_context(work_folder(self._place.base_path))
         self._written = self.folder / "output"
 
     def __enter__(self) -> Self:
@@ -67,7 +70,7 @@ class Output:
         self._clean_up.close()
 
     def complete(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Write the end of the file, so that hardly anything can fail in `commit`. Raises FatalError.
+        """Write the end of the file to the work folder, so that `commit` only has to move it. Raises FatalError.
 
         `metadata` is written if the format has a place for it.
         """
@@ -80,37 +83,37 @@ class Output:
         self._is_complete = True
 
     def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the file as `complete` does, and put it in its place. Raises FatalError."""
+        """Complete the file as `complete` does, and move it to its path, URL or stream. Raises FatalError."""
         self.complete(metadata)
         with as_fatal(self._place.name):
             self._place.put(self._written, force=self._force)
 
     def _write_end(self, metadata: Mapping[str, Any]) -> None:
-        """Write what is left, and close the file."""
+        """Write the end of the file, and close it."""
         raise NotImplementedError
 
 
 def begin_sync(file: IO[bytes], start: int, octets: int) -> None:
-    """Have the disk begin with a part of a file, so that `os.fsync` has to wait for little at the end.
+    """Let the disk begin to write a part of a file, so that the `os.fsync` at the end waits only for the last parts.
 
-    It only saves time; systems other than Linux do without.
+    This only saves time. Systems other than Linux have no such call.
     """
     if _sync_file_range is not None:
         _sync_file_range(file.fileno(), start, octets, _SYNC_FILE_RANGE_WRITE)
 
 
-class Completed(Protocol):
-    """Files that appear in their places in two steps, of which only the first is likely to fail."""
+class Committable(Protocol):
+    """One or several files that appear in two steps. Only the first step is likely to fail."""
 
     def complete(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Write what is left."""
+        """Write the end of the files to their work folders."""
 
     def commit(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Put the files in their places."""
+        """Move the files to their paths."""
 
 
-def commit_all(outputs: Collection[Completed], metadata: Mapping[str, Any]) -> None:
-    """Put several files in their places: all that can fail comes before the first appears. Raises FatalError."""
+def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) -> None:
+    """Complete all outputs, then commit all: if one cannot be written, none appears. Raises FatalError."""
     for output in outputs:
         output.complete(metadata)
     for output in outputs:
@@ -118,13 +121,13 @@ def commit_all(outputs: Collection[Completed], metadata: Mapping[str, Any]) -> N
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Raise FatalError if no output can be put there: the path exists already (unless `force`), or is a folder."""
+    """Raise FatalError if an output cannot have this path: it exists already (unless `force`), or is a folder."""
     with as_fatal(name_of(path)):
         _place(path).check(force=force)
 
 
 def check_outputs(*paths: str | None) -> list[str]:
-    """The paths that are given. Raises FatalError if two are the same file, or one is empty."""
+    """The paths that are not None. Raises FatalError if two of them are the same file, or one is empty."""
     outputs = [path for path in paths if path is not None]
     if "" in outputs:
         raise FatalError("an output has an empty name")
@@ -141,7 +144,7 @@ def existing_output(name: str | Path, reason: str = _EXISTS) -> FatalError:
 
 
 def name_of(path: str | os.PathLike[str] | IO[bytes]) -> str:
-    """The name of an output in messages."""
+    """The name of an output in messages, without passwords and other secrets of a URL."""
     return without_secrets(os.fspath(path)) if isinstance(path, str | os.PathLike) else _STREAM
 
 
@@ -153,75 +156,77 @@ def _place(path: str | os.PathLike[str] | IO[bytes]) -> _Local | _Remote | _Stre
 
 
 class _Local:
-    """Place of an output on this machine. Methods raise FatalError and OSError."""
+    """The path of an output on this machine. Methods raise FatalError and OSError."""
 
     def __init__(self, path: str) -> None:
         self.name = path
         self._path = Path(local_path(path))
-        self.beside = Path(os.path.realpath(self._path))  # a link stays, what it leads to is replaced
+        # If the path is a link, the file that it points to is replaced, and the link stays.
+        self.base_path = Path(os.path.realpath(self._path))
 
     def check(self, *, force: bool) -> None:
-        """Raise FatalError if no file may be put there."""
+        """Raise FatalError if a file may not have this path."""
         if self._path.is_dir():
             raise FatalError(f"{self.name}: is a folder; name a file in it")
-        if self.beside.exists() and not self.beside.is_file():
+        if self.base_path.exists() and not self.base_path.is_file():
             raise FatalError(f"{self.name}: is no regular file; name one that can be replaced")
         if not force and os.path.lexists(self._path):
             raise existing_output(self.name)
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Rename a file to this place; without `force` never over one that has appeared meanwhile."""
+        """Rename a file to this path. Without `force`, a file that has appeared there during the run is not replaced."""
         if force or not self._link(written):
-            written.replace(self.beside)
+            written.replace(self.base_path)
 
     def _link(self, written: Path) -> bool:
-        """Link a file to this place; False on a file system without links."""
+        """Make this path a hard link to a file; False if the file system has no links."""
         try:
-            os.link(written, self.beside)
+            os.link(written, self.base_path)
         except OSError as error:
-            if self.beside.exists():
-                raise existing_output(self.beside, _SINCE_THE_START) from error
+            if self.base_path.exists():
+                raise existing_output(self.base_path, _EXISTS_SINCE_START) from error
             return False
         return True
 
 
 class _Remote:
-    """Place of an output in a store. Methods raise FatalError and SourceError."""
+    """The URL of an output in a store. Methods raise FatalError and SourceError."""
 
     def __init__(self, url: str) -> None:
         from urnscan.stores.remote_outputs import RemotePlace  # noqa: PLC0415 (only for URLs)
 
         self._place = RemotePlace(url)
         self.name = self._place.name
-        known = hashlib.blake2b(self.name.encode(), digest_size=8).hexdigest()  # of all its URL, as base names recur
-        self.beside = Path(tempfile.gettempdir(), f"{self._place.base_name}.{known}")
+        # Objects in different folders may have the same base name, so the name of the file depends on the whole URL.
+        digest = hashlib.blake2b(self.name.encode(), digest_size=8).hexdigest()
+        self.base_path = Path(tempfile.gettempdir(), f"{self._place.base_name}.{digest}")
 
     def check(self, *, force: bool, reason: str = _EXISTS) -> None:
-        """Raise FatalError if no object may be put there."""
-        found = self._place.find()
-        if found is not None and found.is_folder:
+        """Raise FatalError if an object may not have this URL."""
+        existing = self._place.find()
+        if existing is not None and existing.is_folder:
             raise FatalError(f"{self.name}: is a folder; name a file in it")
-        if found is not None and not force:
+        if existing is not None and not force:
             raise existing_output(self.name, reason)
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Copy a file to this place, after a second look whether another has appeared there."""
-        self.check(force=force, reason=_SINCE_THE_START)
+        """Copy a file to this URL. Without `force`, an object that has appeared there during the run is not replaced."""
+        self.check(force=force, reason=_EXISTS_SINCE_START)
         self._place.put(written)
 
 
 class _Stream:
-    """Place of an output in an open stream: standard output."""
+    """An open stream as the target of an output: standard output."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self.name = _STREAM
-        self.beside = Path(tempfile.gettempdir(), f"urnscan-{os.getpid()}")
+        self.base_path = Path(tempfile.gettempdir(), f"urnscan-{os.getpid()}")
 
     def check(self, *, force: bool) -> None:
-        """Nothing is there that could be replaced."""
+        """Do nothing: a stream has no earlier file that could be replaced."""
 
-    def put(self, written: Path, *, force: bool) -> None:  # noqa: ARG002 (as for other places)
+    def put(self, written: Path, *, force: bool) -> None:  # noqa: ARG002 (as in the other classes)
         """Copy a file into the stream. Raises OSError."""
         with written.open("rb") as file:
             shutil.copyfileobj(file, self._stream)
@@ -230,19 +235,18 @@ class _Stream:
 
 @contextlib.contextmanager
 def work_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder beside the file `path`, removed afterwards.
+    """A temporary folder next to the file `path`; it is removed at the end.
 
-    Folders of dead processes that wrote the same file are removed, too. Raises OSError if none can be made.
+    Folders of dead processes that wrote the same file are removed, too. Raises OSError if the folder cannot be made.
     """
-    for stale in glob.iglob(
-        f".{glob.escape(path.name)}.*{TEMPORARY_SUFFIX}", root_dir=path.parent, include_hidden=True
-    ):
-        if not stale.endswith(SHARDS_SUFFIX):
-            _remove_if_dead(path.parent / stale)
+    for name in glob.iglob(f".{glob.escape(path.name)}.*{TEMPORARY_SUFFIX}", root_dir=path.parent, include_hidden=True):
+        if not name.endswith(SHARDS_SUFFIX):
+            _remove_if_dead(path.parent / name)
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(TEMPORARY_SUFFIX, f".{path.name}.", path.parent))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        # Named `lock` only when it is locked: another process takes a folder whose `lock` is free for that of a dead one.
+        # The file gets the name `lock` only when it is locked: if another process finds a `lock` that is not locked, it
+        # treats the folder as that of a dead process.
         unlocked = folder / "lock.new"
         lock = os.open(unlocked, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
         stack.callback(os.close, lock)
@@ -252,17 +256,18 @@ def work_folder(path: Path) -> Iterator[Path]:
 
 
 def _remove_if_dead(folder: Path) -> None:
-    """Remove a work folder whose process is gone: its lock is free."""
+    """Remove a work folder if its process has ended: then its `lock` is not locked any more."""
     with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
         try:
             lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
-            # The folder has no lock yet, or its process died before the lock was made: it is left for a minute.
+            # Either its process has not made the lock yet, or it died before that: the folder stays for a minute.
             if time.time() - folder.stat().st_mtime <= 60:
                 return
         else:
             stack.callback(os.close, lock)
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if the process is alive
+            # This raises OSError if the process is alive.
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -276,7 +281,8 @@ def as_fatal(name: str) -> Iterator[None]:
         reason = f"nothing can be written to {folder}" if folder.is_dir() else f"the folder {folder} does not exist"
         raise FatalError(f"{name}: {reason}") from error
     except OSError as error:
-        if isinstance(error, BrokenPipeError) and name == _STREAM:  # nobody reads on, which is no failure
+        # The reader of standard output has stopped, as `head` does: this is not a failure.
+        if isinstance(error, BrokenPipeError) and name == _STREAM:
             raise
         raise FatalError(f"{name}: cannot be written: {error.strerror or error}") from error
     except SourceError as error:

@@ -1,4 +1,4 @@
-"""Places of outputs on this machine: a file is there whole or not at all."""
+"""Outputs on this machine: a file appears at its path whole, or not at all."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.support.walks import find_inputs
 from urnscan.errors import FatalError
 from urnscan.inputs.selection import Selection
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
-from urnscan.tables import atomic_file as places
-from urnscan.tables.atomic_file import SHARDS_SUFFIX, work_folder
+from urnscan.tables import output_file
+from urnscan.tables.output_file import SHARDS_SUFFIX, work_folder
 from urnscan.tables.parquet_writer import ParquetOutput
 
 
@@ -243,7 +243,7 @@ class TestWorkFolder:
         code = (
             "import sys, time\n"
             "from pathlib import Path\n"
-            "from urnscan.tables.atomic_file import work_folder\n"
+            "from urnscan.tables.output_file import work_folder\n"
             "with work_folder(Path(sys.argv[1])) as folder:\n"
             "    print(folder, flush=True)\n"
             "    time.sleep(60)\n"
@@ -308,7 +308,7 @@ class TestWorkFolder:
                     pass
             return original(*arguments)
 
-        with mock.patch.object(places.fcntl, "flock", slow), work_folder(path) as folder:
+        with mock.patch.object(output_file.fcntl, "flock", slow), work_folder(path) as folder:
             assert folder.is_dir()
         assert list(tmp_path.iterdir()) == []
 
@@ -360,7 +360,7 @@ class TestDiskFull:
     def test_while_it_is_completed(self, tmp_path):
         path = tmp_path / "out.parquet"
         full = OSError(28, "No space left on device")
-        with mock.patch.object(places.os, "fsync", side_effect=full), pytest.raises(FatalError) as caught:
+        with mock.patch.object(output_file.os, "fsync", side_effect=full), pytest.raises(FatalError) as caught:
             write(path, [rows_of(range(3))])
         assert "No space left on device" in one_line(caught, path)
         assert list(tmp_path.iterdir()) == []
@@ -372,7 +372,9 @@ def test_what_comes_into_being_during_the_run_is_not_replaced(tmp_path, monkeypa
     system without links.
     """
     if not has_links:
-        monkeypatch.setattr(places.os, "link", mock.Mock(side_effect=PermissionError(1, "Operation not permitted")))
+        monkeypatch.setattr(
+            output_file.os, "link", mock.Mock(side_effect=PermissionError(1, "Operation not permitted"))
+        )
     path = tmp_path / "out.parquet"
     schema = pa.schema([("a", pa.int64())])
     with ParquetOutput(path, schema) as late:
