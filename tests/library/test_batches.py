@@ -322,7 +322,7 @@ class TestSeries:
         for batches in (table, table.to_batches(), table.to_pandas()):
             assert [row["column_name"] for row in rows_of(scan_batches(batches))] == ["note", "note"]
         for batches in (pa.table({"a": TEXTS, "b": TEXTS}), pd.DataFrame({"a": TEXTS, "b": TEXTS})):
-            with pytest.raises(ArgumentError, match="name the column that is scanned: there are a, b"):
+            with pytest.raises(ArgumentError, match="name the column to scan: there are a, b"):
                 scan_batches(batches)
 
     def test_texts_of_a_list(self):
@@ -371,7 +371,7 @@ class TestKept:
         self.check(polars.from_arrow(self.TABLE))
 
     def test_views_of_texts_in_other_types(self):
-        """Arrow takes no rows of views, which Polars gives for all text, also inside lists and structs."""
+        """Arrow cannot select rows of views, which Polars uses for all text, also inside lists and structs."""
         polars = pytest.importorskip("polars")
         columns = {"s": "a", "b": b"a", "l": ["a"], "t": {"x": "a"}}
         kinds = {"f": polars.Array(polars.String, 1)}
@@ -382,7 +382,7 @@ class TestKept:
         assert found.select([*columns, "f"]).to_pylist() == [{**columns, "f": ["a"]}]
 
     def test_other_types_stay(self):
-        """Lists and structs without views keep their types; one of which Arrow takes no rows is told."""
+        """Lists and structs without views keep their types; an error names a type whose rows Arrow cannot select."""
         kinds = {
             "l": pa.list_(pa.field("element", pa.int8(), nullable=False)),
             "s": pa.struct([pa.field("x", pa.string(), nullable=False)]),
@@ -392,7 +392,7 @@ class TestKept:
         (found,) = scan_batches(table, "note", keep=kinds)
         assert {name: found.schema.field(name).type for name in kinds} == kinds
         views = pa.array([[("a", "b")]], pa.map_(pa.string(), pa.string_view()))
-        with pytest.raises(TypeError, match=r"^column 'm' cannot be kept: Arrow takes no rows of map<"):
+        with pytest.raises(TypeError, match=r"^column 'm' cannot be kept: Arrow cannot select rows of map<"):
             list(scan_batches(pa.table({"note": ["urn:a:b"], "m": views}), "note", keep="m"))
 
     def test_of_duckdb(self):
@@ -410,9 +410,7 @@ class TestKept:
     def test_a_name_that_occurrences_have(self):
         """One rule: it is told, at the call. Any other would rename or lose a column without a word."""
         table = self.TABLE.append_column("line", pa.array([1, 2, 3, 4]))
-        with pytest.raises(
-            ArgumentError, match=r"^occurrences have a column 'line' of their own: rename the one to keep$"
-        ):
+        with pytest.raises(ArgumentError, match=r"^occurrences already have a column 'line': rename the one to keep$"):
             scan_batches(table, "note", keep=["id", "line"])
 
     def test_columns_that_are_not_there(self):

@@ -200,7 +200,7 @@ class TestErrors:
             (urnscan.find, "find: missing a required argument: 'text'"),
             (
                 lambda: urnscan.scan(SAMPLES / "prose.txt").context("urn:isbn:978-0-9999412-01"),
-                'urn:isbn:978-0-9999412-01 was not found in this scan; with equivalence="namespace" a scan takes it for urn:isbn:',
+                'urn:isbn:978-0-9999412-01 was not found in this scan; with equivalence="namespace" a scan treats it as urn:isbn:',
             ),
         ],
     )

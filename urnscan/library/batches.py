@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _Names: TypeAlias = Sequence[str | None]
-"""Names of the column that is scanned and of those that are kept; None: the only column."""
+"""The name of the column to scan, then those of the columns to keep. A first name of None means the only column."""
 _WANTED = "batches must be record batches of Arrow, or a table, frame or series that gives them"
-_COPIED = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-"""Types of which Arrow takes no rows, and those that hold the same."""
+_WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""Types whose rows Arrow cannot select, with types that have the same values."""
 
 
 @checks_options
@@ -46,19 +46,20 @@ def scan_batches(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Scan a column of text or octets; gives the occurrences in batches.
+    """Scan a column of text or octets, and yield the occurrences in batches.
 
-    `batches` are record batches of Arrow, or anything that gives them: a table or a reader of Arrow, a frame of pandas
-    or Polars, a relation of DuckDB; or an array or a series. `column` may be left out if there is only one. null has no
-    occurrences. The other options are those of `scan`.
-    The rows have the columns of the occurrence table, with `row` and `column_name` in place of `source` and `member`:
+    `batches` are record batches of Arrow, or an object that contains them: a table or a reader of Arrow, a frame of
+    pandas or Polars, a relation of DuckDB, an array, or a series. `column` may be left out if there is only one. A null
+    has no occurrences. The other options are those of `scan`.
+    The rows have the columns of the occurrence table, with `row` and `column_name` instead of `source` and `member`:
     `row` counts the rows of all batches from 0, `start` and `line` count within the value. `start` and `length` count
-    octets of UTF-8, not characters: `value.encode()[start : start + length]`. Behind them are the columns
-    `keep` of the row, as they are in `batches`; of a pandas frame only these and `column` are read.
-    Where nothing is found, one batch without rows tells the columns: `pyarrow.Table.from_batches` takes all that comes.
+    octets of UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of `batches` follow,
+    unchanged. Only these and `column` are read from a pandas frame.
+    If there are no occurrences, the result is one batch without rows, so `pyarrow.Table.from_batches` accepts each
+    result.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or not the only one of its name, if
-    `column` is not text, if `batches` gives no batches, for invalid options, and for a column to keep that has the name
-    of a column of the rows: rename it.
+    `column` is not text, if `batches` has no batches, for invalid options, and if a column to keep has the name of a
+    column of the rows.
 
     >>> notes = pa.table({"id": ["a", "b"], "note": [None, "see urn:isbn:0451450523"]})
     >>> for rows in scan_batches(notes, "note", keep=["id"]):
@@ -68,13 +69,13 @@ def scan_batches(
     (options,) = read_options(locals(), Options, without=OF_INPUTS)
     kept = tuple(dict.fromkeys(as_strings("keep", keep)))
     if clash := next((name for name in kept if name in IN_COLUMN.names), None):
-        raise ArgumentError(f"occurrences have a column {clash!r} of their own: rename the one to keep")
+        raise ArgumentError(f"occurrences already have a column {clash!r}: rename the one to keep")
     text = None if column is None else as_text("column", column)
-    return _scanned(_chosen(batches, (text, *kept)), options)
+    return _scan(_select(batches, (text, *kept)), options)
 
 
-def _scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """Scan the first column of batches; the others are kept."""
+def _scan(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+    """Scan the first column of batches, and keep the others."""
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     first_row = 0
     schema, has_rows = None, False
@@ -82,24 +83,23 @@ def _scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa
         schema = pa.schema([*IN_COLUMN, *list(batch.schema)[1:]])
         name = text_array([batch.schema.names[0]])
         for hits in scan_values(scanner, batch.column(0)):
-            found = (
-                occurrences_in_values(hits, options.level, scanner.grammar.syntax).select(IN_COLUMN.names[2:]).columns
-            )
+            occurrences = occurrences_in_values(hits, options.level, scanner.grammar.syntax)
             column = pa.DictionaryArray.from_arrays(number_array(np.zeros(len(hits.value), np.int32)), name)
             has_rows = True
             rows = number_array(hits.value)
-            kept = (_taken(batch.column(at), rows, batch.schema.names[at]) for at in range(1, batch.num_columns))
-            yield pa.RecordBatch.from_arrays(
-                [number_array(hits.value + first_row), column, *found, *kept], schema=schema
-            )
+            kept = (_rows_of(batch.column(at), rows, batch.schema.names[at]) for at in range(1, batch.num_columns))
+            columns = [number_array(hits.value + first_row), column]
+            columns += [*occurrences.select(IN_COLUMN.names[2:]).columns, *kept]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
         first_row += batch.num_rows
     if schema is not None and not has_rows:
         yield pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
 
 
-def _chosen(batches: Any, names: _Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (whatever it is)
-    """The columns of these names of each batch; the first is text. Raises ArgumentError."""
-    pandas = sys.modules.get("pandas")  # not loaded: `batches` is nothing of pandas
+def _select(batches: Any, names: _Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (of any library)
+    """Batches with the columns of these names; the first column is text. Raises ArgumentError."""
+    # If pandas is not loaded, `batches` cannot be an object of pandas.
+    pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(batches, pandas.Series):
         batches = batches.to_frame(_name_of(batches, names))
     if pandas is not None and isinstance(batches, pandas.DataFrame):
@@ -111,7 +111,7 @@ def _chosen(batches: Any, names: _Names) -> Iterator[pa.RecordBatch]:  # noqa: A
             batches = pa.RecordBatchReader.from_stream(batches)
         except pa.ArrowInvalid:  # a series
             batches = pa.table([pa.chunked_array(batches)], names=[_name_of(batches, names)]).to_reader()
-        _places(batches.schema, names)  # raises even if there is no batch
+        _indices(batches.schema, names)  # raises errors even if there are no batches
     elif isinstance(batches, str | bytes) or not isinstance(batches, Iterable):
         raise ArgumentError(f"{_WANTED}, not {type(batches).__name__}")
     return _batches(batches, names)
@@ -120,103 +120,103 @@ def _chosen(batches: Any, names: _Names) -> Iterator[pa.RecordBatch]:  # noqa: A
 def _batches(batches: Iterable[Any], names: _Names) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
-            more = "; texts of a list: pyarrow.array(texts)" if isinstance(batch, str | bytes) else ""
-            raise ArgumentError(f"{_WANTED}, not {type(batch).__name__}{more}")
-        text, *kept = _places(batch.schema, names)
+            hint = "; texts of a list: pyarrow.array(texts)" if isinstance(batch, str | bytes) else ""
+            raise ArgumentError(f"{_WANTED}, not {type(batch).__name__}{hint}")
+        text, *kept = _indices(batch.schema, names)
         fields, columns = [batch.schema[text]], [batch.column(text)]
-        for place in kept:
-            field, column = batch.schema[place], batch.column(place)
-            kind = _copied(field.type)
+        for index in kept:
+            field, column = batch.schema[index], batch.column(index)
+            kind = _without_views(field.type)
             fields.append(field.with_type(kind))
             columns.append(column if kind == field.type else column.cast(kind))
         yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
 def _of_pandas(frame: pd.DataFrame, names: _Names) -> pa.Table:
-    """Columns of a pandas frame. Arrow may have no type for the others or for the index."""
+    """Some columns of a pandas frame as a table. The other columns and the index may have types that Arrow does not know."""
     columns = [str(name) for name in frame.columns]
     arrays: dict[str, pa.ChunkedArray] = {}
-    for place in _named(columns, names):
-        wrong = f"column {columns[place]!r} {'cannot be kept' if arrays else 'is not text'}"
-        arrays[columns[place]] = (array_of_pandas if arrays else texts_of_pandas)(frame.iloc[:, place], wrong)
+    for index in _named(columns, names):
+        problem = f"column {columns[index]!r} {'cannot be kept' if arrays else 'is not text'}"
+        arrays[columns[index]] = (array_of_pandas if arrays else texts_of_pandas)(frame.iloc[:, index], problem)
     return pa.table(arrays)
 
 
-def array_of_pandas(series: pd.Series, wrong: str) -> pa.ChunkedArray:
-    """The values of a pandas series. Raises ArgumentError, which begins with `wrong`, if Arrow has no type for them."""
+def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
+    """The values of a pandas series. Raises ArgumentError if Arrow has no type for them; its message begins with `problem`."""
     try:
         array = pa.array(series, from_pandas=True)
     except (pa.ArrowException, ValueError, OverflowError) as error:
-        raise ArgumentError(f"{wrong}: {_mixed(series) or error}") from None
+        raise ArgumentError(f"{problem}: {_mixed(series) or error}") from None
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
-def texts_of_pandas(series: pd.Series, wrong: str) -> pa.ChunkedArray:
-    """Like `array_of_pandas`; a series of nothing but missing values, which pandas reads as numbers, is one of text."""
-    array = array_of_pandas(series, wrong)
+def texts_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
+    """Like `array_of_pandas`, but a series that has only missing values is text (pandas treats it as numbers)."""
+    array = array_of_pandas(series, problem)
     return pa.chunked_array([pa.nulls(len(array), pa.string())]) if array.null_count == len(array) else array
 
 
 def _mixed(series: pd.Series) -> str:
-    """A sentence about the first value that is no text, in a series of texts and others; empty if there is none."""
-    known = series[series.notna()]
-    others = known[[not isinstance(value, str) for value in known]]
-    if len(others) in (0, len(known)):
+    """Words about the first value that is not text in a series of texts and other values; empty for another series."""
+    values = series[series.notna()]
+    others = values[[not isinstance(value, str) for value in values]]
+    if len(others) in (0, len(values)):
         return ""
     return f"at {others.index[0]!r} it holds {others.iloc[0]!r:.60}; .astype('string') makes text of all values"
 
 
 def remedy_for(kind: pa.DataType) -> str:
-    """The calls that make text of a pandas column of this type. Numbers with missing values are floats: 9780306406157.0."""
+    """Words about the calls that make text of a pandas column of this type."""
+    # Integers with missing values are floats in pandas: without Int64, 9780306406157 would become "9780306406157.0".
     steps = ".astype('Int64').astype('string')" if pa.types.is_floating(kind) else ".astype('string')"
     return f"{steps} makes it text"
 
 
 def _name_of(series: Any, names: _Names) -> str:  # noqa: ANN401 (of any library)
-    """The name of a series; one without a name has that of the column that is asked for."""
+    """The name of a series; if it has no name, that of the column to scan."""
     name = getattr(series, "name", None)
     return str(names[0] or "" if name is None else name)
 
 
-def _taken(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
-    """Rows of a column that is kept. Raises ArgumentError for a type of which Arrow takes no rows."""
+def _rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
+    """Rows of a column to keep. Raises ArgumentError for a type whose rows Arrow cannot select."""
     try:
         return column.take(rows)
     except pa.ArrowNotImplementedError:
-        raise ArgumentError(f"column {name!r} cannot be kept: Arrow takes no rows of {column.type}") from None
+        raise ArgumentError(f"column {name!r} cannot be kept: Arrow cannot select rows of {column.type}") from None
 
 
-def _copied(kind: pa.DataType) -> pa.DataType:
-    """The type with texts for views of texts, of which Arrow takes no rows; a type without views stays as it is."""
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """The type with string views replaced by strings, as Arrow cannot select rows of views."""
     if pa.types.is_struct(kind):
-        return pa.struct([each.with_type(_copied(each.type)) for each in kind])
+        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        inner = _copied(kind.value_type)
+        inner = _without_views(kind.value_type)
         if inner == kind.value_type:
             return kind
         return pa.list_(inner, kind.list_size) if pa.types.is_fixed_size_list(kind) else pa.large_list(inner)
-    return _COPIED.get(kind, kind)
+    return _WITHOUT_VIEWS.get(kind, kind)
 
 
-def _places(schema: pa.Schema, names: _Names) -> list[int]:
-    """Indices of columns, the first of which is text. Raises ArgumentError."""
-    places = _named(schema.names, names)
-    if not is_text(kind := schema.types[places[0]]):
-        raise ArgumentError(f"column {schema.names[places[0]]!r} is {kind}, not text")
-    return places
+def _indices(schema: pa.Schema, names: _Names) -> list[int]:
+    """Indices of the columns of these names. Raises ArgumentError, also if the first column is not text."""
+    indices = _named(schema.names, names)
+    if not is_text(kind := schema.types[indices[0]]):
+        raise ArgumentError(f"column {schema.names[indices[0]]!r} is {kind}, not text")
+    return indices
 
 
 def _named(columns: Sequence[str], names: _Names) -> list[int]:
-    """Indices of the only columns of these names. Raises ArgumentError."""
+    """Indices of the columns of these names. Raises ArgumentError if a name is missing or occurs several times."""
     if names[0] is None and len(columns) != 1:
-        raise ArgumentError(f"name the column that is scanned: there are {', '.join(columns)}")
+        raise ArgumentError(f"name the column to scan: there are {', '.join(columns)}")
     return [0 if name is None else _index(columns, name) for name in names]
 
 
 def _index(names: Sequence[str], column: str) -> int:
-    """Index of the only column of that name. Raises ArgumentError."""
-    times = names.count(column)
-    if times != 1:
-        shown = f"{times} columns" if times else "no column"
-        raise ArgumentError(f"{shown} {column!r} among {', '.join(names)}")
+    count = names.count(column)
+    if count != 1:
+        counted = f"{count} columns" if count else "no column"
+        raise ArgumentError(f"{counted} {column!r} among {', '.join(names)}")
     return names.index(column)

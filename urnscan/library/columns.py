@@ -1,4 +1,7 @@
-"""Functions of whole columns: what `urnscan.canonical` and others do with a text, in Arrow, each different text once."""
+"""Functions of whole columns of Arrow, which do for each value what `urnscan.canonical` and others do for one text.
+
+A text that occurs several times is read only once.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from urnscan.urn.namespaces.judgement_columns import is_invalid, is_valid, verdi
 from urnscan.urn.syntax import get_syntax
 
 _ROWS = 1 << 16  # matches at a time
-_VALUES = 1 << 16  # values that are scanned before they are told
+_VALUES = 1 << 16  # values between two reports of progress
 _Rows = npt.NDArray[np.int64]
 Values: TypeAlias = pa.Array | pa.ChunkedArray
 _NO_PROGRESS = Progress()
@@ -33,24 +36,27 @@ _NO_PROGRESS = Progress()
 _OTHER_TYPES = {"is_urn": pa.bool_(), "valid": pa.bool_(), "position": pa.int64()} | dict.fromkeys(
     ("directives", "problems", "remarks"), pa.list_(pa.string())
 )
-EXPLANATION = pa.struct([(each.name, _OTHER_TYPES.get(each.name, pa.string())) for each in fields(Explanation)])
+EXPLANATION = pa.struct([(field.name, _OTHER_TYPES.get(field.name, pa.string())) for field in fields(Explanation)])
 """The fields of `Explanation`; directives are texts like `s=I2L`."""
 
 
 def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
-    """The canonical form of each value that is one whole URN; null for any other. Raises ArgumentError if they are no text."""
+    """The canonical form of each value that is one whole URN; null for other values.
+
+    Raises ArgumentError if the values are not text.
+    """
 
     def forms(texts: pa.Array) -> pa.Array:
         rows, urns = _whole(texts, options, options.level)
         return urns.take(_places(rows, len(texts)))
 
-    return _each_once(values, forms)
+    return _for_distinct(values, forms)
 
 
 def validities(values: Values, options: Options) -> pa.ChunkedArray:
-    """Whether each value is a URN that its namespace admits; null for null, and where nothing is certain.
+    """Whether each value is a URN that its namespace allows; null for null, and for a URN about which this is unknown.
 
-    Raises ArgumentError if they are no text.
+    Raises ArgumentError if the values are not text.
     """
 
     def valid(texts: pa.Array) -> pa.Array:
@@ -61,50 +67,54 @@ def validities(values: Values, options: Options) -> pa.ChunkedArray:
         known[rows], flags[rows] = is_valid(codes) | is_invalid(codes), is_valid(codes)
         return pa.Array.from_buffers(pa.bool_(), len(texts), [bits(known), bits(flags)])
 
-    return _each_once(values, valid)
+    return _for_distinct(values, valid)
 
 
 def names_in(values: Values, options: Options, progress: Progress = _NO_PROGRESS) -> pa.ChunkedArray:
     """The canonical forms of the URNs in each value, from left to right, as a list; null for null.
 
-    `progress` is told of the stage "scanning", of the octets of different values. Raises ArgumentError if they are no text.
+    `progress` gets the stage "scanning", in octets; equal values count once. Raises ArgumentError if the values are not
+    text.
     """
 
-    def found(texts: pa.Array) -> Iterator[tuple[_Rows, pa.StringArray]]:
+    def scanned(texts: pa.Array) -> Iterator[tuple[_Rows, pa.StringArray]]:
         progress.on_stage(Stage("scanning", count_octets(texts)))
         scanner = make_scanner(options.grammar(count_lines=False), options.recover)
         for first in range(0, len(texts), _VALUES):
-            some = texts.slice(first, _VALUES)
-            for hits in scan_values(scanner, some):
+            group = texts.slice(first, _VALUES)
+            for hits in scan_values(scanner, group):
                 yield hits.value + first, canonical_column(hits.matches, options.level)
-            progress.on_progress(count_octets(some))
+            progress.on_progress(count_octets(group))
 
     def names(texts: pa.Array) -> pa.Array:
-        rows, urns = _joined(found(texts))
+        rows, urns = _joined(scanned(texts))
         ends = np.cumsum(np.bincount(rows, minlength=len(texts)), dtype=np.int32)
         return pa.ListArray.from_arrays(number_array(np.append(np.int32(0), ends)), urns)
 
-    return _each_once(values, names)
+    return _for_distinct(values, names)
 
 
 def explanations(values: Values, options: Options) -> pa.ChunkedArray:
-    """The explanation of each value, of the type EXPLANATION; null for null. Raises ArgumentError if they are no text."""
+    """The explanation of each value, of the type EXPLANATION; null for null.
+
+    Raises ArgumentError if the values are not text.
+    """
 
     def explained(texts: pa.Array) -> pa.Array:
         return pa.array(explained_rows(list(map(_text, texts.to_pylist())), options), EXPLANATION)
 
-    return _each_once(values, explained)
+    return _for_distinct(values, explained)
 
 
 def explained_rows(
     texts: Sequence[str | bytes], options: Options, progress: Progress = _NO_PROGRESS
 ) -> list[dict[str, Any]]:
-    """The explanation of each text, with the fields of EXPLANATION. `progress` is told of the stage "explaining"."""
+    """The explanation of each text, with the fields of EXPLANATION. `progress` gets the stage "explaining", in texts."""
     progress.on_stage(Stage("explaining", len(texts), TEXTS))
     rows = []
     for text in texts:
         row = explain(text, syntax=options.syntax, equivalence=options.equivalence, rules=options.rules).as_dict()
-        # A dict without keys, as most are, is nothing that Parquet can hold.
+        # Most of these dicts are empty, and Parquet cannot store a struct without fields.
         row["directives"] = tuple(map("=".join, row["directives"].items()))
         rows.append(row)
         progress.on_progress(1)
@@ -119,8 +129,8 @@ def _text(octets: bytes) -> str | bytes:
         return octets
 
 
-def _each_once(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
-    """Results of a function of a column for each value; the function gets each different value once, and no null."""
+def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
+    """The result of a function for each value. The function gets the distinct values, without null."""
     if not is_text(values.type):
         raise ArgumentError(f"these values are {values.type}, not text")
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
@@ -131,7 +141,7 @@ def _each_once(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.C
 
 
 def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.StringArray]:
-    """The texts that are one whole URN: their rows, and their canonical forms at a level."""
+    """The texts that are one whole URN: the numbers of their rows, and their canonical forms at a level."""
     lengths = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1])
     longest = min(max(1, int(lengths.max(initial=0))), LONGEST)
     grammar = Grammar(get_syntax(options.syntax), longest, keep_query=level.keep_query, count_lines=False)
@@ -146,16 +156,16 @@ def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.S
 
 
 def _joined(parts: Iterable[tuple[_Rows, pa.StringArray]]) -> tuple[_Rows, pa.StringArray]:
-    """Rows and their URNs, in one array each."""
+    """Join parts, each the numbers of rows and their URNs, to one part."""
     rows, urns = [np.empty(0, np.int64)], [pa.nulls(0, pa.string())]
-    for some, of_them in parts:
-        rows.append(some)
-        urns.append(of_them)
+    for part_rows, part_urns in parts:
+        rows.append(part_rows)
+        urns.append(part_urns)
     return np.concatenate(rows), pa.concat_arrays(urns)
 
 
 def _places(rows: _Rows, total: int) -> pa.Array:
-    """For each of `total` rows its place in `rows`, or null."""
+    """The index in `rows` of each number below `total`; null for a number that is not in `rows`."""
     places = np.zeros(total, np.int64)
     places[rows] = np.arange(len(rows))
     return pa.Array.from_buffers(pa.int64(), total, [bits(np.isin(np.arange(total), rows)), pa.py_buffer(places)])

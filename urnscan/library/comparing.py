@@ -1,4 +1,4 @@
-"""Comparison from Python: the tables of two runs -> what differs."""
+"""Comparison from Python: the differences of the tables of two runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DiffReport:
     remarks: list[str] = field(default_factory=list)
     """A line about each option that differs in the two runs."""
     table: pa.Table | None = None
-    """The rows; None where they were written to a file."""
+    """The rows; None if they were written to a file."""
 
 
 @checks_options
@@ -46,12 +46,12 @@ def diff(
     force: bool = False,
     memory: int | str = 10**9,
 ) -> DiffReport:
-    """Tell what differs in two tables of classes, as `urnscan diff` does.
+    """Compare two tables of classes, as `urnscan diff` does.
 
-    `output` gets the rows in the format that its name ends in; with `force` it is replaced. Without it they are in
-    `table`, all in memory. `nid` and `not_nid` choose among the classes, as in `scan`. `memory` is in octets, also as text
-    such as "500MB".
-    Raises FatalError if a table cannot be read or holds no classes, or if the output cannot be written;
+    `output` gets one row for each class that differs, in the format of its suffix; with `force` it is replaced. Without
+    `output` the rows are in `table` of the result, in memory. `nid` and `not_nid` choose classes, as in `scan`. `memory`
+    is in octets, also as text such as "500MB".
+    Raises FatalError if a table cannot be read or is not a table of classes, or if the output cannot be written;
     ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> import tempfile
@@ -59,10 +59,10 @@ def diff(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for name in ("prose.txt", "titles.csv"):
     ...         scan(samples() / name, trim=True).to_parquet(f"{folder}/{name}.parquet")
-    ...     found = diff(f"{folder}/prose.txt.parquet", f"{folder}/titles.csv.parquet", nid="nbn:de")
-    >>> found.came, found.went, found.changed
+    ...     report = diff(f"{folder}/prose.txt.parquet", f"{folder}/titles.csv.parquet", nid="nbn:de")
+    >>> report.came, report.went, report.changed
     (0, 6, 2)
-    >>> found.table.column("urn")[0].as_py()
+    >>> report.table.column("urn")[0].as_py()
     'urn:nbn:DE:hbz:99-0007312'
     """
     (options,) = read_options(locals(), Options)

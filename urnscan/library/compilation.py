@@ -1,4 +1,4 @@
-"""Compilation of all that any run needs, ahead of the first run."""
+"""Compilation of all compiled functions, before the first run."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class WarmUp:
     """Result of `warm_up`."""
 
     compiled: int
-    """Number of functions that were compiled; 0 if all were compiled before."""
+    """Number of functions that were compiled; 0 if all were compiled already."""
     seconds: float
-    """The time that it took."""
+    """Duration of the call."""
     folder: Path | None
     """The folder in which compiled code is kept; None if no folder can be written, so that each process compiles."""
 
@@ -77,26 +77,27 @@ class WarmUp:
 
 
 def warm_up() -> WarmUp:
-    """Compile all functions that any run of this version can need on this machine, and keep the result.
+    """Compile all functions that a run of this version may need on this machine, and keep the result on disk.
 
-    The first run needs this, about a minute, and later runs load the result. Call it where a first run should not
-    wait, for example when the image of a container is built. It does little if all is compiled.
+    Otherwise the first run compiles them, which takes about a minute. Later runs load the result. Call this function
+    if the first run should not wait, for example when you build the image of a container. If all functions are compiled
+    already, it takes little time.
 
     >>> import urnscan
     >>> urnscan.warm_up().folder is None
     False
     """
-    began, before = time.monotonic(), jit.count()
+    began, earlier = time.monotonic(), jit.count()
     if jit.IS_COMPILED:
         with jit.all_in_one():
             _use_all()
         object_code.mark_complete()
-    return WarmUp(jit.count() - before, time.monotonic() - began, jit.kept_in())
+    return WarmUp(jit.count() - earlier, time.monotonic() - began, jit.kept_in())
 
 
 def _use_all() -> None:
     """Run small jobs that call every compiled function."""
-    with tempfile.TemporaryDirectory() as folder, _beside() as wait:
+    with tempfile.TemporaryDirectory() as folder, _second_process() as wait:
         for name, text in _TEXTS.items():
             (Path(folder) / name).write_bytes(text)
         with tarfile.open(Path(folder) / "c.tar", "w") as archive:
@@ -111,10 +112,11 @@ def _use_all() -> None:
 
 
 @contextlib.contextmanager
-def _beside() -> Iterator[Callable[[], object]]:
-    """In this block a second process, where there is a second core and all is to do, compiles one half.
+def _second_process() -> Iterator[Callable[[], object]]:
+    """Let a second process compile one half during this block; yields a function that waits for its end.
 
-    A call of what is given waits for its end. If the process fails, this one compiles all.
+    There is no second process if there is only one core, if compiled code cannot be kept on disk, or if functions were
+    compiled earlier. If the second process fails, this process compiles all functions.
     """
     process = None
     if Options().jobs > 1 and object_code.cache_folder() is not None and not object_code.is_begun():
@@ -136,13 +138,13 @@ def _beside() -> Iterator[Callable[[], object]]:
 
 
 def _count(lines: Iterable[bytes]) -> None:
-    """Count the functions that the second process has compiled; it prints a line for each."""
+    """Count the functions that the second process compiles: it prints one line for each of them."""
     for _ in lines:
         jit.count_one()
 
 
 def use_half() -> None:
-    """Call the two largest functions, which need none of the others, and print a line for each that is compiled."""
+    """Compile the two largest functions, which do not call the others, and print one line for each compiled function."""
     jit.count_with(lambda _: os.write(1, b"\n"))
     offsets = np.array([0, len(_URN)], np.int32)
     namespace_forms(np.frombuffer(_URN, np.uint8), offsets)

@@ -1,4 +1,4 @@
-"""Keyword in context: the text around the occurrences of a class, read from the inputs again."""
+"""Keyword in context: the text around the occurrences of a class, from inputs that are read a second time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from urnscan.display.text import counted, html_counts, html_failures, html_text,
 from urnscan.errors import ArgumentError, SourceError
 from urnscan.formats.context import INSIDE
 from urnscan.inputs.arguments import find_listed
-from urnscan.library.passages import CHANGED, GONE, STREAM, Text, Wanted, check_width, texts_of
+from urnscan.library.passages import CHANGED, GONE, Text, Wanted, check_width, name_of, texts_of, why_unreadable
 from urnscan.library.shared import watched
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, octets_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _Members = dict[str | None, list[tuple[int, Wanted]]]
-"""Occurrences to be found, with their numbers, by member."""
+"""Occurrences to find, with their numbers, by member."""
 
 
 class ContextLine(NamedTuple):
@@ -38,9 +38,9 @@ class ContextLine(NamedTuple):
     before: str
     """Characters before the occurrence."""
     text: str
-    """The occurrence as it stands in the document; a view may have decoded it."""
+    """The occurrence as it is in the document: before a view decoded it."""
     after: str
-    """Characters behind the occurrence."""
+    """Characters after the occurrence."""
     source: str
     """The input."""
     member: str | None
@@ -60,19 +60,19 @@ class ContextLine(NamedTuple):
 _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.string() for name in ContextLine._fields})
 
 
-def _at_namespace(name: str, options: Options) -> str:
-    """A hint where the name has another form at level `namespace`, under which it may have been found."""
+def _namespace_hint(name: str, options: Options) -> str:
+    """A hint if the name has another canonical form at level `namespace`: a scan at that level may have found it."""
     form = namespace_form(name, options.level.rulebook)
     if options.level.by_namespace or form == name:
         return ""
-    return f'; with equivalence="namespace" a scan takes it for {form}, as all its spellings'
+    return f'; with equivalence="namespace" a scan treats it as {form}, like all its spellings'
 
 
 @dataclass(frozen=True, repr=False)
 class Context(Sequence[ContextLine]):
     """The occurrences of a class with the text around them.
 
-    Terminals and notebooks show a concordance: a line each, with the occurrences one below the other.
+    Terminals and notebooks show a concordance: one line for each occurrence, and the occurrences in one column.
     """
 
     urn: str
@@ -82,7 +82,7 @@ class Context(Sequence[ContextLine]):
     more: int = 0
     """Number of occurrences beyond the limit."""
     failures: tuple[SourceError, ...] = ()
-    """One failure for each input that could not be read again or has changed; it says how much is missing."""
+    """One failure for each input that could not be read again or has changed; it says how many occurrences are missing."""
 
     @overload
     def __getitem__(self, index: int) -> ContextLine: ...
@@ -136,7 +136,7 @@ class Context(Sequence[ContextLine]):
 
 
 class Scanned(NamedTuple):
-    """The parts of a scan from which its contexts are read."""
+    """The parts of a scan that are needed to read contexts."""
 
     inputs: Sequence[Argument]
     options: Options
@@ -155,104 +155,103 @@ def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None
     name = options.level.form(parse(name, options.syntax))
     rows = occurrences.filter(pc.equal(occurrences.column("urn"), pa.scalar(name)))
     if not rows.num_rows:
-        raise ArgumentError(f"{name} was not found in this scan{_at_namespace(name, options)}")
+        raise ArgumentError(f"{name} was not found in this scan{_namespace_hint(name, options)}")
     first = rows if limit is None else rows.slice(0, limit)
-    again = _SecondReading(options, width)
+    reading = _SecondReading(options, width)
     for number, row in enumerate(first.select(list(Wanted._fields)).to_pylist()):
-        again.waiting[row["source"]][row["member"]].append((number, Wanted(**row)))
-    with watched(progress, "reading", lambda: again.octets(inputs)) as shown:
+        reading.pending[row["source"]][row["member"]].append((number, Wanted(**row)))
+    with watched(progress, "reading", lambda: reading.octets(inputs)) as shown:
         try:
-            again.read(inputs, shown.on_progress)
+            reading.read(inputs, shown.on_progress)
         finally:
             options.reading.processes.end()
-    lines = tuple(line for _, line in sorted(again.lines.items()))
-    return Context(name, lines, rows.num_rows - first.num_rows, again.failures())
+    lines = tuple(line for _, line in sorted(reading.lines.items()))
+    return Context(name, lines, rows.num_rows - first.num_rows, reading.failures())
 
 
 class _SecondReading:
     """The second reading of the documents with wanted occurrences."""
 
     def __init__(self, options: Options, width: int) -> None:
-        self.waiting: dict[str, _Members] = defaultdict(lambda: defaultdict(list))
-        """Occurrences to be found, by source, then member."""
+        self.pending: dict[str, _Members] = defaultdict(lambda: defaultdict(list))
+        """Occurrences to find, by source, then member."""
         self.lines: dict[int, ContextLine] = {}
-        """Occurrences that were found again, by number."""
+        """Occurrences that were found, by number."""
         self._options = options
         self._width = width
         self._reasons: dict[str, str] = {}
 
     def octets(self, arguments: Sequence[Argument]) -> int | None:
-        """The octets of the inputs with wanted occurrences, for the progress; None if unknown."""
+        """The number of octets of the inputs with wanted occurrences; None if it is unknown."""
+        # To find out the sizes of the files that an index names would take one request for each of them.
         if not all(isinstance(argument, str) for argument in arguments):
-            return None  # an index, whose files take a request each
-        sizes = [octets_of(found) for found in self._found(arguments) if isinstance(found, Input)]
+            return None
+        sizes = [octets_of(source) for source in self._wanted_inputs(arguments) if isinstance(source, Input)]
         return None if None in sizes else sum(size or 0 for size in sizes)
 
     def read(self, arguments: Sequence[Argument], on_octets: Callable[[int], object]) -> None:
-        """Read the inputs that the arguments name, as far as needed. `on_octets` is told of those that are done."""
-        for found in self._found(arguments):
-            name = found.source if isinstance(found, SourceError) else found.name
-            self._reasons[name] = CHANGED
-            if isinstance(found, SourceError):
-                self._reasons[name] = found.reason
-            elif found.size is None and found.remote is None:  # a pipe: opening it again could wait for ever
-                self._reasons[name] = STREAM
-            else:
+        """Read the inputs with wanted occurrences. `on_octets` is called with the number of octets that were read."""
+        for source in self._wanted_inputs(arguments):
+            name = name_of(source)
+            self._reasons[name] = why_unreadable(source) or CHANGED
+            if isinstance(source, Input) and not why_unreadable(source):
                 try:
-                    self._input(found, self.waiting[name], on_octets)
+                    self._read_input(source, self.pending[name], on_octets)
                 except SourceError as error:
                     self._reasons[name] = error.reason
-            if not any(self.waiting[name].values()):
-                del self.waiting[name]
+            if not any(self.pending[name].values()):
+                del self.pending[name]
 
     def failures(self) -> tuple[SourceError, ...]:
-        """Failures of the inputs in which an occurrence was not found again."""
+        """One failure for each input in which an occurrence was not found."""
         return tuple(
             SourceError(name, f"{self._reasons.get(name, GONE)}: {counted(missing, 'occurrence')} left out")
-            for name, members in self.waiting.items()
+            for name, members in self.pending.items()
             if (missing := sum(map(len, members.values())))
         )
 
-    def _found(self, arguments: Sequence[Argument]) -> Iterator[Input | SourceError]:
-        """Find the inputs with wanted occurrences, in the way of the scan: a name alone is not enough to open all."""
-        for found in find_listed(arguments, self._options.selection) if self.waiting else ():
-            if isinstance(found, Listed):
-                yield from (found.input(number) for number, name in enumerate(found.names) if name in self.waiting)
-            elif (found.source if isinstance(found, SourceError) else found.name) in self.waiting:
-                yield found
-            if not self.waiting:
+    def _wanted_inputs(self, arguments: Sequence[Argument]) -> Iterator[Input | SourceError]:
+        """The inputs with wanted occurrences; an error for an input that cannot be read."""
+        # The inputs are searched as the scan did it, as some inputs cannot be opened by their name alone.
+        for source in find_listed(arguments, self._options.selection) if self.pending else ():
+            if isinstance(source, Listed):
+                yield from (source.input(number) for number, name in enumerate(source.names) if name in self.pending)
+            elif name_of(source) in self.pending:
+                yield source
+            if not self.pending:
                 return
 
-    def _input(self, source: Input, members: _Members, on_octets: Callable[[int], object]) -> None:
+    def _read_input(self, source: Input, members: _Members, on_octets: Callable[[int], object]) -> None:
         """Find the wanted occurrences of an input. Raises SourceError."""
-        left = source.size or 0
+        remaining = source.size or 0
 
         def count(octets: int) -> None:
-            nonlocal left
-            left -= octets
+            nonlocal remaining
+            remaining -= octets
             on_octets(octets)
 
         try:
             with closing(texts_of(source, self._options, count)) as texts:
                 for member, open_text in texts:
                     if members.get(member):
-                        members[member] = self._text(Text(open_text(), self._width), members[member])
+                        members[member] = self._read_text(Text(open_text(), self._width), members[member])
                     if not any(members.values()):
                         return
         finally:
-            on_octets(max(left, 0))  # the octets behind the last wanted occurrence
+            # What follows the last wanted occurrence is not read, but it is a part of the total.
+            on_octets(max(remaining, 0))
 
-    def _text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
+    def _read_text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
         """Find the wanted occurrences of a text; returns those that are not in it.
 
-        An archive may have several members of one name. So of several occurrences at one place the first is taken
-        here, and the others are looked for in the next member.
+        An archive may have several members with the same name. So if several occurrences have the same start, the first
+        is found in this text, and the others are searched in the next text with this name.
         """
-        rest = []
-        for number, each in sorted(wanted, key=lambda item: (item[1].start, item[0])):
-            found = text.find(each)
-            if found is None:
-                rest.append((number, each))
+        missing = []
+        for number, match in sorted(wanted, key=lambda item: (item[1].start, item[0])):
+            passage = text.find(match)
+            if passage is None:
+                missing.append((number, match))
             else:
-                self.lines[number] = ContextLine(*found, each.source, each.member, each.start, each.line)
-        return rest
+                self.lines[number] = ContextLine(*passage, match.source, match.member, match.start, match.line)
+        return missing

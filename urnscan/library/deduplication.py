@@ -1,4 +1,4 @@
-"""Deduplication from Python, with the clusters in memory."""
+"""Deduplication from Python, with the table of clusters in memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 20  # clusters shown in a notebook
-_NAMED = 3  # URNs shown of each
+_URNS_SHOWN = 3  # URNs shown of each cluster
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +47,12 @@ class Dedup:
     """Counts and failures."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """Convert `clusters` to a pandas frame: the one that `pandas.read_parquet` makes of its file."""
+        """Convert `clusters` to the pandas frame that `pandas.read_parquet` would make of its file."""
         return as_frame(self.clusters)
 
     @checks_options
     def to_parquet(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write `clusters` to Parquet, with the same octets as `urnscan dedup -o`; with `force` the file is replaced.
+        """Write `clusters` to the same Parquet file as `urnscan dedup -o`; with `force` an existing file is replaced.
 
         Raises FatalError if it cannot be written.
         """
@@ -63,8 +63,8 @@ class Dedup:
 
     def _repr_html_(self) -> str:
         report = self.report
-        said = json.loads(self.clusters.schema.metadata[KEY.encode()])
-        counts = report.parts(has_keys=list(said["keys"]) != [URN])
+        metadata = json.loads(self.clusters.schema.metadata[KEY.encode()])
+        counts = report.parts(has_keys=list(metadata["keys"]) != [URN])
         sizes = self.clusters.group_by("cluster", use_threads=False).aggregate([([], "count_all")])
         sizes = sizes.filter(pc.greater(sizes.column("count_all"), 1))
         order = pc.sort_indices(sizes, [("count_all", "descending"), ("cluster", "ascending")])
@@ -74,14 +74,14 @@ class Dedup:
         rows = {
             row["cluster"]: (
                 *(row["cluster"], largest[row["cluster"]], row["source"], row["record"], row["record_id"]),
-                ", ".join(row["joined_by"][:_NAMED]) + (", …" if len(row["joined_by"]) > _NAMED else ""),
+                ", ".join(row["joined_by"][:_URNS_SHOWN]) + (", …" if len(row["joined_by"]) > _URNS_SHOWN else ""),
             )
             for row in kept
         }
         names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
         table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
         more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
-        hints = "".join(f"<p>{html_text(each)}</p>" for each in report.silences(fields=said["fields"]))
+        hints = "".join(f"<p>{html_text(hint)}</p>" for hint in report.silences(fields=metadata["fields"]))
         hints += html_hints(report.trimmable, report.components_in_names)
         below = hints + html_failures(report.failures, report.notes)
         return html_counts(*counts) + table + more + below
@@ -128,39 +128,40 @@ def deduplicate(
     jobs: int | None = None,
     strict: bool = False,
 ) -> Dedup:
-    """Find the records of bibliographic dumps that name the same thing by their URNs.
+    """Find the records of bibliographic dumps that describe the same book, article or other work, by URNs and other keys.
 
-    `deduplicated` is a file or a folder for the dumps without duplicates, `removed` one for the duplicates. `mapping` is
-    a file for the table from removed records to kept ones, `review` one for the records that are in doubt (a page, if its
-    name ends in .html), `candidates` one for pairs that share no key and may be the same, in the formats of their names. With `force` they are replaced.
+    `deduplicated` is a file or a folder for the dumps without duplicates, `removed` one for the duplicates.
+    The next three are files, in the format that the suffix of the name chooses. `mapping` is the table from removed
+    records to kept ones. `review` has the records with doubtful decisions; if its name ends in .html, it is a page.
+    `candidates` has pairs of records that share no key and may be the same. With `force`, existing outputs are replaced.
     `decisions` is the path of a table of `review` that people have edited, `never_join` that of a table with pairs of
     identifiers whose records are never joined.
-    `fields` to `record` are the fields of `Policy`; the others are options of `scan`, but `equivalence` is "namespace"
-    by default, `syntax` is "rfc8141", since a component such as `#page=2` names no other thing, and `resolver_tail` is
-    "cut", since parameters of a link are no part of a name. `jobs` are processes that read dumps of more than 16 MB in
-    all but MARC in ISO 2709 and MARCXML, None: as many as there are cores, 1: none.
+    `fields` to `record` are the fields of `Policy`; the others are options of `scan`, with three other defaults.
+    `equivalence` is "namespace". `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as `urn:a:b`.
+    `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs` is the number of processes that read
+    dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: as many as there are cores; 1: only this process.
     Returns a row for each record, and the counts; records and inputs that cannot be read are in `report.failures`.
     Raises FatalError if no dump could be read or an output cannot be written, ArgumentError (a ValueError and a
     TypeError) for invalid options. All rows are in memory: for very large dumps use the command.
 
     >>> from urnscan import deduplicate, samples
-    >>> found = deduplicate(samples() / "catalogue.marcxml.xml", fields=True)
-    >>> found.report.records, found.report.duplicates
+    >>> result = deduplicate(samples() / "catalogue.marcxml.xml", fields=True)
+    >>> result.report.records, result.report.duplicates
     (5, 1)
-    >>> found.clusters.select(["record_id", "cluster", "kept"]).slice(1, 1).to_pylist()
+    >>> result.clusters.select(["record_id", "cluster", "kept"]).slice(1, 1).to_pylist()
     [{'record_id': '990000102', 'cluster': 1, 'kept': False}]
     """
     policy, options = read_options(locals(), Policy, Options)
     inputs = named_inputs(dumps)
     rows: list[pa.RecordBatch] = []
     with contextlib.ExitStack() as stack:
-        places = {"deduplicated": deduplicated, "removed": removed, "mapping": mapping, "review": review}
-        places["candidates"] = candidates
-        names = {kind: local_name(place) for kind, place in places.items() if place is not None}
+        arguments = {"deduplicated": deduplicated, "removed": removed, "mapping": mapping, "review": review}
+        arguments["candidates"] = candidates
+        names = {kind: local_name(path) for kind, path in arguments.items() if path is not None}
         paths = check_outputs(*names.values())
         files = {kind: stack.enter_context(FILES[kind](name, force=force)) for kind, name in names.items()}
         review_table, review_page = review_sinks(files.get("review"))
-        wanted = Outputs(
+        outputs = Outputs(
             clusters=rows.append,
             mapping=files["mapping"].write if "mapping" in files else None,
             review=review_table,
@@ -171,7 +172,7 @@ def deduplicate(
             paths=paths,
         )
         with watched(progress, "reading", lambda: plan_size(inputs, options, paths)) as shown:
-            report = run(inputs, options, policy, wanted, shown)
+            report = run(inputs, options, policy, outputs, shown)
         metadata = report.metadata(options, policy)
         commit_all(files.values(), metadata)
     return Dedup(as_table(rows, CLUSTERS, metadata), report)

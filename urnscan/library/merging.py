@@ -1,4 +1,4 @@
-"""Merging from Python: tables of several runs -> one file."""
+"""Merging from Python: the tables of several runs become one file."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def merge(
     jobs: int | None = None,
     memory: int | str = 10**9,
 ) -> MergeReport:
-    """Make one file of the tables of several runs, as `urnscan merge` does: all classes, or all occurrences.
+    """Merge the tables of several runs to one file, as `urnscan merge` does: all classes, or all occurrences.
 
     `tables` are files, folders and globs; their order decides which occurrence is the first. `output` is written in the
-    format that its name ends in; with `force` it is replaced. If the tables hold occurrences, `classes` is the file for
-    the classes of these, which are exact also where a name has more than 100 spellings. `memory` is in octets, also as
-    text such as "500MB"; `jobs` are threads, None: as many as there are cores.
-    Returns counts, and in `inexact` and `shared` what may be other than in one run over all inputs.
+    format of its suffix; with `force` it is replaced. If the tables contain occurrences, `classes` is the file for the
+    classes of these; they are exact even if a name has more than 100 spellings. `memory` is in octets, also as text such
+    as "500MB". `jobs` is the number of threads; None: as many as there are cores.
+    Returns counts. `inexact` and `shared` of the result say what may differ from one run over all inputs.
     Raises FatalError if a table cannot be read, if options of the runs differ, or if the output cannot be written;
     ArgumentError (a ValueError and a TypeError) for invalid options.
 
@@ -48,8 +48,8 @@ def merge(
     (2, 23, 17)
     """
     (options,) = read_options(locals(), Options)
-    given = {"output": output, "classes": classes}
-    paths = {name: local_name(path) for name, path in given.items() if path is not None}
+    arguments = {"output": output, "classes": classes}
+    paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
     if not paths:
         raise ArgumentError("name a file for the merged table, or for the classes of occurrences")
     outputs = check_outputs(*paths.values())

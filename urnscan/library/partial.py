@@ -1,4 +1,7 @@
-"""A scan in shares, for engines that run functions on many machines: each share becomes one buffer, and all buffers a scan."""
+"""A scan in shares, for engines that run functions on many machines.
+
+Each share of the inputs is scanned separately, and the results are merged to one scan.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +34,18 @@ _SIZES = Sizes()
 
 @dataclass(frozen=True)
 class Partial:
-    """URNs of some inputs, grouped. Engines send it from one process to another (`pickle`)."""
+    """Result of scanning a share of the inputs, grouped by spelling. It can be pickled."""
 
     rows: bytes = field(repr=False)
-    """A row for each spelling: a stream of Arrow, compressed."""
+    """One row for each spelling: a compressed stream of Arrow."""
     counts: Counts
-    """Inputs, octets and occurrences, counted as in `Report`."""
+    """Counts of inputs, octets and occurrences, as in `Report`."""
     failures: tuple[SourceError, ...] = ()
     """Inputs that could not be read, and notes, in the order of the inputs."""
     options: Options = field(default_factory=Options, repr=False)
     """The options of the scan."""
     places: int = 0
-    """Number of inputs that were looked at."""
+    """Number of inputs, with those that could not be read."""
 
 
 @checks_options
@@ -70,9 +73,9 @@ def scan_partial(
     max_depth: int = 8,
     max_members: int = 10**7,
 ) -> Partial:
-    """Scan some of the inputs of a large job, in one thread; `merge_partial` makes one scan of all.
+    """Scan a share of the inputs of a large job, in one thread; `merge_partial` merges the results.
 
-    Takes the inputs and options of `scan`, but no `cdx`. Inputs that fail are in `failures`, and never raise.
+    The inputs and options are those of `scan`, without `cdx`. Inputs that fail are in `failures`; they raise no error.
     Raises ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> from urnscan import samples, scan_partial
@@ -81,98 +84,99 @@ def scan_partial(
     """
     (options,) = read_options(locals(), Options)
     worker = Worker(options, _SIZES, {"classes"}, lambda _: None)
-    told: list[SourceError] = []
-    failures, sums, counts, places = Failures(told.append), Sums(), Counts(), 0
-    found: list[pa.RecordBatch] = []
-    part_of = None  # the place of a huge file, of which a part has been read
+    reported: list[SourceError] = []
+    failures, sums, counts, places = Failures(reported.append), Sums(), Counts(), 0
+    batches: list[pa.RecordBatch] = []
+    counted_file = None  # the number of the last huge file that was counted: it is split into several tasks
     for task in tasks(named_inputs(inputs), options, (), _SIZES):
         if isinstance(task, Files | FilePart):
-            inside = task.inputs if isinstance(task, Files) else [task.input]
-            places = task.place + sum(len(each) if isinstance(each, Listed) else 1 for each in inside)
-        for piece in worker.work(task):
-            match piece:
+            sources = task.inputs if isinstance(task, Files) else [task.input]
+            places = task.place + sum(len(source) if isinstance(source, Listed) else 1 for source in sources)
+        for result in worker.work(task):
+            match result:
                 case Failed():
-                    failures.add(piece.place, piece.name, piece.error, is_part=isinstance(task, FilePart))
+                    failures.add(result.place, result.name, result.error, is_part=isinstance(task, FilePart))
                 case ResultRows():
-                    counts += piece.counts
-                    if piece.partial is not None:
-                        found += [rows for _, rows in sums.add(piece.partial, piece.names)]
+                    counts += result.counts
+                    if result.partial is not None:
+                        batches += [rows for _, rows in sums.add(result.partial, result.names)]
                 case Done():
-                    is_counted = isinstance(task, FilePart) and task.place == part_of
-                    counts += replace(piece.counts, inputs=0) if is_counted else piece.counts
-                    if isinstance(task, FilePart) and piece.counts.inputs:
-                        part_of = task.place
+                    is_counted = isinstance(task, FilePart) and task.place == counted_file
+                    counts += replace(result.counts, inputs=0) if is_counted else result.counts
+                    if isinstance(task, FilePart) and result.counts.inputs:
+                        counted_file = task.place
     failures.finish()
-    found += [rows for _, rows in sums.end()]
-    return Partial(packed(found, NAMED_PARTIAL), counts, tuple(told), options, places)
+    batches += [rows for _, rows in sums.end()]
+    return Partial(packed(batches, NAMED_PARTIAL), counts, tuple(reported), options, places)
 
 
 @checks_options
 def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memory: int | str = 10**9) -> Scan:
-    """Make one scan of what `scan_partial` has found in shares of the inputs, given in the order of the inputs.
+    """Merge results of `scan_partial`, in the order of the inputs, to one scan.
 
-    The classes are those of one scan of all inputs; there are no occurrences. An input that is in two shares counts twice.
-    `memory` is in octets, also as text such as "500MB"; `jobs` are threads, None: as many as there are cores.
+    The classes are those of one scan of all inputs. The table of occurrences is empty. An input in two shares counts
+    twice. `memory` is in octets, also as text such as "500MB". `jobs` is the number of threads; None: as many as there
+    are cores.
     Raises FatalError if no input could be read; ArgumentError (a ValueError and a TypeError) if shares were scanned with
     different options.
 
     >>> from urnscan import merge_partial, samples, scan_partial
     >>> shares = [samples() / "prose.txt", samples() / "titles.csv"]
-    >>> found = merge_partial(scan_partial(share, trim=True) for share in shares)
-    >>> found.report.occurrences, found.report.classes
+    >>> result = merge_partial(scan_partial(share, trim=True) for share in shares)
+    >>> result.report.occurrences, result.report.classes
     (23, 17)
     """
     (grouping,) = read_options(locals(), Options)
-    given = iter(partials)
-    first = next(given, None)
+    results = iter(partials)
+    first = next(results, None)
     if first is None:
         raise ArgumentError("nothing to merge: give what scan_partial returned")
     options, merged = first.options, _Merged()
-    rows = merged.rows(chain([first], given))
+    rows = merged.rows(chain([first], results))
     classes = list(classes_of_partial(rows, options, grouping.memory, grouping.jobs))
     report = Report(
         **asdict(merged.counts),
-        classes=sum(each.num_rows for each in classes),
+        classes=sum(batch.num_rows for batch in classes),
         untrimmed=sum(map(count_untrimmed, classes)),
-        failures=[each for each in merged.told if not isinstance(each, SourceNote)],
-        notes=[each for each in merged.told if isinstance(each, SourceNote)],
+        failures=[failure for failure in merged.failures if not isinstance(failure, SourceNote)],
+        notes=[note for note in merged.failures if isinstance(note, SourceNote)],
     )
     report.rejects = None
     if report.failures and not report.inputs:
         raise FatalError("no input could be read")
     if not options.leaves_out:
         report.left_out = None
-    said = report.metadata(options)
-    nothing = as_table([], OCCURRENCES, said)
-    return Scan(classes=as_table(classes, CLASSES, said), occurrences=nothing, report=report, options=options)
+    metadata = report.metadata(options)
+    occurrences = as_table([], OCCURRENCES, metadata)
+    return Scan(classes=as_table(classes, CLASSES, metadata), occurrences=occurrences, report=report, options=options)
 
 
 class _Merged:
-    """Counts and failures of the shares whose rows have been given."""
+    """Counts and failures of the shares whose rows have been read."""
 
     def __init__(self) -> None:
         self.counts = Counts()
-        self.told: list[SourceError] = []
+        self.failures: list[SourceError] = []
 
     def rows(self, partials: Iterable[Partial]) -> Iterator[pa.RecordBatch]:
-        """NAMED_PARTIAL rows of all shares, whose inputs are numbered through. Raises ArgumentError."""
-        places, identity = 0, None
-        for each in partials:
-            own = each.options.identity()
-            identity = identity or own
-            if differing := [name for name, value in own.items() if value != identity[name]]:
+        """NAMED_PARTIAL rows of all shares. The numbers of inputs continue from share to share. Raises ArgumentError."""
+        inputs, first_options = 0, None
+        for partial in partials:
+            options = partial.options.identity()
+            first_options = first_options or options
+            if differing := [name for name, value in options.items() if value != first_options[name]]:
                 raise ArgumentError(f"the shares were scanned with different options: {', '.join(differing)}")
-            self.counts += each.counts
-            self.told += each.failures
-            for rows in unpacked(each.rows):
-                yield _with_places_from(places, rows)
-            places += each.places
+            self.counts += partial.counts
+            self.failures += partial.failures
+            for rows in unpacked(partial.rows):
+                yield _renumbered(rows, inputs)
+            inputs += partial.places
 
 
-def _with_places_from(first: int, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows with higher numbers of their inputs."""
-    for name in ("first_source", "last_source") if first else ():
-        number = rows.schema.get_field_index(name)
-        places = number_array(numbers(rows.column(name)) + np.int32(first))
-        rows = rows.set_column(number, rows.schema.field(number), places)
+def _renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
+    """The rows with the number of inputs of earlier shares added to their numbers of inputs."""
+    for name in ("first_source", "last_source") if earlier else ():
+        index = rows.schema.get_field_index(name)
+        inputs = number_array(numbers(rows.column(name)) + np.int32(earlier))
+        rows = rows.set_column(index, rows.schema.field(index), inputs)
     return rows

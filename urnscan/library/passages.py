@@ -1,4 +1,4 @@
-"""Passages around occurrences: the inputs are read again, and the occurrences found again in them."""
+"""The text around occurrences, from inputs that are read a second time."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ CHANGED = "has changed since it was scanned"
 GONE = "is not there any more"
 STREAM = "can be read only once"
 
-_WIDEST = 10_000  # characters on each side
-_LONGEST_CHARACTER = 4  # octets of UTF-8
+_MAX_WIDTH = 10_000  # characters on each side
+_MAX_CHARACTER = 4  # octets of a character in UTF-8
 _ReadInto = Callable[[memoryview], int]
-_Text = tuple[str | None, Callable[[], _ReadInto]]
+_OpenText = tuple[str | None, Callable[[], _ReadInto]]
+"""The member, and a function that returns the method that reads its text."""
 
 
 class Wanted(NamedTuple):
-    """An occurrence to be found again; fields are columns of OCCURRENCES."""
+    """An occurrence to find; its fields are columns of OCCURRENCES."""
 
     source: str
     member: str | None
@@ -46,7 +47,7 @@ class Wanted(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """An occurrence as it stands in its text, and the characters on both sides; U+FFFD for what is not UTF-8."""
+    """An occurrence as it is in its text, and the characters on both sides. Octets that are not UTF-8 become U+FFFD."""
 
     before: str
     text: str
@@ -54,28 +55,41 @@ class Passage(NamedTuple):
 
 
 def check_width(width: object) -> None:
-    """Raise ArgumentError if it is no number of characters on each side."""
-    if not isinstance(width, int | np.integer) or not 0 <= width <= _WIDEST:
-        raise ArgumentError(f"width is a number of characters from 0 to {_WIDEST:,}, not {width!r}")
+    """Raise ArgumentError if `width` is not a number of characters from 0 to 10,000."""
+    if not isinstance(width, int | np.integer) or not 0 <= width <= _MAX_WIDTH:
+        raise ArgumentError(f"width is a number of characters from 0 to {_MAX_WIDTH:,}, not {width!r}")
+
+
+def name_of(source: Input | SourceError) -> str:
+    """The name of an input, or of one that could not be opened."""
+    return source.source if isinstance(source, SourceError) else source.name
+
+
+def why_unreadable(source: Input | SourceError) -> str:
+    """Why an input cannot be read a second time; empty if it can."""
+    if isinstance(source, SourceError):
+        return source.reason
+    # A pipe: opening it a second time could wait for ever.
+    return STREAM if source.size is None and source.remote is None else ""
 
 
 class Text:
-    """A text that is read again, front to back."""
+    """A text that is read a second time, from its start to its end."""
 
     def __init__(self, read_into: _ReadInto, width: int) -> None:
         self._buffer = Buffer(past_damage(read_into))
         self._width = width
-        self._line = 1  # of the next octet in the buffer
-        self._last = -1  # start of the last occurrence
+        self._line = 1  # line of the next octet in the buffer
+        self._last_start = -1  # start of the last occurrence that was found
 
     def find(self, wanted: Wanted) -> Passage | None:
-        """The passage of an occurrence; None if it is not there, or not behind the one that was found before."""
-        if wanted.start <= self._last:
+        """The passage of an occurrence; None if it is not in the text, or not after the last one that was found."""
+        if wanted.start <= self._last_start:
             return None
-        buffer, around = self._buffer, _LONGEST_CHARACTER * self._width
-        begin = max(wanted.start - around - _LONGEST_CHARACTER + 1, 0)
-        for passed in buffer.blocks(begin - buffer.offset):
-            self._line += passed.count(b"\n")
+        buffer, around = self._buffer, _MAX_CHARACTER * self._width
+        begin = max(wanted.start - around - _MAX_CHARACTER + 1, 0)
+        for block in buffer.blocks(begin - buffer.offset):
+            self._line += block.count(b"\n")
         before = wanted.start - begin
         end = before + wanted.length
         buffer.has(end + around)
@@ -83,7 +97,7 @@ class Text:
         is_there = self._line + window.count(b"\n", 0, before) == wanted.line and len(window) >= end
         if not is_there or (wanted.via is None and window[before:end] != wanted.text.encode()):
             return None
-        self._last = wanted.start
+        self._last_start = wanted.start
         left = (window[:before] if begin else window[:before].removeprefix(MARK)).decode("utf-8", "replace")
         return Passage(
             left[max(len(left) - self._width, 0) :],
@@ -94,10 +108,11 @@ class Text:
 
 def texts_of(
     source: Input, options: Options, on_read: Callable[[int], object] = lambda _: None
-) -> Generator[_Text, None, None]:
-    """The texts of an input: member, and a function that returns the method that reads the text. Raises SourceError.
+) -> Generator[_OpenText, None, None]:
+    """The texts of an input. Raises SourceError.
 
-    A text is to be read before the next one is asked for. `on_read` is told how many octets of the input are read.
+    Each text must be read before the next one is requested. `on_read` is called with the number of octets of the input
+    that were read.
     """
     with closing(open_documents(source, options.reading, on_read)) as documents:
         for document in documents:
@@ -109,7 +124,7 @@ def texts_of(
 
 
 def _open_value(values: pa.Array, number: int) -> _ReadInto:
-    """Method that reads a value of a table."""
+    """The method that reads a value of a table."""
     value = values.slice(number, 1)
     if pa.types.is_dictionary(value.type):
         value = value.dictionary.slice(value.indices[0].as_py(), 1)
@@ -118,9 +133,9 @@ def _open_value(values: pa.Array, number: int) -> _ReadInto:
 
 
 class Passages:
-    """Adds the passages to occurrences in the order of a scan: the inputs are read again in that order, each once.
+    """Adds passages to the occurrences of a scan, which come in the order of the scan: so each input is read once.
 
-    It holds one block of one text, so it may follow a scan of any size.
+    Only one block of one text is in memory, for a scan of any size.
     """
 
     def __init__(self, inputs: Sequence[Argument], options: Options, width: int) -> None:
@@ -130,63 +145,57 @@ class Passages:
         self._options = options
         self._width = width
         self._inputs = self._find()
-        self._texts: Iterator[_Text] = iter(())
-        self._source: str | None = None  # of these texts
+        self._texts: Iterator[_OpenText] = iter(())
+        self._source: str | None = None  # source of these texts
         self._member: str | None = None
         self._text: Text | None = None
         self._reason = ""
-        self._missed: Counter[tuple[str, str]] = Counter()
+        self._missing: Counter[tuple[str, str]] = Counter()
 
     def add(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """OCCURRENCES rows with the columns `before` and `after`, null for an occurrence that is not found again."""
-        found = [self._passage(Wanted(**row)) for row in rows.select(list(Wanted._fields)).to_pylist()]
+        """Add the columns `before` and `after` to OCCURRENCES rows; they are null if the occurrence is not found."""
+        passages = [self._passage(Wanted(**row)) for row in rows.select(list(Wanted._fields)).to_pylist()]
         for name in ("before", "after"):
-            rows = rows.append_column(name, text_array([getattr(passage, name, None) for passage in found]))
+            rows = rows.append_column(name, text_array([getattr(passage, name, None) for passage in passages]))
         return rows
 
     def failures(self) -> list[SourceError]:
-        """Inputs in which an occurrence was not found again."""
+        """One failure for each input in which an occurrence was not found."""
         return [
-            SourceError(source, f"{reason}: {counted(missed, 'occurrence')} without the text around")
-            for (source, reason), missed in self._missed.items()
+            SourceError(source, f"{reason}: {counted(missing, 'occurrence')} without the text around")
+            for (source, reason), missing in self._missing.items()
         ]
 
     def _passage(self, wanted: Wanted) -> Passage | None:
         if wanted.source != self._source:
             self._open(wanted.source)
-        # An archive may have several members of one name: an occurrence that is not in one of them may be in the next.
+        # An archive may have several members with the same name: the occurrence may be in any of them.
         while (self._text is not None and self._member == wanted.member) or self._go_to(wanted.member):
-            found = self._text.find(wanted) if self._text is not None else None
-            if found is not None:
-                return found
+            passage = self._text.find(wanted) if self._text is not None else None
+            if passage is not None:
+                return passage
             self._text = None
-        self._missed[wanted.source, self._reason] += 1
+        self._missing[wanted.source, self._reason] += 1
         return None
 
-    def _open(self, source: str) -> None:
-        """Go to an input."""
-        self._source, self._text, self._texts, self._reason = source, None, iter(()), CHANGED
-        found = self._input(source)
-        if found is None:
-            self._reason = GONE
-        elif isinstance(found, SourceError):
-            self._reason = found.reason
-        elif found.size is None and found.remote is None:  # a pipe: opening it again could wait for ever
-            self._reason = STREAM
-        else:
-            self._texts = texts_of(found, self._options)
+    def _open(self, name: str) -> None:
+        self._source, self._text, self._texts = name, None, iter(())
+        source = self._find_input(name)
+        self._reason = GONE if source is None else why_unreadable(source) or CHANGED
+        if isinstance(source, Input) and not why_unreadable(source):
+            self._texts = texts_of(source, self._options)
 
-    def _input(self, source: str) -> Input | SourceError | None:
-        """The next input of this name; from the first one on again, if some have changed their places."""
+    def _find_input(self, name: str) -> Input | SourceError | None:
+        """The next input with this name. If the order of the inputs has changed, it is searched from the first one on."""
         for _ in range(2):
-            for found in self._inputs:
-                if (found.source if isinstance(found, SourceError) else found.name) == source:
-                    return found
+            for source in self._inputs:
+                if name_of(source) == name:
+                    return source
             self._inputs = self._find()
         return None
 
     def _go_to(self, member: str | None) -> bool:
-        """Go to the next text of this name in the input; whether there is one."""
+        """Go to the next text of this member in the input; False if there is none."""
         try:
             for name, open_text in self._texts:
                 if name == member:

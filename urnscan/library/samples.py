@@ -6,18 +6,18 @@ from pathlib import Path
 
 
 def samples() -> Path:
-    """Folder of the samples: small invented inputs in real formats; its README.md describes each.
+    """Return the folder of the samples: small invented inputs in real formats, which its README.md describes.
 
     >>> import urnscan
     >>> folder = urnscan.samples()
     >>> len(list(folder.iterdir())), (folder / "references.bib").is_file()
     (23, True)
-    >>> [found.text for found in urnscan.find((folder / "prose.txt").read_text(encoding="utf-8"), trim=True)][:2]
+    >>> [match.text for match in urnscan.find((folder / "prose.txt").read_text(encoding="utf-8"), trim=True)][:2]
     ['urn:isbn:0-9999412-0-8', 'urn:nbn:de:bvb:99-lantern-26']
 
     For the command: `urnscan "$(python -c 'import urnscan; print(urnscan.samples())')"`.
 
-    A wheel has them in the package, a checkout beside it. Raises FileNotFoundError if they were left out.
+    A wheel has the samples in the package, a checkout next to it. Raises FileNotFoundError if they were left out.
     """
     package = Path(__file__).parents[1]
     for place in (package, package.parent):

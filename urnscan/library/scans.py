@@ -1,4 +1,4 @@
-"""Scanning from Python: inputs, with the results in memory."""
+"""Scanning from Python, with the results in memory."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ class Scan:
     report: Report
     """Counts and failures."""
     rejects: pa.Table | None = field(default=None, repr=False)
-    """One row for each place where a URN nearly begins, in the same order; None unless asked for."""
+    """One row for each text that begins like a URN and is not one, in the same order; None unless asked for."""
     inputs: tuple[str, ...] = field(default=(), repr=False)
     """The arguments of the scan."""
     cdx: str | None = field(default=None, repr=False)
-    """The index of the records that were read, if one was given."""
+    """The path of the index of records, if the scan had one."""
     options: Options = field(default_factory=Options, repr=False)
     """The options of the scan."""
 
     @checks_options
     def to_pandas(self, table: Literal["classes", "occurrences", "rejects"] = "classes") -> pd.DataFrame:
-        """Convert a table to a pandas frame: the one that `pandas.read_parquet` makes of its file.
+        """Convert a table to the pandas frame that `pandas.read_parquet` would make of its file.
 
-        Integers and flags that may be null have the types of pandas for that (`Int16`, `boolean`), so `~frame.valid`
-        works. What the run was is in `frame.attrs["urnscan"]`. Raises ArgumentError for no table, and for `rejects` if
-        the scan was not asked for them.
+        Integers and flags that may be null have nullable types of pandas (`Int16`, `boolean`), so `~frame.valid` works.
+        The metadata of the run are in `frame.attrs["urnscan"]`. Raises ArgumentError for another name of a table, and
+        for `rejects` if the scan was not asked for them.
         """
         if table not in WRITTEN:
             raise ArgumentError(f"table is {', '.join(WRITTEN)}, not {table!r}")
@@ -78,13 +78,13 @@ class Scan:
         rejects: str | os.PathLike[str] | None = None,
         force: bool = False,
     ) -> None:
-        """Write tables to Parquet, with the same octets as the command: `-o`, `--occurrences`, `--rejects`.
+        """Write tables to the same Parquet files as the command with `-o`, `--occurrences`, `--rejects`.
 
-        All files appear in the end, or none; with `force` they are replaced. Raises FatalError if one cannot be
-        written, ArgumentError for no path, and for `rejects` if the scan was not asked for them.
+        Either all files appear, or none; with `force`, existing files are replaced. Raises FatalError if a file cannot
+        be written, ArgumentError if there is no path, and for `rejects` if the scan was not asked for them.
         """
-        given = {"classes": classes, "occurrences": occurrences, "rejects": rejects}
-        paths = {name: local_name(path) for name, path in given.items() if path is not None}
+        arguments = {"classes": classes, "occurrences": occurrences, "rejects": rejects}
+        paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
         if not paths:
             raise ArgumentError("name a file for the classes, the occurrences or the rejects")
         tables = {name: self._table(name) for name in paths}
@@ -103,11 +103,11 @@ class Scan:
 
     @checks_options
     def to_html(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the page of `urnscan report`: one file of HTML, with a table of the classes to search and open.
+        """Write the page of `urnscan report`: one file of HTML, with a table of classes that a reader can search.
 
-        With `force` it is replaced. Raises FatalError if it cannot be written.
+        With `force`, an existing file is replaced. Raises FatalError if the file cannot be written.
         """
-        from urnscan.report.figures import summarise  # noqa: PLC0415 (a scan alone does without)
+        from urnscan.report.figures import summarise  # noqa: PLC0415 (a scan does not need it)
         from urnscan.report.scan_page import render  # noqa: PLC0415
 
         with PageOutput(local_name(path), force=force) as page, tempfile.TemporaryDirectory() as folder:
@@ -124,11 +124,12 @@ class Scan:
     ) -> Context:
         """Show the occurrences of a class with the text around them, like a keyword in a concordance.
 
-        `urn` is any spelling of the class; `width`: characters on each side, up to 10,000; `limit`: occurrences, None
-        for all; `progress`: whether to show a bar, as in `scan`. Only the inputs with these occurrences are read again. If one cannot be read again (standard input,
-        say) or has changed, `failures` of the result says what is missing.
-        Raises InvalidURN if `urn` is no URN in the syntax of the scan; ArgumentError, a ValueError, if it was not found
-        or a number is out of range.
+        `urn` is any spelling of the class. `width` is the number of characters on each side, up to 10,000. `limit` is
+        the highest number of occurrences; None: all. `progress`: whether to show a bar, as in `scan`.
+        The inputs with these occurrences are read again. If an input cannot be read again, such as standard input, or
+        has changed, `failures` of the result says what is missing.
+        Raises InvalidURN if `urn` is not a URN in the syntax of the scan; ArgumentError, a ValueError, if it was not
+        found or a number is out of range.
         """
         scanned = Scanned(_arguments(self.inputs, self.cdx), self.options, self.occurrences)
         return read_context(scanned, urn, width, limit, progress)
@@ -191,42 +192,47 @@ def scan(
     """Scan files, folders, globs, URLs or standard input (`-`), with the results in memory.
 
     Several inputs are several arguments, or lists. `~` is the home folder.
-    `cdx` is an index of records of web archives (CDXJ, CDX, CSV or Parquet): only these are read, in the files below the
-    one input, a folder or a URL.
-    `rejects` asks for the places where a URN nearly begins. `progress`: whether to show a bar; None: in interactive
-    sessions (a notebook, Python on a terminal), after half a second. The others are the fields of `Options`, with the
-    names and meanings of the command's options: `max_length` is in octets, and so are `max_size` and `memory`, also as
-    text such as "500MB"; `jobs` are threads, None: as many as there are cores. `syntax` is rfc2141, rfc8141 or
-    rfc2141bis-03; `equivalence` is lexical, resolution or namespace; `recover` is one or several of percent, entities,
-    escapes, wraps, labels, bare and markup, or all; `resolver_tail` is keep or cut.
-    Returns the tables and the counts; inputs that fail are in `report.failures`, and those that were scanned as they
-    are, though they have a form of their own, in `report.notes`.
+    `cdx` is an index of records of web archives (CDXJ, CDX, CSV or Parquet): only these records are read. Then there is
+    one input, the folder or URL with the files that the index names.
+    `rejects` asks for texts that begin like a URN and are not one. `progress`: whether to show a bar; None: in
+    interactive sessions (a notebook, Python on a terminal), after half a second.
+    The others are the fields of `Options`, with the names and meanings of the command's options. `max_length` is in
+    octets, and so are `max_size` and `memory`, also as text such as "500MB". `jobs` is the number of threads; None: as
+    many as there are cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is lexical, resolution or
+    namespace; `recover` is one or several of percent, entities, escapes, wraps, labels, bare and markup, or all;
+    `resolver_tail` is keep or cut.
+    Returns the tables and the counts. Inputs that fail are in `report.failures`; inputs of a known form that were
+    scanned as plain text are in `report.notes`.
     Raises FatalError if no input could be read, ArgumentError (a ValueError and a TypeError) for invalid options.
     All tables are in memory: for very large inputs use the command.
 
     >>> from urnscan import samples, scan
-    >>> found = scan(samples() / "prose.txt", trim=True)
-    >>> found.report.occurrences, found.report.classes
+    >>> result = scan(samples() / "prose.txt", trim=True)
+    >>> result.report.occurrences, result.report.classes
     (21, 17)
-    >>> found.to_pandas().nlargest(1, "occurrence_count")[["urn", "occurrence_count"]].to_dict("records")
+    >>> result.to_pandas().nlargest(1, "occurrence_count")[["urn", "occurrence_count"]].to_dict("records")
     [{'urn': 'urn:nbn:de:gbv:999-diss-22916', 'occurrence_count': 3}]
     """
     (options,) = read_options(locals(), Options)
     paths = named_inputs(inputs)
     index = None if cdx is None else local_name(cdx)
     arguments = _arguments(paths, index)
-    found: list[pa.RecordBatch] = []
-    grouped: list[pa.RecordBatch] = []
-    rejected: list[pa.RecordBatch] = []
-    outputs = Outputs(occurrences=found.append, classes=grouped.append, rejects=rejected.append if rejects else None)
+    occurrence_rows: list[pa.RecordBatch] = []
+    class_rows: list[pa.RecordBatch] = []
+    reject_rows: list[pa.RecordBatch] = []
+    outputs = Outputs(
+        occurrences=occurrence_rows.append,
+        classes=class_rows.append,
+        rejects=reject_rows.append if rejects else None,
+    )
     with watched(progress, "scanning", lambda: plan_size(arguments, options)) as shown:
         report = run(arguments, options, outputs, shown)
-    said = report.metadata(options)
+    metadata = report.metadata(options)
     return Scan(
-        classes=as_table(grouped, CLASSES, said),
-        occurrences=as_table(found, OCCURRENCES, said),
+        classes=as_table(class_rows, CLASSES, metadata),
+        occurrences=as_table(occurrence_rows, OCCURRENCES, metadata),
         report=report,
-        rejects=as_table(rejected, REJECTS, said) if rejects else None,
+        rejects=as_table(reject_rows, REJECTS, metadata) if rejects else None,
         inputs=paths,
         cdx=index,
         options=options,
@@ -234,7 +240,7 @@ def scan(
 
 
 def _arguments(paths: tuple[str, ...], cdx: str | None) -> tuple[Argument, ...]:
-    """The inputs of a scan, or the records below the one input that an index names. Raises ArgumentError, FatalError."""
+    """The inputs of a scan: the paths, or the records that an index names. Raises ArgumentError and FatalError."""
     if cdx is None:
         return paths
     if len(paths) != 1 or paths == ("-",):

@@ -1,4 +1,4 @@
-"""Parts that `scan` and `deduplicate` share: progress, errors, tables."""
+"""Functions that `scan`, `deduplicate` and others share: progress, errors, tables."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_OF_TEXTS = re.compile(r"\s|urn:", re.IGNORECASE)
-"""Signs of a text, such as white space; hardly a path has them."""
-_SHOWN = 60  # characters of a text
+_IN_TEXTS = re.compile(r"\s|urn:", re.IGNORECASE)
+"""White space and "urn:": an argument with one of them is probably a text, not a path."""
+_SHOWN = 60  # characters of a text that a message shows
 
 
 @contextlib.contextmanager
 def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) -> Iterator[Progress]:
-    """Show the progress of a run, as `show_if_wanted` does. A FatalError within also names the first failure."""
+    """Show the progress of a run, as `show_if_wanted` does. A FatalError of the run also gets the first failure."""
     if wanted not in (None, True, False):
         raise ArgumentError(f"progress must be True, False or None, not {wanted!r}")
     failures: list[SourceError] = []
@@ -46,29 +46,30 @@ def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) ->
         if not failures:
             raise
         more = f" (and {len(failures) - 1:,} more)" if len(failures) > 1 else ""
-        raise FatalError(f"{error}: {_told(failures[0])}{more}") from error
+        raise FatalError(f"{error}: {_failure_line(failures[0])}{more}") from error
 
 
-def _told(failure: SourceError) -> str:
-    """The failure in a line. A text in the place of a path is cut short, with the functions that take texts."""
+def _failure_line(failure: SourceError) -> str:
+    """The failure in one line. If a text was passed as a path, it is shortened, and functions for texts are named."""
     name = failure.source
-    if not _OF_TEXTS.search(name) or is_url(name) or os.path.lexists(name):
+    if not _IN_TEXTS.search(name) or is_url(name) or os.path.lexists(name):
         return in_line(str(failure))
     shown = in_line(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…")
     return f"{shown}: {failure.reason}; urnscan.find takes a text, urnscan.scan_batches a column of texts"
 
 
-def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, said: Mapping[str, Any]) -> pa.Table:
-    """Batches as a table of the schema in which all batches share their dictionaries, with the metadata of a file.
+def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Table:
+    """One table of the schema, with the metadata of a run.
 
-    Columns may have dictionaries where the schema has none.
+    Columns of the batches may have dictionaries, also if those of the schema do not.
     """
     table = pa.Table.from_batches(batches, batches[0].schema if batches else schema).unify_dictionaries().cast(schema)
-    return table.replace_schema_metadata(with_metadata(schema, said).metadata)
+    return table.replace_schema_metadata(with_metadata(schema, metadata).metadata)
 
 
 def as_frame(table: pa.Table) -> pd.DataFrame:
-    """A table of `as_table` as `pandas.read_parquet` reads its file, with its types and attributes."""
+    """A table of `as_table` as the frame that `pandas.read_parquet` makes of its file, with the same types and attributes."""
     frame: pd.DataFrame = table.to_pandas()
-    frame.attrs = {KEY: json.loads(table.schema.metadata[KEY.encode()])}  # Arrow before 22 does not
+    # Arrow sets the attributes only since version 22.
+    frame.attrs = {KEY: json.loads(table.schema.metadata[KEY.encode()])}
     return frame

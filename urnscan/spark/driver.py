@@ -343,7 +343,7 @@ def scan_column(
         if name not in frame.columns:
             raise ArgumentError(f"no column {name!r} among {', '.join(frame.columns)}")
     if twice := sorted({*keep} & {*OCCURRENCES_HERE.names}):
-        raise ArgumentError(f"occurrences have a column {twice[0]!r} of their own: rename the one to keep")
+        raise ArgumentError(f"occurrences already have a column {twice[0]!r}: rename the one to keep")
     kind = frame.schema[column].dataType.typeName()
     if kind not in ("string", "binary", "char", "varchar"):
         raise ArgumentError(f"column {column!r} is {kind}, not text")
