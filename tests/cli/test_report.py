@@ -156,8 +156,8 @@ class TestBadInput:
         [
             (["none.parquet"], "none.parquet: No such file or directory"),
             (["."], ".: is a folder"),
-            (["empty"], "empty: is no Parquet file: name a .parquet that urnscan -o wrote"),
-            (["a.txt"], "a.txt: is no Parquet file: name a .parquet that urnscan -o wrote"),
+            (["empty"], "empty: is not a Parquet file: name a .parquet that urnscan -o wrote"),
+            (["a.txt"], "a.txt: is not a Parquet file: name a .parquet that urnscan -o wrote"),
             (["half.parquet"], "half.parquet: is a damaged Parquet file: "),
             (
                 ["o.parquet"],

@@ -21,7 +21,7 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
             ),
             (
                 "Spark: Python worker exited unexpectedly (crashed), in executor 3 on 10.0.0.7, after 4 attempts (mostly the "
-                "system kills a process where memory is short: give executors more of it beside the JVM "
+                "system kills a process where memory is short: give executors more of it in addition to the JVM "
                 "(spark.executor.memoryOverhead), or fewer cores)"
             ),
         ),
@@ -32,7 +32,7 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
             ),
             (
                 "Spark: Python worker exited unexpectedly (crashed), in executor 3 on 10.0.0.7, after 4 attempts (mostly the "
-                "system kills a process where memory is short: give executors more of it beside the JVM "
+                "system kills a process where memory is short: give executors more of it in addition to the JVM "
                 "(spark.executor.memoryOverhead), or fewer cores)"
             ),
         ),
@@ -43,7 +43,7 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
             ),
             (
                 "Spark: an executor was lost: Command exited with code 137, in executor 3 on 10.0.0.7, after 4 attempts (mostly "
-                "the system kills a process where memory is short: give executors more of it beside the JVM "
+                "the system kills a process where memory is short: give executors more of it in addition to the JVM "
                 "(spark.executor.memoryOverhead), or fewer cores)"
             ),
         ),
@@ -53,7 +53,7 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
                 '  File "/x/worker.py", line 12, in work\n    raise MemoryError()\nMemoryError\n'
             ),
             (
-                "Spark: MemoryError (a Python worker had no more memory: give executors more of it beside the JVM "
+                "Spark: MemoryError (a Python worker had no more memory: give executors more of it in addition to the JVM "
                 "(spark.executor.memoryOverhead), or fewer cores)"
             ),
         ),
@@ -73,8 +73,8 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
                 f"Caused by: java.io.IOException: No space left on device{STACK}"
             ),
             (
-                "Spark: No space left on device, in executor 3 on 10.0.0.7, after 4 attempts (a disk is full: that of "
-                "spark.local.dir has what is found and what is exchanged)"
+                "Spark: No space left on device, in executor 3 on 10.0.0.7, after 4 attempts (a disk is full: results and "
+                "exchanged rows are in spark.local.dir)"
             ),
         ),
         (

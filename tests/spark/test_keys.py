@@ -10,7 +10,7 @@ from urnscan.errors import SourceError
 from urnscan.grouping.ranges import Ranges
 from urnscan.run.options import Options, named_inputs
 from urnscan.run.tasks import FilePart, Files, Sizes, tasks
-from urnscan.spark.keys import Keys, heads, keys_of_head
+from urnscan.spark.keys import KeySample, choose_heads, sample_head
 from urnscan.spark.partitions import partitions_of
 from urnscan.stores.input import Input
 
@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 def keys_of(names, octets):
-    return Keys([name.encode() for name in names], octets)
+    return KeySample([name.encode() for name in names], octets)
 
 
 def test_heads_are_spread_over_the_octets():
@@ -28,16 +28,16 @@ def test_heads_are_spread_over_the_octets():
         Files(1, ()),
         SourceError("x", "y"),
     ]
-    found = heads(planned, [16 * MIB] * 16 + [256 * MIB, 0])
-    assert len(found) == 9, "what has no octets has no head"
-    assert [each.start for each in found[:8]] == [1, 3, 5, 7, 9, 11, 13, 15]
-    assert all(each.end == each.start + MIB // 2 for each in found[:8])
-    assert found[8] == Files(1, ())
+    chosen = choose_heads(planned, [16 * MIB] * 16 + [256 * MIB, 0])
+    assert len(chosen) == 9, "what has no octets has no head"
+    assert [head.start for head in chosen[:8]] == [1, 3, 5, 7, 9, 11, 13, 15]
+    assert all(head.end == head.start + MIB // 2 for head in chosen[:8])
+    assert chosen[8] == Files(1, ())
 
 
 @pytest.mark.parametrize("sizes", [[], [0], [127 * MIB], [MIB] * 127])
 def test_no_heads_where_there_is_little_to_do(sizes):
-    assert heads([Files(0, ())] * len(sizes), sizes) == []
+    assert choose_heads([Files(0, ())] * len(sizes), sizes) == []
 
 
 @pytest.mark.full
@@ -48,39 +48,39 @@ def test_a_head_ends(tmp_path, urns):
     path.write_bytes((b"see urn:example:1234567\n" if urns else b"nothing here 1234567....\n") * (2 * MIB))
     options = Options(recover={"wraps"})  # with which files are not cut
     (task,) = tasks(named_inputs([path]), options, (), Sizes())
-    read, keys = keys_of_head(task, options, Sizes())
+    read, sample = sample_head(task, options, Sizes())
     assert MIB // 2 <= read <= 16 * MIB < path.stat().st_size // 2
-    assert bool(keys.some) == urns == (keys.octets > 0)
+    assert bool(sample.keys) == urns == (sample.octets > 0)
 
 
 def test_ranges_that_fit():
     """Ranges fit if they are about as many as wanted, and about equally large: but for that of a frequent key."""
     names = [f"urn:x:{number:04}" for number in range(1_000)]
-    keys = keys_of(names, 8 * 32 * MIB)
-    ranges = keys.ranges(2)
+    sample = keys_of(names, 8 * 32 * MIB)
+    ranges = sample.ranges(2)
     assert len(ranges) == 8
-    assert keys.fit(ranges, 2)
-    assert keys.fit(Ranges(ranges.bounds[::2]), 2)
-    assert not keys.fit(Ranges(ranges.bounds[:1]), 2), "too few"
-    assert not keys.fit(Ranges(tuple(sorted(name.encode() for name in names[::20]))), 2), "too many"
-    assert not keys.fit(Ranges(tuple(b"urn:a:%d" % number for number in range(7))), 2), "all in the last"
+    assert sample.fits(ranges, 2)
+    assert sample.fits(Ranges(ranges.bounds[::2]), 2)
+    assert not sample.fits(Ranges(ranges.bounds[:1]), 2), "too few"
+    assert not sample.fits(Ranges(tuple(sorted(name.encode() for name in names[::20]))), 2), "too many"
+    assert not sample.fits(Ranges(tuple(b"urn:a:%d" % number for number in range(7))), 2), "all in the last"
     often = keys_of(names + ["urn:often"] * 9_000, 8 * 32 * MIB)
-    assert often.fit(often.ranges(2), 2)
+    assert often.fits(often.ranges(2), 2)
 
 
 def test_few_rows_are_one_range():
     """However many cores there are, what is grouped in no time is grouped by one."""
     few = keys_of([f"urn:x:{number}" for number in range(1_000)], MIB)
     assert few.ranges(100) == Ranges()
-    assert few.fit(Ranges(), 100)
+    assert few.fits(Ranges(), 100)
 
 
 def test_keys_are_cut():
     """A sample of names of 64 KiB would be too much for the driver."""
-    keys = Keys()
+    sample = KeySample()
     rows = pa.RecordBatch.from_pydict({"urn": ["urn:x:" + "y" * 60_000]})
-    keys.take(rows, 1, str(Path()))
-    assert [len(key) for key in keys.some] == [1024]
+    sample.add_rows(rows, 1, str(Path()))
+    assert [len(key) for key in sample.keys] == [1024]
 
 
 @pytest.mark.parametrize(

@@ -193,15 +193,15 @@ def test_skew_damage_and_parts(spark, corpus, monkeypatch):
     """A huge file is cut where no URN is and its lines are counted through; failures are rows, each once."""
     from urnscan.spark import partitions
     from urnscan.spark.driver import scan_inputs
-    from urnscan.spark.executors import Wanted
+    from urnscan.spark.executors import ScanRequest
 
     monkeypatch.setattr(partitions, "_WORTH", 1)
     one = urnscan.scan(corpus, corpus / "missing", corpus / "00.txt")
     inputs = [str(corpus), str(corpus / "missing"), str(corpus / "00.txt")]
     sizes = Sizes(part=1 << 15, together=1 << 13)
-    with scan_inputs(spark, inputs, Wanted(Options(), sizes=sizes)) as scan:
+    with scan_inputs(spark, inputs, ScanRequest(Options(), sizes=sizes)) as scan:
         assert scan.has_parts
-        assert scan.raw.rdd.getNumPartitions() > 4
+        assert scan.results.rdd.getNumPartitions() > 4
         assert in_order(scan.occurrences) == one.occurrences.to_pylist()
         assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
         assert told(scan.report()) == told(one.report)
@@ -219,7 +219,7 @@ def test_ranges_of_keys(spark, corpus, tmp_path, monkeypatch, heads):
     from urnscan.spark import driver, executors, keys, partitions
 
     monkeypatch.setattr(keys, "_RANGE", 1 << 10)
-    monkeypatch.setattr(keys, "_SAMPLED_IN_HEAD", 1)
+    monkeypatch.setattr(keys, "_HEAD_SAMPLE_STEP", 1)
     monkeypatch.setattr(partitions, "_PARTITION", 1 << 15)
     if heads != "none":
         monkeypatch.setattr(keys, "_SHARE", 1 << 14)
@@ -232,10 +232,10 @@ def test_ranges_of_keys(spark, corpus, tmp_path, monkeypatch, heads):
         monkeypatch.setattr(keys, "_RANGE", 1 << 19)
         monkeypatch.setattr(keys, "_SHARE", 1 << 17)
     one = urnscan.scan(corpus).classes.to_pylist()
-    with driver.scan_inputs(spark, [str(corpus)], executors.Wanted(Options(), sampled=1)) as scan:
+    with driver.scan_inputs(spark, [str(corpus)], executors.ScanRequest(Options(), sample_step=1)) as scan:
         before = scan._ranges
         assert (len(before) > 1) == (heads != "none")
-        used = {row["range"] for row in scan.raw.where("kind = 'partial'").select("range").collect()}
+        used = {row["range"] for row in scan.results.where("kind = 'partial'").select("range").collect()}
         assert used <= {*range(len(before))}
         classes = scan.classes
         assert classes.rdd.getNumPartitions() > 4
@@ -246,11 +246,11 @@ def test_ranges_of_keys(spark, corpus, tmp_path, monkeypatch, heads):
 def test_parts_that_fail_are_told_once(spark, tmp_path):
     """A file that is gone when its parts are read is one failure, not one for each part."""
     from urnscan.spark.driver import scan_inputs
-    from urnscan.spark.executors import Wanted
+    from urnscan.spark.executors import ScanRequest
 
     path = tmp_path / "huge.txt"
     path.write_bytes(b"urn:a:b " * 30_000)
-    with scan_inputs(spark, [str(path)], Wanted(Options(), sizes=Sizes(part=1 << 15))) as scan:
+    with scan_inputs(spark, [str(path)], ScanRequest(Options(), sizes=Sizes(part=1 << 15))) as scan:
         path.unlink()
         assert [row["source"] for row in scan.errors.collect()] == [str(path)]
         assert scan.report().inputs == 0
@@ -273,11 +273,11 @@ def test_notes_are_no_errors(spark, tmp_path):
 def test_partial_sums_go_through_the_shuffle(spark, corpus):
     """The frequent class is one row a spelling and partition there, however often it occurs."""
     from urnscan.spark.driver import scan_inputs
-    from urnscan.spark.executors import Wanted
+    from urnscan.spark.executors import ScanRequest
 
-    with scan_inputs(spark, [str(corpus)], Wanted(Options())) as scan:
-        blobs = [row["rows"] for row in scan.raw.where("kind = 'partial'").collect()]
-        assert len(blobs) <= scan.raw.rdd.getNumPartitions()
+    with scan_inputs(spark, [str(corpus)], ScanRequest(Options())) as scan:
+        blobs = [row["rows"] for row in scan.results.where("kind = 'partial'").collect()]
+        assert len(blobs) <= scan.results.rdd.getNumPartitions()
         rows = [
             row["text"]
             for blob in blobs
@@ -395,7 +395,7 @@ def test_column_that_is_none(spark):
     ]:
         with pytest.raises(ValueError, match=reason):
             here.scan_column(frame, column, keep=keep)
-    with pytest.raises(ValueError, match=r"no occurrences of urnscan\.spark"):
+    with pytest.raises(ValueError, match=r"was not made by urnscan\.spark"):
         here.classes(frame)
 
 
@@ -528,7 +528,9 @@ class TestCommand:
         from urnscan.spark import job, partitions
 
         monkeypatch.setattr(partitions, "_PARTITION", 1 << 12)
-        monkeypatch.setattr(job, "Wanted", functools.partial(job.Wanted, sizes=Sizes(part=1 << 15, together=1 << 10)))
+        monkeypatch.setattr(
+            job, "ScanRequest", functools.partial(job.ScanRequest, sizes=Sizes(part=1 << 15, together=1 << 10))
+        )
         monkeypatch.chdir(tmp_path)  # a relative path counts from the folder of the driver
         command = ["--engine", "spark", str(corpus), "--quiet", "--occurrences"]
         one = urnscan.scan(corpus).occurrences.to_pylist()
@@ -570,7 +572,7 @@ class TestCommand:
         """`--force` with the folder above the inputs would delete them."""
         files = sorted(corpus.iterdir())
         assert main(["--engine", "spark", str(files[0]), "-o", str(corpus), "--force"]) == 2
-        assert "is no result of an earlier run on Spark, so it is not replaced" in capsys.readouterr().err
+        assert "is not the result of an earlier run on Spark, so it is not replaced" in capsys.readouterr().err
         assert sorted(corpus.iterdir()) == files
 
     def test_nothing_could_be_read(self, tmp_path, capsys):
@@ -616,7 +618,7 @@ def test_a_folder_that_an_executor_does_not_see(tmp_path):
     with pytest.raises(
         FatalError, match=rf"x: is not there on {re.escape(platform.node())}, .*: name a folder that all"
     ):
-        list(executors.written(blobs, iter, "occurrences", {}, str(tmp_path / "x")))
+        list(executors.write_file(blobs, iter, "occurrences", {}, str(tmp_path / "x")))
 
 
 def test_without_pyspark(monkeypatch, capsys, tmp_path):

@@ -7,13 +7,13 @@ import pytest
 import urnscan.pandas  # noqa: F401 (gives series their functions)
 from urnscan.library.context import ContextLine
 from urnscan.library.passages import Passage
-from urnscan.spark.frames import OCCURRENCES_HERE
+from urnscan.spark.frames import SPARK_OCCURRENCES
 from urnscan.tables import schemas
 from urnscan.tables.editions import RENAMED, names_now
 
 TABLES = {
     **{name: getattr(schemas, name).names for name in ("CLASSES", "OCCURRENCES", "REJECTS", "CLUSTERS", "IN_COLUMN")},
-    "on Spark": OCCURRENCES_HERE.names,
+    "on Spark": SPARK_OCCURRENCES.names,
     "context": ContextLine._fields,
     "passages": Passage._fields,
     "spellings": [field.name for field in schemas.CLASSES.field("spellings").type.value_type if field.name != "count"],

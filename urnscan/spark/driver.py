@@ -1,31 +1,36 @@
-"""The part of the driver: tasks are planned, handed to executors as a frame, and their results become tables."""
+"""The driver: it plans tasks, sends them to executors as a frame, and makes tables of their results."""
 
 from __future__ import annotations
 
 import json
 import os
-import pickle
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote, checks_options
+from urnscan.errors import ArgumentError, FatalError, SourceError, checks_options
 from urnscan.grouping.ranges import Ranges
-from urnscan.run.failures import add_note
 from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_options
 from urnscan.run.pipeline import Report
-from urnscan.run.task_results import Counts
 from urnscan.run.tasks import Argument, FilePart, tasks
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.spark import executors
-from urnscan.spark.executors import Told, Wanted
-from urnscan.spark.frames import CLASSES_HERE, CUT, OCCURRENCES_HERE, PART, RAW, REJECTED, ddl
-from urnscan.spark.keys import Keys
-from urnscan.spark.partitions import by_range, cores_of, first_tasks, partitions_of, ranges_before
+from urnscan.spark.executors import ScanRequest
+from urnscan.spark.frames import (
+    PARTIAL_BLOBS,
+    RESULTS,
+    SPARK_CLASSES,
+    SPARK_OCCURRENCES,
+    SPARK_REJECTS,
+    WRITTEN_FILES,
+    ddl,
+)
+from urnscan.spark.keys import KeySample
+from urnscan.spark.partitions import by_range, cores_of, first_tasks, partitions_of, ranges_of_heads
+from urnscan.spark.summaries import TaskSummary, collect, lines_before_parts, report_of
 from urnscan.tables.editions import names_now
 from urnscan.tables.schemas import WRITTEN
 from urnscan.urn.namespaces.own import Rules
@@ -34,36 +39,37 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
 
-_KEY = "urnscan"  # of the options in the metadata of the column `urn`
+_KEY = "urnscan"
+"""Key of the options in the metadata of the column `urn`."""
 
 
 @dataclass(frozen=True)
 class Scan:
     """Tables of a scan; a context manager that calls `unpersist`.
 
-    Inputs are scanned once, when a table is first needed. The results stay on the disks of the executors; if an
-    executor is lost, its part is scanned again.
+    Inputs are scanned once, when the first table is needed. The results stay on the disks of the executors. If an
+    executor is lost, its inputs are scanned again.
     """
 
-    raw: DataFrame
-    """The results of all tasks, in blobs (`frames.RAW`)."""
+    results: DataFrame
+    """The results of all tasks, in blobs (`frames.RESULTS`)."""
     options: Options
     """The options of the scan."""
     _partitions: int
-    """Their number."""
+    """Number of partitions of `results`."""
     has_parts: bool
-    """Whether a file was cut into parts, each of which counts its lines from 1: these tables then begin with a scan."""
+    """Whether a file was split into parts. Each part counts its lines from 1, so all tables then need a whole scan."""
     _ranges: Ranges
-    """Ranges of keys by which executors part what they find."""
+    """Ranges of keys by which executors split partial rows."""
 
     @property
     def occurrences(self) -> DataFrame:
-        """The table of occurrences, and a column `place`: sorted by it, rows are in the order of one machine."""
+        """The table of occurrences, with a column `place`: sorted by it, rows are in the order of a scan on one machine."""
         return self._rows_of(self._blobs("occurrences"), "occurrences")
 
     @property
     def classes(self) -> DataFrame:
-        """The table of classes, sorted by `urn`. Begins with a scan: the ranges of its partitions depend on what is found."""
+        """The table of classes, sorted by `urn`. It needs a whole scan, as the ranges of its partitions depend on all keys."""
         return _classes(self._in_ranges(), self.options)
 
     @property
@@ -72,72 +78,65 @@ class Scan:
         return self._rows_of(self._blobs("rejects"), "rejects")
 
     def _rows_of(self, blobs: DataFrame, table: str) -> DataFrame:
-        before = self._lines_before
+        lines_before = self._lines_before
         if table == "rejects":
-            return blobs.mapInArrow(lambda batches: executors.rejects_here(batches, before), ddl(REJECTED))
-        rows = blobs.mapInArrow(lambda batches: executors.occurrences_here(batches, before), ddl(OCCURRENCES_HERE))
+            return blobs.mapInArrow(lambda batches: executors.reject_rows(batches, lines_before), ddl(SPARK_REJECTS))
+        rows = blobs.mapInArrow(
+            lambda batches: executors.occurrence_rows(batches, lines_before), ddl(SPARK_OCCURRENCES)
+        )
         return _with_options(rows, self.options)
 
     def to_write(self, table: str) -> DataFrame:
-        """A table whose small neighbouring partitions come together, so that they become few files."""
+        """A table in which small neighbouring partitions are joined, so that it becomes few files."""
         return self.classes if table == "classes" else self._rows_of(self._in_order(table), table)
 
     def write(self, table: str, folder: str) -> list[Row]:
-        """Have executors write a table to files in a folder that all of them share, or at a URL.
+        """Let executors write a table to files in a folder that all of them share, or at a URL.
 
-        Gives a row for each file, in the order of the table (`frames.PART`). Files that lost attempts leave are others.
+        Returns a row for each file, in the order of the table (`frames.WRITTEN_FILES`). The folder may have more files,
+        which lost attempts have left.
         """
-        options, before = self.options, self._lines_before
+        options, lines_before = self.options, self._lines_before
         blobs = self._in_ranges() if table == "classes" else self._in_order(table)
 
         def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
             if table == "classes":
                 return executors.classes_of_range(batches, options)
-            return executors.whole_lines(batches, before, WRITTEN[table]["schema"])
+            return executors.table_rows(batches, lines_before, WRITTEN[table]["schema"])
 
         metadata = options.metadata()
         files = blobs.mapInArrow(
-            lambda batches: executors.written(batches, rows_of, table, metadata, folder), ddl(PART)
+            lambda batches: executors.write_file(batches, rows_of, table, metadata, folder), ddl(WRITTEN_FILES)
         )
         return sorted(files.collect())
 
     @property
     def errors(self) -> DataFrame:
-        """Failures in the order of the inputs: `source`, `reason`. Equal failures of parts of one file are one row."""
+        """Failures in the order of the inputs, with the columns `source` and `reason`.
+
+        Equal failures of parts of one file are one row.
+        """
         return self._frame(self.report().failures)
 
     @property
     def notes(self) -> DataFrame:
-        """Notes in the order of the inputs: `source`, `reason`. What they name was scanned as it is."""
+        """Notes in the order of the inputs, with the columns `source` and `reason`: these inputs were scanned as plain text."""
         return self._frame(self.report().notes)
 
-    def _frame(self, told: Sequence[SourceError]) -> DataFrame:
-        rows = [(each.source, each.reason) for each in told]
-        return self.raw.sparkSession.createDataFrame(rows, "source string, reason string")
+    def _frame(self, failures: Sequence[SourceError]) -> DataFrame:
+        rows = [(failure.source, failure.reason) for failure in failures]
+        return self.results.sparkSession.createDataFrame(rows, "source string, reason string")
 
     def report(self) -> Report:
         """Counts, failures and notes; `classes` and `seconds` are unknown."""
-        counts, failures, met, parts = Counts(), [], set(), set()
-        for told in self._told[0]:
-            counts += told.counts
-            if told.part_of is not None and told.counts.inputs:  # all parts of a file are one input
-                counts += Counts(inputs=-1 if told.part_of in parts else 0)
-                parts.add(told.part_of)
-            for each in told.failures:
-                if told.part_of is None or (told.part_of, str(each)) not in met:
-                    failures.append(each)
-                    met.add((told.part_of, str(each)))
-        report = Report(**asdict(counts), failures=[each for each in failures if not isinstance(each, SourceNote)])
-        for each in failures:
-            if isinstance(each, SourceNote):
-                add_note(report.notes, each)
+        report = report_of(self._summaries)
         if not self.options.leaves_out:
             report.left_out = None
         return report
 
     def unpersist(self) -> None:
         """Delete the results on the disks of the executors."""
-        self.raw.unpersist()
+        self.results.unpersist()
 
     def __enter__(self) -> Self:
         return self
@@ -146,43 +145,43 @@ class Scan:
         self.unpersist()
 
     @cached_property
-    def _told(self) -> tuple[list[Told], Keys]:
-        """Summaries of the tasks in their order, and some keys: the first to ask for them has all inputs scanned."""
-        return _told(self._blobs("told"))
+    def _summaries_and_keys(self) -> tuple[list[TaskSummary], KeySample]:
+        """Summaries of the tasks in their order, and a sample of keys. The first call starts the scan, and waits for it."""
+        return collect(self._blobs("summaries"))
+
+    @property
+    def _summaries(self) -> list[TaskSummary]:
+        return self._summaries_and_keys[0]
 
     @property
     def _lines_before(self) -> dict[int, int]:
-        """LF octets in a file before a task that is a part of it."""
-        before: dict[int, int] = {}
-        lines: Counter[int] = Counter()
-        for told in self._told[0] if self.has_parts else ():
-            if told.part_of is not None:
-                before[told.task] = lines[told.part_of]
-                lines[told.part_of] += told.lines
-        return before
+        return lines_before_parts(self._summaries) if self.has_parts else {}
 
     def _in_order(self, kind: str) -> DataFrame:
-        """Blobs of occurrences or rejects in the order of the inputs; small ones of many partitions come into one."""
+        """Blobs of occurrences or rejects in the order of the inputs. Small blobs of many partitions are put into one."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
         blobs = self._blobs(kind)
-        firsts = first_tasks(self._told[0], kind)
+        firsts = first_tasks(self._summaries, kind)
         if 2 * len(firsts) > self._partitions:
             return blobs
         number = F.size(F.filter(F.lit(firsts), lambda first: first <= F.col("task"))) - 1
         return blobs.repartitionById(len(firsts), number).sortWithinPartitions("task", "row")
 
     def _in_ranges(self) -> DataFrame:
-        """Blobs of partial rows by range. They are parted again if the ranges do not fit what was found."""
-        blobs, ranges, keys = self._blobs("partial"), self._ranges, self._told[1]
-        cores = cores_of(self.raw.sparkSession)
-        if not keys.fit(ranges, cores):
-            ranges = keys.ranges(cores)
-            blobs = blobs.select(*CUT.names).mapInArrow(lambda batches: executors.cut(batches, ranges), ddl(CUT))
+        """Blobs of partial rows by range. They are split again if the ranges do not fit the keys of the scan."""
+        blobs, ranges = self._blobs("partial"), self._ranges
+        _, sample = self._summaries_and_keys
+        cores = cores_of(self.results.sparkSession)
+        if not sample.fits(ranges, cores):
+            ranges = sample.ranges(cores)
+            blobs = blobs.select(*PARTIAL_BLOBS.names).mapInArrow(
+                lambda batches: executors.split_blobs(batches, ranges), ddl(PARTIAL_BLOBS)
+            )
         return by_range(blobs, ranges)
 
     def _blobs(self, kind: str) -> DataFrame:
-        return self.raw.where(f"kind = '{kind}'").drop("kind")
+        return self.results.where(f"kind = '{kind}'").drop("kind")
 
 
 @checks_options
@@ -214,14 +213,14 @@ def scan(
     max_members: int = 10**7,
     strict: bool = False,
 ) -> Scan:
-    """Scan files, folders, globs and URLs, which all executors must reach by the same name.
+    """Scan files, folders, globs and URLs, which must have the same name for all executors.
 
-    `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan` but for `jobs` and `memory`.
-    Inputs that fail are in `errors`.
+    `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan`, without `jobs` and `memory`.
+    Inputs that fail are in `errors` of the result.
     Raises FatalError for standard input, ArgumentError (a ValueError and a TypeError) for invalid options.
 
-    >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as found:  # doctest: +SKIP
-    ...     found.report().occurrences, found.classes.count()
+    >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as result:  # doctest: +SKIP
+    ...     result.report().occurrences, result.classes.count()
     (72, 55)
     """
     tables = {"occurrences", "classes", *(["rejects"] if rejects else [])}
@@ -256,9 +255,9 @@ def occurrences(
     max_members: int = 10**7,
     strict: bool = False,
 ) -> DataFrame:
-    """Scan inputs; gives the table of occurrences. Takes the options of `scan` and raises its errors.
+    """Scan inputs, and return the table of occurrences. Options and errors are those of `scan`.
 
-    If failures or classes are needed as well, call `scan`, which gives all tables for one reading.
+    If you also need failures or classes, call `scan`: it makes all tables by one scan.
 
     >>> urnscan.spark.occurrences(spark, "data/samples/prose.txt").where("nid = 'nbn'").count()  # doctest: +SKIP
     12
@@ -269,44 +268,45 @@ def occurrences(
 def _scan(
     spark: SparkSession,
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    options: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     tables: Collection[str],
 ) -> Scan:
-    """Scan one input or several, for a function of the library. Raises FatalError and ArgumentError."""
-    (chosen,) = read_options(options, Options)
+    """Scan one or several inputs, for a public function with these arguments. Raises FatalError and ArgumentError."""
+    (scan_options,) = read_options(arguments, Options)
     names = named_inputs([inputs] if isinstance(inputs, str | os.PathLike) else inputs)
-    return scan_inputs(spark, names, Wanted(chosen, frozenset(tables)))
+    return scan_inputs(spark, names, ScanRequest(scan_options, frozenset(tables)))
 
 
 @checks_options
 def classes(occurrences: DataFrame, *, rules: Rules = None) -> DataFrame:
-    """Group occurrences that this module gave, or some of them, into equivalence classes; also when read from Parquet.
+    """Group occurrences into equivalence classes.
 
-    Needs their columns `urn`, `text`, `source`, `member`, `start` and `place`. Occurrences that were found with own
-    `rules` need the same rules here. Raises ArgumentError if a column is missing, or the rules are others.
+    `occurrences` are rows that this module made, or some of them; they may have been written to Parquet and read again.
+    The columns `urn`, `text`, `source`, `member`, `start` and `place` must be unchanged. If the scan had custom `rules`,
+    the same rules are needed here. Raises ArgumentError if a column is missing, or the rules differ.
 
-    >>> found = urnscan.spark.occurrences(spark, "data/samples/prose.txt", trim=True)  # doctest: +SKIP
-    >>> urnscan.spark.classes(found.where("nid = 'isbn'")).select("urn", "occurrence_count").first()  # doctest: +SKIP
+    >>> rows = urnscan.spark.occurrences(spark, "data/samples/prose.txt", trim=True)  # doctest: +SKIP
+    >>> urnscan.spark.classes(rows.where("nid = 'isbn'")).select("urn", "occurrence_count").first()  # doctest: +SKIP
     Row(urn='urn:isbn:0-9999412-0-8', occurrence_count=1)
     """
-    now = dict(zip(occurrences.columns, names_now(occurrences.columns), strict=True))
-    occurrences = occurrences.withColumnsRenamed(now)
+    new_names = dict(zip(occurrences.columns, names_now(occurrences.columns), strict=True))
+    occurrences = occurrences.withColumnsRenamed(new_names)
     names = ("urn", "text", "source", "member", "start", "place")
     is_whole = set(names) <= set(occurrences.columns)
-    found_by = occurrences.schema["urn"].metadata.get(_KEY) if is_whole else None
-    if found_by is None:
+    json_options = occurrences.schema["urn"].metadata.get(_KEY) if is_whole else None
+    if json_options is None:
         raise ArgumentError(
-            f"these are no occurrences of urnscan.spark: it needs their columns {', '.join(names)} as they are"
+            f"this frame was not made by urnscan.spark, or was changed: the columns {', '.join(names)} are needed"
         )
-    metadata = json.loads(found_by)
+    metadata = json.loads(json_options)
     options = Options(syntax=metadata["syntax"], equivalence=metadata["equivalence"], rules=rules)
     if options.level.rulebook.sha256 != metadata.get("rules"):
         raise ArgumentError("these occurrences were found with other rules: give the same file as rules=")
-    _, keys = _told(occurrences.select("urn").mapInArrow(executors.keys_of_occurrences, ddl(RAW)))
-    ranges = keys.ranges(cores_of(occurrences.sparkSession))
-    # Rows are added up in input order, so partitions must be ranges of `place`, each sorted.
+    _, sample = collect(occurrences.select("urn").mapInArrow(executors.sample_occurrences, ddl(RESULTS)))
+    ranges = sample.ranges(cores_of(occurrences.sparkSession))
+    # Rows are added up in the order of the inputs, so partitions must be ranges of `place`, and sorted by it.
     ordered = occurrences.select(*names).repartitionByRange("place").sortWithinPartitions("place")
-    partial = ordered.mapInArrow(lambda batches: executors.partial_of_occurrences(batches, ranges), ddl(RAW))
+    partial = ordered.mapInArrow(lambda batches: executors.partial_of_occurrences(batches, ranges), ddl(RESULTS))
     return _classes(by_range(partial, ranges), options)
 
 
@@ -328,10 +328,10 @@ def scan_column(
 ) -> DataFrame:
     """Scan a column of text or octets; occurrences get the columns `keep` of their row.
 
-    The rows are those of the occurrence table: `source` is empty, `member` is `row/column`, with the rows numbered by
-    `monotonically_increasing_id`. The options are those of `urnscan.scan_batches`. Raises ArgumentError (a ValueError and
-    a TypeError) for invalid options, and for a column that is missing, is not text, or has the name of a column of the
-    occurrence table.
+    The rows are those of the occurrence table. `source` is empty. `member` is `row/column`; the number of the row comes
+    from `monotonically_increasing_id`. The options are those of `urnscan.scan_batches`. Raises ArgumentError (a
+    ValueError and a TypeError) for invalid options, and for a column that is missing or is not text, or a column to keep
+    that has the name of a column of the occurrence table.
 
     >>> frame = spark.createDataFrame([(7, "see urn:isbn:0451450523")], "page int, text string")  # doctest: +SKIP
     >>> urnscan.spark.scan_column(frame, "text", keep=["page"]).select("page", "urn").first()  # doctest: +SKIP
@@ -342,55 +342,50 @@ def scan_column(
     for name in (column, *keep):
         if name not in frame.columns:
             raise ArgumentError(f"no column {name!r} among {', '.join(frame.columns)}")
-    if twice := sorted({*keep} & {*OCCURRENCES_HERE.names}):
-        raise ArgumentError(f"occurrences already have a column {twice[0]!r}: rename the one to keep")
+    if clashes := sorted({*keep} & {*SPARK_OCCURRENCES.names}):
+        raise ArgumentError(f"occurrences already have a column {clashes[0]!r}: rename the one to keep")
     kind = frame.schema[column].dataType.typeName()
     if kind not in ("string", "binary", "char", "varchar"):
         raise ArgumentError(f"column {column!r} is {kind}, not text")
     (options,) = read_options(locals(), Options, without=OF_INPUTS)
     numbered = frame.select(F.col(column), *keep, F.monotonically_increasing_id().alias("row"))
     kept = (f"`{name}` {frame.schema[name].dataType.simpleString()}" for name in keep)
-    schema = ", ".join([ddl(OCCURRENCES_HERE), *kept])
+    schema = ", ".join([ddl(SPARK_OCCURRENCES), *kept])
     return _with_options(
-        numbered.mapInArrow(lambda batches: executors.scanned_column(batches, options, keep), schema), options
+        numbered.mapInArrow(lambda batches: executors.scan_column_batches(batches, options, keep), schema), options
     )
 
 
 def _with_options(occurrences: DataFrame, options: Options) -> DataFrame:
-    """Note in the metadata of `urn` by which options the occurrences were found."""
+    """Write the options of the scan to the metadata of the column `urn`."""
     return occurrences.withMetadata("urn", {_KEY: json.dumps(options.metadata())})
 
 
-def scan_inputs(spark: SparkSession, inputs: Sequence[Argument], wanted: Wanted, outputs: Collection[str] = ()) -> Scan:
-    """Scan inputs, but not the files `outputs`; gives the tables that are wanted. Raises FatalError."""
+def scan_inputs(
+    spark: SparkSession, inputs: Sequence[Argument], request: ScanRequest, outputs: Collection[str] = ()
+) -> Scan:
+    """Plan a scan of inputs, without the files `outputs`. Raises FatalError."""
     from pyspark import StorageLevel  # noqa: PLC0415
 
     if "-" in inputs:
         raise FatalError("standard input is on one machine only: name files, folders or URLs that all executors reach")
-    planned = list(tasks(inputs, wanted.options, outputs, wanted.sizes))
+    planned = list(tasks(inputs, request.options, outputs, request.sizes))
     has_parts = any(isinstance(task, FilePart) for task in planned)
     partitions = list(partitions_of(planned, cores_of(spark)))
-    ranges = ranges_before(spark, planned, wanted) if "classes" in wanted.tables else Ranges()
+    ranges = ranges_of_heads(spark, planned, request) if "classes" in request.tables else Ranges()
     numbers = spark.range(0, len(partitions), 1, max(1, len(partitions)))
-    # Functions take the tasks along, as Spark Connect has no broadcast; classic Spark makes one of it if they are many.
-    raw = numbers.mapInArrow(lambda batches: executors.scanned_tasks(batches, wanted, partitions, ranges), ddl(RAW))
-    return Scan(raw.persist(StorageLevel.DISK_ONLY), wanted.options, len(partitions), has_parts, ranges)
-
-
-def _told(blobs: DataFrame) -> tuple[list[Told], Keys]:
-    """Summaries of the tasks in their order, and some keys of all partitions."""
-    told, keys = [], Keys()
-    for (blob,) in blobs.select("rows").collect():
-        some, sampled = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
-        told += some
-        keys.add(sampled)
-    return sorted(told, key=lambda each: each.task), keys
+    # The tasks are sent with the function, as Spark Connect has no broadcast. If they are many, classic Spark makes a
+    # broadcast of them.
+    results = numbers.mapInArrow(
+        lambda batches: executors.scan_tasks(batches, request, partitions, ranges), ddl(RESULTS)
+    )
+    return Scan(results.persist(StorageLevel.DISK_ONLY), request.options, len(partitions), has_parts, ranges)
 
 
 def _classes(blobs: DataFrame, options: Options) -> DataFrame:
-    """Blobs of partial rows, by range -> CLASSES_HERE rows."""
+    """SPARK_CLASSES rows of blobs of partial rows by range."""
 
     def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return executors.plain(executors.classes_of_range(batches, options), CLASSES_HERE)
+        return executors.to_spark_types(executors.classes_of_range(batches, options), SPARK_CLASSES)
 
-    return blobs.mapInArrow(rows_of, ddl(CLASSES_HERE))
+    return blobs.mapInArrow(rows_of, ddl(SPARK_CLASSES))

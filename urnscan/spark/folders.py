@@ -1,8 +1,8 @@
 """Folders of Parquet that a run on Spark writes: a folder appears whole, or not at all.
 
-Executors write the files of a path and of an `s3://` URL themselves, under names of their own (`Scan.write`); the driver
-puts those of attempts that counted in the folder. So what lost attempts of a task leave is never part of it. Other URLs are written
-by Spark, which knows their stores.
+If the output is a path or an `s3://` URL, executors write files under temporary names (`Scan.write`). The driver moves the
+files of successful attempts to the folder, so the folder never has files of lost attempts. To other URLs Spark writes
+itself, as it knows their stores.
 """
 
 from __future__ import annotations
@@ -36,45 +36,45 @@ if TYPE_CHECKING:
 
 _ATTEMPTS_SUFFIX = f".attempts{TEMPORARY_SUFFIX}"
 _ERRORS = pa.schema([pa.field("source", pa.string(), nullable=False), pa.field("reason", pa.string(), nullable=False)])
-_MOVES = 16  # files that are renamed in a store at a time
+_MOVES = 16  # number of files that are renamed in a store at a time
 
 
 def open_folder(spark: SparkSession, path: str, *, force: bool) -> Folder:
-    """The folder of an output, a path or a URL. Raises FatalError if it exists already.
+    """Open the folder of an output, a path or a URL. Raises FatalError if it exists already.
 
-    With `force` it may exist if it is the result of an earlier run.
+    With `force` it may exist, but only as the result of an earlier run.
     """
     with as_fatal(path):
         if path.lower().startswith("s3://"):
-            folder: Folder = _Written(path, _Bucket(path), force=force)
+            folder: Folder = _ExecutorFolder(path, _Bucket(path), force=force)
         elif is_remote(path):
-            folder = _OfSpark(spark, path, force=force)
+            folder = _SparkFolder(spark, path, force=force)
         else:
             disk = _Disk(os.path.abspath(local_path(path)))  # noqa: PTH100 (as in walk.py)
-            folder = _Written(path, disk, force=force)
+            folder = _ExecutorFolder(path, disk, force=force)
         folder.check()
     return folder
 
 
 class Folder:
-    """A folder of Parquet; a context manager that removes what is not complete."""
+    """A folder of Parquet; a context manager that removes temporary files."""
 
     def __init__(self, name: str, *, force: bool) -> None:
         self.name = name_of(name)
         self._force = force
 
     def check(self) -> None:
-        """Raise FatalError if no folder can be put there."""
+        """Raise FatalError if the folder cannot have this path or URL."""
         exists, is_result = self._look()
         if exists and not self._force:
             raise existing_output(self.name)
         if exists and not is_result:
             raise FatalError(
-                f"{self.name}: is no result of an earlier run on Spark, so it is not replaced: name another folder"
+                f"{self.name}: is not the result of an earlier run on Spark, so it is not replaced: name another folder"
             )
 
     def _look(self) -> tuple[bool, bool]:
-        """Tell if the folder exists, and if it is the result of a run."""
+        """Whether the folder exists, and whether it is the result of a run."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -84,30 +84,30 @@ class Folder:
         raise NotImplementedError
 
     def fill(self, table: str, scan: Scan, report: Report) -> None:
-        """Write a table; the report gets the counts that are known only then. Raises FatalError if rows are missing."""
+        """Write a table, and add its counts to the report. Raises FatalError if rows are missing."""
         raise NotImplementedError
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
-        """Write the metadata and put the folder in its place. Raises FatalError."""
+        """Write the metadata, and move the folder to its path or URL. Raises FatalError."""
         raise NotImplementedError
 
-    def _check_rows(self, table: str, written: int, found: int) -> None:
-        """Raise FatalError if not all that was found has been written."""
-        if written != found:
+    def _check_rows(self, table: str, written: int, expected: int) -> None:
+        """Raise FatalError if the number of written rows is not the expected one."""
+        if written != expected:
             noun = "failures" if table == "errors" else "rejects" if table == "rejects" else "occurrences"
             raise FatalError(
-                f"{self.name}: {written:,} {noun} were written of {found:,} that were found: an input has changed during "
+                f"{self.name}: {written:,} {noun} were written of {expected:,} that were found: an input has changed during "
                 "the run, or not all executors write to the same place"
             )
 
 
-class _OfSpark(Folder):
-    """A folder at a URL, which Spark writes beside its place and then renames."""
+class _SparkFolder(Folder):
+    """A folder at a URL. Spark writes it under a temporary name next to its URL; then it is renamed."""
 
     def __init__(self, spark: SparkSession, path: str, *, force: bool) -> None:
         super().__init__(path, force=force)
         self._spark = spark
-        java: Any = spark.sparkContext._jvm  # noqa: SLF001 (Spark's own way to Hadoop's file systems)
+        java: Any = spark.sparkContext._jvm  # noqa: SLF001 (the only way to the file systems of Hadoop)
         hadoop = java.org.apache.hadoop.fs
         self._place = hadoop.Path(path)
         self._written = hadoop.Path(f"{path.rstrip('/')}{TEMPORARY_SUFFIX}")
@@ -135,7 +135,7 @@ class _OfSpark(Folder):
             report.classes, report.untrimmed, written = counts or (0, 0, 0)
         else:
             written = rows.count()
-        self._check_rows(table, written, _found(table, report))
+        self._check_rows(table, written, _expected_count(table, report))
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
         file = self._system.create(self._written.suffix(f"/{OF_FOLDER}"))
@@ -144,36 +144,36 @@ class _OfSpark(Folder):
         self.check()
         self._system.delete(self._place, True)
         if not self._system.rename(self._written, self._place):
-            raise FatalError(f"{self.name}: cannot be put there")
+            raise FatalError(f"{self.name}: cannot be renamed to this name")
 
 
 class _Place(Protocol):
-    """Place of a folder that executors write; the driver puts their files together. Methods raise OSError and SourceError."""
+    """The path or URL of a folder whose files executors write. Methods raise OSError and SourceError."""
 
     attempts: str
-    """Folder in which executors write."""
+    """The folder in which executors write their files."""
 
     def look(self) -> tuple[bool, bool]:
-        """Tell if the folder exists, and if it is the result of a run."""
+        """Whether the folder exists, and whether it is the result of a run."""
 
     def make(self) -> None:
-        """Make the folders, empty."""
+        """Make the temporary folders, empty."""
 
     def take(self, names: Sequence[str]) -> None:
-        """Put files of `attempts` in the folder, in this order. Raises FileNotFoundError."""
+        """Add files of `attempts` to the folder, in this order. Raises FileNotFoundError."""
 
     def put(self, file: Path, name: str) -> None:
-        """Put a file of this machine in the folder."""
+        """Copy a file of this machine to the folder."""
 
     def appear(self) -> None:
-        """Put the folder in its place, instead of what is there."""
+        """Move the folder to its path or URL. An existing folder is replaced."""
 
     def clear(self) -> None:
-        """Remove all but the folder in its place."""
+        """Remove the temporary folders."""
 
 
-class _Written(Folder):
-    """A folder whose files executors write, in the types of one machine."""
+class _ExecutorFolder(Folder):
+    """A folder whose files executors write, with the same types of columns as on one machine."""
 
     def __init__(self, name: str, place: _Place, *, force: bool) -> None:
         super().__init__(name, force=force)
@@ -188,12 +188,13 @@ class _Written(Folder):
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(Exception):  # what is left is removed by the next run
+        # If this fails, the next run removes the temporary folders.
+        with contextlib.suppress(Exception):
             self._place.clear()
 
     def fill(self, table: str, scan: Scan, report: Report) -> None:
         if table == "errors":
-            rows = batch([(each.source, each.reason) for each in report.failures], _ERRORS)
+            rows = batch([(failure.source, failure.reason) for failure in report.failures], _ERRORS)
             self._write_part({"schema": _ERRORS}, [rows])
             return
         files = scan.write(table, self._place.attempts)
@@ -211,12 +212,12 @@ class _Written(Folder):
         if table == "classes":
             report.classes = sum(file.rows for file in files)
             report.untrimmed = sum(file.untrimmed for file in files)
-        self._check_rows(table, sum(file.found for file in files), _found(table, report))
+        self._check_rows(table, sum(file.occurrences for file in files), _expected_count(table, report))
 
     def _write_part(
         self, table: Mapping[str, Any], batches: Sequence[pa.RecordBatch], metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """Write the only file of a table, on this machine; `table` as in WRITTEN."""
+        """Write the only file of a table on this machine. `table` are arguments of ParquetOutput, as in WRITTEN."""
         with _new_file("part.parquet") as path:
             with ParquetOutput(path, **table) as output:
                 for rows in batches:
@@ -241,7 +242,7 @@ class _Disk:
     """A folder in a file system that all machines share."""
 
     def __init__(self, path: str) -> None:
-        self._path, self._whole = Path(path), Path(path + TEMPORARY_SUFFIX)
+        self._path, self._temporary = Path(path), Path(path + TEMPORARY_SUFFIX)
         self.attempts = path + _ATTEMPTS_SUFFIX
 
     def look(self) -> tuple[bool, bool]:
@@ -249,61 +250,61 @@ class _Disk:
 
     def make(self) -> None:
         self.clear()
-        self._whole.mkdir()
+        self._temporary.mkdir()
         Path(self.attempts).mkdir()
 
     def take(self, names: Sequence[str]) -> None:
         for number, name in enumerate(names):
-            Path(self.attempts, name).rename(self._whole / _part(number))
+            Path(self.attempts, name).rename(self._temporary / _part(number))
 
     def put(self, file: Path, name: str) -> None:
-        shutil.copyfile(file, self._whole / name)
+        shutil.copyfile(file, self._temporary / name)
 
     def appear(self) -> None:
         if self._path.exists():
             shutil.rmtree(self._path)
-        self._whole.rename(self._path)
+        self._temporary.rename(self._path)
 
     def clear(self) -> None:
-        # Attempts that Spark has given up may still write: a folder that they fill again is removed at the next try.
-        for folder in (self._whole, Path(self.attempts)):
+        # Lost attempts may still write files while the folder is removed. So it is removed several times.
+        for folder in (self._temporary, Path(self.attempts)):
             for _ in range(5):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Bucket:
-    """A folder in an object store: its file with the metadata comes last."""
+    """A folder in an object store. The file with the metadata is written last, as it shows that the folder is complete."""
 
     def __init__(self, url: str) -> None:
         self._folder = RemoteFolder(parse_url(url))
-        self._tried = self._folder.with_suffix(_ATTEMPTS_SUFFIX)
+        self._attempts = self._folder.with_suffix(_ATTEMPTS_SUFFIX)
         self._names: list[str] = []
         self._files: list[tuple[Path, str]] = []
-        self._kept = tempfile.TemporaryDirectory(prefix="urnscan-")
-        self.attempts = self._tried.url.full
+        self._local_folder = tempfile.TemporaryDirectory(prefix="urnscan-")
+        self.attempts = self._attempts.url.full
 
     def look(self) -> tuple[bool, bool]:
         return self._folder.exists(), self._folder.exists(OF_FOLDER)
 
     def make(self) -> None:
-        self._tried.delete()
+        self._attempts.delete()
 
     def take(self, names: Sequence[str]) -> None:
         for name in names:
-            if not self._tried.exists(name):
+            if not self._attempts.exists(name):
                 raise FileNotFoundError(name)
         self._names += names
 
     def put(self, file: Path, name: str) -> None:
-        kept = Path(self._kept.name, name)
-        shutil.copyfile(file, kept)
-        self._files.append((kept, name))
+        copy = Path(self._local_folder.name, name)
+        shutil.copyfile(file, copy)
+        self._files.append((copy, name))
 
     def appear(self) -> None:
         self._folder.delete()
         with ThreadPoolExecutor(_MOVES) as threads:
             moves = [
-                threads.submit(self._folder.take, self._tried, name, _part(number))
+                threads.submit(self._folder.take, self._attempts, name, _part(number))
                 for number, name in enumerate(self._names)
             ]
             for move in moves:
@@ -312,16 +313,16 @@ class _Bucket:
             self._folder.put(file, name)
 
     def clear(self) -> None:
-        self._kept.cleanup()
-        self._tried.delete()
+        self._local_folder.cleanup()
+        self._attempts.delete()
 
 
 def _part(number: int) -> str:
     return f"part-{number:05}.parquet"
 
 
-def _found(table: str, report: Report) -> int:
-    """The count that a table must add up to: of a table of classes its occurrences."""
+def _expected_count(table: str, report: Report) -> int:
+    """The number of rows that a table must have; for a table of classes, the sum of their occurrences."""
     return (
         len(report.failures) if table == "errors" else report.rejects or 0 if table == "rejects" else report.occurrences
     )
@@ -329,6 +330,6 @@ def _found(table: str, report: Report) -> int:
 
 @contextlib.contextmanager
 def _new_file(name: str) -> Iterator[Path]:
-    """A path for a file on this machine, which is removed afterwards."""
+    """A path for a new file on this machine, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="urnscan-") as folder:
         yield Path(folder, name)

@@ -1,8 +1,8 @@
-"""Schemas of the rows that executors exchange, and the conversion of rows to them.
+"""Schemas of the rows that executors exchange, and conversion of rows to them.
 
-Between executors tables travel as blobs: many rows of Arrow in one value of the type `binary`, compressed. Spark then
-moves few large values. Only at the end does it see rows; it has no dictionaries and no unsigned numbers, so columns
-become `string` and `smallint`.
+Executors exchange tables as blobs. A blob is one value of the type `binary` with many rows of Arrow, compressed. So Spark
+moves few large values. Only the final tables have rows of Spark. Spark has neither dictionaries nor unsigned numbers: so
+columns with these become `string` and `smallint`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def _ddl(kind: pa.DataType) -> str:
     return f"array<{_ddl(kind.value_type)}>" if pa.types.is_list(kind) else _NAMES[kind]
 
 
-def _plain_schema(schema: Iterable[pa.Field]) -> pa.Schema:
+def _spark_schema(schema: Iterable[pa.Field]) -> pa.Schema:
+    """The schema with types that Spark has."""
     fields = []
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -48,54 +49,61 @@ def _plain_schema(schema: Iterable[pa.Field]) -> pa.Schema:
 
 
 PLACE = pa.struct([("task", pa.int64()), ("row", pa.int64()), ("input", pa.int32())])
-"""Position of an occurrence in the run (frames have no order), and the number of its input."""
+"""Position of an occurrence in the run, as frames have no order, and the number of its input."""
 
-OCCURRENCES_HERE = _plain_schema([*OCCURRENCES, pa.field("place", PLACE)])
-"""OCCURRENCES with their PLACE."""
+SPARK_OCCURRENCES = _spark_schema([*OCCURRENCES, pa.field("place", PLACE)])
+"""OCCURRENCES in types of Spark, with a column `place`."""
 
-REJECTED = _plain_schema(REJECTS)
+SPARK_REJECTS = _spark_schema(REJECTS)
 
-CLASSES_HERE = _plain_schema(CLASSES)
+SPARK_CLASSES = _spark_schema(CLASSES)
 
-CUT = pa.schema([("range", pa.int32()), ("task", pa.int64()), ("row", pa.int64()), ("rows", pa.binary())])
-"""Blobs of NAMED_PARTIAL rows, each in one range of keys. Those of a range are in input order if sorted by `task` and `row`."""
+PARTIAL_BLOBS = pa.schema([("range", pa.int32()), ("task", pa.int64()), ("row", pa.int64()), ("rows", pa.binary())])
+"""Blobs of NAMED_PARTIAL rows. All rows of a blob are in one range of keys.
 
-RAW = pa.schema(
-    [
-        *(CUT.field(name) for name in ("task", "row")),
-        ("kind", pa.string()),
-        *(CUT.field(name) for name in ("range", "rows")),
-    ]
-)
-"""All results of tasks in one frame, so that tasks run only once. The blob `rows` holds, by `kind`:
-
-occurrences: OCCURRENCES of one task, with a column `input`; `row` is the number of the first of them in the task.
-rejects: REJECTS of one task.
-partial: as in CUT. The others have no range.
-told: summaries of the tasks of a partition and some of its keys, pickled (`executors.Told`, `keys.Keys`).
+Sorted by `task` and `row`, the blobs of a range are in the order of the inputs.
 """
 
-PART = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("found", pa.int64()), ("untrimmed", pa.int64())])
-"""A file that an executor wrote.
+RESULTS = pa.schema(
+    [
+        *(PARTIAL_BLOBS.field(name) for name in ("task", "row")),
+        ("kind", pa.string()),
+        *(PARTIAL_BLOBS.field(name) for name in ("range", "rows")),
+    ]
+)
+"""All results of tasks. They are in one frame, so that each task runs only once. `kind` says what the blob `rows` contains:
 
-`found` counts what its rows stand for: themselves, or the occurrences of classes. `untrimmed` counts classes with this problem.
+occurrences: OCCURRENCES of one task, with a column `input`; `row` is the number of the first of these rows in the task.
+rejects: REJECTS of one task.
+partial: as in PARTIAL_BLOBS. (In blobs of other kinds, `range` has no meaning.)
+summaries: summaries of the tasks of a partition and a sample of its keys (`executors.TaskSummary`, `keys.KeySample`),
+pickled.
+"""
+
+WRITTEN_FILES = pa.schema(
+    [("file", pa.string()), ("rows", pa.int64()), ("occurrences", pa.int64()), ("untrimmed", pa.int64())]
+)
+"""Files that executors wrote.
+
+`rows` is the number of rows. `occurrences` is also the number of rows, or, in a file of classes, the sum of
+`occurrence_count`. `untrimmed` is the number of classes with this problem.
 """
 
 
 def batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
-    """A few rows, given as tuples."""
+    """A batch of a few rows, which are tuples."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     return pa.RecordBatch.from_arrays(
         [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
     )
 
 
-def plain(
-    rows: pa.RecordBatch, schema: pa.Schema, more: Mapping[str, pa.Array] = MappingProxyType({})
+def to_spark_types(
+    rows: pa.RecordBatch, schema: pa.Schema, other: Mapping[str, pa.Array] = MappingProxyType({})
 ) -> pa.RecordBatch:
-    """Convert rows, and the columns `more`, to a schema of Spark's types."""
+    """Convert rows to a schema with types of Spark. Columns in `other` replace those of the rows."""
     columns: list[Any] = []
     for field in schema:
-        column = more[field.name] if field.name in more else rows.column(field.name)
+        column = other[field.name] if field.name in other else rows.column(field.name)
         columns.append(column if column.type == field.type else column.cast(field.type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)

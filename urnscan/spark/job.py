@@ -17,23 +17,27 @@ from urnscan.run.pipeline import Report
 from urnscan.run.tasks import Argument
 from urnscan.spark.causes import clear_errors
 from urnscan.spark.driver import scan_inputs
-from urnscan.spark.executors import Wanted
+from urnscan.spark.executors import ScanRequest
 from urnscan.spark.folders import open_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Options for a Java that only moves octets: optimising its code and collecting garbage in threads took most of its time."""
-_CONFIGURED = {"SPARK_CONF_DIR", "SPARK_HOME", "PYSPARK_GATEWAY_PORT"}  # somebody has configured Java, or started it
+"""Options for a Java that only moves octets: it needs neither optimised code nor garbage collection in threads, which took
+most of its time.
+"""
+_CONFIGURED = {"SPARK_CONF_DIR", "SPARK_HOME", "PYSPARK_GATEWAY_PORT"}
+"""If one of these variables is set, the user has configured or started Java."""
 _QUIET = Path(__file__).with_name("log4j2.properties")
 
 
 @contextlib.contextmanager
 def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession]:
-    """Start Spark, or use the active session; stop it at the end if it was started.
+    """Start Spark and stop it at the end, or use the active session.
 
-    `spark-submit` or the environment configure it; `master`, if given, replaces theirs.
+    Spark is configured by `spark-submit` or the environment. `master` replaces the master that is configured there; None:
+    it is not replaced.
     Raises FatalError if pyspark or Java is missing, or Spark does not start.
     """
     try:
@@ -53,7 +57,8 @@ def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession
         builder = builder.config("spark.driver.extraJavaOptions", LEAN)
     if master is not None:
         builder = builder.master(master)
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)  # at each start
+    # PySpark prints this warning at each start.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
     with clear_errors():
         spark = builder.getOrCreate()
     try:
@@ -73,17 +78,17 @@ def run(
 ) -> Report:
     """Scan the inputs and write the tables that have an output: classes, occurrences, rejects, errors.
 
-    Raises FatalError if no input could be read, with `strict` if one could not, if an output exists already (without
-    `force`) or cannot be written, and if a task fails again and again.
+    Raises FatalError if no input could be read, or, with `strict`, if one could not be read; if an output exists already
+    (without `force`) or cannot be written; and if a task fails at each attempt.
     """
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
         stack.enter_context(clear_errors())
         folders = {name: stack.enter_context(open_folder(spark, path, force=force)) for name, path in outputs.items()}
-        # Files of an earlier run in the output folders are no inputs, even if the folders lie in one.
+        # Files of an earlier run in the output folders are not inputs, even if an output folder is in an input folder.
         earlier = [str(path) for folder in outputs.values() for path in Path(folder).rglob("*")]
         paths = [*outputs.values(), *earlier]
-        scan = stack.enter_context(scan_inputs(spark, inputs, Wanted(options, frozenset(outputs)), paths))
+        scan = stack.enter_context(scan_inputs(spark, inputs, ScanRequest(options, frozenset(outputs)), paths))
         report = scan.report()
         for note in report.notes:
             on_failure(note)

@@ -1,8 +1,8 @@
-"""Keys of rows, by which their ranges are chosen: an executor groups the rows of one range.
+"""Samples of keys, by which ranges of keys are chosen: an executor groups the rows of one range.
 
-Ranges are chosen before a large scan, by the first octets of some tasks (`heads`), so that executors part what they find
-at once. When the scan is done, one of 4,096 of its keys tells whether these ranges fit. If they do not, other ranges are
-chosen by these keys, and the rows are parted again.
+A large scan needs ranges from the start, so that executors split their rows by them. Then ranges are chosen by the keys
+in the heads of some tasks. (The head of a task is its first octets.) After the scan, a sample of all keys shows if these
+ranges fit. If they do not, other ranges are chosen by this sample, and the rows are split again.
 """
 
 from __future__ import annotations
@@ -25,88 +25,100 @@ from urnscan.run.task_results import ResultRows
 from urnscan.run.tasks import FilePart, Sizes, Task
 from urnscan.run.worker import Worker
 
-SAMPLED = 4096
-"""One of so many rows is in the sample."""
+SAMPLE_STEP = 4096
+"""A sample has one key of each 4,096 rows."""
 
-_KEY = 1024  # octets of a key in it, at most
-_RANGE = 32 << 20  # octets of rows of a range of keys, about
-_LEAST = 4 << 20  # the same where they are fewer ranges than cores
-_FEW = 2  # ranges fit if there should be up to so many times as many of them
-_MANY = 4  # and if they are up to so many times as many, or one of them so many times as large, as it should be
+_KEY = 1024
+"""Maximum octets of a key in a sample."""
+_RANGE = 32 << 20
+"""Octets of the rows of a range, approximately."""
+_SMALL_RANGE = 4 << 20
+"""Octets of the rows of a range, approximately, if there are fewer ranges than cores."""
+_TOO_FEW = 2
+"""Ranges do not fit if there should be more than so many times as many."""
+_TOO_MANY = 4
+"""Ranges do not fit if there are more than so many times as many as there should be, or if one is so many times as large."""
 
-_SHARE = 32 << 20  # octets of inputs for each head
-_FEWEST, _MOST = 4, 256  # heads; for fewer it would not be worth a job of its own
-_HEAD = 512 << 10  # octets of a head, about
-_END = 4 << 20  # the same where nothing is found in the first ones
-_SAMPLED_IN_HEAD = 4  # as SAMPLED
+_SHARE = 32 << 20
+"""Octets of inputs for each head."""
+_MIN_HEADS, _MAX_HEADS = 4, 256  # for fewer heads, a separate job of Spark would take longer than it saves
+_HEAD = 512 << 10
+"""Octets of a head, approximately."""
+_MAX_HEAD = 4 << 20
+"""Octets after which a head ends, if there are no URNs in the first ones."""
+_HEAD_SAMPLE_STEP = 4
+"""A sample of a head has one key of each 4 rows."""
 
 
 @dataclass
-class Keys:
-    """Some keys of rows."""
+class KeySample:
+    """A sample of the keys of rows."""
 
-    some: list[bytes] = field(default_factory=list)
+    keys: list[bytes] = field(default_factory=list)
     octets: int = 0
-    """Octets of all the rows."""
+    """Octets of all the rows, not only of the sample."""
 
-    def take(self, rows: pa.RecordBatch, every: int, seed: str) -> None:
-        """Take one of `every` keys. The seed chooses the first, so that many small batches are sampled, too."""
-        first = zlib.crc32(seed.encode()) % every
-        chosen = rows.column("urn").take(number_array(np.arange(first, rows.num_rows, every)))
-        self.some += [key.encode()[:_KEY] for key in chosen.to_pylist()]
+    def add_rows(self, rows: pa.RecordBatch, step: int, seed: str) -> None:
+        """Add one key of each `step` rows. The seed chooses the first, so that many small batches are sampled, too."""
+        first = zlib.crc32(seed.encode()) % step
+        chosen = rows.column("urn").take(number_array(np.arange(first, rows.num_rows, step)))
+        self.keys += [key.encode()[:_KEY] for key in chosen.to_pylist()]
         self.octets += rows.nbytes
 
-    def add(self, more: Keys) -> None:
-        """Add the keys of other rows."""
-        self.some += more.some
-        self.octets += more.octets
+    def add(self, other: KeySample) -> None:
+        """Add the sample of other rows."""
+        self.keys += other.keys
+        self.octets += other.octets
 
     def ranges(self, cores: int) -> Ranges:
-        """Ranges for all the rows, to be grouped by so many cores."""
-        most = max(self.octets // _RANGE, min(cores, self.octets // _LEAST), 1)
-        return choose_ranges(self.some, most)
+        """Ranges of keys for all the rows, if so many cores group them."""
+        count = max(self.octets // _RANGE, min(cores, self.octets // _SMALL_RANGE), 1)
+        return choose_ranges(self.keys, count)
 
-    def fit(self, ranges: Ranges, cores: int) -> bool:
-        """Tell if the ranges are about as many as these keys would give, and none is much larger than the others."""
+    def fits(self, ranges: Ranges, cores: int) -> bool:
+        """Whether ranges fit these keys: their number is about right, and no range is much larger than it should be."""
         wanted = len(self.ranges(cores))
-        counts = Counter(bisect_right(ranges.bounds, key) for key in self.some)
+        counts = Counter(bisect_right(ranges.bounds, key) for key in self.keys)
         largest = max((counts[number] for number in counts if not ranges.is_single(number)), default=0)
-        is_count = wanted <= _FEW * len(ranges) and len(ranges) <= _MANY * wanted
-        return is_count and largest * wanted <= _MANY * len(self.some)
+        does_count_fit = wanted <= _TOO_FEW * len(ranges) and len(ranges) <= _TOO_MANY * wanted
+        return does_count_fit and largest * wanted <= _TOO_MANY * len(self.keys)
 
 
-def heads(planned: Sequence[Task], sizes: Sequence[int]) -> list[Task]:
-    """Tasks that are evenly spread over the octets of all; parts of files are cut. Empty if there is little to do."""
+def choose_heads(planned: Sequence[Task], sizes: Sequence[int]) -> list[Task]:
+    """Choose tasks whose heads are read: they are evenly spread over the octets of all tasks.
+
+    A part of a file is shortened to its head. `sizes` are the octets of the tasks. Empty if there is little to do.
+    """
     ends = list(accumulate(sizes))
-    count = min(ends[-1] // _SHARE, _MOST) if ends else 0
-    if count < _FEWEST:
+    count = min(ends[-1] // _SHARE, _MAX_HEADS) if ends else 0
+    if count < _MIN_HEADS:
         return []
-    places = {bisect_right(ends, (2 * number + 1) * ends[-1] // (2 * count)) for number in range(count)}
-    chosen = [planned[place] for place in sorted(places)]
+    numbers = {bisect_right(ends, (2 * number + 1) * ends[-1] // (2 * count)) for number in range(count)}
+    chosen = [planned[number] for number in sorted(numbers)]
     return [
         replace(task, end=min(task.end, task.start + _HEAD)) if isinstance(task, FilePart) else task for task in chosen
     ]
 
 
-class _Enough(Exception):  # noqa: N818 (it is no error)
+class _HeadEnd(Exception):  # noqa: N818 (it is not an error)
     """Ends the reading of a head."""
 
 
-def keys_of_head(head: Task, options: Options, sizes: Sizes) -> tuple[int, Keys]:
-    """Octets that were read of the first ones of a task, and keys of what was found there."""
-    keys, read = Keys(), 0
+def sample_head(head: Task, options: Options, sizes: Sizes) -> tuple[int, KeySample]:
+    """Scan the head of a task; returns the number of octets that were read, and a sample of the keys in them."""
+    sample, read = KeySample(), 0
 
     def on_read(octets: int) -> None:
         nonlocal read
-        if read >= _END:
-            raise _Enough
+        if read >= _MAX_HEAD:
+            raise _HeadEnd
         read += octets
 
     worker = Worker(options, sizes, {"classes"}, on_read)
-    with suppress(_Enough):
-        for piece in worker.work(head):
-            if isinstance(piece, ResultRows) and piece.partial is not None:
-                keys.take(piece.partial, _SAMPLED_IN_HEAD, f"{read} {len(keys.some)}")
+    with suppress(_HeadEnd):
+        for result in worker.work(head):
+            if isinstance(result, ResultRows) and result.partial is not None:
+                sample.add_rows(result.partial, _HEAD_SAMPLE_STEP, f"{read} {len(sample.keys)}")
             if read >= _HEAD:
                 break
-    return read, keys
+    return read, sample

@@ -1,4 +1,4 @@
-"""Partitions: the tasks that one executor works at together, and the ranges of keys that one groups."""
+"""Partitions of frames: the tasks that an executor does together, and the ranges of keys that executors group."""
 
 from __future__ import annotations
 
@@ -9,23 +9,30 @@ from typing import TYPE_CHECKING
 from urnscan.grouping.ranges import Ranges
 from urnscan.run.tasks import FilePart, Files, Task, octets_of
 from urnscan.spark import executors
-from urnscan.spark.executors import Told, Wanted
-from urnscan.spark.frames import CUT, RAW, ddl
-from urnscan.spark.keys import Keys, heads
+from urnscan.spark.executors import ScanRequest
+from urnscan.spark.frames import PARTIAL_BLOBS, RESULTS, ddl
+from urnscan.spark.keys import KeySample, choose_heads
+from urnscan.spark.summaries import TaskSummary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PARTITION = 512 << 20  # octets of inputs in a partition, at most: Spark's part of a task takes some 0.06 CPU seconds
-_WORTH = 64 << 20  # octets of inputs for which a further partition of a core is worth that
-_FILE = 32 << 20  # octets of blobs in a file of occurrences or rejects, about, where those of many tasks come together
-_WAVES = 4  # partitions for each core, at least, if they are worth it
+# Spark needs about 0.06 CPU seconds for each partition, so there should be few.
+_PARTITION = 512 << 20
+"""Maximum octets of inputs in a partition."""
+_WORTH = 64 << 20
+"""Minimum octets of inputs in a partition, if each core has one."""
+_WAVES = 4
+"""Minimum number of partitions for each core, if these are not smaller than `_WORTH`."""
+_FILE = 32 << 20
+"""Octets of blobs in a file of occurrences or rejects, approximately, if a file gets the blobs of many tasks."""
 
 
 def cores_of(spark: SparkSession) -> int:
-    """Number of cores of the executors; a session of Spark Connect tells it only by the partitions of a frame."""
+    """Number of cores of the executors."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
+    # Spark Connect has no such number, but it makes as many partitions of a frame.
     if ".connect." in type(spark).__module__:
         cores: int = spark.range(1 << 16).select(F.spark_partition_id()).distinct().count()
     else:
@@ -34,7 +41,10 @@ def cores_of(spark: SparkSession) -> int:
 
 
 def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, bytes]]:
-    """The number of the first task of each partition, and its tasks, pickled: neighbours, of about the same size together."""
+    """Split tasks into partitions of about the same size; a partition has neighbouring tasks.
+
+    Yields the number of the first task of each partition, and its tasks, pickled.
+    """
     sizes = [_size(task, _PARTITION) for task in planned]
     share = sum(sizes) // cores + 1
     full = min(_PARTITION, max(share // _WAVES, min(share, _WORTH)))
@@ -46,46 +56,47 @@ def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, by
             first, octets = number, 0
 
 
-def ranges_before(spark: SparkSession, planned: Sequence[Task], wanted: Wanted) -> Ranges:
-    """Ranges of the keys that a scan will find, by the first octets of some tasks; one range if there is little to do."""
-    sizes = [_size(task, 0) for task in planned]  # a pipe is unknown, and can be read only once: it gives no head
+def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanRequest) -> Ranges:
+    """Ranges of keys for a scan, by the heads of some tasks; one range if there is little to do."""
+    # An input of unknown size, such as a pipe, can be read only once. So it counts as empty, and its head is not read.
+    sizes = [_size(task, 0) for task in planned]
     cores = cores_of(spark)
-    chosen = [pickle.dumps(head) for head in heads(planned, sizes)]
-    if not chosen:
+    heads = [pickle.dumps(head) for head in choose_heads(planned, sizes)]
+    if not heads:
         return Ranges()
-    numbers = spark.range(0, len(chosen), 1, min(len(chosen), cores))
-    blobs = numbers.mapInArrow(lambda batches: executors.keys_of_heads(batches, wanted, chosen), ddl(RAW))
-    keys, read = Keys(), 0
+    numbers = spark.range(0, len(heads), 1, min(len(heads), cores))
+    blobs = numbers.mapInArrow(lambda batches: executors.sample_heads(batches, request, heads), ddl(RESULTS))
+    sample, read = KeySample(), 0
     for (blob,) in blobs.select("rows").collect():
-        octets, some = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
-        keys.add(some)
+        octets, head_sample = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
+        sample.add(head_sample)
         read += octets
-    keys.octets = keys.octets * sum(sizes) // max(read, 1)
-    return keys.ranges(cores)
+    sample.octets = sample.octets * sum(sizes) // max(read, 1)
+    return sample.ranges(cores)
 
 
 def by_range(blobs: DataFrame, ranges: Ranges) -> DataFrame:
-    """Blobs of partial rows; a partition is a range of `urn`, so an executor has all rows of a class."""
-    return blobs.select(*CUT.names).repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")
+    """Repartition blobs of partial rows: a partition has all rows of one range of keys, so all rows of a class."""
+    return blobs.select(*PARTIAL_BLOBS.names).repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")
 
 
-def first_tasks(told: Sequence[Told], kind: str) -> list[int]:
-    """The first task of each partition, if neighbouring tasks come together whose blobs of a kind are few."""
+def first_tasks(summaries: Sequence[TaskSummary], kind: str) -> list[int]:
+    """The first task of each partition, if tasks with few blobs of a kind share a partition with their neighbours."""
     firsts, octets = [0], 0
-    for each in told:
+    for summary in summaries:
         if octets >= _FILE:
-            firsts.append(each.task)
+            firsts.append(summary.task)
             octets = 0
-        octets += each.blobs[kind]
+        octets += summary.blobs[kind]
     return firsts
 
 
 def _size(task: Task, unknown: int) -> int:
-    """Octets of the inputs of a task; those of an input of unknown size are given."""
+    """Octets of the inputs of a task; `unknown` is the size of an input whose size is unknown."""
     match task:
         case Files():
-            known = map(octets_of, task.inputs)
-            return sum(unknown if octets is None else octets for octets in known)
+            sizes = map(octets_of, task.inputs)
+            return sum(unknown if size is None else size for size in sizes)
         case FilePart():
             return min(task.end, (task.input.size or 0)) - task.start
         case _:

@@ -169,7 +169,7 @@ class _Local:
         if self._path.is_dir():
             raise FatalError(f"{self.name}: is a folder; name a file in it")
         if self.base_path.exists() and not self.base_path.is_file():
-            raise FatalError(f"{self.name}: is no regular file; name one that can be replaced")
+            raise FatalError(f"{self.name}: is not a regular file; name one that can be replaced")
         if not force and os.path.lexists(self._path):
             raise existing_output(self.name)
 

@@ -81,22 +81,22 @@ class TableFile:
                 expected -= len(batch)
                 yield pa.RecordBatch.from_arrays([self._column(batch, name) for name in names], names=list(names))
             if expected:
-                raise FatalError(f"{self.path}: is damaged: it has not as many rows as it says")
+                raise FatalError(f"{self.path}: is damaged: it has fewer or more rows than its footer says")
 
     def take(self, row_numbers: Integers, *names: str) -> pa.Table:
         """Read these columns of the rows with these numbers, sorted by number."""
         wanted = np.sort(row_numbers)
-        taken, start = [], 0
+        tables, start = [], 0
         metadata = self._file.metadata
         for group in range(metadata.num_row_groups):
             end = start + metadata.row_group(group).num_rows
             if np.searchsorted(wanted, end) > np.searchsorted(wanted, start):
                 for batch in self.batches(*names, groups=[group]):
                     within = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, start + len(batch))]
-                    taken.append(pa.Table.from_batches([batch.take(number_array(within - start))]))
+                    tables.append(pa.Table.from_batches([batch.take(number_array(within - start))]))
                     start += len(batch)
             start = end
-        return pa.concat_tables(taken).unify_dictionaries() if taken else self._schema.empty_table().select(names)
+        return pa.concat_tables(tables).unify_dictionaries() if tables else self._schema.empty_table().select(names)
 
     def take_in_order(self, row_numbers: Integers, *names: str) -> list[dict[str, Any]]:
         """Read these columns of the rows with these numbers, in the order of `row_numbers`."""
@@ -130,9 +130,7 @@ class TableFile:
         """A column of a batch. Raises FatalError if it has nulls that the schema does not allow."""
         column, field = batch.column(self._names[name]), self._schema.field(name)
         if column.null_count and not field.nullable:
-            raise FatalError(
-                f"{self.path}: the column {self._names[name]} is null somewhere; it is not as urnscan wrote it"
-            )
+            raise FatalError(f"{self.path}: the column {self._names[name]} has nulls; it is not as urnscan wrote it")
         if pa.types.is_integer(field.type):
             return column.cast(pa.int64())
         if pa.types.is_dictionary(column.type) and not pa.types.is_string(column.type.value_type):
@@ -151,7 +149,7 @@ class TableFile:
         except (pa.ArrowException, ValueError) as error:
             if not _begins_as_parquet(self.path):
                 made_by = " or ".join(_MADE_BY[kind][1] for kind in self._kinds)
-                raise FatalError(f"{self.path}: is no Parquet file: name a .parquet that {made_by} wrote") from error
+                raise FatalError(f"{self.path}: is not a Parquet file: name a .parquet that {made_by} wrote") from error
             reason = (str(error).splitlines() or [""])[0]
             raise FatalError(f"{self.path}: is a damaged Parquet file: {reason}") from error
 

@@ -81,8 +81,8 @@ def open_table(
             return LinesOutput(path, schema, head, lines, force=force)
         if form not in _PARQUET or codec:
             raise FatalError(
-                f"{name}: the end of the name tells the format of a table: .parquet, {', '.join(TEXT_FORMS)}, or one of "
-                f"the last three and {', '.join(CODECS)}"
+                f"{name}: unknown output format; use .parquet, {', '.join(TEXT_FORMS)}, or one of the last three and "
+                f"{', '.join(CODECS)}"
             )
     from urnscan.tables.parquet_writer import ParquetOutput  # noqa: PLC0415 (takes long to load, and runs that only print do not need it)
 
@@ -92,7 +92,7 @@ def open_table(
 def is_result(path: str) -> bool:
     """Whether a file on this machine is a table or a page that urnscan wrote, or is empty.
 
-    So is each file in a folder that a run on Spark wrote.
+    A file in a folder that a run on Spark wrote is a part of such a table.
     """
     if Path(path).with_name(OF_FOLDER).is_file():
         return True

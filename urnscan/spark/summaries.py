@@ -1,0 +1,75 @@
+"""Summaries of tasks, which executors send to the driver: counts, failures, lines."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from urnscan.errors import SourceError, SourceNote
+from urnscan.run.failures import add_note
+from urnscan.run.pipeline import Report
+from urnscan.run.task_results import Counts
+from urnscan.spark.keys import KeySample
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass
+class TaskSummary:
+    """Summary of a task."""
+
+    task: int
+    """Number of the task."""
+    part_of: int | None
+    """Number of the file, if the task is a part of a huge file."""
+    failures: Sequence[SourceError] = ()
+    """Failures and notes."""
+    counts: Counts = field(default_factory=Counts)
+    lines: int = 0
+    """LF octets in the task, if it is a part of a huge file."""
+    blobs: Counter[str] = field(default_factory=Counter)
+    """Octets of its blobs by kind, except `partial`: such a blob has rows of several tasks."""
+
+
+def collect(blobs: DataFrame) -> tuple[list[TaskSummary], KeySample]:
+    """Collect the summaries of all partitions, in the order of the tasks, and a sample of all keys."""
+    all_summaries, sample = [], KeySample()
+    for (blob,) in blobs.select("rows").collect():
+        summaries, keys = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
+        all_summaries += summaries
+        sample.add(keys)
+    return sorted(all_summaries, key=lambda summary: summary.task), sample
+
+
+def report_of(summaries: Sequence[TaskSummary]) -> Report:
+    """Add up counts, failures and notes. A file that is split into parts is one input, and its equal failures are one."""
+    counts, failures, reported, counted_files = Counts(), [], set(), set()
+    for summary in summaries:
+        counts += summary.counts
+        if summary.part_of is not None and summary.counts.inputs:
+            counts += Counts(inputs=-1 if summary.part_of in counted_files else 0)
+            counted_files.add(summary.part_of)
+        for failure in summary.failures:
+            if summary.part_of is None or (summary.part_of, str(failure)) not in reported:
+                failures.append(failure)
+                reported.add((summary.part_of, str(failure)))
+    report = Report(**asdict(counts), failures=[error for error in failures if not isinstance(error, SourceNote)])
+    for note in failures:
+        if isinstance(note, SourceNote):
+            add_note(report.notes, note)
+    return report
+
+
+def lines_before_parts(summaries: Sequence[TaskSummary]) -> dict[int, int]:
+    """For each task that is a part of a file, the number of LF octets in earlier parts."""
+    lines_before: dict[int, int] = {}
+    lines: Counter[int] = Counter()
+    for summary in summaries:
+        if summary.part_of is not None:
+            lines_before[summary.task] = lines[summary.part_of]
+            lines[summary.part_of] += summary.lines
+    return lines_before
