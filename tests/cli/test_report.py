@@ -58,7 +58,7 @@ class TestName:
     def test_of_another_form(self, scanned, name):
         result = scanned("report", "c.parquet", "-o", name, status=2)
         assert result.err.startswith(f"urnscan: {name}: the page is HTML, not .")
-        assert result.err.endswith(": let its name end in .html\n")
+        assert result.err.endswith("; use .html\n")
         assert name not in scanned.names()
 
     @pytest.mark.parametrize("name", ["r", "r.HTM", "r.xhtml", "r.html.gz"])

@@ -1,4 +1,4 @@
-"""Ranges of keys are chosen by the first octets of some tasks, and others if these do not fit what was found; and partitions."""
+"""Ranges of keys are chosen by the heads of some tasks, and again if they do not fit all keys; and partitions of tasks."""
 
 import pickle
 from pathlib import Path

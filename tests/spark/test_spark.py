@@ -214,7 +214,7 @@ def test_skew_damage_and_parts(spark, corpus, monkeypatch):
 def test_ranges_of_keys(spark, corpus, tmp_path, monkeypatch, heads):
     """Classes are in order, and each is whole, where many executors have a range of the keys each.
 
-    Ranges that the heads of tasks gave are those of the scan; if they do not fit, rows are parted again.
+    Ranges that the heads of tasks gave are those of the scan; if they do not fit, rows are split again.
     """
     from urnscan.spark import driver, executors, keys, partitions
 

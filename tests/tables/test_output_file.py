@@ -106,7 +106,7 @@ class TestPlace:
     @pytest.mark.parametrize("name", ["urns.csv", "urns.JSON", "urns.parquet.gz"])
     def test_name_of_another_form(self, tmp_path, name):
         """Parquet in a file that is called .csv would look damaged to a program that opens it."""
-        with pytest.raises(FatalError, match=r"not as \.\w+: let its name end in \.parquet") as caught:
+        with pytest.raises(FatalError, match=r"not as \.\w+; use \.parquet") as caught:
             ParquetOutput(tmp_path / name, SCHEMA)
         one_line(caught, tmp_path / name)
         assert not list(tmp_path.iterdir())

@@ -35,9 +35,9 @@ _RANGE = 32 << 20
 _SMALL_RANGE = 4 << 20
 """Octets of the rows of a range, approximately, if there are fewer ranges than cores."""
 _TOO_FEW = 2
-"""Ranges do not fit if there should be more than so many times as many."""
+"""Ranges do not fit if more than 2 times as many are needed."""
 _TOO_MANY = 4
-"""Ranges do not fit if there are more than so many times as many as there should be, or if one is so many times as large."""
+"""Ranges do not fit if there are more than 4 times as many as needed, or if one has more than 4 times its share of keys."""
 
 _SHARE = 32 << 20
 """Octets of inputs for each head."""

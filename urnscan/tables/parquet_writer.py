@@ -58,7 +58,7 @@ class ParquetOutput(Output):
         name = name_of(path)
         suffix = Path(name).suffix.lower()
         if suffix in _NOT_PARQUET:
-            raise FatalError(f"{name}: tables are written in Parquet, not as {suffix}: let its name end in .parquet")
+            raise FatalError(f"{name}: tables are written in Parquet, not as {suffix}; use .parquet")
         super().__init__(path, force=force)
         self.schema = schema
         self._properties = {

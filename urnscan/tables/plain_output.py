@@ -71,5 +71,5 @@ class PageOutput(OctetOutput):
         name = without_secrets(os.fspath(path))
         suffix, _ = form_of(name)
         if suffix and suffix not in PAGES:
-            raise FatalError(f"{name}: the page is HTML, not {suffix}: let its name end in .html")
+            raise FatalError(f"{name}: the page is HTML, not {suffix}; use .html")
         super().__init__(path, force=force)
