@@ -189,16 +189,14 @@ def names_from_package(tree):
     }
 
 
-def compiled_functions(tree):
-    """Functions with a decorator, and names of functions that are compiled by a call."""
-    ours = {name for name, module in names_from_package(tree).items() if module == "urnscan.compiled.jit"}
-    compiling = ours & {"compiled", "inner", "inlined"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            if any(ast.unparse(decorator) in compiling for decorator in node.decorator_list):
-                yield node
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in compiling:
-            yield node.args[0]
+def is_compiled(function, names):
+    """Whether a function has a decorator that compiles it."""
+    return any(
+        isinstance(decorator, ast.Name)
+        and decorator.id in {"compiled", "inner", "inlined"}
+        and names.get(decorator.id) == "urnscan.compiled.jit"
+        for decorator in function.decorator_list
+    )
 
 
 class TestSources:
@@ -206,18 +204,29 @@ class TestSources:
 
     @pytest.mark.full
     def test_the_list_is_complete(self):
-        """Each file with a compiled function, and each file whose names such a function uses."""
-        found = {"compiled/compiler.py", "compiled/jit.py"}
-        for path in PACKAGE.rglob("*.py"):
-            tree = ast.parse(path.read_text())
-            modules = names_from_package(tree)
-            for function in compiled_functions(tree):
-                found.add(path.relative_to(PACKAGE).as_posix())
-                used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-                found |= {
-                    f"{modules[name].removeprefix('urnscan.').replace('.', '/')}.py" for name in used & {*modules}
-                }
-        assert found == set(SOURCES)
+        """Each file with a compiled function, and each file whose names such a function uses, also by plain functions."""
+        trees = {path: ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
+        imports = {path: names_from_package(tree) for path, tree in trees.items()}
+        functions = {
+            (path, node.name): node
+            for path, tree in trees.items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef)
+        }
+        pending = [key for key, function in functions.items() if is_compiled(function, imports[key[0]])]
+        found, seen = {PACKAGE / "compiled/compiler.py", PACKAGE / "compiled/jit.py"}, {*pending}
+        for path, name in pending:  # the list grows during the loop
+            found.add(path)
+            for node in ast.walk(functions[path, name]):
+                if not isinstance(node, ast.Name):
+                    continue
+                module = imports[path].get(node.id)
+                of = path if module is None else PACKAGE.parent / f"{module.replace('.', '/')}.py"
+                found.add(of)
+                if (key := (of, node.id)) in functions and key not in seen:
+                    seen.add(key)
+                    pending.append(key)
+        assert {path.relative_to(PACKAGE).as_posix() for path in found} == set(SOURCES)
 
     def test_a_change_makes_another_key(self, tmp_path):
         """In each of the files."""

@@ -5,6 +5,7 @@ Only `jit` imports this module, and only if compiled code is missing: Numba take
 
 from __future__ import annotations
 
+import dis
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,7 +25,7 @@ on the array. A version of Numba without the option counts references, and the r
 
 def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object], **options: bool | str) -> Any:  # noqa: ANN401 (Numba carries no types)
     """Numba's form of a function. `resolved` returns Numba's form of a value that the function uses by name."""
-    used = {*_names(function.__code__)}
+    used = {*_globals(function.__code__)}
     names = {name: resolved(value) if name in used else value for name, value in function.__globals__.items()}
     cells = tuple(types.CellType(resolved(cell.cell_contents)) for cell in function.__closure__ or ())
     copy = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells)
@@ -33,12 +34,12 @@ def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object
     return njit(nogil=True, no_cfunc_wrapper=True, **_LEAN, **options)(copy)
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
-    """Names that a function uses, also inside its comprehensions."""
-    yield from code.co_names
+def _globals(code: types.CodeType) -> Iterator[str]:
+    """Names of globals that a function uses, also inside its comprehensions."""
+    yield from (step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL")
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+            yield from _globals(constant)
 
 
 def external(name: str, result: str, arguments: tuple[str, ...]) -> object:

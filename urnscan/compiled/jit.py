@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -122,10 +122,18 @@ def _kind(value: object) -> object:
 
 
 def _resolved(value: object) -> object:
-    """Numba's form of a value: its dispatcher, if the value is one of our functions; else the value itself."""
+    """Numba's form of a value: its dispatcher, if the value is a function; else the value itself."""
+    if isinstance(value, FunctionType):
+        value = _plain(value)
     if isinstance(value, CompiledFunction):
         return value.dispatcher
     return _compiler().external(*value) if isinstance(value, External) else value
+
+
+@functools.cache
+def _plain(function: Callable[..., Any]) -> CompiledFunction:
+    """A function that Python calls uncompiled, for the compiled functions that call it, too."""
+    return CompiledFunction(function, no_cpython_wrapper=True)
 
 
 def _compiler() -> ModuleType:
@@ -155,7 +163,7 @@ def with_last(function: Callable[..., _Result], *last: object) -> Callable[..., 
 
 def inner(function: _Function) -> _Function:
     """Decorator: compile a function that only compiled functions call. Python cannot call the function."""
-    return cast(_Function, CompiledFunction(function, no_cpython_wrapper=True)) if IS_COMPILED else function
+    return cast(_Function, _plain(function)) if IS_COMPILED else function
 
 
 def inlined(function: _Function) -> _Function:

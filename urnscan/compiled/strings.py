@@ -290,13 +290,10 @@ def _slot(octets: Octets | bytes, start: int, end: int, slots: int) -> int:
     return int((value ^ (value >> 9)) & (slots - 1))
 
 
-_compiled_slot = inner(_slot)
-
-
 @inner
 def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
     """The number of the word `octets[start:end]` in the vocabulary, from 0; -1 for an unknown word."""
-    slot = _compiled_slot(octets, start, end, len(words.slots))
+    slot = _slot(octets, start, end, len(words.slots))
     while words.slots[slot] != -1:
         number = words.slots[slot]
         if same(octets, start, end, words.octets, words.offsets[number], words.offsets[number + 1]):

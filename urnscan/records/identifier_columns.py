@@ -31,7 +31,6 @@ _HAS_URN = f"(?i)(?:^|[^0-9a-z])urn:|{ESCAPED_URN}"
 _ADDRESS = "(?i)^https?://[a-z0-9]"
 _TELLING_ADDRESS = f"(?i)^https?://{TELLING_HOSTS}"
 
-_write_isbn = inner(write_isbn)
 Codes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
 
@@ -103,7 +102,7 @@ def _write_isbns(octets: Octets, offsets: Offsets, out: Octets, codes: Codes, en
     """Write the thirteen digits of each ISBN behind the beginning of its URN, its code, and where it ends."""
     for row in range(len(codes)):
         end = ends[row] = _end_of_isbn(octets, offsets[row], offsets[row + 1])
-        codes[row] = _write_isbn(octets, offsets[row], end, out, row * _URN_OF_ISBN + len(_BEGINNING))
+        codes[row] = write_isbn(octets, offsets[row], end, out, row * _URN_OF_ISBN + len(_BEGINNING))
 
 
 @inner

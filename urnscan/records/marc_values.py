@@ -70,9 +70,6 @@ def is_unimarc(
     return False
 
 
-_is_unimarc = inner(is_unimarc)
-
-
 class Tables(NamedTuple):
     """The fields that are wanted in each of two families, 0 and 1, and the rows of fields.toml and keys.toml for them.
 
@@ -266,7 +263,7 @@ def find_values(fields: Fields, tables: Tables, out: Values) -> int:
     for record in range(len(fields.ends)):
         last = fields.ends[record]
         if fields.totals[record] != REFUSED:
-            family = int(_is_unimarc(octets, fields.tags, fields.starts, fields.stops, first, last))
+            family = int(is_unimarc(octets, fields.tags, fields.starts, fields.stops, first, last))
             out.families[record] = family
             at = _write(tables.names[family], 0, len(tables.names[family]), out.packed, at)
             at = _write(octets, fields.leaders[record, 0], fields.leaders[record, 1], out.packed, at)

@@ -60,7 +60,6 @@ _COMMA, _SEMICOLON = np.array(LIST_SEPARATORS, np.uint8)
 
 IS_CLOSING = np.frombuffer(CLOSES, np.uint8)
 """For each octet whether it is punctuation that closes a sentence or a bracket."""
-_separator, _end_without_closing = inner(any_separator), inner(end_without_closing)
 
 ResolverTail = Literal["keep", "cut"]
 
@@ -201,7 +200,7 @@ def separator(octets: Octets, start: int, colon: int, end: int) -> int:
     is_quoted = start > 0 and octets[start - 1] == QUOTATION_MARK
     # Most matches have none. To look for both octets in whole blocks is faster than octet by octet.
     if is_quoted or may_hold(octets, colon + 1, end, _COMMA, _SEMICOLON):
-        return _separator(octets, start, colon, end)
+        return any_separator(octets, start, colon, end)
     return -1
 
 
@@ -227,7 +226,7 @@ def trim(octets: Octets, start: int, parts: tuple[int, int, int], rules: Rules) 
 def _trimmed(octets: Octets, start: int, end: int, rules: Rules) -> tuple[int, int]:
     """The ends of the NSS and of the match without what closes; it is matched and cut again until nothing changes."""
     while True:
-        kept = _end_without_closing(octets, start, end, IS_CLOSING)
+        kept = end_without_closing(octets, start, end, IS_CLOSING)
         _, nss_end, again, _ = match(octets, start, kept, rules)
         if again == -1 or again == end:
             return nss_end, again

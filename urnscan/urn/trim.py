@@ -3,8 +3,7 @@
 The whole rule is here. The scanner cuts by it, and matches again what is left (`scanner/grammar.py`). Verdicts report
 by it that a name is untrimmed. The view `wraps` and the rule for a "?" at the end of a URN use the same characters.
 
-The functions are called in plain Python, and compiled by the scanner and for columns. Compiled functions cannot call
-plain ones, so no function here calls another.
+The functions are called in plain Python, and compiled by the scanner and for columns.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`). Those of ISSN and ISBN
 are in `urn/numbers`.
 
-Compiled functions call no plain ones, so each function here stands alone. Octets become `int` before they are added
-up: uncompiled, those of an array are 8 bits wide and would overflow.
+Octets become `int` before they are added up: uncompiled, those of an array are 8 bits wide and would overflow.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled.ascii import COLON, HASH, HYPHEN, PERCENT, QUESTION_MARK, lower, upper
+from urnscan.compiled.ascii import COLON, HASH, PERCENT, QUESTION_MARK, lower, upper
 from urnscan.compiled.jit import compiled, inner, read_only
 from urnscan.compiled.octets import Octets, copy
 from urnscan.compiled.strings import Column, Offsets, Vocabulary, index_words, same, word_number
@@ -27,8 +27,8 @@ from urnscan.urn.namespaces.check_digits import (
 from urnscan.urn.namespaces.patterns import CASE, CHECKED, EXACT, LOWER, automaton
 from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.namespaces.trailing_text import KINDS, front, is_template
-from urnscan.urn.numbers.isbn import calc_check_digit as calc_isbn_digit
 from urnscan.urn.numbers.isbn import is_right as isbn_is_right
+from urnscan.urn.numbers.isbn import write_canonical as write_isbn
 from urnscan.urn.numbers.issn import is_right as issn_is_right
 from urnscan.urn.numbers.issn import write_canonical as write_issn
 from urnscan.urn.trim import CLOSES, is_trimmable
@@ -46,12 +46,6 @@ _STEPS = ["", "isbn", "issn", "gsma", "dnb", "mod_11_2", "mod_97_10", "mod_37_36
 """Compiled steps for a name that fits the grammar: values of `check` and `code` of the rule."""
 _NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(8)
 _ONE_BY_ONE = 255
-
-_issn_is_right, _write_issn = inner(issn_is_right), inner(write_issn)
-_isbn_is_right, _isbn_digit = inner(isbn_is_right), inner(calc_isbn_digit)
-_mod_11_2_is_right, _mod_97_10_is_right = inner(mod_11_2_is_right), inner(mod_97_10_is_right)
-_mod_37_36_is_right, _dnb_digit = inner(mod_37_36_is_right), inner(dnb_digit)
-_front, _is_trimmable, _is_template = inner(front), inner(is_trimmable), inner(is_template)
 
 _CLOSES, _KINDS, _DNB_NUMBERS = (np.frombuffer(table, np.uint8) for table in (CLOSES, KINDS, DNB_NUMBERS))
 _SCHEME, _NO_STATE = 4, 0  # octets of "urn:"; a dead state, so never the first one
@@ -273,15 +267,15 @@ def _not_meant(octets: Octets, start: int, end: int, rule: int, tables: _Tables,
                 state = tables.follow[state + kinds[octets[start + i]]]
             elif not some_fit:
                 break  # most names: none of their beginnings fits
-        length = _front(octets, start, fits, _KINDS) if some_fit else 0
+        length = front(octets, start, fits, _KINDS) if some_fit else 0
         if length == 0:
             continue
         behind = start + length
         is_sure = _fits(octets, start, behind, 2 * rule, tables)
         # What fits is in `room`, and no longer needed: the part with the check digit takes its place.
         if not is_sure or tables.check[rule] == _NBN or _has_right_digit(octets, start, behind, rule, tables, room):
-            return UNTRIMMED if _is_trimmable(octets, behind, end, _CLOSES) else _RUN_ON
-    return _TEMPLATE if _is_template(octets, start, end) else _UNKNOWN
+            return UNTRIMMED if is_trimmable(octets, behind, end, _CLOSES) else _RUN_ON
+    return _TEMPLATE if is_template(octets, start, end) else _UNKNOWN
 
 
 @inner
@@ -331,17 +325,17 @@ def _has_right_digit(octets: Octets, start: int, end: int, rule: int, tables: _T
 def _is_right(step: int, octets: Octets, start: int, end: int) -> bool:
     """Whether the check digit or character of an NSS is right; True for a rule that is not compiled."""
     if step == _ISBN:
-        return _isbn_is_right(octets, start, end)
+        return isbn_is_right(octets, start, end)
     if step == _ISSN:
-        return _issn_is_right(octets, start, end)
+        return issn_is_right(octets, start, end)
     if step == _NBN:
-        digit = _dnb_digit(octets, start - len("urn:nbn:"), end - 1, _DNB_NUMBERS)
+        digit = dnb_digit(octets, start - len("urn:nbn:"), end - 1, _DNB_NUMBERS)
         return digit == -1 or octets[end - 1] == _DIGIT_0 + digit
     if step == _MOD_11_2:
-        return _mod_11_2_is_right(octets, start, end)
+        return mod_11_2_is_right(octets, start, end)
     if step == _MOD_97_10:
-        return _mod_97_10_is_right(octets, start, end)
-    return step != _MOD_37_36 or _mod_37_36_is_right(octets, start, end)
+        return mod_97_10_is_right(octets, start, end)
+    return step != _MOD_37_36 or mod_37_36_is_right(octets, start, end)
 
 
 @compiled
@@ -383,17 +377,4 @@ def _rewrite(octets: Octets, start: int, end: int, step: int) -> int:
         for i in range(len(_VERSION_0) if is_default else 0):
             is_default &= octets[first + i] == _VERSION_0[i]
         return first if is_default else end
-    if step == _ISSN:
-        return _write_issn(octets, start, end)
-    at = start
-    for i in range(start, end):
-        if octets[i] != HYPHEN:
-            octets[at] = upper(octets[i])
-            at += 1
-    if at - start == 10 and _isbn_is_right(octets, start, at):
-        for i in range(at - 1, start - 1, -1):
-            octets[i + 3] = octets[i]
-        octets[start], octets[start + 1], octets[start + 2] = _DIGIT_9, _DIGIT_7, _DIGIT_8
-        octets[at + 2] = _isbn_digit(octets, start)
-        return at + 3
-    return at
+    return write_issn(octets, start, end) if step == _ISSN else write_isbn(octets, start, end)

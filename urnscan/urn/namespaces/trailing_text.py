@@ -4,8 +4,7 @@
 the name. If the name itself has a wrong check digit, it is invalid, whatever follows. A template has letters instead of
 a name: `urn:isbn:n-nn-nnnnnn-n`.
 
-The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`). Compiled functions cannot
-call plain ones, so no function here calls another.
+The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`).
 """
 
 from __future__ import annotations

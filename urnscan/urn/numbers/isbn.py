@@ -8,9 +8,8 @@ More information:
 * https://www.isbn-international.org/
 * https://www.iana.org/assignments/urn-formal/isbn (RFC 3187, which it replaces, §3.1)
 
-The functions on octets are called in plain Python for one ISBN, and compiled for columns. Compiled functions cannot call
-plain ones, so these call no other. Octets become `int` before they are added up: uncompiled, those of an array are 8
-bits wide and would overflow.
+The functions on octets are called in plain Python for one ISBN, and compiled for columns. Octets become `int` before they
+are added up: uncompiled, those of an array are 8 bits wide and would overflow.
 
 >>> [is_right(isbn, 0, len(isbn)) for isbn in (b"0-395-36341-1", b"9780395363416", b"9780395363417")]
 [True, True, False]
@@ -38,11 +37,11 @@ CHECK = "ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108)"
 NO_ISBN, WRONG, RIGHT = range(3)
 """Results of `write_isbn`."""
 
-_DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _LETTER_X, _HYPHEN = b"0789x-"
+_DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _LETTER_A, _LETTER_X, _LETTER_Z, _HYPHEN = b"0789axz-"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
-def is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+def is_right(octets: Octets | bytes | bytearray, start: int, end: int) -> bool:
     """Whether the digits of an ISBN-10, weighted 10 to 1, add up to a multiple of 11, or those of an ISBN-13, weighted
     1 and 3 in turn, to a multiple of 10.
     """
@@ -57,7 +56,7 @@ def is_right(octets: Octets | bytes, start: int, end: int) -> bool:
     return in_turn % 10 == 0 if count == 13 else by_places % 11 == 0
 
 
-def calc_check_digit(octets: Octets | bytes, start: int) -> int:
+def calc_check_digit(octets: Octets | bytes | bytearray, start: int) -> int:
     """The check digit, as an octet, of an ISBN-13 of which twelve digits stand at `start`.
 
     >>> chr(calc_check_digit(b"978039536341", 0))
@@ -69,21 +68,28 @@ def calc_check_digit(octets: Octets | bytes, start: int) -> int:
     return _DIGIT_0 + -total % 10
 
 
-def to_isbn_13(isbn_10: str) -> str:
-    """The ISBN-13 of an ISBN-10 without hyphens.
-
-    >>> to_isbn_13("0395363411")
-    '9780395363416'
-    """
-    twelve = f"978{isbn_10[:9]}"
-    return twelve + chr(calc_check_digit(twelve.encode(), 0))
+def write_canonical(octets: Octets | bytearray, start: int, end: int) -> int:
+    """Bring an ISBN into its canonical form, in its place, and return where it ends now: three octets later at most."""
+    at = start
+    for i in range(start, end):
+        octet = octets[i]
+        if octet != _HYPHEN:
+            octets[at] = octet - _CASE if _LETTER_A <= octet <= _LETTER_Z else octet
+            at += 1
+    # A wrong ISBN-10 is not converted: it would get a right check digit, and become the name of another book.
+    if at - start == 10 and is_right(octets, start, at):
+        for i in range(at - 1, start - 1, -1):
+            octets[i + 3] = octets[i]
+        octets[start], octets[start + 1], octets[start + 2] = _DIGIT_9, _DIGIT_7, _DIGIT_8
+        octets[at + 2] = calc_check_digit(octets, start)
+        at += 3
+    return at
 
 
 def canonical(isbn: str) -> str:
     """The form that all spellings of an ISBN share: without hyphens, an ISBN-10 as ISBN-13."""
-    digits = isbn.replace("-", "").upper()
-    # A wrong ISBN-10 is not converted: it would get a right check digit, and become the name of another book.
-    return to_isbn_13(digits) if len(digits) == 10 and is_right(digits.encode(), 0, 10) else digits
+    octets = bytearray(f"{isbn}978", "ascii")  # with room for three digits
+    return octets[: write_canonical(octets, 0, len(isbn))].decode()
 
 
 def write_isbn(octets: Octets | bytes, start: int, end: int, out: Octets | bytearray, at: int) -> int:
@@ -115,19 +121,15 @@ def write_isbn(octets: Octets | bytes, start: int, end: int, out: Octets | bytea
         to += 3
     elif octets[start] != _DIGIT_9 or octets[start + 1] != _DIGIT_7 or octets[start + 2] < _DIGIT_8:
         return NO_ISBN
-    sums = by_places = in_turn = 0
     for place in range(start, end):
         if octets[place] != _HYPHEN:
             out[to] = octets[place]
             to += 1
-            # The first digit counts as often as there are digits, the last once.
-            sums += 10 if octets[place] > _DIGIT_9 else int(octets[place]) - _DIGIT_0
-            by_places += sums
     is_filler = out[at + 2] == _DIGIT_8
-    for i in range(12):
-        in_turn += (1 + i % 2 * 2) * (int(out[at + i]) - _DIGIT_0)
-        is_filler &= i < 4 or out[at + i] == out[at + 3]
-    digit = _DIGIT_0 + -in_turn % 10
-    is_right = by_places % 11 == 0 if count == 10 else out[at + 12] == digit
+    for i in range(at + 4, at + 12):
+        is_filler &= out[i] == out[at + 3]
+    digit = calc_check_digit(out, at)
+    # The last octet may be X, which is no digit of an ISBN-13.
+    has_right_digit = is_right(octets, start, end) if count == 10 else out[at + 12] == digit
     out[at + 12] = digit
-    return RIGHT if is_right and not is_filler else WRONG
+    return RIGHT if has_right_digit and not is_filler else WRONG

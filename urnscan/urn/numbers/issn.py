@@ -8,8 +8,7 @@ More information:
 * https://www.issn.org/understanding-the-issn/what-is-an-issn/
 * https://www.iana.org/assignments/urn-formal/issn (RFC 3044, which it replaces, §4.1)
 
-The functions on octets are called in plain Python for one ISSN, and compiled for columns. Compiled functions cannot call
-plain ones, so these call no other.
+The functions on octets are called in plain Python for one ISSN, and compiled for columns.
 
 >>> is_right(b"0317-8471", 0, 9), is_right(b"0317-8472", 0, 9), is_right(b"1050-124x", 0, 9)
 (True, False, True)
@@ -41,19 +40,24 @@ _DIGIT_0, _LETTER_X, _LETTER_A, _LETTER_Z, _HYPHEN = b"0xaz-"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
-def is_right(octets: Octets | bytes, start: int, end: int) -> bool:
-    """Whether the digits, weighted 8 to 1, add up to a multiple of 11."""
+def _weighted_sum(octets: Octets | bytes, start: int, end: int) -> int:
+    """The sum of the digits, weighted 8 to 1."""
     total = sums = 0
     for i in range(start, end):
         if octets[i] != _HYPHEN:
             sums += 10 if octets[i] | _CASE == _LETTER_X else int(octets[i] - _DIGIT_0)
             total += sums  # so the first digit counts as often as there are digits, the last once
-    return total % 11 == 0
+    return total
+
+
+def is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+    """Whether the digits, weighted 8 to 1, add up to a multiple of 11."""
+    return _weighted_sum(octets, start, end) % 11 == 0
 
 
 def calc_check_digit(seven: str) -> str:
     """The check digit of an ISSN of which the first seven digits are given."""
-    return "0123456789X"[-sum(weight * int(digit) for weight, digit in zip(range(8, 1, -1), seven, strict=True)) % 11]
+    return "0123456789X"[-_weighted_sum(f"{seven}0".encode(), 0, 8) % 11]
 
 
 def write_canonical(octets: Octets | bytearray, start: int, end: int) -> int:
