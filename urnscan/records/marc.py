@@ -38,7 +38,7 @@ from urnscan.compiled.octets import Integers
 from urnscan.compiled.strings import cut as cut_out
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
-from urnscan.records.decoded_text import decoded
+from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.format import Format
 from urnscan.records.marc_fields import MarcFields, MarcOctets, Parted
 from urnscan.records.marc_octets import decoder
@@ -135,15 +135,13 @@ class MarcRecords(RunReader):
         """Read a record."""
         octets = cut.octets
         tags, fields = _fields(octets, octets.find(b"\x1e") + 1)
-        numbers = (decoded(field).strip() for tag, field in zip(tags, fields, strict=True) if tag == b"001")
+        number = first_name(decoded(field) for tag, field in zip(tags, fields, strict=True) if tag == b"001")
         held, most = [], len(octets)  # a directory that leads to the same field again and again gives more
         for tag, field in zip(tags, fields, strict=True):
             if decoded(tag) in self.marc.tags and (most := most - len(field)) >= 0:
                 held.append((int(tag), field.replace(b"\x1e", b"\t")))  # a wrong entry leads over several
         marc = MarcOctets(octets[:LEADER], len(tags), held)
-        return Record(
-            cut.offset, octets, next(filter(None, numbers), None), (octets,) if self.has_texts else (), marc=marc
-        )
+        return Record(cut.offset, octets, number, (octets,) if self.has_texts else (), marc=marc)
 
 
 def _fields_match(octets: bytes, base: int) -> bool:

@@ -19,7 +19,7 @@ from urnscan.compiled.jit import read_only
 from urnscan.compiled.octets import Integers, Octets
 from urnscan.compiled.strings import Offsets, cut
 from urnscan.records.columns import Columns, Texts
-from urnscan.records.decoded_text import decoded
+from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, OwnField, admitting, of_subfields, of_value, own_fields
 from urnscan.records.marc_fields import MarcOctets
@@ -170,7 +170,7 @@ def _identifiers(octets: Octets, places: Offsets) -> pa.StringArray:
     names = _cut(octets, places)
     if not np.any(octet_strings(names)[0] >= 128):
         return pc.if_else(pc.equal(names, text_array([""])[0]), text_array([None])[0], names)
-    return text_array([decoded(each).strip() or None for each in names.view(pa.binary()).to_pylist()])
+    return text_array([first_name([decoded(each)]) for each in names.view(pa.binary()).to_pylist()])
 
 
 def _with_sources(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from urnscan.records.decoded_text import in_line
+from urnscan.records.decoded_text import first_name, in_line
 
 LEADERS = ("LDR", "000")
 """Tags of the leader, where it is written as a field."""
@@ -41,8 +41,7 @@ class MarcFields:
     @property
     def number(self) -> str | None:
         """Control number (001); None if there is none."""
-        numbers = (self.parted(field)[0].strip() for tag, field in self.fields if tag == "001")
-        return next(numbers, None) or None
+        return first_name(self.parted(field)[0] for tag, field in self.fields if tag == "001")
 
     def octets(self, tags: Collection[str]) -> MarcOctets:
         """The fields with some tags as in ISO 2709."""

@@ -20,6 +20,7 @@ from typing import ClassVar
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, lines, too_long
 from urnscan.records import description
+from urnscan.records.decoded_text import first_name
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_value
 from urnscan.records.format import Format
@@ -177,7 +178,7 @@ class TaggedRecords(RecordReader):
     def _name(self, octets: bytes) -> str | None:
         """Name of a record: the first of its tags that has a value, up to the end of the line; None if it has none."""
         found = (pattern.search(octets) for pattern in self.layout.named)
-        return next(filter(None, (self._text(match[1]).strip() for match in found if match)), None)
+        return first_name(self._text(match[1]) for match in found if match)
 
     def _searched(self, octets: bytes) -> bytes:
         """Octets of a record in which URNs are found."""

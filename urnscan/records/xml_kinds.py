@@ -19,6 +19,7 @@ from types import MappingProxyType
 from lxml import etree
 
 from urnscan.records import description
+from urnscan.records.decoded_text import first_name
 from urnscan.records.fields import Own, Table, with_source
 from urnscan.records.marc_fields import MarcFields, Parted
 from urnscan.records.marc_octets import pack_field
@@ -192,8 +193,7 @@ def identifier(kind: Kind, record: etree._Element) -> str | None:
     """Name of a record in the dump; None if it has none."""
     for path in kind.identifiers:
         found = [record.get(path[1:])] if path.startswith("@") else (_data(each) for each in record.iterfind(path))
-        name = next((text.strip() for text in found if text and not text.isspace()), None)
-        if name:
+        if name := first_name(found):
             return name
     inner = inner_record(record) if kind.holds else None
     return identifier(*inner) if inner else None
