@@ -17,7 +17,7 @@ from urnscan.compiled.jit import compiled, inner
 from urnscan.compiled.octets import Octets
 from urnscan.compiled.strings import Offsets, cut
 from urnscan.records.fields import Own
-from urnscan.records.identifiers import ESCAPED_URN, OTHER, TELLING_HOSTS, TELLS, as_text, counts_out, kind_of
+from urnscan.records.identifiers import ADDRESS, HAS_URN, OTHER, TELLING_ADDRESS, TELLS, as_text, counts_out, kind_of
 from urnscan.urn.numbers.isbn import NO_ISBN, RIGHT, WRONG, write_isbn
 
 _BEGINNING = b"urn:isbn:"
@@ -26,10 +26,6 @@ _SPACE, _OPENS, _CLOSES = b" ()"
 _IN_OTHERS = tuple(b"()[];,|/\n")  # not in a qualifier that is read here
 _LONGEST_QUALIFIER = 99
 _ALONE, _NOTHING, _URN = NO_ISBN, WRONG, RIGHT  # a text has to be read by itself; it has no URN; it has one
-# In the syntax of RE2, which cannot look around.
-_HAS_URN = f"(?i)(?:^|[^0-9a-z])urn:|{ESCAPED_URN}"
-_ADDRESS = "(?i)^https?://[a-z0-9]"
-_TELLING_ADDRESS = f"(?i)^https?://{TELLING_HOSTS}"
 
 Codes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
@@ -67,11 +63,11 @@ def as_texts(values: pa.StringArray, scheme: str) -> Texts:
 
 def _told(values: pa.StringArray, kind: str) -> Codes:
     """Codes of texts that are no ISBN: what holds a URN is a text as it is."""
-    has_urn = flags_of(pc.match_substring_regex(values, _HAS_URN))
+    has_urn = flags_of(pc.match_substring_regex(values, HAS_URN))
     nothing = np.full(len(values), kind == OTHER)
     if kind == TELLS:
-        is_telling = flags_of(pc.match_substring_regex(values, _TELLING_ADDRESS))
-        nothing = flags_of(pc.match_substring_regex(values, _ADDRESS)) & ~is_telling
+        is_telling = flags_of(pc.match_substring_regex(values, TELLING_ADDRESS))
+        nothing = flags_of(pc.match_substring_regex(values, ADDRESS)) & ~is_telling
     return np.where(has_urn, _URN, np.where(nothing, _NOTHING, _ALONE)).astype(np.uint8)
 
 

@@ -54,9 +54,15 @@ _TYPESET = str.maketrans(
     | {0xFF38: "X", 0xFF58: "x"}
 )
 
-ESCAPED_URN = "urn%(?:25)*3a"
-"""Pattern of the beginning of a URN in an address."""
-_URN = regex.compile(rf"(?i)(?<![0-9a-z])urn:|{ESCAPED_URN}")
+# RE2 runs these three patterns, too, so they do not look around.
+HAS_URN = "(?i)(?:^|[^0-9a-z])urn:|urn%(?:25)*3a"
+"""Pattern of the beginning of a URN, also in an address."""
+ADDRESS = "(?i)^https?://[a-z0-9]"
+"""Pattern of the beginning of an address."""
+TELLING_ADDRESS = r"(?i)^https?://(?:[a-z]+\.)?(?:doi|issn|isni|gleif)\.org"
+"""Pattern of addresses that tell the kind of an identifier: most do not."""
+_URN = regex.compile(HAS_URN)
+_ADDRESS, _TELLING_ADDRESS = re.compile(ADDRESS), re.compile(TELLING_ADDRESS)
 
 _QUALIFIER = r"(?:\s*+(?:\([^()]*+\)|\[[^\[\]]*+\]))"  # (pbk.)
 # Words in brackets belong to the text before them. White space behind is passed once, not from each line end.
@@ -151,10 +157,6 @@ _TELLING = regex.compile(
         }.items()
     )
 )
-# An address at none of these hosts tells nothing. Most addresses are so, and this pattern is faster.
-TELLING_HOSTS = r"(?:[a-z]+\.)?(?:doi|issn|isni|gleif)\.org"
-"""Pattern of hosts at which addresses tell the kind of an identifier."""
-_OTHER_ADDRESS = re.compile(rf"(?i)https?://(?!{TELLING_HOSTS})[a-z0-9]")
 
 
 def as_text(own: Own) -> str | None:
@@ -207,7 +209,8 @@ def _taken(own: Own) -> tuple[str, str]:
     kind = kind_of(own.scheme)
     plain = (own.text if own.text.isascii() else own.text.translate(_TYPESET)).strip()
     if kind == TELLS:
-        telling = None if _OTHER_ADDRESS.match(plain) else _TELLING.match(plain)
+        is_other = _ADDRESS.match(plain) and not _TELLING_ADDRESS.match(plain)
+        telling = None if is_other else _TELLING.match(plain)
         kind = OTHER if telling is None else str(telling.lastgroup)
     return kind, plain
 
