@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled.ascii import COLON, HASH, PERCENT, QUESTION_MARK, lower, upper
+from urnscan.compiled.ascii import COLON, HASH, PERCENT, QUESTION_MARK
 from urnscan.compiled.jit import compiled, inner, read_only
 from urnscan.compiled.octets import Octets, copy
 from urnscan.compiled.strings import Column, Offsets, Vocabulary, index_words, same, word_number
@@ -24,7 +24,7 @@ from urnscan.urn.namespaces.check_digits import (
     mod_37_36_is_right,
     mod_97_10_is_right,
 )
-from urnscan.urn.namespaces.patterns import CASE, CHECKED, EXACT, LOWER, automaton
+from urnscan.urn.namespaces.patterns import automaton, fold, write_part
 from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.namespaces.trailing_text import KINDS, front, is_template
 from urnscan.urn.numbers.isbn import is_right as isbn_is_right
@@ -168,7 +168,7 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
                 each = automaton(pattern)
                 kinds[place] = np.frombuffer(each.kinds, np.uint8)
                 first[place], dead[place] = size + each.width, size
-                follow.append(np.uint32(size) + np.uint32(each.width) * np.array(each.follow, np.uint32))
+                follow.append(np.uint32(size) + np.array(each.follow, np.uint32))
                 marks.append(np.frombuffer(each.marks, np.uint8))
                 if place == 2 * number:
                     has_part[number] = each.has_part
@@ -310,14 +310,8 @@ def _has_right_digit(octets: Octets, start: int, end: int, rule: int, tables: _T
     step = tables.check[rule]
     if not tables.has_part[rule]:
         return _is_right(step, octets, start, end)
-    kinds, state = tables.kinds[2 * rule], tables.first[2 * rule]
-    length = 0
-    for i in range(start, end):
-        place = state + kinds[octets[i]]
-        state = tables.follow[place]
-        if tables.marks[place] & CHECKED:
-            room[length] = octets[i]
-            length += 1
+    of_rule = tables.kinds[2 * rule], tables.follow, tables.marks
+    length = write_part(octets, start, end, tables.first[2 * rule], of_rule, room)
     return length == 0 or _is_right(step, room, 0, length)
 
 
@@ -346,26 +340,13 @@ def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: Octets, 
     for i in range(len(offsets) - 1):
         begin = at + judged.start[i] - offsets[i]
         at = copy(urn, offsets[i], offsets[i + 1], out, at)
-        if judged.fitting[i] != -1:
-            _fold(out, begin, at, judged.fitting[i], tables)
+        number = judged.fitting[i]
+        if number != -1:
+            fold(out, begin, at, tables.first[number], (tables.kinds[number], tables.follow, tables.marks))
             step = tables.code[judged.rule[i]]
             if step != _NOTHING and judged.codes[i] != _UNKNOWN:
                 at = _rewrite(out, begin, at, step)
         out_offsets[i + 1] = at
-
-
-@inner
-def _fold(octets: Octets, start: int, end: int, number: int, tables: _Tables) -> None:
-    """Bring an NSS into the preferred case, except the hex digits of %HH."""
-    kinds, state = tables.kinds[number], tables.first[number]
-    escaped = 0
-    for i in range(start, end):
-        octet = octets[i]
-        place = state + kinds[octet]
-        case, state = tables.marks[place] & CASE, tables.follow[place]
-        escaped = 3 if octet == PERCENT else escaped - 1
-        if case != EXACT and escaped <= 0:
-            octets[i] = lower(octet) if case == LOWER else upper(octet)
 
 
 @inner

@@ -3,7 +3,8 @@ r"""The patterns of the rules, as tables of states.
 A pattern is a regular expression without backreferences and assertions: literals, `.`, `[...]`, `\d`, groups,
 `(?i:...)`, `|`, `* + ? {m,n}`; `regex` reads a pattern in the same way. The groups `(?<lower>...)` and `(?<upper>...)`
 mark parts in which case does not matter, and name the preferred case; `(?<check>...)` marks the part whose check digit is
-computed. A table runs in linear time, on one string or, compiled, on columns.
+computed. A table runs in linear time: the functions on octets are called in plain Python for one NSS, and compiled for
+columns.
 
 >>> automaton("(?<lower>[A-Za-z]+)-.+").fold("FI-Fe1")
 'fi-Fe1'
@@ -14,8 +15,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import regex
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from urnscan.compiled.octets import Octets
+
+    _Tables: TypeAlias = tuple[Octets | bytes, npt.NDArray[np.uint32] | tuple[int, ...], Octets | bytes]
+    """Kinds, next states and marks of an automaton, or of many."""
 
 EXACT, LOWER, UPPER = range(3)
 CASE, CHECKED = 3, 4
@@ -25,7 +36,8 @@ _NO_URN_CHARACTER = 127
 _MOST_STATES = 5000
 _MOST_WORK = 2_000_000
 """Maximum number of NFA states that are visited to make one automaton: some seconds. Our patterns need some thousands."""
-_CHANGE = {LOWER: str.lower, UPPER: str.upper}
+_CAPITAL_A, _SMALL_A, _PERCENT = b"Aa%"
+_CASE_BIT = 32  # the bit in which upper and lower case of a letter differ
 
 _TOKEN = regex.compile(
     r"(?P<open>\((?:\?<lower>|\?<upper>|\?<check>|\?i:|\?:)?+(?!\?))|(?P<close>\))|(?P<or>\|)"
@@ -41,35 +53,31 @@ _Fragment = Callable[[int], int]
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A pattern as a deterministic automaton. State 0 is the dead state, state 1 the initial state."""
+    """A pattern as a deterministic automaton.
+
+    A state is the index of its first kind in the tables: 0 is the dead state, `width` the initial one.
+    """
 
     kinds: bytes
     """The kind of each octet. The pattern treats octets of the same kind alike."""
     width: int
     """The number of kinds."""
     follow: tuple[int, ...]
-    """Next state after state s and an octet of kind k, at index s * width + k."""
+    """Next state after state s and an octet of kind k, at index s + k."""
     marks: bytes
     """The mark of that octet, at the same index: EXACT, LOWER or UPPER, and CHECKED."""
     accepting: bytes
-    """1 for each state in which the NSS may end."""
+    """1 for each state in which the NSS may end, at index s // width."""
     has_part: bool
     """Whether the pattern has a group `(?<check>...)`."""
 
     def fold(self, nss: str) -> str | None:
-        """The NSS in the preferred case; None if the NSS does not fit the pattern.
-
-        `judgement_columns.py` does the same for whole columns. The hex digits of %HH are already in upper case, and remain so (RFC
-        8141 §3.1).
-        """
-        state, escaped = 1, 0
-        out = []
-        for character in nss:
-            at = state * self.width + self.kinds[min(ord(character), _NO_URN_CHARACTER)]
-            state, case = self.follow[at], self.marks[at] & CASE
-            escaped = 2 if character == "%" else max(escaped - 1, -1)
-            out.append(character if case == EXACT or escaped >= 0 else _CHANGE[case](character))
-        return "".join(out) if self.accepting[state] else None
+        """The NSS in the preferred case; None if the NSS does not fit the pattern."""
+        if not nss.isascii():
+            return None
+        octets = bytearray(nss, "ascii")
+        state = fold(octets, 0, len(octets), self.width, (self.kinds, self.follow, self.marks))
+        return octets.decode() if self.accepting[state // self.width] else None
 
     def part(self, nss: str) -> str:
         """The characters of an NSS that are in groups `(?<check>...)`. There may be several such groups, or none.
@@ -77,14 +85,9 @@ class Automaton:
         >>> automaton("[a-z]+:(?<check>[0-9]{4})-(?<check>[0-9]{4})").part("journal:0317-8471")
         '03178471'
         """
-        state = 1
-        out = []
-        for character in nss:
-            at = state * self.width + self.kinds[min(ord(character), _NO_URN_CHARACTER)]
-            state = self.follow[at]
-            if self.marks[at] & CHECKED:
-                out.append(character)
-        return "".join(out)
+        out = bytearray(len(nss))
+        length = write_part(nss.encode(), 0, len(nss), self.width, (self.kinds, self.follow, self.marks), out)
+        return out[:length].decode()
 
     def fits(self, nss: str) -> bytes:
         """For each prefix of the NSS (0, 1, 2, … characters), 1 if the prefix fits the pattern, else 0.
@@ -92,10 +95,43 @@ class Automaton:
         >>> list(automaton("[a-z]+[0-9]").fits("ab12"))
         [0, 0, 0, 1, 0]
         """
-        states = [1]
+        states = [self.width]
         for character in nss:
-            states.append(self.follow[states[-1] * self.width + self.kinds[min(ord(character), _NO_URN_CHARACTER)]])
-        return bytes(self.accepting[state] for state in states)
+            states.append(self.follow[states[-1] + self.kinds[min(ord(character), _NO_URN_CHARACTER)]])
+        return bytes(self.accepting[state // self.width] for state in states)
+
+
+def fold(octets: Octets | bytearray, start: int, end: int, state: int, tables: _Tables) -> int:
+    """Bring an NSS into the preferred case, in its place, and return the state at its end; `state` is the initial one.
+
+    The hex digits of %HH are already in upper case, and remain so (RFC 8141 §3.1).
+    """
+    kinds, follow, marks = tables
+    escaped = 0
+    for i in range(start, end):
+        octet = octets[i]
+        at = state + kinds[octet]
+        case, state = marks[at] & CASE, follow[at]
+        escaped = 3 if octet == _PERCENT else escaped - 1
+        if case != EXACT and escaped <= 0:
+            first = _CAPITAL_A if case == LOWER else _SMALL_A
+            octets[i] = octet ^ (_CASE_BIT * (first <= octet < first + 26))
+    return state
+
+
+def write_part(
+    octets: Octets | bytes, start: int, end: int, state: int, tables: _Tables, out: Octets | bytearray
+) -> int:
+    """Write the octets of an NSS that are in groups `(?<check>...)`, and return their number."""
+    kinds, follow, marks = tables
+    length = 0
+    for i in range(start, end):
+        at = state + kinds[octets[i]]
+        state = follow[at]
+        if marks[at] & CHECKED:
+            out[length] = octets[i]
+            length += 1
+    return length
 
 
 class _NFA:
@@ -256,7 +292,7 @@ def automaton(text: str) -> Automaton:
             if next_state not in states:
                 states[next_state] = len(states)
                 pending.append(next_state)
-            follow.append(states[next_state])
+            follow.append(states[next_state] * width)
             possible = {mark for mark, _ in steps} or {EXACT}
             if len(possible) > 1:
                 raise ValueError(f"pattern {text!r}: what {chr(octet)!r} is, is told only by what comes later")
