@@ -15,6 +15,7 @@ from urnscan.errors import ArgumentError, option
 from urnscan.records.format_registry import FORMATS
 from urnscan.records.keys import URN, kinds
 from urnscan.run.options import as_flag, as_whole_number
+from urnscan.urn.numbers import isbn
 from urnscan.urn.prefix_filter import read_beginnings
 from urnscan.urn.syntax import as_strings, get_syntax
 
@@ -27,7 +28,8 @@ KEYS = kinds()
 """Kinds of keys that join records by default."""
 
 PLACEHOLDERS = (
-    *(f"isbn:978{digit * 9}{-(38 + 19 * int(digit)) % 10}" for digit in "0123456789"),  # with the right check digit
+    # Ten equal digits have the right check digit of an ISBN-10.
+    *(f"isbn:{isbn.canonical(digit * 10)}" for digit in "0123456789"),
     "issn:0000-0000",
     "uuid:00000000-0000-0000-0000-000000000000",
     "uuid:ffffffff-ffff-ffff-ffff-ffffffffffff",
