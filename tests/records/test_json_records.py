@@ -313,6 +313,14 @@ def test_own_identifiers(record, own):
     assert found.texts == ()
 
 
+@pytest.mark.parametrize(("numbers", "name"), [([" ", " a1 "], "a1"), ([" "], "b"), (["a1", "a2"], "a1")])
+def test_the_control_number_is_the_first_that_is_not_blank(numbers, name):
+    """As in all other forms of MARC; a record without one is named by the object around it."""
+    record = {"_id": "b", "leader": "00000nam a2200000 i 4500", "fields": [{"001": number} for number in numbers]}
+    (found,) = read(JsonLineRecords, json.dumps(record).encode())
+    assert found.identifier == name
+
+
 def test_names_stand_twice():
     """Both values count."""
     (record,) = read(JsonLineRecords, b'{"doi": "10.5555/x", "doi": "10.5555/y"}', own=True)
