@@ -58,6 +58,7 @@ LOOKALIKES = {
     "p%D0%B0ypal%c3%28": [MIXED, CONFUSABLE],  # what is no UTF-8 hides nothing
     "%FF%FEp%D0%B0y": [MIXED, CONFUSABLE],
     "doc:а": [CONFUSABLE],
+    unicodedata.normalize("NFD", "aḅ:а"): [CONFUSABLE],
     "2୦26": [CONFUSABLE],
     "раураl": [MIXED, CONFUSABLE],
     "p\xadаypal": [MIXED, CONFUSABLE, INVISIBLE],

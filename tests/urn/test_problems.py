@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from urllib.parse import quote
 
 import pytest
-import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,22 +14,8 @@ from tests.support.oracle import SYNTAXES
 from tests.support.spelled import spelled
 from tests.support.strategies import urn_pairs
 from urnscan.compiled.arrow import octet_strings, text_array
-from urnscan.urn.lookalikes import _systems
 from urnscan.urn.parser import parse
-from urnscan.urn.problem_columns import (
-    ARABIC,
-    ARMENIAN,
-    CYRILLIC,
-    GEORGIAN,
-    GREEK,
-    HANGUL,
-    HEBREW,
-    JAPANESE,
-    LATIN,
-    SCRIPTS,
-    SEPARATOR,
-    marks_of,
-)
+from urnscan.urn.problem_columns import marks_of
 from urnscan.urn.problems import OF_SPELLINGS, PROBLEMS, joined, spelling_problems
 from urnscan.urn.syntax import get_syntax
 
@@ -49,7 +33,7 @@ letters = st.one_of(
         for alphabet in ("мирсаЖё", "αβΩό", "éÿßɑ", "שלו", "سلام", "日本ひカー", "한국", "աոհ", "აბ")
     ),
     st.sampled_from(
-        ["«", "×", "\u2013", "\u200d", "\u0301", "ー", "Ꮳ", "１", "२", "ৰ", "х", "o", "7", "-", "#", "?=", ":"]
+        ["«", "×", "\u2013", "\u200d", "\u0301", "ー", "Ꮳ", "１", "२", "ৰ", "х", "o", "ab", "7", "-", "#", "?=", ":"]
     ),
 ).map(lambda text: quote(text, safe="-#?=:"))
 """Words of one script, what may stand between them, and what makes them another."""
@@ -85,22 +69,6 @@ def test_one_spelling_and_columns(syntax, data):
     assert [parse(text, syntax).problems for text in texts] == expected
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(("first", "last", "script"), SCRIPTS)
-def test_scripts(first, last, script):
-    """Letters are of a script that goes with no other in a word, and not of Latin; separators are no letters."""
-    systems = {LATIN: "Latn", CYRILLIC: "Cyrl", GREEK: "Grek", ARMENIAN: "Armn", GEORGIAN: "Geor", HEBREW: "Hebr"}
-    system = (systems | {ARABIC: "Arab", JAPANESE: "Jpan", HANGUL: "Hang"}).get(script)
-    for char in map(chr, range(first, last + 1)):
-        assert unicodedata.is_normalized("NFC", char)
-        assert not regex.match(r"\p{DI}", char)
-        if script == SEPARATOR:
-            assert unicodedata.category(char)[0] not in "LMN"
-        else:
-            assert system in _systems(char)
-            assert ("Latn" in _systems(char)) == (script == LATIN)
-
-
 @every_syntax
 @given(data=st.data())
 def test_second_implementation(syntax, data):
@@ -122,6 +90,17 @@ def test_a_slice_of_a_column():
     ]
 
 
+def test_many_and_long_spellings():
+    """More text than is read at once, a spelling that is longer, and a query with more directives than are compared."""
+    long = "urn:ab:" + "a" * (1 << 22) + "p%D0%B0y"
+    different, repeated = ("&".join(f"a{number % most}=1" for number in range(200)) for most in (200, 199))
+    texts = [*["urn:ab:" + "b" * 1000, "urn:ab:%00", "urn:ab:%D0%B01?a=1&a=2"] * 3000, long, long]
+    texts += [f"urn:ab:a?{different}", f"urn:ab:a?{repeated}", "urn:ab:a?a=1&b=2", "urn:ab:a?a=1&a=2"]
+    misleading, again = ("mixed-scripts", "confusable"), ("repeated-keyword",)
+    expected = [*[(), ("nul-octet",), ("repeated-keyword", "confusable")] * 3000, misleading, misleading]
+    assert codes_of(texts, "rfc2141bis-03") == [*expected, (), again, (), again]
+
+
 @pytest.mark.parametrize(
     ("text", "syntax", "expected"),
     [
@@ -138,6 +117,8 @@ def test_a_slice_of_a_column():
         ("urn:ab:a?b=1;b=2", "rfc2141", ()),
         ("urn:ab:a?b=1&b=2", "rfc2141bis-03", ("repeated-keyword",)),
         ("urn:ab:a&b=1?b=2#b=3&b=4", "rfc2141bis-03", ()),
+        ("urn:ab:12ab%CC%A3:%CE%B1", "rfc2141", ("confusable",)),  # a decomposed letter after an ASCII one
+        ("urn:ab:b%CC%A3:%CE%B1", "rfc2141", ()),
     ],
 )
 def test_examples(text, syntax, expected):

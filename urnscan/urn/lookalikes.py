@@ -16,7 +16,7 @@ are those of UTS #39, "Unicode Security Mechanisms", applied word by word:
 * `invisible-character`: a zero-width space, a soft hyphen, a control of direction and the like. Variation selectors are
   allowed. Joiners are allowed where they change the display: inside emoji and after letters that join.
 
-An octet that is not UTF-8 counts as U+FFFD, which separates words: its meaning is unknown.
+The text is composed first (NFC). An octet that is not UTF-8 counts as U+FFFD, which separates words: its meaning is unknown.
 """
 
 from __future__ import annotations
@@ -24,46 +24,76 @@ from __future__ import annotations
 import functools
 import string
 import unicodedata
-from typing import NamedTuple
+from collections.abc import Sequence
+from urllib.parse import unquote_to_bytes
 
 from urnscan.urn.syntax import pattern_of
 
-# Maximum characters of a word that is cached.
-_SHORT = 64
 _RECOMMENDED = (
-    "Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Kana Khmr Knda Laoo Latn Mlym Mymr "
+    "Latn Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Kana Khmr Knda Laoo Mlym Mymr "
     "Orya Sinh Taml Telu Thaa Thai Tibt"
 ).split()
-"""Scripts in everyday use (UAX #31, table 5). All other scripts count together as one script."""
-_REST = frozenset({"Zzzz"})
-
-_USED_IN = {
-    "Hani": ("Hanb", "Jpan", "Kore"),
-    "Hira": ("Jpan",),
-    "Kana": ("Jpan",),
-    "Hang": ("Kore",),
-    "Bopo": ("Hanb",),
-    "Latn": ("Hanb", "Jpan", "Kore"),
+"""Scripts in everyday use (UAX #31, table 5), Latin first. All other scripts count together as one script."""
+_SYSTEMS_OF_SEVERAL = {
+    "Hanb": ("Hani", "Bopo", "Latn"),
+    "Jpan": ("Hani", "Hira", "Kana", "Latn"),
+    "Kore": ("Hani", "Hang", "Latn"),
 }
-"""Script -> writing systems that combine the script with other scripts (UTS #39 §5.1, §5.2)."""
+"""Writing system -> the scripts that it combines (UTS #39 §5.1, §5.2)."""
+
+FIRST_SUSPECT = 0x280
+"""Characters below this one, except SOFT_HYPHEN, have no problems: they are Latin letters, or of all scripts."""
+SOFT_HYPHEN = 0xAD
+
+# The traits of a character are a set of bits. The first ones are the writing systems that use a letter or digit: a bit
+# for each script of _RECOMMENDED, then for each of _SYSTEMS_OF_SEVERAL, then for all other scripts together. A mark, and
+# a character of all scripts, has no system.
+_LATIN = 1
+_REST = 1 << len(_RECOMMENDED) + len(_SYSTEMS_OF_SEVERAL)
+_SYSTEMS = 2 * _REST - 1
+_BITS = {script: 1 << place for place, script in enumerate((*_RECOMMENDED, *_SYSTEMS_OF_SEVERAL))}
+_ONLY_LATIN = _LATIN | sum(_BITS[system] for system, scripts in _SYSTEMS_OF_SEVERAL.items() if "Latn" in scripts)
+_KNOWN = _REST << 1
+"""Every character has this trait, so no character has none."""
+_WORD = _REST << 2
+"""A letter, a digit, or a mark of one."""
+_ASCII = _REST << 3
+"""A letter or digit of ASCII."""
+_LIKE_ASCII = _REST << 4
+"""A letter or digit that looks like one of ASCII."""
+IGNORABLE = _REST << 5
+"""A character that is not displayed."""
+_INVISIBLE = _REST << 6
+"""An ignorable character without a use in a name."""
+_JOINER = _REST << 7
+_CAN_JOIN = _REST << 8
+"""A character after which a joiner changes the display."""
+_FLAG = _REST << 9
+"""The black flag, which tags make the flag of a region."""
+_TAG = _REST << 10
+COMPOSED = _REST << 11
+"""A character that NFC may replace, move, or join with the one before it."""
+
+MIXED, CONFUSABLE, INVISIBLE = 1, 2, 4
+_CODES = {MIXED: "mixed-scripts", CONFUSABLE: "confusable", INVISIBLE: "invisible-character"}
 
 _UNJOINED = "".join(
     rf"\p{{scx={script}}}" for script in "Zyyy Zinh Latn Grek Cyrl Armn Geor Hebr Ethi Hani Hira Kana Hang Bopo".split()
 )
 """Characters of scripts in which a joiner does not change the display."""
-
-_ASCII = frozenset(string.ascii_letters + string.digits)
-
-_SUSPICIOUS = r"(?V1)[[\p{L}\p{N}]--[\p{scx=Latn}\p{scx=Zyyy}]]|\p{DI}"
-"""A quick test: a character that may be a problem. Most names are Latin and have no such character."""
-_JOINED = rf"[[\p{{L}}\p{{M}}]--[{_UNJOINED}]]|[\p{{Extended_Pictographic}}\p{{Emoji_Modifier}}\uFE0F]"
-_INVISIBLE = (
-    rf"(?V1)(?<!{_JOINED})[\u200C\u200D]|(?<!\U0001F3F4[\U000E0020-\U000E007F]*)[\U000E0020-\U000E007F]"
-    r"|[\p{DI}--[\p{Variation_Selector}\u180E\u200C\u200D\U000E0020-\U000E007F]]"
-)
-_IGNORABLE = r"\p{DI}+"
-_WORD = r"[\p{L}\p{M}\p{N}]+"
-_OF_ALL_SCRIPTS = r"\p{M}|\p{scx=Zyyy}"
+_LETTER_OF_ONE_SCRIPT = r"(?V1)[[\p{L}\p{N}]--\p{scx=Zyyy}]"
+_TRAITS = {
+    _WORD: r"[\p{L}\p{M}\p{N}]",
+    _ASCII: "[A-Za-z0-9]",
+    IGNORABLE: r"\p{DI}",
+    _INVISIBLE: r"(?V1)[\p{DI}--[\p{Variation_Selector}\u180E\u200C\u200D\U000E0020-\U000E007F]]",
+    _JOINER: r"[\u200C\u200D]",
+    _CAN_JOIN: rf"(?V1)[[\p{{L}}\p{{M}}]--[{_UNJOINED}]]|[\p{{Extended_Pictographic}}\p{{Emoji_Modifier}}\uFE0F]",
+    _FLAG: r"\U0001F3F4",
+    _TAG: r"[\U000E0020-\U000E007F]",
+    COMPOSED: r"\P{NFC_QC=Y}|\P{ccc=0}",
+}
+"""Trait -> pattern of the characters that have it."""
 
 
 def lookalikes(nss: str) -> tuple[str, ...]:
@@ -74,65 +104,80 @@ def lookalikes(nss: str) -> tuple[str, ...]:
     >>> lookalikes("ru:%D0%BC%D0%B8%D1%80-1869"), lookalikes("Stra%C3%9Fe"), lookalikes("caf%E9")
     ((), (), ())
     """
-    # This is the fastest way to decode. It is safe, since a URN contains neither a backslash nor a "%" without digits.
-    octets = nss.replace("%", r"\x").encode("ascii").decode("unicode_escape").encode("latin-1")
-    text = octets.decode("utf-8", "replace")
-    if not pattern_of(_SUSPICIOUS).search(text):
+    text = unquote_to_bytes(nss).decode("utf-8", "replace")
+    if max(text, default="") < chr(FIRST_SUSPECT) and chr(SOFT_HYPHEN) not in text:
         return ()
-    shown = pattern_of(_IGNORABLE).sub("", text)
-    texts = pattern_of(_WORD).findall(unicodedata.normalize("NFC", shown))
-    words = [_word(text) for text in texts if not text.isascii()]
-    problems = []
-    if any(word.mixed for word in words):
-        problems.append("mixed-scripts")
-    if _is_confusable([word for word in words if word.non_latin], not _ASCII.isdisjoint(shown)):
-        problems.append("confusable")
-    if shown != text and pattern_of(_INVISIBLE).search(text):
-        problems.append("invisible-character")
-    return tuple(problems)
+    traits = [traits_of(char) for char in text]
+    shown = "".join(char for char, trait in zip(text, traits, strict=True) if not trait & IGNORABLE)
+    composed = unicodedata.normalize("NFC", shown)
+    problems = problems_of_words([traits_of(char) for char in composed])
+    if problems & CONFUSABLE:
+        problems = problems_of_words([traits_of(char, exact=True) for char in composed])
+    if has_invisible(traits):
+        problems |= INVISIBLE
+    return tuple(code for bit, code in _CODES.items() if problems & bit)
 
 
-class _Word(NamedTuple):
-    """The scripts of a word."""
-
-    mixed: bool
-    """Whether no writing system uses all letters and digits of the word."""
-    latin: bool
-    """Whether the word has letters that are only Latin."""
-    non_latin: str
-    """Letters and digits of the word that are never Latin."""
+# Plain loops over integers: `problem_columns` compiles these two functions.
 
 
-def _word(text: str) -> _Word:
-    """The scripts of a word. Only short words are cached, since a hostile text may have many long ones."""
-    return _short_word(text) if len(text) <= _SHORT else _short_word.__wrapped__(text)
+def problems_of_words(traits: Sequence[int]) -> int:
+    """The bits MIXED and CONFUSABLE of a text, from the traits of its characters, composed (NFC) and without IGNORABLE."""
+    problems = 0
+    has_ascii = has_lone = has_other = False
+    # Of a word: the systems that use all its letters and digits, and the number of those that are not Latin.
+    common, not_latin, has_latin, is_like_ascii = _SYSTEMS, 0, False, True
+    for place in range(len(traits) + 1):
+        trait = traits[place] if place < len(traits) else 0
+        systems = trait & _SYSTEMS
+        if systems:
+            common &= systems
+            has_latin |= systems == _ONLY_LATIN
+            if not systems & _LATIN:
+                not_latin += 1
+                is_like_ascii &= trait & _LIKE_ASCII != 0
+        has_ascii |= trait & _ASCII != 0
+        if not trait & _WORD:
+            if not common:
+                problems |= MIXED
+            if not_latin:
+                if has_latin and is_like_ascii:
+                    problems |= CONFUSABLE
+                is_lone = not_latin == 1 and is_like_ascii
+                has_lone |= is_lone
+                has_other |= not is_lone
+            common, not_latin, has_latin, is_like_ascii = _SYSTEMS, 0, False, True
+    if has_lone and has_ascii and not has_other:
+        problems |= CONFUSABLE
+    return problems
+
+
+def has_invisible(traits: Sequence[int]) -> bool:
+    """Whether a text has an invisible character without a use, from the traits of its characters."""
+    can_join = is_flag = False
+    for trait in traits:
+        if trait & _INVISIBLE or (trait & _JOINER and not can_join) or (trait & _TAG and not is_flag):
+            return True
+        can_join = trait & _CAN_JOIN != 0
+        is_flag = trait & _FLAG != 0 or (is_flag and trait & _TAG != 0)
+    return False
 
 
 @functools.lru_cache(maxsize=1 << 13)
-def _short_word(text: str) -> _Word:
-    systems = set(map(_systems, text)) - {frozenset()}
-    return _Word(
-        mixed=len(systems) > 1 and not frozenset.intersection(*systems),
-        latin=_systems("a") in systems,
-        non_latin="".join(char for char in text if (used := _systems(char)) and "Latn" not in used),
-    )
+def traits_of(char: str, *, exact: bool = False) -> int:
+    """The traits of a character, a set of bits.
 
-
-def _is_confusable(words: list[_Word], among_ascii: bool) -> bool:
-    """Whether words with letters that are not Latin may be read as Latin."""
-    if any(word.latin and _like_ascii().issuperset(word.non_latin) for word in words):
-        return True
-    are_lone = among_ascii and {len(word.non_latin) for word in words} == {1}
-    return are_lone and all(_like_ascii().issuperset(word.non_latin) for word in words)
-
-
-@functools.cache
-def _systems(char: str) -> frozenset[str]:
-    """The writing systems that use a letter or digit; empty for marks, and for characters of all scripts."""
-    if pattern_of(_OF_ALL_SCRIPTS).match(char):
-        return frozenset()
-    scripts = [script for script in _RECOMMENDED if pattern_of(rf"\p{{scx={script}}}").match(char)]
-    return frozenset(system for script in scripts for system in (script, *_USED_IN.get(script, ()))) or _REST
+    The table of confusables takes long to load, and few names need it. Unless `exact`, a letter that is not Latin is
+    taken for one that looks like ASCII.
+    """
+    traits = _KNOWN | sum(trait for trait, pattern in _TRAITS.items() if pattern_of(pattern).fullmatch(char))
+    if pattern_of(_LETTER_OF_ONE_SCRIPT).fullmatch(char):
+        scripts = [script for script in _RECOMMENDED if pattern_of(rf"\p{{scx={script}}}").match(char)]
+        of_several = [system for system, used in _SYSTEMS_OF_SEVERAL.items() if not set(used).isdisjoint(scripts)]
+        traits |= sum(_BITS[system] for system in (*scripts, *of_several)) or _REST
+    if traits & _SYSTEMS and not traits & _LATIN and (char in _like_ascii() if exact else True):
+        traits |= _LIKE_ASCII
+    return traits
 
 
 @functools.cache
@@ -141,4 +186,5 @@ def _like_ascii() -> frozenset[str]:
     from homoglyphs_fork import Homoglyphs  # noqa: PLC0415 - hardly ever needed
 
     alike = Homoglyphs.get_table({chr(code) for code in range(0x20000)})
-    return frozenset(char for letter in _ASCII for char in alike[letter] if unicodedata.bidirectional(char) == "L")
+    letters = string.ascii_letters + string.digits
+    return frozenset(char for letter in letters for char in alike[letter] if unicodedata.bidirectional(char) == "L")

@@ -6,58 +6,50 @@ are joined by `|`.
 
 from __future__ import annotations
 
-import functools
+import unicodedata
+from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled.ascii import AMPERSAND, HASH, PERCENT, QUESTION_MARK, hex_digit, is_alnum, is_digit
+from urnscan.compiled.ascii import AMPERSAND, COLON, EQUALS, HASH, PERCENT, QUESTION_MARK, hex_digit, is_alnum, is_digit
 from urnscan.compiled.jit import compiled, inlined, inner, read_only
-from urnscan.compiled.octets import Octets
+from urnscan.compiled.octets import Integers, Octets
 from urnscan.compiled.strings import Offsets
-from urnscan.urn.problems import OF_SPELLINGS, has_repeated_keyword, misleading
-from urnscan.urn.syntax import TAIL_QUERY, Syntax
+from urnscan.urn import lookalikes
+from urnscan.urn.lookalikes import COMPOSED, CONFUSABLE, FIRST_SUSPECT, IGNORABLE, MIXED, SOFT_HYPHEN, traits_of
+from urnscan.urn.problems import OF_SPELLINGS, has_repeated_keyword
+from urnscan.urn.syntax import TAIL_NONE, TAIL_QUERY, Syntax
 
 Marks = npt.NDArray[np.uint8]
 
 MARKS_IN_ALL = 1 << len(OF_SPELLINGS)
 """Number of different marks, 0 among them."""
-_BIT = {code: 1 << place for place, code in enumerate(OF_SPELLINGS)}
-_NUL, _REPEATED, _NOT_UTF_8, _NEEDLESS = 1, 2, 32, 64  # written out, as they become part of compiled code that is kept
-_BEYOND = 128
-"""Bit for a spelling with a character that can mislead; whether it does is decided one by one."""
+# Numbers, not computed from OF_SPELLINGS: they become part of compiled code that is kept.
+_NUL, _REPEATED, _MIXED, _CONFUSABLE, _INVISIBLE, _NOT_UTF_8, _NEEDLESS = 1, 2, 4, 8, 16, 32, 64
+_SUSPECT = 128
+"""Bit for a spelling with a character that may mislead."""
 
-_TOGETHER = 8  # spellings that are searched at once
+# Spellings that are searched at once.
+_TOGETHER = 8
+# Octets of spellings whose characters are in memory at once.
+_SLICE = 1 << 22
+# Directives of a URN whose keywords are compared by compiled code, each with each.
+_MOST_DIRECTIVES = 64
 
-_UNKNOWN, _DIGIT, SEPARATOR, LATIN, CYRILLIC, GREEK, ARMENIAN, GEORGIAN, HEBREW, ARABIC, JAPANESE, HANGUL = range(12)
-SCRIPTS = (
-    (0xC0, 0xD6, LATIN),
-    (0xD8, 0xF6, LATIN),
-    (0xF8, 0x27F, LATIN),
-    (0x410, 0x44F, CYRILLIC),
-    (0x401, 0x40C, CYRILLIC),
-    (0x451, 0x45C, CYRILLIC),
-    (0x4E00, 0x9FFF, JAPANESE),  # with Chinese: characters, hiragana and katakana go together in a word
-    (0x3041, 0x3096, JAPANESE),
-    (0x30A1, 0x30FA, JAPANESE),
-    (0x30FC, 0x30FC, JAPANESE),
-    (0xAC00, 0xD7A3, HANGUL),
-    (0x621, 0x63A, ARABIC),
-    (0x641, 0x64A, ARABIC),
-    (0x5D0, 0x5EA, HEBREW),
-    (0x391, 0x3A1, GREEK),
-    (0x3A3, 0x3CE, GREEK),
-    (0x388, 0x38A, GREEK),
-    (0x531, 0x556, ARMENIAN),
-    (0x561, 0x586, ARMENIAN),
-    (0x10D0, 0x10F0, GEORGIAN),
-    (0xAB, 0xAB, SEPARATOR),
-    (0xBB, 0xBB, SEPARATOR),
-    (0xD7, 0xD7, SEPARATOR),
-    (0xF7, 0xF7, SEPARATOR),
-    (0x2010, 0x2027, SEPARATOR),
-)
-"""First and last of letters of one script, and of characters between words; the most frequent first."""
+# Characters of several spellings are one array. Lone surrogates, which no UTF-8 has, are ends in it: that of a name
+# which components follow, and that of a spelling. Neither of them combines with a mark that follows.
+_NAME_END, _END = 0xD800, 0xD801
+_REPLACEMENT = 0xFFFD
+
+_Codes = npt.NDArray[np.uint32]
+
+_TRAITS = np.zeros((2, 0x110000), np.int64)
+"""The traits of all characters, and their exact traits; 0 for a character that no spelling had so far."""
+
+_problems_of_words = cast("Callable[[Integers], int]", inner(lookalikes.problems_of_words))
+_has_invisible = cast("Callable[[Integers], bool]", inner(lookalikes.has_invisible))
 
 
 def marks_of(octets: Octets, offsets: Offsets, syntax: Syntax) -> Marks:
@@ -65,27 +57,78 @@ def marks_of(octets: Octets, offsets: Offsets, syntax: Syntax) -> Marks:
     marks = np.zeros(len(offsets) - 1, np.uint8)
     has_directives = syntax.tail == TAIL_QUERY
     text = octets[offsets[0] : offsets[-1]]
-    if (text == PERCENT).any() or (has_directives and (text == AMPERSAND).any()):
-        _mark(read_only(octets), read_only(offsets), has_directives, marks)
-        decided = functools.cache(functools.partial(_decided, syntax=syntax))  # each different spelling once
-        for row in np.flatnonzero(marks & (_BEYOND | _REPEATED)).tolist():
-            marks[row] = decided(octets[offsets[row] : offsets[row + 1]].tobytes(), int(marks[row]))
+    if not (text == PERCENT).any() and not (has_directives and (text == AMPERSAND).any()):
+        return marks
+    first = 0
+    while first < len(marks):
+        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _SLICE)) - 1)
+        _add_marks(octets, offsets[first : last + 1], syntax, marks[first:last])
+        first = last
     return marks
 
 
-def _decided(spelling: bytes, mark: int, syntax: Syntax) -> int:
-    """The mark of a spelling that compiled code left open."""
-    text = spelling.decode()
-    if mark & _REPEATED and not has_repeated_keyword(text, syntax):
-        mark ^= _REPEATED
-    if mark & _BEYOND:
-        mark = sum((_BIT[code] for code in misleading(text, syntax)), mark ^ _BEYOND)
-    return mark
+def _add_marks(octets: Octets, offsets: Offsets, syntax: Syntax, marks: Marks) -> None:
+    """Set the marks of some spellings."""
+    codes = np.empty(offsets[-1] - offsets[0] + 2 * len(marks), np.uint32)
+    has_components, has_directives = syntax.tail != TAIL_NONE, syntax.tail == TAIL_QUERY
+    filled, has_long = _mark(read_only(octets), read_only(offsets), has_components, has_directives, codes, marks)
+    if filled:
+        _add_misleading(codes[:filled], marks)
+    if has_long:
+        for row in np.flatnonzero(marks & _REPEATED).tolist():
+            if not has_repeated_keyword(octets[offsets[row] : offsets[row + 1]].tobytes().decode(), syntax):
+                marks[row] ^= _REPEATED
+
+
+def _add_misleading(codes: _Codes, marks: Marks) -> None:
+    """Add what is wrong with the characters of those spellings that are marked as suspect.
+
+    Only the traits of a character are asked from Python, once for each character.
+    """
+    rows = np.flatnonzero(marks & _SUSPECT)
+    marks[rows] ^= _SUSPECT
+    found = np.zeros(len(rows), np.uint8)
+    traits = _traits(codes)
+    union = np.bitwise_or.reduce(traits)
+    if union & IGNORABLE:
+        _find_invisible(read_only(codes), read_only(traits), found)
+        codes = codes[traits & IGNORABLE == 0]
+    if union & (IGNORABLE | COMPOSED):
+        codes = _composed(codes)
+        traits = _traits(codes)
+    _judge_words(read_only(codes), read_only(traits), found)
+    if (found & _CONFUSABLE).any():
+        found &= 0xFF ^ _CONFUSABLE
+        _judge_words(read_only(codes), read_only(_traits(codes, exact=True)), found)
+    marks[rows] |= found
+
+
+def _composed(codes: _Codes) -> _Codes:
+    """Characters in the form NFC."""
+    text = unicodedata.normalize("NFC", codes.tobytes().decode("utf-32-le", "surrogatepass"))
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _traits(codes: _Codes, *, exact: bool = False) -> Integers:
+    """The traits of each character."""
+    table = _TRAITS[int(exact)]
+    traits: Integers = table[codes]
+    if not traits.all():
+        for code in np.unique(codes[traits == 0]).tolist():
+            table[code] = traits_of(chr(code), exact=exact)
+        traits = table[codes]
+    return traits
 
 
 @compiled
-def _mark(octets: Octets, offsets: Offsets, has_directives: bool, marks: Marks) -> None:
-    """Set the marks of spellings; _REPEATED where a "&" may stand between directives."""
+def _mark(
+    octets: Octets, offsets: Offsets, has_components: bool, has_directives: bool, codes: _Codes, marks: Marks
+) -> tuple[int, bool]:
+    """Set the marks of spellings, and write the characters of suspect ones: their number, and whether a query is long.
+
+    A spelling with a long query gets _REPEATED without a look at its directives.
+    """
+    filled, has_long = 0, False
     for first in range(0, len(marks), _TOGETHER):
         last = min(first + _TOGETHER, len(marks))
         some = octets[offsets[first] : offsets[last]]
@@ -94,9 +137,16 @@ def _mark(octets: Octets, offsets: Offsets, has_directives: bool, marks: Marks) 
         for i in range(first, last):
             string = octets[offsets[i] : offsets[i + 1]]
             if _holds(string, PERCENT):
-                marks[i] = _mark_of_encodings(string)
+                end, marks[i] = _decode(string, has_components, codes, filled)
+                if marks[i] & _SUSPECT:
+                    filled = end
             if has_directives and _holds(string, AMPERSAND):
-                marks[i] |= _REPEATED
+                directives = _query(string)
+                is_long = _count(directives, AMPERSAND) >= _MOST_DIRECTIVES
+                has_long |= is_long
+                if is_long or _has_repeated_keyword(directives):
+                    marks[i] |= _REPEATED
+    return filled, has_long
 
 
 @inlined
@@ -109,21 +159,24 @@ def _holds(string: Octets, wanted: int) -> bool:
 
 
 @inner
-def _mark_of_encodings(string: Octets) -> int:
-    """The mark of the percent-encodings of a spelling, by the table of well-formed UTF-8 (Unicode 17, table 3-7).
+def _decode(string: Octets, has_components: bool, codes: _Codes, filled: int) -> tuple[int, int]:
+    """Write the characters of a spelling after its NID, and an end after them: the new end of `codes`, and the mark.
 
-    U+00C0 to U+027F, letters of Latin, cannot mislead, and are frequent: in UTF-8 they begin with C3 to C9. Nor can
-    other characters if each word is of one script that SCRIPTS has, and a word of such letters has two of them or
-    more. All others are left to `misleading`, which has the rules.
+    UTF-8 is decoded by the table of its well-formed sequences (Unicode 17, table 3-7). What is not UTF-8 becomes one
+    U+FFFD, which separates words as several do. For the same reason a run of separators in ASCII becomes two. A run of
+    letters and digits in ASCII becomes two as well: a letter, if it has one before its end, and its last character, with
+    which a mark may combine.
     """
-    mark = code = wanted = 0  # of a character: its number so far, and continuations that are to come
+    mark = code = wanted = 0  # of a character: its number so far, and the octets that are to follow
     low, high = 0x80, 0xBF  # of the next of them
-    script, foreign = SEPARATOR, 0  # of a word: its script, and its letters beyond Latin
-    has_others = has_lone = has_longer = is_open = False
-    at, end = 0, len(string)
-    while at <= end:
-        octet, is_encoded = 0, False  # behind the last octet, as if one more word ended
-        if at < end:
+    at = colons = 0
+    earlier = last = _END
+    while colons < 2 and at < len(string):
+        colons += int(string[at] == COLON)
+        at += 1
+    while at <= len(string):
+        octet, is_encoded = 0, False
+        if at < len(string):
             octet = int(np.int64(string[at]))
             is_encoded = octet == PERCENT
         if is_encoded:
@@ -136,47 +189,107 @@ def _mark_of_encodings(string: Octets) -> int:
             wanted -= 1
             if wanted:
                 continue
+            if code >= FIRST_SUSPECT or code == SOFT_HYPHEN:
+                mark |= _SUSPECT
         else:
-            if wanted:  # what was begun is not ended
+            if wanted:
                 mark |= _NOT_UTF_8
+                earlier, last = last, _REPLACEMENT
+                codes[filled] = _REPLACEMENT
+                filled += 1
                 wanted, low, high = 0, 0x80, 0xBF
-            if is_encoded and octet == 0:
+            if 0xC2 <= octet <= 0xF4:
+                wanted = 1 + int(octet >= 0xE0) + int(octet >= 0xF0)
+                code = octet & (0x3F >> wanted)
+                low = 0xA0 if octet == 0xE0 else 0x90 if octet == 0xF0 else 0x80
+                high = 0x9F if octet == 0xED else 0x8F if octet == 0xF4 else 0xBF
+                continue
+            code = octet
+            if octet >= 0x80:
+                mark |= _NOT_UTF_8
+                code = _REPLACEMENT
+            elif is_encoded and octet == 0:
                 mark |= _NUL
             elif is_encoded and is_alnum(octet):
                 mark |= _NEEDLESS
-            elif octet >= 0x80:
-                has_others |= octet < 0xC3 or octet > 0xC9
-                if 0xC2 <= octet <= 0xF4:
-                    wanted = 1 + int(octet >= 0xE0) + int(octet >= 0xF0)
-                    code = octet & (0x3F >> wanted)
-                    low = 0xA0 if octet == 0xE0 else 0x90 if octet == 0xF0 else 0x80
-                    high = 0x9F if octet == 0xED else 0x8F if octet == 0xF4 else 0xBF
-                else:
-                    mark |= _NOT_UTF_8
-                continue
-            code = octet
-        found = _script_of(code)
-        if found == SEPARATOR:
-            has_lone |= foreign == 1
-            has_longer |= foreign > 1
-            script, foreign = SEPARATOR, 0
-            # Where the name ends, and where all ends: only another word tells that a lone letter does not mislead.
-            is_open |= (code in (0, QUESTION_MARK, HASH)) and has_lone and not has_longer
-        elif found != _DIGIT:
-            is_open |= found == _UNKNOWN or script not in (SEPARATOR, found)
-            script = found
-            foreign += int(found != LATIN)
-    if has_others and (is_open or mark & _NOT_UTF_8):
-        mark |= _BEYOND
-    return mark
+            elif has_components and not is_encoded and (octet in (QUESTION_MARK, HASH)):
+                has_components = False
+                code = _NAME_END
+        if max(code, last, earlier) < 0x80 and is_alnum(code) == is_alnum(last) == is_alnum(earlier):
+            earlier = last if is_digit(earlier) else earlier
+            codes[filled - 2] = earlier
+            filled -= 1
+        else:
+            earlier = last
+        codes[filled] = last = code
+        filled += 1
+    codes[filled] = _END
+    return filled + 1, mark
 
 
 @inlined
-def _script_of(code: int) -> int:
-    """The script of a letter, as SCRIPTS numbers them; or what else the character is."""
-    if code < 0x80:
-        return (_DIGIT if is_digit(code) else LATIN) if is_alnum(code) else SEPARATOR
-    for first, last, script in SCRIPTS:
-        if first <= code <= last:
-            return script
-    return _UNKNOWN
+def _query(string: Octets) -> Octets:
+    """The directives of a URN (rfc2141bis-03 §2.3)."""
+    end = _find(string, HASH, 0)
+    return string[min(_find(string, QUESTION_MARK, 0) + 1, end) : end]
+
+
+@inlined
+def _count(octets: Octets, wanted: int) -> int:
+    """How many times an octet occurs."""
+    number = 0
+    for octet in octets:
+        number += int(octet == wanted)
+    return number
+
+
+@inner
+def _has_repeated_keyword(query: Octets) -> bool:
+    """Whether two directives have the same keyword."""
+    first = 0
+    while first < len(query):
+        length = _find(query, EQUALS, first) + 1 - first
+        following = other = _find(query, AMPERSAND, first) + 1
+        while other + length <= len(query):
+            same = 0
+            while same < length and query[first + same] == query[other + same]:
+                same += 1
+            if same == length:
+                return True
+            other = _find(query, AMPERSAND, other) + 1
+        first = following
+    return False
+
+
+@inlined
+def _find(octets: Octets, wanted: int, first: int) -> int:
+    """The first place of an octet from `first` on; the length, if there is none."""
+    while first < len(octets) and octets[first] != wanted:
+        first += 1
+    return first
+
+
+@compiled
+def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
+    """Mark the spellings that have an invisible character."""
+    row = first = 0
+    for at in range(len(codes)):
+        if codes[at] == _END:
+            if _has_invisible(traits[first:at]):
+                marks[row] |= _INVISIBLE
+            row, first = row + 1, at + 1
+
+
+@compiled
+def _judge_words(codes: _Codes, traits: Integers, marks: Marks) -> None:
+    """Mark the spellings that have a misleading word: in the name alone, or in the name with its components."""
+    row = first = 0
+    for at in range(len(codes)):
+        if codes[at] == _NAME_END or codes[at] == _END:
+            problems = _problems_of_words(traits[first:at])
+            if problems & MIXED:
+                marks[row] |= _MIXED
+            if problems & CONFUSABLE:
+                marks[row] |= _CONFUSABLE
+        if codes[at] == _END:
+            row, first = row + 1, at + 1
