@@ -25,9 +25,13 @@ import functools
 import string
 import unicodedata
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from urnscan.urn.syntax import pattern_of
+
+if TYPE_CHECKING:
+    from urnscan.compiled.octets import Integers
 
 _RECOMMENDED = (
     "Latn Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Kana Khmr Knda Laoo Mlym Mymr "
@@ -118,10 +122,10 @@ def lookalikes(nss: str) -> tuple[str, ...]:
     return tuple(code for bit, code in _CODES.items() if problems & bit)
 
 
-# Plain loops over integers: `problem_columns` compiles these two functions.
+# Plain loops over integers: the compiled code of `problem_columns` calls these two functions, too.
 
 
-def problems_of_words(traits: Sequence[int]) -> int:
+def problems_of_words(traits: Sequence[int] | Integers) -> int:
     """The bits MIXED and CONFUSABLE of a text, from the traits of its characters, composed (NFC) and without IGNORABLE."""
     problems = 0
     has_ascii = has_lone = has_other = False
@@ -152,7 +156,7 @@ def problems_of_words(traits: Sequence[int]) -> int:
     return problems
 
 
-def has_invisible(traits: Sequence[int]) -> bool:
+def has_invisible(traits: Sequence[int] | Integers) -> bool:
     """Whether a text has an invisible character without a use, from the traits of its characters."""
     can_join = is_flag = False
     for trait in traits:

@@ -7,8 +7,6 @@ are joined by `|`.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +15,17 @@ from urnscan.compiled.ascii import AMPERSAND, COLON, EQUALS, HASH, PERCENT, QUES
 from urnscan.compiled.jit import compiled, inlined, inner, read_only
 from urnscan.compiled.octets import Integers, Octets
 from urnscan.compiled.strings import Offsets
-from urnscan.urn import lookalikes
-from urnscan.urn.lookalikes import COMPOSED, CONFUSABLE, FIRST_SUSPECT, IGNORABLE, MIXED, SOFT_HYPHEN, traits_of
+from urnscan.urn.lookalikes import (
+    COMPOSED,
+    CONFUSABLE,
+    FIRST_SUSPECT,
+    IGNORABLE,
+    MIXED,
+    SOFT_HYPHEN,
+    has_invisible,
+    problems_of_words,
+    traits_of,
+)
 from urnscan.urn.problems import OF_SPELLINGS, has_repeated_keyword
 from urnscan.urn.syntax import TAIL_NONE, TAIL_QUERY, Syntax
 
@@ -47,9 +54,6 @@ _Codes = npt.NDArray[np.uint32]
 
 _TRAITS = np.zeros((2, 0x110000), np.int64)
 """The traits of all characters, and their exact traits; 0 for a character that no spelling had so far."""
-
-_problems_of_words = cast("Callable[[Integers], int]", inner(lookalikes.problems_of_words))
-_has_invisible = cast("Callable[[Integers], bool]", inner(lookalikes.has_invisible))
 
 
 def marks_of(octets: Octets, offsets: Offsets, syntax: Syntax) -> Marks:
@@ -275,7 +279,7 @@ def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
     row = first = 0
     for at in range(len(codes)):
         if codes[at] == _END:
-            if _has_invisible(traits[first:at]):
+            if has_invisible(traits[first:at]):
                 marks[row] |= _INVISIBLE
             row, first = row + 1, at + 1
 
@@ -286,7 +290,7 @@ def _judge_words(codes: _Codes, traits: Integers, marks: Marks) -> None:
     row = first = 0
     for at in range(len(codes)):
         if codes[at] == _NAME_END or codes[at] == _END:
-            problems = _problems_of_words(traits[first:at])
+            problems = problems_of_words(traits[first:at])
             if problems & MIXED:
                 marks[row] |= _MIXED
             if problems & CONFUSABLE:
