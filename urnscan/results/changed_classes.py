@@ -31,12 +31,12 @@ def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[l
 
     Raises FatalError for a damaged table.
     """
-    runs = [
+    sorted_tables = [
         (table.path, table.batches(*_COLUMNS, max_rows=rows_at_once(options.memory, len(tables), table.row_octets)))
         for table in tables
     ]
-    for window in windows(runs):
-        old, new = (_chosen(one_batch(batches), options) if batches else _NOTHING for batches in window)
+    for window in windows(sorted_tables):
+        old, new = (_filter(one_batch(batches), options) if batches else _NO_ROWS for batches in window)
         yield _changes(old, new)
 
 
@@ -46,51 +46,57 @@ def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
     no_text = np.zeros(0, np.uint8), np.zeros(len(urns) + 1, np.int32)
     order = argsort_pairs(_SCHEME, octet_strings(urns), no_text)
     names = urns.take(number_array(order))
-    with_next = np.zeros(len(names) + 1, np.bool_)  # whether a row and the next have the same name: the old comes first
-    with_next[1:-1] = pc.equal(names[1:], names[:-1]).to_numpy(zero_copy_only=False)
-    is_pair, is_alone = with_next[1:], ~(with_next[1:] | with_next[:-1])
+    # Whether a row and the next one have the same name. The sort is stable, so the first one is the old row.
+    equals_next = np.zeros(len(names) + 1, np.bool_)
+    equals_next[1:-1] = pc.equal(names[1:], names[:-1]).to_numpy(zero_copy_only=False)
+    is_pair, is_alone = equals_next[1:], ~(equals_next[1:] | equals_next[:-1])
     pairs = np.flatnonzero(is_pair)
     rows = order[pairs], order[pairs + 1] - len(old)
     olds, news = old.take(number_array(rows[0])), new.take(number_array(rows[1]))
-    found = {int(place): {"change": CHANGED, "changes": what} for place, what in _changed(pairs, olds, news)}
+    changes = {
+        int(place): {"change": CHANGED, "changes": values} for place, values in _changes_of_pairs(pairs, olds, news)
+    }
     for place in np.flatnonzero(is_alone).tolist():
-        found[place] = {"change": WENT if order[place] < len(old) else CAME, "changes": []}
-    return [{"urn": names[place].as_py(), **found[place]} for place in sorted(found)]
+        changes[place] = {"change": WENT if order[place] < len(old) else CAME, "changes": []}
+    return [{"urn": names[place].as_py(), **changes[place]} for place in sorted(changes)]
 
 
-def _changed(
+def _changes_of_pairs(
     places: npt.NDArray[np.int64], old: pa.RecordBatch, new: pa.RecordBatch
 ) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """The places of rows that differ, and what differs; a row of each batch for each place."""
+    """The places of the pairs that differ, with the values that differ. Row i of `old` and of `new` is at `places[i]`."""
     differ = _lists_differ(old.column("spellings"), new.column("spellings"))
     for name in _VALUES:
         differ |= _are_unequal(*(decoded(rows.column(name)) for rows in (old, new)))
-    chosen = number_array(np.flatnonzero(differ))
-    both = zip(old.take(chosen).to_pylist(), new.take(chosen).to_pylist(), strict=True)
-    for place, (before, after) in zip(places[differ].tolist(), both, strict=True):
-        yield place, list(_what_differs(before, after))
+    numbers_of_pairs = number_array(np.flatnonzero(differ))
+    pairs = zip(old.take(numbers_of_pairs).to_pylist(), new.take(numbers_of_pairs).to_pylist(), strict=True)
+    for place, (old_row, new_row) in zip(places[differ].tolist(), pairs, strict=True):
+        yield place, list(_changed_values(old_row, new_row))
 
 
-def _what_differs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """The values that differ in two rows of a class, as text.
 
-    Spellings are told that came or went; where the numbers of occurrences are equal, also those whose counts differ.
+    A spelling is listed if only one row has it. If the occurrence counts of the rows are equal, a spelling whose counts
+    differ is listed, too.
     """
     for name in _VALUES:
         if old[name] != new[name]:
             yield {"what": name, "old": _text(old[name]), "new": _text(new[name])}
-    before, after = ({each["text"]: each["count"] for each in row["spellings"]} for row in (old, new))
+    old_counts, new_counts = (
+        {spelling["text"]: spelling["count"] for spelling in row["spellings"]} for row in (old, new)
+    )
     is_same_sum = old["occurrence_count"] == new["occurrence_count"]
-    for text in sorted(before.keys() | after.keys()):
-        one, other = before.get(text, 0), after.get(text, 0)
-        if one != other and (is_same_sum or not one or not other):
-            yield {"what": f"spelling {text}", "old": str(one), "new": str(other)}
+    for text in sorted(old_counts.keys() | new_counts.keys()):
+        old_count, new_count = old_counts.get(text, 0), new_counts.get(text, 0)
+        if old_count != new_count and (is_same_sum or not old_count or not new_count):
+            yield {"what": f"spelling {text}", "old": str(old_count), "new": str(new_count)}
 
 
-def _are_unequal(before: pa.Array, after: pa.Array) -> npt.NDArray[np.bool_]:
-    """Whether the values of two columns differ, for each row; null is equal to null alone."""
-    unequal = pc.fill_null(pc.not_equal(before, after), False)
-    return flags_of(pc.or_(unequal, pc.xor(before.is_null(), after.is_null())))
+def _are_unequal(old: pa.Array, new: pa.Array) -> npt.NDArray[np.bool_]:
+    """Whether the values of two columns differ, for each row; null is equal only to null."""
+    unequal = pc.fill_null(pc.not_equal(old, new), False)
+    return flags_of(pc.or_(unequal, pc.xor(old.is_null(), new.is_null())))
 
 
 def _text(value: object) -> str:
@@ -100,22 +106,21 @@ def _text(value: object) -> str:
 
 
 def _lists_differ(old: pa.ListArray, new: pa.ListArray) -> npt.NDArray[np.bool_]:
-    """Whether the spellings of two rows differ, for each of them. No list is empty."""
+    """Whether the spellings of the old and the new row differ, for each pair of rows. Lists are not empty."""
     lengths = [np.diff(numbers(lists.offsets)) for lists in (old, new)]
     differ: npt.NDArray[np.bool_] = lengths[0] != lengths[1]
     same = number_array(np.flatnonzero(~differ))
     if not len(same):
         return differ
-    before, after = (lists.take(same) for lists in (old, new))
-    one, other = before.flatten(), after.flatten()
-    unequal = [pc.not_equal(one.field(name), other.field(name)) for name in ("text", "count")]
+    old_spellings, new_spellings = (lists.take(same).flatten() for lists in (old, new))
+    unequal = [pc.not_equal(old_spellings.field(name), new_spellings.field(name)) for name in ("text", "count")]
     of_spelling = pc.or_(*unequal).to_numpy(zero_copy_only=False)
     ends = np.cumsum(lengths[0][~differ])
     differ[~differ] = np.logical_or.reduceat(of_spelling, ends - lengths[0][~differ])
     return differ
 
 
-def _chosen(rows: pa.RecordBatch, options: Options) -> pa.RecordBatch:
+def _filter(rows: pa.RecordBatch, options: Options) -> pa.RecordBatch:
     """The rows that the options choose."""
     if not options.leaves_out:
         return rows
@@ -126,6 +131,6 @@ def _chosen(rows: pa.RecordBatch, options: Options) -> pa.RecordBatch:
     return rows.filter(flag_array(~left_out))
 
 
-_NOTHING = pa.RecordBatch.from_arrays(
+_NO_ROWS = pa.RecordBatch.from_arrays(
     [pa.array([], CLASSES.field(name).type) for name in _COLUMNS], names=list(_COLUMNS)
 )

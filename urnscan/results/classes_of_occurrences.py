@@ -19,31 +19,37 @@ from urnscan.tables.rows import class_rows
 from urnscan.tables.schemas import SINGLE
 from urnscan.urn.syntax import get_syntax
 
-_READ = ("syntax", "equivalence")  # options that decide the rows of classes
+# Options that decide the rows of classes.
+_OPTIONS = ("syntax", "equivalence")
 
 
 class ClassesOfOccurrences:
-    """The classes of occurrences: takes OCCURRENCES rows of tables, in order, and gives CODED_CLASSES rows."""
+    """Groups OCCURRENCES rows of tables, which come in order, into CODED_CLASSES rows."""
 
     def __init__(self, table: TableFile, grouping: Grouping) -> None:
-        """`table` is one of the tables; all have the same options. Raises FatalError if these cannot be known."""
-        said = table.metadata()
-        if said.get("rules"):
+        """`table` is any of the tables: all have the same options. Raises FatalError if their run had `--rules`,
+        because a table does not contain the rules.
+        """
+        metadata = table.metadata()
+        if metadata.get("rules"):
             raise FatalError(
                 f"{table.path}: its run had --rules, and the table does not hold the rules; merge tables of classes"
             )
-        self._options = Options(**{name: said[name] for name in _READ})
+        self._options = Options(**{name: metadata[name] for name in _OPTIONS})
         self._grouping = grouping
-        self._names: dict[int, str] = {}  # of the inputs, by their numbers
-        self._last: tuple[int, str] | None = None  # table and input of the last row
+        # Names of the inputs, by their numbers.
+        self._names: dict[int, str] = {}
+        # Table and input of the last row.
+        self._last: tuple[int, str] | None = None
 
     def add(self, table: int, rows: pa.RecordBatch) -> None:
-        """Take the next OCCURRENCES rows of a table, whose number never falls."""
+        """Add the next OCCURRENCES rows of the table with this number. Rows of a later table have a higher number."""
         if not len(rows):
             return
         source = rows.column("source")
         codes = numbers(source.indices)
-        begins = np.ones(len(rows), np.bool_)  # an input's rows stand together
+        # The rows of an input are neighbours: where the source changes, the next input begins.
+        begins = np.ones(len(rows), np.bool_)
         begins[1:] = codes[1:] != codes[:-1]
         first = table, source[0].as_py()
         begins[0] = first != self._last
@@ -62,7 +68,7 @@ class ClassesOfOccurrences:
         self._grouping.add(pa.RecordBatch.from_arrays(columns, schema=SINGLE))
 
     def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """CODED_CLASSES rows, sorted by `urn`, after all rows were taken. `progress` is told of the stage "grouping"."""
+        """CODED_CLASSES rows, sorted by `urn`, of all rows that were added. `progress` gets the stage "grouping"."""
         progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
         in_rows = partial(class_rows, names=self._names, level=self._options.level)
         return self._grouping.classes(in_rows, progress.on_progress, get_syntax(self._options.syntax))

@@ -17,9 +17,9 @@ from urnscan.tables.schemas import CHANGES
 
 @dataclass
 class Difference:
-    """Two tables of classes, and how many classes differ once `rows` has given all that do.
+    """Compares two tables of classes. `counts` is complete after `rows` has given all its rows.
 
-    Raises FatalError if one is no such table.
+    Raises FatalError if a file is not a table of classes.
     """
 
     old: str
@@ -27,7 +27,7 @@ class Difference:
     outputs: Sequence[str] = ()
     """Files that are written, and must not be read."""
     options: Options = field(default_factory=Options)
-    """Of which `memory`, `nid` and `not_nid` count."""
+    """Only `memory`, `nid` and `not_nid` have an effect."""
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys((CAME, WENT, CHANGED), 0))
     """Number of classes for each value of `change`."""
 

@@ -27,7 +27,7 @@ from urnscan.tables.readers import TableFile
 from urnscan.tables.schemas import CLASSES, OCCURRENCES
 
 _NO_PROGRESS = Progress()
-_Given = TypeVar("_Given")
+_Output = TypeVar("_Output")
 
 KINDS = ("classes", "occurrences")
 """Tables that can be merged."""
@@ -44,7 +44,7 @@ class MergeReport:
     rows: int = 0
     """Rows of the merged table."""
     classes: int | None = None
-    """Classes that were written; None where none were."""
+    """Classes that were written; None if no output takes them."""
     occurrences: int = 0
     """Occurrences in all tables."""
     inexact: int = 0
@@ -59,7 +59,7 @@ class MergeReport:
     """Duration in seconds."""
 
     def remarks(self) -> Iterator[str]:
-        """A line about each thing that may be other than in one run over all inputs."""
+        """A line about each count that may differ from the one in a run over all inputs."""
         if self.inexact:
             yield (
                 f"{counted(self.inexact, 'class', 'classes')} with more than {MOST_SPELLINGS} spellings in one table: "
@@ -76,13 +76,13 @@ class MergeReport:
 class Merge:
     """A merge of tables. `run` gives its rows; then `report` and `metadata` are complete."""
 
-    def __init__(self, named: Sequence[str], outputs: Sequence[str], *, memory: int, jobs: int) -> None:
-        """`named` are files, folders and patterns; `outputs` are files that are written, and must not be read.
+    def __init__(self, names: Sequence[str], outputs: Sequence[str], *, memory: int, jobs: int) -> None:
+        """`names` are those of files, folders and patterns; `outputs` are files that are written, and must not be read.
 
-        Raises FatalError if one cannot be read or is no table of classes or occurrences, and if options of their runs
+        Raises FatalError if one cannot be read or is not a table of classes or occurrences, and if options of their runs
         differ.
         """
-        self._tables = open_tables(named, outputs, *KINDS)
+        self._tables = open_tables(names, outputs, *KINDS)
         self._memory, self._jobs = memory, jobs
         if (difference := next(differing_options(self._tables), None)) is not None:
             raise FatalError(f"{difference}: tables of runs with the same options can be merged")
@@ -92,21 +92,21 @@ class Merge:
         """Rows of all tables."""
         self.report = MergeReport(self.kind, len(self._tables))
 
-    def kinds_of(self, outputs: Mapping[str, _Given]) -> dict[str, _Given]:
-        """The outputs by the tables that they get; `outputs` has them as "output" and "classes".
+    def kinds_of(self, outputs: Mapping[str, _Output]) -> dict[str, _Output]:
+        """The outputs by the kind of rows that they get: "classes" or "occurrences"; `outputs` are by "output" and "classes".
 
-        Raises FatalError for classes of what are classes already.
+        Raises FatalError if there is an output "classes" and the tables contain classes: "output" gets these.
         """
         if self.kind == "classes" and "classes" in outputs:
             raise FatalError(f"{option('classes', None)} is for tables of occurrences, and these hold classes")
-        return {self.kind if name == "output" else name: given for name, given in outputs.items()}
+        return {self.kind if name == "output" else name: output for name, output in outputs.items()}
 
     def run(self, outputs: Outputs, progress: Progress = _NO_PROGRESS) -> None:
         """Give all rows to the sinks, in order: merged classes, or merged occurrences, and the classes of these.
 
-        `progress` is told how many rows of the tables were merged, and of the stage "grouping". Raises FatalError for a
-        damaged table, and for classes of occurrences that were judged by rules which the tables do not hold; raises the
-        errors of sinks.
+        `progress` gets the numbers of rows that were merged, and the stage "grouping". Raises FatalError for a damaged
+        table, and for classes of occurrences if their run had `--rules`, which the tables do not hold. Raises the errors of
+        sinks.
         """
         began = time.monotonic()
         report = self.report
@@ -121,15 +121,17 @@ class Merge:
             else:
                 pool = outputs.pool or stack.enter_context(Pool(self._jobs))
                 new_grouping = groupings(pool, outputs.spill_folder, stack)
-                grouped = ClassesOfOccurrences(self._tables[0], new_grouping(self._memory)) if outputs.classes else None
+                grouping = (
+                    ClassesOfOccurrences(self._tables[0], new_grouping(self._memory)) if outputs.classes else None
+                )
                 for table, rows in self._occurrences(progress.on_progress):
                     _give(rows, outputs.occurrences)
                     report.rows += len(rows)
-                    if grouped is not None:
-                        grouped.add(table, rows)
-                if grouped is not None:
+                    if grouping is not None:
+                        grouping.add(table, rows)
+                if grouping is not None:
                     report.classes = 0
-                    for rows in grouped.classes(progress):
+                    for rows in grouping.classes(progress):
                         _give(rows, outputs.classes)
                         report.classes += len(rows)
         report.occurrences = self._counts.get("occurrences") or 0
@@ -144,19 +146,19 @@ class Merge:
         return self._tables[0].metadata() | {"counts": counts}
 
     def _classes(self, on_rows: Callable[[int], object]) -> Iterator[Merged]:
-        runs = [(table.path, self._rows_of(table, CLASSES)) for table in self._tables]
+        sorted_tables = [(table.path, self._rows_of(table, CLASSES)) for table in self._tables]
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="urnscan-merge") as executor:
-            working: deque[tuple[int, Future[Merged]]] = deque()
+            pending: deque[tuple[int, Future[Merged]]] = deque()
             try:
-                for window in windows(runs):
-                    batches = [rows for taken in window for rows in taken]
-                    working.append((sum(map(len, batches)), executor.submit(merge_rows, batches)))
-                    if len(working) > self._jobs:
-                        yield from _next(working, on_rows)
-                while working:
-                    yield from _next(working, on_rows)
+                for window in windows(sorted_tables):
+                    batches = [rows for batches_of_table in window for rows in batches_of_table]
+                    pending.append((sum(map(len, batches)), executor.submit(merge_rows, batches)))
+                    if len(pending) > self._jobs:
+                        yield from _next(pending, on_rows)
+                while pending:
+                    yield from _next(pending, on_rows)
             finally:
-                for _, future in working:
+                for _, future in pending:
                     future.cancel()
 
     def _occurrences(self, on_rows: Callable[[int], object]) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -177,7 +179,7 @@ def _give(rows: pa.RecordBatch, sink: Sink | None) -> None:
         sink(rows)
 
 
-def _next(working: deque[tuple[int, Future[Merged]]], on_rows: Callable[[int], object]) -> Iterable[Merged]:
-    rows, future = working.popleft()
+def _next(pending: deque[tuple[int, Future[Merged]]], on_rows: Callable[[int], object]) -> Iterable[Merged]:
+    rows, future = pending.popleft()
     yield future.result()
     on_rows(rows)
