@@ -417,7 +417,7 @@ class TestCompare:
         """Lines, pieces and marks cut a text; they take nothing away but line breaks."""
         shown = compare(texts, [[text[:2], "urn:a:b"] for text in texts])
         for text, lines in zip(texts, shown, strict=True):
-            assert "".join(run.text for line in lines for run in line.runs) == re.sub(r"[\r\n]", "", text)
+            assert "".join(part.text for line in lines for part in line.parts) == re.sub(r"[\r\n]", "", text)
 
     @given(st.lists(st.lists(st.sampled_from(["a", "b b", "c", "  a"]), max_size=5), min_size=2, max_size=4))
     @FEW
@@ -428,7 +428,9 @@ class TestCompare:
             for text, line in zip(record, lines, strict=True):
                 common = all(text.strip() in map(str.strip, other) for other in records)
                 assert line.common == common
-                assert all(run.kind is (Kind.PLAIN if common else Kind.OWN) for run in line.runs if run.text.strip())
+                assert all(
+                    part.kind is (Kind.PLAIN if common else Kind.OWN) for part in line.parts if part.text.strip()
+                )
 
     def test_an_empty_line_differs_from_nothing(self):
         """Else the page would be full of bars before nothing."""
@@ -438,7 +440,7 @@ class TestCompare:
         """Nor has it anything in common: it is neither pale nor marked."""
         [[line]] = compare(["a,b"], [[]])
         assert not line.common
-        assert {run.kind for run in line.runs} == {Kind.PLAIN}
+        assert {part.kind for part in line.parts} == {Kind.PLAIN}
 
     @pytest.mark.parametrize(
         ("one", "other", "own"),
@@ -455,12 +457,12 @@ class TestCompare:
     def test_within_a_line_only_what_differs_is_marked(self, one, other, own):
         """A record of JSON Lines is one line: were it marked as a whole, nothing would be seen."""
         lines = compare([one, other], [[], []])[0]
-        assert [run.text for line in lines for run in line.runs if run.kind is Kind.OWN] == own
+        assert [part.text for line in lines for part in line.parts if part.kind is Kind.OWN] == own
 
     def test_what_stands_around_a_name_is_common(self):
         """Two spellings of an ISBN do not make their fields differ in anything else."""
         lines = compare(["\x1fa0-9999412-0-8\x1fq", "\x1fa9780999941201\x1fq"], [["0-9999412-0-8"], ["9780999941201"]])
-        assert [run.kind for run in lines[0][0].runs] == [Kind.PLAIN, Kind.JOINING, Kind.PLAIN]
+        assert [part.kind for part in lines[0][0].parts] == [Kind.PLAIN, Kind.JOINING, Kind.PLAIN]
 
     @pytest.mark.parametrize(
         ("text", "spellings", "marked"),
@@ -482,10 +484,10 @@ class TestCompare:
     )
     def test_where_a_name_is_marked(self, text, spellings, marked):
         """As it is spelled; not where it is the beginning of a longer one (a number says where instead)."""
-        runs = [run for line in compare([text], [spellings])[0] for run in line.runs]
+        parts = [part for line in compare([text], [spellings])[0] for part in line.parts]
         found, at = [], 0
-        for run in runs:
-            if run.kind is Kind.JOINING:
-                found.append(at if marked and isinstance(marked[0], int) else run.text)
-            at += len(run.text)
+        for part in parts:
+            if part.kind is Kind.JOINING:
+                found.append(at if marked and isinstance(marked[0], int) else part.text)
+            at += len(part.text)
         assert found == marked

@@ -8,7 +8,7 @@ import pytest
 import urnscan
 from tests.report.conftest import in_browser
 from tests.support.reviews import HOSTILE, shelf
-from urnscan.report.excerpts import Kind, Line, Run
+from urnscan.report.excerpts import Kind, Line, LinePart
 from urnscan.report.review_page import Block, ShownRecord, render
 from urnscan.tables.schemas import REVIEW
 
@@ -190,7 +190,7 @@ def test_for_screen_readers(page):
 
 def test_thousands_of_groups_do_not_freeze_it(visit, tmp_path):
     """Twenty thousand groups: open, search, sort, turn to the last page, decide."""
-    lines = [Line([Run(f"field {at} of the record", Kind.PLAIN)], common=True) for at in range(20)]
+    lines = [Line([LinePart(f"field {at} of the record", Kind.PLAIN)], common=True) for at in range(20)]
 
     def block(first):
         rows = "".join(

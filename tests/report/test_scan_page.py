@@ -334,7 +334,7 @@ class TestTallies:
         tally = Tally(["key"], ["number"])
         for start in range(100):
             tally.add(key=pa.array([start % 3, start % 2]), number=pa.array([1, 2]))
-            assert len(tally._waiting) <= 11
+            assert len(tally._pending) <= 11
         assert sum(row["number"] for row in tally.result().to_pylist()) == 300
         assert tally.result().num_rows == 3
 
@@ -347,12 +347,12 @@ class TestSpellings:
     @FEW
     def test_a_spelling_is_shown_whole(self, canonical, spelling):
         """And so is its canonical form beside it; what is called the same is."""
-        runs = differences(canonical, spelling)
-        assert "".join(run.text for run in runs) == spelling
-        assert "".join(run.canonical for run in runs) == canonical
-        for run in runs:
-            assert (run.kind == "same") == (run.text == run.canonical)
-            assert (run.kind == "left-out") == (not run.text)
+        parts = differences(canonical, spelling)
+        assert "".join(part.text for part in parts) == spelling
+        assert "".join(part.canonical for part in parts) == canonical
+        for part in parts:
+            assert (part.kind == "same") == (part.text == part.canonical)
+            assert (part.kind == "left-out") == (not part.text)
 
     @given(TEXT, TEXT)
     @FEW
@@ -368,7 +368,7 @@ class TestSpellings:
         ],
     )
     def test_what_is_marked(self, canonical, spelling, marked):
-        assert [run.text for run in differences(canonical, spelling) if run.kind == "other"] == marked
+        assert [part.text for part in differences(canonical, spelling) if part.kind == "other"] == marked
 
 
 NAMES = st.lists(st.text(st.sampled_from("ab/:"), min_size=1, max_size=8), max_size=4)

@@ -1,15 +1,15 @@
-"""Pages of HTML about a result: one file each, no network, the same octets for the same summary.
+"""Pages of HTML about a result. A page is one file that needs no network. Equal summaries give equal octets.
 
 figures: classes and occurrences in Parquet -> the summary of a scan.
-tallies: sums and largest rows of columns that come in batches.
+tallies: sums, and the rows with the largest numbers, of columns that come in batches.
 scan_page: the page of `urnscan report`.
 dedup_page: the page of `urnscan dedup --report`.
 review_page: the page of `urnscan dedup --review`.
-page: the frame of all: templates, escaped text, numbers, the folder of all sources.
-excerpts: records side by side: their differences, and the URNs that join them.
+page: what all pages share: templates, escaped text, numbers, the common folder of all sources.
+excerpts: records next to each other: their differences, and the URNs that join them.
 spelling_differences: how a spelling differs from its canonical form.
-embedded: rows of a table inside the page, for its script.
+embedded: rows of a table inside a page, for its script.
 
-`templates/` has frame.html (style), parts.html (macros), a file for each page, and their scripts: classes.js, review.js, and parts.js, which is in
-both.
+`templates/` has frame.html (style), parts.html (macros), a file for each page, and their scripts: classes.js, review.js,
+and parts.js, which is a part of both.
 """

@@ -1,6 +1,6 @@
 """The report of `urnscan dedup`: duplicates in the dumps, and the evidence for them.
 
-Each section of the page is in the template `dedup.html`; one without contents says so.
+The sections of the page are in the template `dedup.html`. A section without contents says so.
 """
 
 from __future__ import annotations
@@ -12,26 +12,29 @@ from urnscan.report.excerpts import Line, compare
 from urnscan.report.page import by_size, common_folder, page
 
 _INPUTS = 50
-"""Inputs that are shown; more are only counted."""
+"""Number of inputs that are shown; others are only counted."""
 _OPEN = 3
-"""Examples that are open at first."""
+"""Number of examples that are open at first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A dump, and the numbers of its records: all, unreadable ones, those without an identifier, duplicates."""
+    """A dump, and the numbers of its records."""
 
     name: str
     format: str
     records: int
     damaged: int = 0
+    """Records that cannot be read."""
     without: int = 0
+    """Records without an identifier."""
     removed: int = 0
+    """Duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """One of the largest clusters: its number of records, some of the URNs that join it, names of some records."""
+    """One of the largest clusters: its number of records, some of the URNs that join them, names of some records."""
 
     cluster: int
     size: int
@@ -42,7 +45,7 @@ class Large:
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """A class of URNs that too many records hold."""
+    """A class of URNs that too many records contain."""
 
     urn: str
     records: int
@@ -59,13 +62,13 @@ class ExampleRecord:
     """Octets from the beginning of the source; None if the record has no place there."""
     identifier: str | None
     excerpt: str
-    """Beginning of the record, decoded, with its controls."""
+    """The beginning of the record, decoded, with its control characters."""
     rest: int = 0
     """Octets that the excerpt leaves out."""
     urns: Sequence[str] = ()
     """All classes in the record, canonical."""
     joined_by: Sequence[str] = ()
-    """Classes of `urns` that other records of the cluster hold, too."""
+    """Classes of `urns` that other records of the cluster contain, too."""
     spellings: Sequence[str] = ()
     """Spellings of `joined_by` in the excerpt, which are marked there."""
     kept: bool = False
@@ -73,7 +76,7 @@ class ExampleRecord:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Some records of a cluster, side by side."""
+    """Some records of a cluster, shown next to each other."""
 
     cluster: int
     size: int
@@ -92,7 +95,7 @@ class Summary:
     duplicates: int
     """Records that are not kept."""
     without: int
-    """Records without identifiers, which are a cluster each."""
+    """Records without identifiers. Each of them is a cluster."""
     sizes: Mapping[int, int]
     """Number of clusters by number of records."""
     largest: Sequence[Large] = ()
@@ -104,9 +107,9 @@ class Summary:
     failures: Sequence[str] = ()
     more_failures: int = 0
     apart: int = 0
-    """Records that share identifiers with others, but describe other things."""
+    """Records that share identifiers with other records, but describe other works."""
     wrong: Sequence[tuple[str, str]] = ()
-    """Records whose only identifier has a wrong check digit: name of the record, and its identifier."""
+    """Name and identifier of each record whose only identifier has a wrong check digit."""
     more_wrong: int = 0
     title: str = "Duplicate records"
 
@@ -119,13 +122,13 @@ def render(summary: Summary) -> str:
         shown=_INPUTS,
         folder=common_folder(dump.name for dump in summary.inputs),
         sizes=[row for row in by_size(summary.sizes) if row[1]],
-        examples=[(example, _side_by_side(example)) for example in summary.examples],
+        examples=[(example, _with_lines(example)) for example in summary.examples],
         open=_OPEN,
     )
 
 
-def _side_by_side(example: Example) -> list[tuple[ExampleRecord, Sequence[Line]]]:
-    """The records of an example, with their excerpts as shown."""
+def _with_lines(example: Example) -> list[tuple[ExampleRecord, Sequence[Line]]]:
+    """The records of an example, each with the lines of its excerpt."""
     records = example.records
     lines = compare([record.excerpt for record in records], [record.spellings for record in records])
     return list(zip(records, lines, strict=True))

@@ -1,7 +1,7 @@
-"""Rows of a table inside a page: columns as JSON, deflated, in base64, so that no text can end or begin an element.
+"""Rows of a table inside a page: columns as JSON, compressed (deflate), in base64, so that no text can end an element.
 
-A hundred thousand classes take one or two megabytes like this, and a browser reads them in a tenth of a second.
-The script puts only the rows of one page into the document: 100,000 rows there freeze a browser.
+In this form, 100,000 classes take one or two megabytes, and a browser reads them in a tenth of a second. The script
+shows a few rows at a time: 100,000 rows in the document would make a browser too slow.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ COLUMNS = {
 """Columns of a class in the page, and their names in the table of classes."""
 _REPEATING = ("nid", "status", "problem", "source", "member")
 _LONGEST, _LONGEST_SOURCE = 400, 2000
-"""Characters of a text, and of the name of a source; longer ones are cut."""
+"""Maximum number of characters of a text, and of the name of a source; longer ones are cut."""
 _CHOICES = 300
-"""Choices of a filter; of more namespaces, those with the most classes."""
+"""Maximum number of choices of a filter. If there are more namespaces, the choices are those with the most classes."""
 
 
 class Place(NamedTuple):
-    """A place of a class; fields are columns of OCCURRENCES."""
+    """A place where a class occurs; its fields are columns of OCCURRENCES."""
 
     source: str
     member: str | None
@@ -45,9 +45,10 @@ class Place(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """Rows as a page holds them."""
+    """Rows as a page contains them."""
 
     octets: str
+    """Result of `packed`."""
     rows: int
     cut: int
     """Number of names that are cut."""
@@ -55,6 +56,7 @@ class Embedded(NamedTuple):
     namespaces: Sequence[str]
     """Choices of the filter of namespaces."""
     problems: Sequence[str]
+    """Choices of the filter of problems."""
 
     def first(self, most: int) -> list[dict[str, Any]]:
         """The `most` most frequent rows."""
@@ -66,10 +68,11 @@ class Embedded(NamedTuple):
 def embed(
     columns: Mapping[str, Sequence[Any]], places: Sequence[Sequence[Place]] | None, about: Mapping[str, Any]
 ) -> Embedded:
-    """Rows, sorted by name, as a page holds them: columns, and `about`, what else its script says of them.
+    """Rows, sorted by name, as a page contains them. `about` has other values that the script shows, by name.
 
-    A value that repeats is a number in "at", and once in "values". A spelling is null where it is the canonical form.
-    A place is five numbers: source, member, line, start, spelling (or its text, if it is not among those of the page).
+    The script gets one object. A column in which values repeat has its distinct values in "values", and in "at" the index
+    of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers: source,
+    member, line, start, spelling. If the page does not list the spelling, the fifth is its text.
     """
     urns, spellings, folder = columns["urn"], columns["spellings"], about["folder"]
     shortened = sum(len(urn) > _LONGEST for urn in urns)
@@ -89,12 +92,12 @@ def embed(
     for name in _REPEATING:
         values[name] = {"at": [index(name, value) for value in columns[name]]}
     values["spellings"] = [
-        [part for text, count in of_it for part in (None if text == urn else cut(text), count)]
-        for urn, of_it in zip(urns, spellings, strict=True)
+        [value for text, count in of_class for value in (None if text == urn else cut(text), count)]
+        for urn, of_class in zip(urns, spellings, strict=True)
     ]
     values["places"] = places and [
-        [number for place in of_it for number in numbers(place, [text for text, _ in texts])]
-        for of_it, texts in zip(places, spellings, strict=True)
+        [number for place in of_class for number in numbers(place, [text for text, _ in of_class_spellings])]
+        for of_class, of_class_spellings in zip(places, spellings, strict=True)
     ]
     for name in _REPEATING:
         values[name]["values"] = list(indices[name])
@@ -111,7 +114,7 @@ def embed(
 
 
 def packed(octets: bytes) -> str:
-    """Octets as a page holds them: deflated, in base64."""
+    """Octets as a page contains them: compressed (deflate), in base64."""
     return base64.b64encode(zlib.compress(octets, 6)).decode()
 
 
@@ -120,5 +123,5 @@ def _short(column: str, value: Any) -> Any:  # noqa: ANN401 (any value of a colu
 
 
 def cut(value: Any, most: int = _LONGEST) -> Any:  # noqa: ANN401 (any value of a column)
-    """A value; of a text that is too long, the beginning."""
+    """The value; if it is a text that is too long, its beginning and an ellipsis."""
     return f"{value[:most]}…" if isinstance(value, str) and len(value) > most else value

@@ -1,8 +1,8 @@
-"""Records side by side: lines that differ, the parts that differ, and the names that join the records.
+"""Records next to each other: lines that differ, the parts that differ, and the names that join the records.
 
-A record is cut into lines at line ends and ends of fields (U+001E in MARC and PICA), and a line into pieces: subfields,
-elements, parts between commas. A line or piece is common if it stands anywhere in every record. That takes linear time,
-and text that only moved does not count as a difference.
+A record is split into lines at line ends and at ends of fields (U+001E in MARC and PICA). A line is split into pieces:
+subfields, elements, parts between commas. A line or piece is common if every record contains it, at any place. This test
+takes linear time, and a text that is only in another place does not count as a difference.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ _LINE = re.compile(r"[^\n\r\x1d\x1e]*+(?:[\x1d\x1e]+(?:\r?\n)?|\r\n?|\n)|[^\n\r\
 _PIECE = re.compile(r"(?<=[,;|\t])(?=[^\t\n])|(?=\x1f)|(?<=>)(?=<)|(?= \$[0-9a-z] )")
 _BEGINS = re.compile(r"(?<![0-9](?=[0-9]))")
 _ENDS = re.compile(r"(?<![0-9A-Za-z])|(?![-.:/_%~]?(?!(?i:urn):)[0-9A-Za-z])")
-_Asked = Callable[[str], bool]
-_PARTING = " \t\r\n\x1d\x1e,;|"
+_IsCommon = Callable[[str], bool]
+_SEPARATORS = " \t\r\n\x1d\x1e,;|"
 """Characters between pieces, which are not compared."""
 
 
 class Kind(Enum):
-    """Mark of a part of a line: a part that is not in every record is `OWN`, a name that joins them `JOINING`."""
+    """Mark of a part of a line: `OWN` if not every record has the part, `JOINING` if it is a name that joins records."""
 
     PLAIN = "plain"
     OWN = "own"
     JOINING = "joining"
 
 
-class Run(NamedTuple):
+class LinePart(NamedTuple):
     """A part of a line with one mark."""
 
     text: str
@@ -39,104 +39,109 @@ class Run(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a record, without its line end, but with controls that end a field; `common` to all records or not."""
+    """A line of a record, without its line end, but with control characters that end a field."""
 
-    runs: list[Run]
+    parts: list[LinePart]
     common: bool
+    """Whether all records contain the line."""
 
 
 def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list[list[Line]]:
-    r"""The lines of each text, with marks on its spellings and on parts that not all texts have.
+    r"""The lines of each text, with marks on its spellings and on parts that not all texts contain.
 
-    A single text has no common lines, and no marks but those of its spellings.
+    A single text has no common lines, and only its spellings are marked.
 
-    >>> one, other = compare(["a\nb,c,d", "b,x,d\na"], [["d"], []])
-    >>> [line.common for line in one]
+    >>> first, second = compare(["a\nb,c,d", "b,x,d\na"], [["d"], []])
+    >>> [line.common for line in first]
     [True, False]
-    >>> [(run.text, run.kind.value) for run in one[1].runs]
+    >>> [(part.text, part.kind.value) for part in first[1].parts]
     [('b,', 'plain'), ('c,', 'own'), ('d', 'joining')]
     """
-    cuts = [_cut(text, names) for text, names in zip(excerpts, spellings, strict=True)]
-    if len(cuts) == 1:
-        return [_lines(cuts[0], lambda _: True, lambda _: False)]
-    common_line = _common([[text[start:end] for start, end in lines] for text, lines, _, _ in cuts])
-    common_piece = _common([[text[start:end] for start, end in pieces] for text, _, pieces, _ in cuts])
-    return [_lines(cut, common_piece, common_line) for cut in cuts]
+    texts = [_split(text, names) for text, names in zip(excerpts, spellings, strict=True)]
+    if len(texts) == 1:
+        return [_lines(texts[0], lambda _: True, lambda _: False)]
+    is_common_line = _in_every([[text[start:end] for start, end in lines] for text, lines, _, _ in texts])
+    is_common_piece = _in_every([[text[start:end] for start, end in pieces] for text, _, pieces, _ in texts])
+    return [_lines(text, is_common_piece, is_common_line) for text in texts]
 
 
-class _Cut(NamedTuple):
-    """A text, cut into lines and pieces: beginnings and ends, in their order."""
+class _SplitText(NamedTuple):
+    """A text with the places of its lines and pieces: pairs of start and end, in order."""
 
     text: str
     lines: list[tuple[int, int]]
     """Without their line breaks."""
     pieces: list[tuple[int, int]]
-    """Each is in one line or a line break. Names that join are pieces, too, so that the text around them can be common."""
-    places: list[tuple[int, int]]
-    """Places of the names that join, each one piece or several."""
+    """Each is a part of one line, or of a line break. A name that joins begins and ends a piece, so that the text around it
+    can be common.
+    """
+    names: list[tuple[int, int]]
+    """Names that join the records. A name is one piece or several."""
 
 
-def _cut(text: str, spellings: Sequence[str]) -> _Cut:
+def _split(text: str, spellings: Sequence[str]) -> _SplitText:
     lines = [(match.start(), match.start() + len(match[0].rstrip("\r\n"))) for match in _LINE.finditer(text)]
-    places = _places(text, spellings)
-    edges = {0, len(text), *chain(*lines), *chain(*places), *(match.start() for match in _PIECE.finditer(text))}
-    return _Cut(text, lines, list(pairwise(sorted(edges))), places)
+    names = _places(text, spellings)
+    edges = {0, len(text), *chain(*lines), *chain(*names), *(match.start() for match in _PIECE.finditer(text))}
+    return _SplitText(text, lines, list(pairwise(sorted(edges))), names)
 
 
-def _common(records: Sequence[Sequence[str]]) -> _Asked:
-    """Test whether a text, without separators around it, stands in every record; separators alone do."""
-    stripped = [{text.strip(_PARTING) for text in record} for record in records]
+def _in_every(records: Sequence[Sequence[str]]) -> _IsCommon:
+    """The test whether every record contains a text. Separators around the text do not count."""
+    stripped = [{text.strip(_SEPARATORS) for text in record} for record in records]
     everywhere = set.intersection(*stripped) if stripped else set()
-    return lambda text: (key := text.strip(_PARTING)) in everywhere or not key
+    return lambda text: (key := text.strip(_SEPARATORS)) in everywhere or not key
 
 
 def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
-    """Places of the spellings, in order, except where one is the beginning of a longer name or number."""
-    found = []
+    """Places of the spellings, in order. A place where a longer name or number begins with a spelling does not count."""
+    matches = []
     for spelling in set(filter(None, spellings)):
         start = text.find(spelling)
         while start >= 0:
             end = start + len(spelling)
             if _BEGINS.match(text, start) and _ENDS.match(text, end):
-                found.append((start, -end))
+                matches.append((start, -end))
             start = text.find(spelling, start + 1)
     places: list[tuple[int, int]] = []
-    for start, end in sorted(found):  # of several at one place, the longest comes first
+    # Ends are negative, so the longest of several matches at one place comes first.
+    for start, negative_end in sorted(matches):
         if not places or start >= places[-1][1]:
-            places.append((start, -end))
+            places.append((start, -negative_end))
     return places
 
 
-def _lines(cut: _Cut, common_piece: _Asked, common_line: _Asked) -> list[Line]:
-    """The lines of a text with their marks."""
-    marked = deque(_marked(cut, common_piece))
+def _lines(split: _SplitText, is_common_piece: _IsCommon, is_common_line: _IsCommon) -> list[Line]:
+    """The lines of a text, in parts with their marks."""
+    pieces = deque(_pieces_with_marks(split, is_common_piece))
     lines = []
-    for start, end in cut.lines:
-        runs: list[Run] = []
-        while marked and marked[0][0] < end:
-            begin, stop, kind = marked.popleft()
-            if begin < start:  # a line break
+    for line_start, line_end in split.lines:
+        parts: list[LinePart] = []
+        while pieces and pieces[0][0] < line_end:
+            start, end, kind = pieces.popleft()
+            # A piece before the line is a line break.
+            if start < line_start:
                 continue
-            text = cut.text[begin:stop]
-            if runs and runs[-1].kind is kind:
-                runs[-1] = Run(runs[-1].text + text, kind)
+            text = split.text[start:end]
+            if parts and parts[-1].kind is kind:
+                parts[-1] = LinePart(parts[-1].text + text, kind)
             else:
-                runs.append(Run(text, kind))
-        lines.append(Line(runs, common_line(cut.text[start:end])))
+                parts.append(LinePart(text, kind))
+        lines.append(Line(parts, is_common_line(split.text[line_start:line_end])))
     return lines
 
 
-def _marked(cut: _Cut, common_piece: _Asked) -> Iterator[tuple[int, int, Kind]]:
-    """The pieces with their marks; white space before an own one is plain."""
-    places = deque(cut.places)
-    for start, end in cut.pieces:
-        while places and places[0][1] <= start:
-            places.popleft()
-        if places and places[0][0] <= start:
+def _pieces_with_marks(split: _SplitText, is_common_piece: _IsCommon) -> Iterator[tuple[int, int, Kind]]:
+    """Start, end and mark of the pieces. White space at the beginning of a piece with the mark `OWN` is plain."""
+    names = deque(split.names)
+    for start, end in split.pieces:
+        while names and names[0][1] <= start:
+            names.popleft()
+        if names and names[0][0] <= start:
             yield start, end, Kind.JOINING
             continue
-        piece = cut.text[start:end]
-        if common_piece(piece):
+        piece = split.text[start:end]
+        if is_common_piece(piece):
             yield start, end, Kind.PLAIN
             continue
         begin = end - len(piece.lstrip(" \t"))

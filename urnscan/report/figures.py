@@ -1,7 +1,7 @@
-"""Parquet files of `urnscan -o` and `--occurrences` -> the figures of a report, read in batches of the needed columns.
+"""Parquet files of `urnscan -o` and `--occurrences` -> the figures of a report.
 
-A first pass over the classes makes the figures and chooses the rows to be shown. Then these rows are read from their
-row groups.
+A first pass over the needed columns of the classes, in batches, makes the figures and chooses the rows that the page
+shows. Then these rows are read from their row groups.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urnscan.compiled.arrow import flags_of, number_array, numbers
 from urnscan.errors import FatalError, InvalidURN
 from urnscan.report.embedded import COLUMNS, Place, cut
 from urnscan.report.page import common_folder
-from urnscan.report.scan_page import Ends, Row, Summary, Varied
+from urnscan.report.scan_page import CountRow, MatchEnds, Summary, VariedClass
 from urnscan.report.tallies import Numbers, Tally, Top
 from urnscan.tables.readers import TableFile
 from urnscan.urn.explanation import resolver
@@ -28,9 +28,11 @@ from urnscan.urn.parser import parse
 from urnscan.urn.syntax import SYNTAXES
 
 EMBEDDED = 100_000
-"""Classes in the page: the most frequent."""
+"""Number of classes in the page: the most frequent ones."""
 _IN_ALL, _OF_EACH = 200_000, 20
-"""Spellings, and places, in the page: of all classes together, and of each."""
+"""Maximum number of spellings, and of places, in the page: of all classes together, and of each class."""
+# Maximum numbers in the page: classes with many spellings, and spellings of each; namespaces; sources; codes of problems,
+# and examples of each.
 _VARIED, _SPELLINGS = 12, 12
 _NAMESPACES, _SOURCES = 100, 50
 _CODES, _EXAMPLES = 50, 3
@@ -44,7 +46,7 @@ class _Figures:
     """Figures of the first pass over the classes."""
 
     def __init__(self, file: TableFile) -> None:
-        """Raises FatalError if the file is damaged, or not as urnscan wrote it."""
+        """Raises FatalError if the file is damaged, or was changed after urnscan wrote it."""
         self.occurrences = self.classes = self.spellings = 0
         self.several = 0
         """Classes with more than one spelling."""
@@ -56,12 +58,12 @@ class _Figures:
         self.varied = Top(_VARIED, 2)
         self.frequent = Top(EMBEDDED)
         self.examples: dict[str, Top] = {}
-        """The most frequent classes with each code of a problem."""
+        """The most frequent classes with a problem, by the code of the problem."""
         names = ("nid", "nid_status", "occurrence_count", "spelling_count", "first_source", "valid", "problem")
         for batch in file.batches(*names):
             for name in "occurrence_count", "spelling_count":
-                found = numbers(batch.column(name))
-                if len(batch) and not 1 <= found.min() <= found.max() <= _MOST:
+                counts = numbers(batch.column(name))
+                if len(batch) and not 1 <= counts.min() <= counts.max() <= _MOST:
                     raise FatalError(
                         f"{file.path}: the column {name} holds what is no count; it is not as urnscan wrote it"
                     )
@@ -76,11 +78,11 @@ class _Figures:
         self.sizes.add(size=count, classes=ones)
         self.verdicts.add(valid=valid, occurrences=count, classes=ones)
         self.sources.add(source=first_source, classes=ones)
-        known = np.flatnonzero(flags_of(problem.is_valid()))
-        if len(known):
-            wrong = number_array(known)
-            self.problems.add(problem=problem.take(wrong), occurrences=count.take(wrong), classes=ones.take(wrong))
-            self._add_examples(problem.take(wrong), rows[known], counts[known])
+        with_problem = np.flatnonzero(flags_of(problem.is_valid()))
+        if len(with_problem):
+            chosen = number_array(with_problem)
+            self.problems.add(problem=problem.take(chosen), occurrences=count.take(chosen), classes=ones.take(chosen))
+            self._add_examples(problem.take(chosen), rows[with_problem], counts[with_problem])
         several = spellings > 1
         self.varied.add(rows[several], spellings[several], counts[several])
         self.frequent.add(rows, counts)
@@ -93,24 +95,24 @@ class _Figures:
         problem = problem.dictionary_encode() if pa.types.is_string(problem.type) else problem
         indices = numbers(problem.indices)
         values_with: dict[str, list[int]] = {}
-        for place, codes in enumerate(problem.dictionary.to_pylist()):
+        for number, codes in enumerate(problem.dictionary.to_pylist()):
             for code in codes.split("; "):
-                values_with.setdefault(code, []).append(place)
-        for code, places in values_with.items():
+                values_with.setdefault(code, []).append(number)
+        for code, values in values_with.items():
             if code in self.examples or len(self.examples) < _CODES:
-                of_it = np.isin(indices, places)
-                self.examples.setdefault(code, Top(_EXAMPLES)).add(rows[of_it], counts[of_it])
+                has_code = np.isin(indices, values)
+                self.examples.setdefault(code, Top(_EXAMPLES)).add(rows[has_code], counts[has_code])
 
 
 class _Occurrences:
     """Figures of the occurrences, and the first places of the classes in the page."""
 
     def __init__(self, file: TableFile, urns: pa.ChunkedArray, counts: Numbers) -> None:
-        """`counts` are the occurrences of the classes `urns`. Raises FatalError if the file has not as many."""
+        """`counts` are the numbers of occurrences of the classes `urns`. Raises FatalError if the file has other numbers."""
         self._file = file
         self._urns = urns.combine_chunks().cast(pa.large_string())
         self._most = _of_each(counts)
-        self._found = np.zeros(len(counts), np.int64)
+        self._counts = np.zeros(len(counts), np.int64)
         self._rows: list[Numbers] = []
         self._classes: list[Numbers] = []
         self._tallies = {name: Tally([name], ["occurrences"]) for name in ("source", "stop", "punctuation")}
@@ -121,37 +123,38 @@ class _Occurrences:
                 tally.add(**{name: batch.column(name)}, occurrences=ones)
             self._add(batch.column("urn"), start)
             start += len(batch)
-        if (self._found != counts).any():
+        if (self._counts != counts).any():
             raise FatalError(f"{file.path}: holds other names than the classes: give the two files that one run wrote")
 
     def _add(self, urns: pa.Array, start: int) -> None:
-        """Count the rows of each class, and keep those that are among its first."""
+        """Count the rows of each class, and keep the rows that are among the first of their class."""
         classes = pc.index_in(urns.cast(pa.large_string()), value_set=self._urns)
         rows = np.flatnonzero(flags_of(classes.is_valid()))
-        of = numbers(classes.take(number_array(rows)))
-        order = np.argsort(of, kind="stable")  # rows of one class stand together, the first of them first
-        rows, of = rows[order], of[order]
-        firsts = np.flatnonzero(np.diff(of, prepend=-1))
-        ranks = np.arange(len(of)) - np.repeat(firsts, np.diff(firsts, append=len(of)))
-        early = self._found[of] + ranks < self._most
-        self._rows.append(rows[early] + start)
-        self._classes.append(of[early])
-        self._found += np.bincount(of, minlength=len(self._found))
+        class_of_row = numbers(classes.take(number_array(rows)))
+        # Rows of one class become neighbours, and keep their order.
+        order = np.argsort(class_of_row, kind="stable")
+        rows, class_of_row = rows[order], class_of_row[order]
+        firsts = np.flatnonzero(np.diff(class_of_row, prepend=-1))
+        ranks = np.arange(len(rows)) - np.repeat(firsts, np.diff(firsts, append=len(rows)))
+        is_early = self._counts[class_of_row] + ranks < self._most
+        self._rows.append(rows[is_early] + start)
+        self._classes.append(class_of_row[is_early])
+        self._counts += np.bincount(class_of_row, minlength=len(self._counts))
 
     def sources(self) -> pa.Table | None:
         """The occurrences of each source."""
         return self._tallies["source"].result()
 
-    def ends(self) -> Ends:
+    def ends(self) -> MatchEnds:
         """The octets that ended matches, and those that `--trim` would cut off."""
-        found = (
+        counts = (
             {row[name]: row["occurrences"] for row in _rows(self._tallies[name])} for name in ("stop", "punctuation")
         )
-        return Ends(*found)
+        return MatchEnds(*counts)
 
     def places(self) -> list[list[Place]]:
         """The first places of each class."""
-        places: list[list[Place]] = [[] for _ in self._found]
+        places: list[list[Place]] = [[] for _ in self._counts]
         rows = np.concatenate([np.empty(0, np.int64), *self._rows])
         classes = np.concatenate([np.empty(0, np.int64), *self._classes])[np.argsort(rows)]
         for number, row in zip(classes.tolist(), self._file.take(rows, *Place._fields).to_pylist(), strict=True):
@@ -160,27 +163,29 @@ class _Occurrences:
 
 
 def summarise(classes: str, occurrences: str | None = None, *, version: str, rulebook: Rulebook = OURS) -> Summary:
-    """Figures of a table of classes, and of its occurrences; with the titles and resolvers of the rulebook.
+    """Figures of a table of classes, and of the table of its occurrences. `rulebook` has the titles of namespaces, and resolvers.
 
     Raises FatalError if a file is not the expected table, or the two are not of the same run.
     """
     file = TableFile(classes, "classes")
-    places = None if occurrences is None else TableFile(occurrences, "occurrences")
+    occurrence_file = None if occurrences is None else TableFile(occurrences, "occurrences")
     figures = _Figures(file)
-    if places is not None and places.rows != figures.occurrences:
+    if occurrence_file is not None and occurrence_file.rows != figures.occurrences:
         raise FatalError(
-            f"{places.path}: holds {places.rows:,} occurrences, and the classes of {classes} are made of "
+            f"{occurrence_file.path}: holds {occurrence_file.rows:,} occurrences, and the classes of {classes} are made of "
             f"{figures.occurrences:,}: give the two files that one run wrote"
         )
     namespaces = [
-        Row(row["nid"], row["occurrences"], row["classes"], row["nid_status"]) for row in _rows(figures.namespaces)
+        CountRow(row["nid"], row["occurrences"], row["classes"], row["nid_status"]) for row in _rows(figures.namespaces)
     ]
     statuses = _added_up((row.status, row.occurrences or 0, row.classes) for row in namespaces)
     settings = file.settings()
     frequent = file.take(figures.frequent.places(), *COLUMNS.values(), "spellings")
-    ends = None if places is None else _Occurrences(places, frequent["urn"], frequent["occurrence_count"].to_numpy())
-    found_in = None if ends is None else ends.sources()
-    sources, more_sources = _sources(figures.sources, found_in)
+    places = None
+    if occurrence_file is not None:
+        places = _Occurrences(occurrence_file, frequent["urn"], frequent["occurrence_count"].to_numpy())
+    by_source = None if places is None else places.sources()
+    sources, more_sources = _sources(figures.sources, by_source)
     return Summary(
         version=version,
         file=classes,
@@ -195,19 +200,19 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str, rul
         most_varied=_varied(file, figures.varied.places()),
         sources=sources,
         more_sources=more_sources,
-        folder=_folder(figures.sources.result(), found_in),
-        ends=None if ends is None else ends.ends(),
-        verdicts=[Row(_VERDICTS[row.pop("valid")], **row) for row in _rows(figures.verdicts)],
+        folder=_folder(figures.sources.result(), by_source),
+        ends=None if places is None else places.ends(),
+        verdicts=[CountRow(_VERDICTS[row.pop("valid")], **row) for row in _rows(figures.verdicts)],
         problems=_problems(file, figures),
         frequent=_frequent(frequent, dict(settings).get("syntax", ""), rulebook),
-        places=None if ends is None else ends.places(),
+        places=None if places is None else places.places(),
         settings=settings,
         rulebook=rulebook,
     )
 
 
 def _of_each(counts: Numbers) -> int:
-    """Number of spellings or places of each class in the page, so that those of all classes are not too many.
+    """Maximum number of spellings or places of a class in the page, so that those of all classes are not too many.
 
     >>> _of_each(np.array([5, 1000])), _of_each(np.full(100_000, 3)), _of_each(np.full(1_000_000, 9))
     (20, 2, 1)
@@ -220,7 +225,7 @@ def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Seq
     most = _of_each(table["spelling_count"].to_numpy())
     columns = {name: table[column].to_pylist() for name, column in COLUMNS.items()}
     columns["spellings"] = [
-        [(each["text"], each["count"]) for each in spellings]
+        [(spelling["text"], spelling["count"]) for spelling in spellings]
         for spellings in pc.list_slice(table["spellings"], 0, most).to_pylist()
     ]
     columns["link"] = _links(columns["urn"], columns["nid"], syntax if syntax in SYNTAXES else "rfc2141", rulebook)
@@ -229,11 +234,12 @@ def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Seq
 
 def _links(urns: Sequence[str], nids: Sequence[str], syntax: str, rulebook: Rulebook) -> list[str | None]:
     """The address of each name at a resolver."""
-    resolved = {nid for nid, rule in rulebook.rules.items() if rule.resolvers}
+    with_resolver = {nid for nid, rule in rulebook.rules.items() if rule.resolvers}
     links: list[str | None] = [None] * len(urns)
     for place, nid in enumerate(nids):
-        if nid in resolved:
-            with contextlib.suppress(InvalidURN):  # of a file that is not as urnscan wrote it
+        if nid in with_resolver:
+            # The file may have been changed after urnscan wrote it.
+            with contextlib.suppress(InvalidURN):
                 links[place] = resolver(parse(urns[place], syntax), rulebook)
     return links
 
@@ -249,50 +255,56 @@ def _rows(tally: Tally) -> list[dict[str, Any]]:
     return ordered.to_pylist()  # type: ignore[no-any-return]
 
 
-def _added_up(rows: Iterable[tuple[str, int, int]]) -> list[Row]:
-    """Names with their numbers of occurrences and classes, each name once, the greatest first."""
+def _added_up(rows: Iterable[tuple[str, int, int]]) -> list[CountRow]:
+    """Names with their numbers of occurrences and classes, added up for each name; the greatest first."""
     sums: dict[str, tuple[int, int]] = {}
     for name, more, more_classes in rows:
         occurrences, classes = sums.get(name, (0, 0))
         sums[name] = occurrences + more, classes + more_classes
     ordered = sorted((-occurrences, -classes, name) for name, (occurrences, classes) in sums.items())
-    return [Row(name, -occurrences, -classes) for occurrences, classes, name in ordered]
+    return [CountRow(name, -occurrences, -classes) for occurrences, classes, name in ordered]
 
 
 def _folder(*tables: pa.Table | None) -> str:
-    """The folder that all sources are below."""
-    ends = (pc.min_max(table["source"]).as_py() for table in tables if table is not None)
-    return common_folder(name for least_and_greatest in ends for name in least_and_greatest.values())
+    """The folder that contains all sources; empty if there is none."""
+    extremes = (pc.min_max(table["source"]).as_py() for table in tables if table is not None)
+    return common_folder(name for least_and_greatest in extremes for name in least_and_greatest.values())
 
 
-def _sources(first_found: Tally, found_in: pa.Table | None) -> tuple[list[Row], int]:
-    """The sources with the most, and how many others there are."""
-    first = first_found.result()
-    table, by = (first, "classes") if found_in is None else (found_in, "occurrences")
-    if table is None or first is None:
+def _sources(tally: Tally, by_source: pa.Table | None) -> tuple[list[CountRow], int]:
+    """The sources with the most occurrences, and the number of other sources.
+
+    `tally` has the classes by the source of their first place. `by_source` has the occurrences of each source; if it is
+    None, the sources with the most classes are chosen.
+    """
+    classes = tally.result()
+    table, count = (classes, "classes") if by_source is None else (by_source, "occurrences")
+    if table is None or classes is None:
         return [], 0
-    most = table.take(pc.select_k_unstable(table, _SOURCES, [(by, "descending"), ("source", "ascending")]))
-    classes = first.filter(pc.is_in(first["source"], most["source"].combine_chunks())).to_pylist()
-    first_there = {row["source"]: row["classes"] for row in classes}
-    found = [Row(row["source"], row.get("occurrences"), first_there.get(row["source"], 0)) for row in most.to_pylist()]
-    return found, table.num_rows - len(found)
+    most = table.take(pc.select_k_unstable(table, _SOURCES, [(count, "descending"), ("source", "ascending")]))
+    classes_of_most = classes.filter(pc.is_in(classes["source"], most["source"].combine_chunks())).to_pylist()
+    first_there = {row["source"]: row["classes"] for row in classes_of_most}
+    rows = [
+        CountRow(row["source"], row.get("occurrences"), first_there.get(row["source"], 0)) for row in most.to_pylist()
+    ]
+    return rows, table.num_rows - len(rows)
 
 
-def _varied(file: TableFile, places: Numbers) -> list[Varied]:
+def _varied(file: TableFile, places: Numbers) -> list[VariedClass]:
     """The classes with the most spellings."""
     rows = file.take_in_order(places, "urn", "occurrence_count", "spelling_count", "spellings")
     return [
-        Varied(
+        VariedClass(
             row["urn"],
             row["occurrence_count"],
             row["spelling_count"],
-            [(each["text"], each["count"]) for each in row["spellings"][:_SPELLINGS]],
+            [(spelling["text"], spelling["count"]) for spelling in row["spellings"][:_SPELLINGS]],
         )
         for row in rows
     ]
 
 
-def _problems(file: TableFile, figures: _Figures) -> list[Row]:
+def _problems(file: TableFile, figures: _Figures) -> list[CountRow]:
     """The codes of problems, each with its most frequent classes."""
     problems = _added_up(
         (code, row["occurrences"], row["classes"])

@@ -1,7 +1,7 @@
-"""The frame of every page: templates in which any text is harmless and visible, and numbers are readable.
+"""What all pages share: templates in which any text is harmless and visible, and numbers are readable.
 
-All output of templates passes `_put`: it escapes text, replaces characters that are invisible or change the display
-(controls, bidirectional ones, lone surrogates) by visible signs, and groups digits of whole numbers by commas.
+All output of templates passes `_put`. It escapes text, and groups the digits of integers by commas. It replaces
+characters that are invisible or change the display (controls, bidirectional ones, lone surrogates) by visible signs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from urnscan.display.text import counted
 
 # Controls, noncharacters, surrogates, interlinear annotation, and Unicode's Default_Ignorable_Code_Point. The list is
 # written out because `unicodedata` differs between versions of Python, and a page must not. Joiners and variation
-# selectors are shown, too: two records may differ in nothing else.
+# selectors are shown, too, because they may be the only difference between two records.
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3"
@@ -43,16 +43,16 @@ def _sign(character: str) -> str:
 
 
 def visible(text: str) -> Markup:
-    r"""Any text as HTML in which every character is visible and none changes the display.
+    r"""Any text as HTML in which all characters are visible, and no character changes the display.
 
     >>> visible("<b>\u202e")
     Markup('&lt;b&gt;<span class="unseen" title="U+202E">[U+202E]</span>')
     """
 
-    def marked(match: re.Match[str]) -> str:
+    def span(match: re.Match[str]) -> str:
         return f'<span class="unseen" title="U+{ord(match[0]):04X}">{_sign(match[0])}</span>'
 
-    return Markup(_UNSEEN.sub(marked, str(escape(text))))  # noqa: S704 (escaped, and the rest is ours)
+    return Markup(_UNSEEN.sub(span, str(escape(text))))  # noqa: S704 (escaped, and the rest is ours)
 
 
 def plain(text: str) -> Markup:
@@ -65,7 +65,7 @@ def plain(text: str) -> Markup:
 
 
 def percent(part: int, whole: int) -> str:
-    """A part of the whole, in percent with one decimal. Only nothing is 0 %, and only the whole is 100 %.
+    """A part of the whole, in percent with one decimal. Only a part of 0 is 0 %, and only the whole is 100 %.
 
     >>> percent(1, 8), percent(0, 0), percent(1, 1_000_000), percent(999_999, 1_000_000)
     ('12.5 %', '0 %', '< 0.1 %', '> 99.9 %')
@@ -78,7 +78,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def common_folder(names: Iterable[str]) -> str:
-    """The folder that all sources are below, to be named once; empty if there is none.
+    """The folder that contains all sources, so that a page names it only once; empty if there is none.
 
     >>> common_folder(["/data/2024/a/1.txt", "/data/2024/b.txt"]), common_folder(["https://a.org/1", "https://b.org/1"])
     ('/data/2024/', '')
@@ -92,9 +92,9 @@ def common_folder(names: Iterable[str]) -> str:
 
 
 def by_size(sizes: Mapping[int, int]) -> list[tuple[str, int, int]]:
-    """Numbers of groups by their size, in ranges: 0, 1, … 10, then 11 to 20, to 50, to 100, to 200 …
+    """Numbers of groups by their size, in ranges: 0, 1, … 10, then 11 to 20, 21 to 50, 51 to 100 …
 
-    Gives for each range its label, the number of groups, and the sum of their sizes.
+    A range is given as its label, the number of its groups, and the sum of their sizes.
 
     >>> by_size({1: 90, 2: 1, 10: 2})
     [('1', 90, 90), ('2', 1, 2), ('10', 2, 20)]
@@ -141,13 +141,13 @@ def _put(value: Any) -> Any:  # noqa: ANN401 (any value of a template)
 
 
 def script(name: str) -> Markup:
-    """A script of this package, as in its file, which holds nothing that would end the element."""
+    """A script of this package, unchanged. It must not contain a text that ends an element of HTML."""
     text = _environment().get_template(name).render()
     return Markup(text)  # noqa: S704 (ours)
 
 
 def digest(text: str) -> str:
-    """Name of a script in a Content-Security-Policy: its SHA-256. A browser runs no other script then."""
+    """The SHA-256 of a script, which names it in a Content-Security-Policy: a browser runs only this script."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -157,5 +157,5 @@ def page(template: str, **values: object) -> str:
 
 
 def stream(template: str, **values: object) -> Iterator[str]:
-    """The page of a template of this package in pieces, each made when it is taken."""
+    """The page of a template of this package in pieces. A piece is made when it is taken."""
     return _environment().get_template(template).generate(values)

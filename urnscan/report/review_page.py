@@ -1,7 +1,7 @@
 """The page of `urnscan dedup --review`: groups of records that are in doubt, for people who decide.
 
-The page holds the table of `--review FILE.csv` and the records, in blocks; its script unpacks the records of a group
-when it is opened, and writes the table again with the decisions, for `--decisions`.
+The page contains the table of `--review FILE.csv` and the records, in blocks. Its script unpacks the records of a group
+when a person opens the group. It writes the table with the decisions, for `--decisions`.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ _KINDS = {kind: number for number, kind in enumerate(Kind)}
 
 
 class ShownRecord(NamedTuple):
-    """A record as it is shown."""
+    """A record as the page shows it."""
 
     rest: int
-    """Octets that are left out."""
+    """Number of octets that are left out."""
     lines: Sequence[Line]
 
 
 class Block(NamedTuple):
-    """A part of the page with some groups, whole."""
+    """A part of the page, with some groups. A group is never split."""
 
     rows: bytes
-    """Rows of the table, as CSV; all blocks together are the table."""
+    """Rows of the table, as CSV. The rows of all blocks together are the table."""
     records: Sequence[ShownRecord]
     """The records of these rows."""
 
 
 def render(groups: int, records: int, version: str, blocks: Iterator[Block]) -> Iterator[str]:
-    """The page as HTML, in pieces, to be written in UTF-8; a block is taken when the piece with it is."""
+    """The page as HTML, in pieces, to be written in UTF-8. A block is taken when its piece is taken."""
     program = script("review.js")
     return stream(
         "review.html",
@@ -55,13 +55,17 @@ def _embedded(octets: bytes) -> Markup:
 
 
 def _as_json(records: Sequence[ShownRecord]) -> bytes:
-    """An array for each record: the octets that are left out, and an array for each line: 1 if it is common, then each
-    part with the number of its mark.
+    """An array for each record: the number of octets that are left out, and an array for each line.
+
+    The array of a line is 1 if the line is common, or 0, and the text and the number of the mark of each part.
     """
     values = [
         [
             rest,
-            *([int(common), *(part for text, kind in runs for part in (text, _KINDS[kind]))] for runs, common in lines),
+            *(
+                [int(common), *(value for text, kind in parts for value in (text, _KINDS[kind]))]
+                for parts, common in lines
+            ),
         ]
         for rest, lines in records
     ]

@@ -1,7 +1,7 @@
-"""The report of `urnscan report`: what a scan found, and a table of its classes to search, sort and page through.
+"""The report of `urnscan report`: figures of a scan, and a table of its classes that readers can search and sort.
 
-Each section of the page is in the template `scan.html`. The page has one script, and a policy by which a browser runs
-no other. Without the script the page still shows the most frequent classes.
+The sections of the page are in the template `scan.html`. The page has one script, and a policy by which a browser runs
+only this script. Without it, the page still shows the most frequent classes.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.problems import PROBLEMS
 
 _FIRST = 25
-"""Classes that the page shows without its script."""
+"""Number of classes that the page shows without its script."""
 _AROUND, _LONG = 40, 400
-"""Characters of a long name: those kept of a prefix that all its spellings share, and those shown in all."""
+"""Characters of a long name that are shown: those of a prefix that all its spellings share, and all together."""
 
 VERDICTS = {
     "valid": "fits what is registered for its namespace",
@@ -46,23 +46,23 @@ _OCTETS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """Numbers of a namespace, a status of registration, a source, a verdict or a problem."""
+class CountRow:
+    """Counts of a namespace, a status of registration, a source, a verdict or a problem."""
 
     name: str
     occurrences: int | None
-    """None for a source if the occurrences were not given."""
+    """None for a source if the report is made without the table of occurrences."""
     classes: int
-    """Of a source, the classes that were found there first."""
+    """Of a source: the classes whose first place is in it."""
     status: str = ""
-    """Of a namespace."""
+    """Of a namespace: its status of registration."""
     examples: Sequence[str] = ()
-    """Names with a problem."""
+    """Of a problem: names that have it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Varied:
-    """A class with many spellings, and the most frequent of them, each with its number."""
+class VariedClass:
+    """A class with many spellings, and the most frequent spellings with their counts."""
 
     urn: str
     occurrences: int
@@ -71,13 +71,13 @@ class Varied:
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
-    """Ends of matches."""
+class MatchEnds:
+    """Counts of the octets at which matches ended."""
 
     stops: Mapping[int | None, int]
-    """Number of matches by the octet that ended them; None is the end of the text, -1 a cut."""
+    """Number of matches by the octet that ended them. None is the end of the text, -1 the limit of `--max-length`."""
     punctuation: Mapping[int, int]
-    """Number of matches by the octets that `--trim` would cut off."""
+    """Number of matches by the octet that `--trim` would cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +92,25 @@ class Summary:
     spellings: int
     varied: int
     """Classes with more than one spelling."""
-    namespaces: Sequence[Row]
+    namespaces: Sequence[CountRow]
     more_namespaces: int
-    statuses: Sequence[Row]
+    statuses: Sequence[CountRow]
     sizes: Mapping[int, int]
     """Number of classes by number of occurrences."""
-    most_varied: Sequence[Varied]
-    sources: Sequence[Row]
+    most_varied: Sequence[VariedClass]
+    sources: Sequence[CountRow]
     more_sources: int
     folder: str
-    """The folder that all sources are below; empty if there is none."""
-    ends: Ends | None
-    """None if the occurrences were not given."""
-    verdicts: Sequence[Row]
-    """Rows with the names `valid`, `invalid`, `unknown`."""
-    problems: Sequence[Row]
+    """The folder that contains all sources; empty if there is none."""
+    ends: MatchEnds | None
+    """None if the report is made without the table of occurrences."""
+    verdicts: Sequence[CountRow]
+    """Rows whose names are `valid`, `invalid`, `unknown`."""
+    problems: Sequence[CountRow]
     frequent: Mapping[str, Sequence[Any]]
-    """The most frequent classes: the columns `urnscan.report.embedded.COLUMNS`, `spellings` with their numbers, `link`."""
+    """The most frequent classes: the columns `urnscan.report.embedded.COLUMNS`, `spellings` with their counts, and `link`."""
     places: Sequence[Sequence[Place]] | None
-    """The first places of each of them; None if the occurrences were not given."""
+    """The first places of each class in `frequent`; None if the report is made without the table of occurrences."""
     settings: Sequence[tuple[str, str]] = ()
     rulebook: Rulebook = OURS
     """The rules whose titles are shown."""
@@ -137,14 +137,14 @@ def render(summary: Summary) -> str:
         embedded=embedded,
         first=embedded.first(_FIRST),
         sizes=by_size(summary.sizes),
-        varied=[(each, _shown(each)) for each in summary.most_varied],
+        varied=[(varied, _shortened(varied)) for varied in summary.most_varied],
         stops=_stops({} if summary.ends is None else summary.ends.stops),
         meanings=PROBLEMS,
     )
 
 
 def _stops(stops: Mapping[int | None, int]) -> list[tuple[str, int]]:
-    """Octets that ended matches, in words, by frequency."""
+    """Names of the octets that ended matches, with their counts, the most frequent first."""
     counts: Counter[str] = Counter()
     for octet, number in sorted(stops.items(), key=lambda item: (-item[1], -2 if item[0] is None else item[0])):
         counts[_octet(octet)] += number
@@ -165,21 +165,24 @@ def _octet(octet: int | None) -> str:
     return character if character.isalnum() else f"{character} {unicodedata.name(character).lower()}"
 
 
-def _shown(varied: Varied) -> dict[str, Any]:
-    """The canonical form and the spellings of a class, shortened: `start` is shown, `before` and `rest` are the numbers
-    of characters left out around it. A spelling has its parts, its number, the kinds of differences, and its rest.
+def _shortened(varied: VariedClass) -> dict[str, Any]:
+    """The canonical form and the spellings of a class, shortened.
+
+    Of the canonical form, `skipped` characters are left out, `start` is shown, and `rest` characters are left out. A
+    spelling is its parts, its count, the kinds of its differences, and the number of characters left out at its end.
     """
     texts = [varied.urn, *(text for text, _ in varied.spellings)]
-    before = 0
+    skipped = 0
     if max(map(len, texts)) > _LONG:
+        # What the least and the greatest text have in common at the beginning, all texts have.
         least, greatest = min(texts), max(texts)
         common = next((at for at, pair in enumerate(zip(least, greatest, strict=False)) if pair[0] != pair[1]), 0)
-        before = max(0, common - _AROUND)
-    start = varied.urn[before : before + _LONG]
+        skipped = max(0, common - _AROUND)
+    start = varied.urn[skipped : skipped + _LONG]
     spellings = []
-    for whole, count in varied.spellings:
-        text = whole[before : before + _LONG]
-        is_whole = start == varied.urn and text == whole
+    for spelling, count in varied.spellings:
+        text = spelling[skipped : skipped + _LONG]
+        is_whole = start == varied.urn and text == spelling
         kinds = ways(start, text) if is_whole else []
-        spellings.append((differences(start, text), count, kinds, len(whole) - before - len(text)))
-    return {"before": before, "start": start, "rest": len(varied.urn) - before - len(start), "spellings": spellings}
+        spellings.append((differences(start, text), count, kinds, len(spelling) - skipped - len(text)))
+    return {"skipped": skipped, "start": start, "rest": len(varied.urn) - skipped - len(start), "spellings": spellings}

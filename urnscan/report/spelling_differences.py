@@ -1,7 +1,7 @@
-"""Differences between a spelling of a name and its canonical form: other characters, characters left out, and the kind.
+"""Differences between a spelling of a name and its canonical form, and the kinds of these differences.
 
-The two are aligned without regard to case, as a person would align `URN:ISBN:0-9999` and `urn:isbn:09999`; then
-characters are compared as they are.
+The two texts are aligned without regard to case, as a person would align `URN:ISBN:0-9999` and `urn:isbn:09999`. Then
+their characters are compared, with case.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ _LOWER = {code: code + 32 for code in range(65, 91)}
 _HEX = re.compile("%[0-9A-Fa-f]{2}")
 
 
-class Run(NamedTuple):
-    """A part of a spelling."""
+class SpellingPart(NamedTuple):
+    """A part of a spelling, next to the same part of the canonical form."""
 
     text: str
-    """Part of the spelling; empty if the spelling leaves something out."""
+    """Part of the spelling; empty if the spelling lacks this part."""
     kind: str
     """`same`, `other`, `left-out`."""
     canonical: str
-    """Corresponding part of the canonical form."""
+    """Part of the canonical form; empty if the canonical form lacks it."""
 
 
-def differences(canonical: str, spelling: str) -> list[Run]:
-    """The spelling, cut into parts that are equal to the canonical form or differ from it.
+def differences(canonical: str, spelling: str) -> list[SpellingPart]:
+    """The spelling, split into parts that are equal to the canonical form or differ from it.
 
-    >>> [(run.text, run.kind) for run in differences("urn:isbn:0395", "URN:isbn:0-395")]
+    >>> [(part.text, part.kind) for part in differences("urn:isbn:0395", "URN:isbn:0-395")]
     [('URN', 'other'), (':isbn:0', 'same'), ('-', 'other'), ('395', 'same')]
     >>> differences("urn:a:b-c", "urn:a:bc")[1]
-    Run(text='', kind='left-out', canonical='-')
+    SpellingPart(text='', kind='left-out', canonical='-')
     """
-    runs: list[Run] = []
+    parts: list[SpellingPart] = []
     matcher = SequenceMatcher(None, canonical.translate(_LOWER), spelling.translate(_LOWER), autojunk=False)
     for _, first, last, start, end in matcher.get_opcodes():
-        expected, found = canonical[first:last], spelling[start:end]
-        pairs = zip(expected, found, strict=True) if len(expected) == len(found) else [(expected, found)]
+        expected, text = canonical[first:last], spelling[start:end]
+        pairs = zip(expected, text, strict=True) if len(expected) == len(text) else [(expected, text)]
         for one, other in pairs:
-            runs.append(Run(other, "same" if one == other else "other" if other else "left-out", one))
-    joined = []
-    for (kind, _), group in groupby(runs, lambda run: (run.kind, bool(run.canonical))):
-        some = list(group)
-        joined.append(Run("".join(run.text for run in some), kind, "".join(run.canonical for run in some)))
-    return joined
+            parts.append(SpellingPart(other, "same" if one == other else "other" if other else "left-out", one))
+    joined_parts = []
+    for (kind, _), neighbours in groupby(parts, lambda part: (part.kind, bool(part.canonical))):
+        texts, canonicals = zip(*((part.text, part.canonical) for part in neighbours), strict=True)
+        joined_parts.append(SpellingPart("".join(texts), kind, "".join(canonicals)))
+    return joined_parts
 
 
 def ways(canonical: str, spelling: str) -> list[str]:
@@ -54,20 +54,20 @@ def ways(canonical: str, spelling: str) -> list[str]:
     >>> ways("urn:isbn:0-395%2C", "URN:ISBN:0395%2c")
     ['case of "urn"', 'case of the NID', 'characters left out', 'case of hex digits']
     """
-    found: dict[str, None] = {}
+    kinds: dict[str, None] = {}
     nss = canonical.find(":", 4) + 1
     hexes = {place for match in _HEX.finditer(canonical) for place in range(*match.span())}
     at = 0
-    for run in differences(canonical, spelling):
-        if run.kind == "left-out":
-            found["characters left out"] = None
-        elif run.kind == "other" and not run.canonical:
-            found["characters added"] = None
-        elif run.kind == "other" and run.canonical.translate(_LOWER) != run.text.translate(_LOWER):
-            found["other characters"] = None
-        elif run.kind == "other":
-            for place in range(at, at + len(run.canonical)):
-                part = 'of "urn"' if place < 4 else "of the NID" if place < nss else "in the name"
-                found[f"case {'of hex digits' if place in hexes else part}"] = None
-        at += len(run.canonical)
-    return list(found)
+    for part in differences(canonical, spelling):
+        if part.kind == "left-out":
+            kinds["characters left out"] = None
+        elif part.kind == "other" and not part.canonical:
+            kinds["characters added"] = None
+        elif part.kind == "other" and part.canonical.translate(_LOWER) != part.text.translate(_LOWER):
+            kinds["other characters"] = None
+        elif part.kind == "other":
+            for place in range(at, at + len(part.canonical)):
+                where = 'of "urn"' if place < 4 else "of the NID" if place < nss else "in the name"
+                kinds[f"case {'of hex digits' if place in hexes else where}"] = None
+        at += len(part.canonical)
+    return list(kinds)

@@ -1,4 +1,4 @@
-"""Figures of rows that come in batches: sums by keys, and the rows with the greatest numbers. No batch is kept."""
+"""Figures of rows that come in batches: sums by keys, and the rows with the greatest numbers. Batches are not kept."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from urnscan.compiled.arrow import decoded
 
 Numbers = npt.NDArray[np.int64]
 
+# Rows that are added up together. If there are many different keys, twice as many rows as keys are.
 _FEW = 1 << 16
-"""Rows that are added up together, or twice the number of different keys."""
 
 
 class Tally:
@@ -21,26 +21,26 @@ class Tally:
 
     def __init__(self, keys: Sequence[str], sums: Sequence[str]) -> None:
         self._keys, self._sums = list(keys), list(sums)
-        self._waiting: list[pa.Table] = []
+        self._pending: list[pa.Table] = []
         self._rows, self._full = 0, _FEW
 
     def add(self, **columns: pa.Array) -> None:
-        """Add rows of keys and numbers. Keys may be dictionaries."""
-        self._waiting.append(self._summed(pa.table(columns)))
-        self._rows += self._waiting[-1].num_rows
+        """Add rows of keys and numbers. Columns of keys may be dictionary arrays."""
+        self._pending.append(self._sum(pa.table(columns)))
+        self._rows += self._pending[-1].num_rows
         if self._rows > self._full:
-            self._waiting = [self.result()]
-            self._rows = self._waiting[0].num_rows
+            self._pending = [self.result()]
+            self._rows = self._pending[0].num_rows
             self._full = max(_FEW, 2 * self._rows)
 
     def result(self) -> pa.Table | None:
         """A row for each key, with its sums; None if there were no rows."""
-        return self._summed(pa.concat_tables(self._waiting)) if self._waiting else None
+        return self._sum(pa.concat_tables(self._pending)) if self._pending else None
 
-    def _summed(self, rows: pa.Table) -> pa.Table:
-        summed = rows.group_by(self._keys, use_threads=False).aggregate([(name, "sum") for name in self._sums])
-        columns = [decoded(summed.column(name)) for name in self._keys]
-        columns += [summed.column(f"{name}_sum") for name in self._sums]
+    def _sum(self, rows: pa.Table) -> pa.Table:
+        sums = rows.group_by(self._keys, use_threads=False).aggregate([(name, "sum") for name in self._sums])
+        columns = [decoded(sums.column(name)) for name in self._keys]
+        columns += [sums.column(f"{name}_sum") for name in self._sums]
         return pa.table(columns, names=self._keys + self._sums)
 
 
@@ -49,11 +49,12 @@ class Top:
 
     def __init__(self, size: int, numbers: int = 1) -> None:
         self._size = size
-        self._kept = np.empty((numbers + 1, 0), np.int64)  # and a row's place, negative
+        # A column for each row: its numbers, and its place as a negative number.
+        self._top = np.empty((numbers + 1, 0), np.int64)
         self._least: Numbers | None = None
 
     def add(self, places: Numbers, *numbers: Numbers) -> None:
-        """Take rows; their places are greater than those of earlier ones."""
+        """Add rows. Their places are greater than those of rows that were added earlier."""
         rows = np.vstack([*numbers, -places])
         if self._least is not None:
             better, equal = np.zeros(len(places), np.bool_), np.ones(len(places), np.bool_)
@@ -61,18 +62,18 @@ class Top:
                 better |= equal & (number > least)
                 equal &= number == least
             rows = rows[:, better]
-        self._kept = np.hstack([self._kept, rows])
-        if self._kept.shape[1] > 2 * self._size or (self._least is None and self._kept.shape[1] >= self._size):
+        self._top = np.hstack([self._top, rows])
+        if self._top.shape[1] > 2 * self._size or (self._least is None and self._top.shape[1] >= self._size):
             self._cut()
 
     def places(self) -> Numbers:
         """Places of the rows, the greatest first."""
         self._cut()
-        places: Numbers = -self._kept[-1]
+        places: Numbers = -self._top[-1]
         return places
 
     def _cut(self) -> None:
-        order = np.lexsort(self._kept[::-1])[::-1][: self._size]
-        self._kept = self._kept[:, order]
+        order = np.lexsort(self._top[::-1])[::-1][: self._size]
+        self._top = self._top[:, order]
         if len(order) == self._size > 0:
-            self._least = self._kept[:, -1]
+            self._least = self._top[:, -1]
