@@ -16,7 +16,7 @@ from urnscan.grouping import ranges as ranging
 from urnscan.grouping.classes import add_up, classes_of
 from urnscan.grouping.ranges import Ranges
 from urnscan.run import partial_result as partial
-from urnscan.run.partial_result import NAMED_PARTIAL, Sums, names_of, packed, parted, unpacked
+from urnscan.run.partial_result import NAMED_PARTIAL, Sums, names_of, packed, split_by_range, unpacked
 from urnscan.tables.schemas import PARTIAL
 
 
@@ -55,7 +55,7 @@ def test_the_same_classes(found, ends, before, after, settings):
         for start, end in zip([0, *ends], [*ends, len(found)], strict=True):
             for _, blob in list(given_by(found[start:end], before, 3)):
                 (rows,) = unpacked(packed([blob]))
-                for number, some in parted(rows.select(PARTIAL.names), names_of(rows), after):
+                for number, some in split_by_range(rows.select(PARTIAL.names), names_of(rows), after):
                     assert {bisect_right(after.bounds, urn.encode()) for urn in some["urn"].to_pylist()} == {number}
                     assert some.schema.equals(NAMED_PARTIAL)
                     assert names_of(some) == {place: f"source {place}" for place in some["first_source"].to_pylist()}

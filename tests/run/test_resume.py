@@ -20,7 +20,7 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.run import resume as module
 from urnscan.run.resume import Shards, stamp
 from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows
-from urnscan.run.tasks import FilePart, Files
+from urnscan.run.tasks import FileGroup, FilePart
 from urnscan.stores.input import Input, Listed
 from urnscan.stores.urls import Remote, parse_url
 
@@ -152,7 +152,7 @@ class TestKept:
     def test_all_of_it(self, left):
         for _ in range(3):
             with resumed(left) as shards:
-                assert shards.are_some
+                assert shards.has_earlier
                 assert kept(shards) == EXPECTED
 
     def test_rows_come_back_with_their_schema(self, left):
@@ -208,7 +208,7 @@ class TestKept:
             )
         with Shards(left / "out", MEANING | {"syntax": "rfc8141"}, resume=True, force=True) as shards:
             assert shards.differing == ["syntax"]
-            assert not shards.are_some
+            assert not shards.has_earlier
             assert kept(shards) == {}
         assert [*left.iterdir()] == []
 
@@ -227,7 +227,7 @@ class TestKept:
         lines.write_bytes(b'{"syntax')
         with resumed(tmp_path) as shards:
             assert not shards.differing
-            assert not shards.are_some
+            assert not shards.has_earlier
 
     def test_the_order_of_a_meaning_is_none(self, left):
         with resumed(left, dict(reversed(MEANING.items()))) as shards:
@@ -325,7 +325,7 @@ class TestWhen:
     def test_force_removes_it_and_says_so(self, left):
         with Shards(left / "out", MEANING, resume=False, force=True) as shards:
             assert shards.discarded.startswith("the work of an earlier run on 130 octets, ")
-            assert not shards.are_some
+            assert not shards.has_earlier
             assert [*left.iterdir()] == []
 
     def test_what_a_short_run_left_is_removed(self, tmp_path):
@@ -499,16 +499,16 @@ class TestStamp:
 
     def test_octets(self, files):
         whole = Input(str(files[0]), str(files[0]), 5)
-        assert stamp(Files(0, (listed(*files),))).octets == 15
-        assert stamp(Files(0, (whole, listed(*files[1:])))).octets == 15
+        assert stamp(FileGroup(0, (listed(*files),))).octets == 15
+        assert stamp(FileGroup(0, (whole, listed(*files[1:])))).octets == 15
         assert stamp(FilePart(0, whole, 0, 2)).octets == 2
         assert stamp(FilePart(0, whole, 2, sys.maxsize)).octets == 3
 
     def test_each_task_has_its_own(self, files):
         whole = Input(str(files[0]), str(files[0]), 5)
         tasks = [
-            *(Files(place, (listed(*files[:count]),)) for place in (0, 1) for count in (1, 2, 3)),
-            Files(0, (listed(*reversed(files)),)),
+            *(FileGroup(place, (listed(*files[:count]),)) for place in (0, 1) for count in (1, 2, 3)),
+            FileGroup(0, (listed(*reversed(files)),)),
             FilePart(0, whole, 0, 2),
             FilePart(0, whole, 2, 4),
             FilePart(0, whole, 2, sys.maxsize),
@@ -519,7 +519,7 @@ class TestStamp:
 
     @pytest.mark.parametrize("change", ["size", "time"])
     def test_it_changes_with_each_input(self, files, change):
-        task = Files(0, (listed(*files),))
+        task = FileGroup(0, (listed(*files),))
         for path in files:
             before = stamp(task)
             found = path.stat()
@@ -533,7 +533,7 @@ class TestStamp:
         os.mkfifo(tmp_path / "fifo")
         paths = [str(tmp_path / "fifo"), "/dev/zero", str(tmp_path), str(tmp_path / "nope"), None]
         for path in paths:
-            task = Files(0, (listed(*files), Input(path or "-", path, None)))
+            task = FileGroup(0, (listed(*files), Input(path or "-", path, None)))
             assert stamp(task) == ("", 0, 0)
         assert stamp(SourceError("nope", "does not exist")) == ("", 0, 0)
 
@@ -546,20 +546,20 @@ class TestStamp:
 
         inputs = [(page("a", "1"),), (page("b", "1"),), (page("a", "2"),), (page("a", "1"), page("b", "1"))]
         inputs += [(listed(*files), page("a", "1"))]
-        tasks = [Files(0, each) for each in inputs] + [Files(1, inputs[0])]
+        tasks = [FileGroup(0, each) for each in inputs] + [FileGroup(1, inputs[0])]
         assert len({stamp(task).text for task in tasks}) == len(tasks)
         assert all(stamp(task) == stamp(task) and len(stamp(task).text) == 32 for task in tasks)
         assert stamp(tasks[3]).octets == 10
-        assert stamp(Files(0, (page("a", None), page("b", "1"), page("c", None)))) == ("", 0, 2)
+        assert stamp(FileGroup(0, (page("a", None), page("b", "1"), page("c", None)))) == ("", 0, 2)
 
     def test_records(self, files):
         """`--cdx`: a task is another one if the index names other records of its files; their octets count."""
         path = str(files[0])
 
         def task(*extents):
-            return Files(0, (Input(path, path, sum(end - start for start, end in extents), extents=extents),))
+            return FileGroup(0, (Input(path, path, sum(end - start for start, end in extents), extents=extents),))
 
-        tasks = [task((0, 2)), task((0, 3)), task((0, 2), (3, 4)), Files(0, (Input(path, path, 5),))]
+        tasks = [task((0, 2)), task((0, 3)), task((0, 2), (3, 4)), FileGroup(0, (Input(path, path, 5),))]
         assert len({stamp(each).text for each in tasks}) == len(tasks)
         assert [stamp(each).octets for each in tasks] == [2, 3, 3, 5]
         before = stamp(tasks[0])

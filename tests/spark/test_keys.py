@@ -9,7 +9,7 @@ import pytest
 from urnscan.errors import SourceError
 from urnscan.grouping.ranges import Ranges
 from urnscan.run.options import Options, named_inputs
-from urnscan.run.tasks import FilePart, Files, Sizes, tasks
+from urnscan.run.tasks import FileGroup, FilePart, Sizes, tasks
 from urnscan.spark.keys import KeySample, choose_heads, sample_head
 from urnscan.spark.partitions import partitions_of
 from urnscan.stores.input import Input
@@ -25,19 +25,19 @@ def test_heads_are_spread_over_the_octets():
     """A huge file has as many as its share; of parts of files only the first octets are read."""
     planned = [
         *(FilePart(0, None, number, number + 16 * MIB) for number in range(16)),
-        Files(1, ()),
+        FileGroup(1, ()),
         SourceError("x", "y"),
     ]
     chosen = choose_heads(planned, [16 * MIB] * 16 + [256 * MIB, 0])
     assert len(chosen) == 9, "what has no octets has no head"
     assert [head.start for head in chosen[:8]] == [1, 3, 5, 7, 9, 11, 13, 15]
     assert all(head.end == head.start + MIB // 2 for head in chosen[:8])
-    assert chosen[8] == Files(1, ())
+    assert chosen[8] == FileGroup(1, ())
 
 
 @pytest.mark.parametrize("sizes", [[], [0], [127 * MIB], [MIB] * 127])
 def test_no_heads_where_there_is_little_to_do(sizes):
-    assert choose_heads([Files(0, ())] * len(sizes), sizes) == []
+    assert choose_heads([FileGroup(0, ())] * len(sizes), sizes) == []
 
 
 @pytest.mark.full

@@ -273,7 +273,7 @@ def _open_shards(
     stack.push(note_how_to_continue)
     if shards.discarded and not arguments.quiet:
         say(f"--force: {shards.discarded} is discarded")
-    elif arguments.resume and not arguments.quiet and not shards.are_some:
+    elif arguments.resume and not arguments.quiet and not shards.has_earlier:
         other = "the earlier run had other options"
         say(f"{other if shards.differing else 'nothing is kept of an earlier run'}: beginning anew")
     return shards

@@ -21,7 +21,7 @@ from urnscan.run.options import Named, Options, named_inputs, read_options
 from urnscan.run.partial_result import NAMED_PARTIAL, Sums, classes_of_partial, packed, unpacked
 from urnscan.run.pipeline import Report
 from urnscan.run.task_results import Counts, Done, Failed, ResultRows
-from urnscan.run.tasks import FilePart, Files, Sizes, tasks
+from urnscan.run.tasks import FileGroup, FilePart, Sizes, tasks
 from urnscan.run.worker import Worker
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.stores.input import Listed
@@ -89,8 +89,8 @@ def scan_partial(
     batches: list[pa.RecordBatch] = []
     counted_file = None  # the number of the last huge file that was counted: it is split into several tasks
     for task in tasks(named_inputs(inputs), options, (), _SIZES):
-        if isinstance(task, Files | FilePart):
-            sources = task.inputs if isinstance(task, Files) else [task.input]
+        if isinstance(task, FileGroup | FilePart):
+            sources = task.inputs if isinstance(task, FileGroup) else [task.input]
             places = task.place + sum(len(source) if isinstance(source, Listed) else 1 for source in sources)
         for result in worker.work(task):
             match result:

@@ -1,4 +1,4 @@
-"""Failures and notes of a run, told as they happen."""
+"""Failures and notes of a run, reported when they happen."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from urnscan.errors import FatalError, SourceError, SourceNote, option
 
 NO_PLACE = -1
 """Place of an argument that names no input."""
-_MOST_FAILURES = 20  # of one kind in one input that are told one by one
+# Failures of one kind in one input that are reported one by one.
+_MOST_FAILURES = 20
 
 
 def add_note(notes: list[SourceNote], note: SourceNote) -> None:
-    """Add a note to those of a run; of a type that is told together only the first, which counts the others."""
+    """Add a note to those of a run. Of a type that is reported `together`, only the first is added: it counts the others."""
     for first in notes if note.together else ():
         if type(first) is type(note):
             first.count += note.count
@@ -22,10 +23,10 @@ def add_note(notes: list[SourceNote], note: SourceNote) -> None:
 
 
 class Failures:
-    """Tells failures and notes as they happen; of an input with very many, only their number in the end."""
+    """Reports failures and notes when they happen. If an input has very many, the rest is reported as one number."""
 
     def __init__(self, on_failure: Callable[[SourceError], None] = lambda _: None, *, strict: bool = False) -> None:
-        """`on_failure` is told of failures and notes; `strict`: the first failure ends the run."""
+        """`on_failure` gets failures and notes. With `strict`, the first failure ends the run."""
         self.failures: list[SourceError] = []
         """Failures so far."""
         self.notes: list[SourceNote] = []
@@ -34,12 +35,13 @@ class Failures:
         self._strict = strict
         self._place = NO_PLACE
         self._input = self._last = ""
-        self._met: Counter[type[SourceError]] = Counter()  # in the input, by their kinds
+        # Numbers of failures and notes in the current input, by their kinds.
+        self._counts: Counter[type[SourceError]] = Counter()
 
     def add(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
         """Add a failure or a note in the input of this place and name. Raises FatalError if it ends the run.
 
-        `is_part`: the failure is in a part of the input, and the next parts may fail in the same way, told once.
+        `is_part`: the failure is in a part of a huge file. If the next part fails in the same way, that is not reported.
         """
         if place != self._place or place == NO_PLACE:
             self.finish()
@@ -51,19 +53,19 @@ class Failures:
             self._report(error)
             return
         kind = SourceError if error.most_told is None else type(error)
-        self._met[kind] += 1
-        if self._met[kind] <= _MOST_FAILURES:
+        self._counts[kind] += 1
+        if self._counts[kind] <= _MOST_FAILURES:
             self._report(error)
 
     def finish(self) -> None:
-        """End an input."""
-        for kind, met in self._met.items():
-            if (more := met - _MOST_FAILURES) > 0:
-                several = "notes" if kind is SourceNote else "failures"
-                others = kind(self._input, f"{more:,} more {several} in it")
+        """End the current input: report how many failures and notes were not reported."""
+        for kind, count in self._counts.items():
+            if (more := count - _MOST_FAILURES) > 0:
+                plural = "notes" if kind is SourceNote else "failures"
+                others = kind(self._input, f"{more:,} more {plural} in it")
                 others.count = more
                 self._report(others)
-        self._met.clear()
+        self._counts.clear()
 
     def _report(self, error: SourceError) -> None:
         self._on_failure(error)

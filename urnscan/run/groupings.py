@@ -15,9 +15,10 @@ from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 
 def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callable[[int], Grouping]:
-    """Function that makes a grouping with so many octets of memory, to be used until the stack is closed.
+    """The function that makes a grouping: `groupings(…)(10**9)` is one that takes 10**9 octets of memory before it spills.
 
-    The threads of the pool do the work. Rows are spilled to a folder in `spill_folder`; None: in the system's folder for temporary files.
+    The threads of the pool do its work. Rows are spilled to a folder in `spill_folder`; if that is None, in the system's
+    folder for temporary files. The folder is removed when `stack` is closed, so groupings must not be used later.
     """
     folder = SpillFolder(spill_folder)
     stack.callback(folder.remove)
@@ -25,7 +26,7 @@ def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callab
 
 
 class SpillFolder:
-    """A temporary folder for spilled rows in `parent`, made when it is first needed."""
+    """A temporary folder in `parent` for spilled rows. It is made when the first rows are spilled."""
 
     def __init__(self, parent: Path | None) -> None:
         self._parent = parent
@@ -46,6 +47,6 @@ class SpillFolder:
         return Path(self._folder.name)
 
     def remove(self) -> None:
-        """Remove the folder."""
+        """Remove the folder and the rows in it."""
         if self._folder is not None:
             self._folder.cleanup()

@@ -1,4 +1,4 @@
-"""Options of a run: one frozen record, the same for the command and for Python; and its making from parameters."""
+"""Options of a run: one frozen record, the same for the command and for Python, and functions that make it from parameters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from urnscan.version import __version__
 _POSITIVE = ("jobs", "memory", "filter_timeout", "max_ratio", "max_size", "max_depth", "max_members")
 """Options that are at least 1."""
 OF_INPUTS = frozenset({"include", "exclude", "follow", "encoding", "column", "where", "filters", "strict", *_POSITIVE})
-"""Options that mean nothing for a column that the caller gives."""
+"""Options of reading: they have no meaning where the caller has the texts already, in a column."""
 _MOST_JOBS = 1024
 _NO_LIMITS = Limits()
 
@@ -52,55 +52,55 @@ class Options:
     syntax: str = "rfc2141"
     """Standard by which a match begins and ends, one of `urnscan.SYNTAXES`."""
     equivalence: str = "lexical"
-    """Which matches are one class, one of `urnscan.LEVELS`."""
+    """Level of equivalence: which matches are in one class. One of `urnscan.LEVELS`."""
     trim: bool = False
-    """Whether punctuation at the end of a match, and all behind `,urn:` and `;urn:`, is cut off."""
+    """Whether punctuation at the end of a match is cut off, and also `,urn:` or `;urn:` with all text after it."""
     resolver_tail: ResolverTail = "keep"
-    """Whether of a URL that contains a URN the part behind the URN is kept or cut."""
+    """What is done with the rest of a URL after the URN in it: kept as a part of the match, or cut off."""
     recover: tuple[str, ...] = ()
-    """Views in which hidden URNs are looked for, names of `views.KINDS`, or `all`."""
+    """Views in which hidden URNs are searched: names in `views.KINDS`, or `all`."""
     max_length: int = MAX_LENGTH
     """Octets after which a match is cut."""
     nid: tuple[str, ...] = ()
-    """Namespaces, or beginnings of names in them, such as `nbn:de`; only these count. Empty: all names."""
+    """Namespaces, or prefixes of names such as `nbn:de`; only these names count. Empty: all names."""
     not_nid: tuple[str, ...] = ()
-    """Namespaces, or beginnings of names in them, that do not count."""
+    """Namespaces, or prefixes of names, that do not count."""
     rules: Rules = None
-    """Own rules of namespaces: a file, or what `urnscan.namespaces.read_rules` gave. The options keep the rules, and
+    """Custom rules of namespaces: a file, or the result of `urnscan.namespaces.read_rules`. The options keep the rules,
     not the path.
     """
     include: tuple[str, ...] = ()
-    """Globs; of a folder only files that match one are read; empty: all files."""
+    """Globs: only files in a folder that match one of them are read. Empty: all files."""
     exclude: tuple[str, ...] = ()
-    """Globs; files and folders in a folder that match one are skipped."""
+    """Globs: files and folders in a folder that match one of them are skipped."""
     follow: bool = False
     """Whether symbolic links in a folder are followed."""
     encoding: str | None = None
-    """Encoding of inputs without a byte order mark; None: they are read as octets, as fits all supersets of ASCII."""
+    """Encoding of inputs without a byte order mark. None: they are read as octets, which fits all supersets of ASCII."""
     column: tuple[str, ...] = ()
-    """Columns of tables, and fields of CSV, TSV and JSON, that are read; empty: all text of tables."""
+    """Columns of tables, and fields of CSV, TSV and JSON, that are read. Empty: all texts of tables."""
     where: str | None = None
-    """Conditions on the records of web archives, such as `status=200 mime=text/*`; only such records are read. None: all
-    inputs are.
+    """Conditions on the records of web archives, such as `status=200 mime=text/*`: only records that fulfil them are read.
+    None: all inputs are read.
     """
     filters: tuple[str, ...] = ()
-    """Commands that make text of files, such as `pdf:pdftotext % -`; of several the first that fits is used."""
+    """Commands that convert files to text, such as `pdf:pdftotext % -`. The first one that fits a file is used."""
     filter_timeout: int = 600
     """Seconds that a filter may take for a file."""
     max_ratio: int = _NO_LIMITS.ratio
-    """Octets that may come out of one octet of a compressed input."""
+    """Maximum of octets that one octet of a compressed input may become."""
     max_size: int = _NO_LIMITS.size
-    """Octets that may come out of a compressed input; also as text, such as "2TB"."""
+    """Maximum of octets that a compressed input may become; also as text, such as "2TB"."""
     max_depth: int = _NO_LIMITS.depth
-    """Layers of compression, archives and tables inside each other."""
+    """Maximum number of layers of compression, archives and tables inside each other."""
     max_members: int = _NO_LIMITS.members
-    """Members of the archives in an input."""
+    """Maximum number of members of the archives in an input."""
     jobs: int = field(
         default_factory=lambda: len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     )
     """Threads; for large dumps of records, processes."""
     memory: int = 10**9
-    """Octets that grouping may take before it spills to disk; also as text, such as "500MB"."""
+    """Octets of memory that grouping may take before it spills rows to disk; also as text, such as "500MB"."""
     strict: bool = False
     """Whether the first input that cannot be read ends the run."""
 
@@ -137,7 +137,8 @@ class Options:
             raise ArgumentError(f"{option('jobs', None)} must be at most {_MOST_JOBS:,}")
         if self.encoding is not None:
             check_encoding(self.encoding)
-        _ = self.reading  # checks conditions and filters
+        # This checks conditions and filters.
+        _ = self.reading
 
     @cached_property
     def level(self) -> Level:
@@ -158,16 +159,19 @@ class Options:
         return Reading(self.encoding, self.column, limits, where, filters)
 
     def metadata(self) -> dict[str, Any]:
-        """Metadata of outputs: the version, the edition of the tables, and the options that decide what is found."""
+        """Metadata of outputs: the version, the edition of the tables, and the options that decide the result."""
         names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length", "where")
-        told = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
-        told |= {name: list(getattr(self, name)) for name in ("recover", "nid", "not_nid", "filters")}
-        return told | {"rules": self.level.rulebook.sha256}
+        metadata = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
+        metadata |= {name: list(getattr(self, name)) for name in ("recover", "nid", "not_nid", "filters")}
+        return metadata | {"rules": self.level.rulebook.sha256}
 
     def identity(self) -> dict[str, Any]:
-        """The version, the columns, and all options that decide the result of an input: it is the same in two runs with the same."""
-        aside = ("include", "exclude", "follow", "jobs", "memory", "strict")
-        names = (field.name for field in fields(self) if field.name not in aside)
+        """The version, the columns, and all options that decide the result of an input.
+
+        Two runs with equal identities get the same result from the same input.
+        """
+        without_effect = ("include", "exclude", "follow", "jobs", "memory", "strict")
+        names = (field.name for field in fields(self) if field.name not in without_effect)
         values = {"version": __version__, "columns": OCCURRENCES.names} | {name: getattr(self, name) for name in names}
         return values | {"rules": self.level.rulebook.sha256}
 
@@ -192,14 +196,15 @@ class Options:
 
 
 def as_flag(name: str, value: object) -> bool:
-    """Whether an option is chosen. Raises ArgumentError for other values: "no" would count as a yes."""
-    if value not in (True, False):  # also flags of numpy, and 1 and 0
+    """Whether an option is on. Raises ArgumentError for other values, as the text "no" would count as a yes."""
+    # Flags of numpy, 1 and 0 are equal to True or False.
+    if value not in (True, False):
         raise ArgumentError(f"{name} must be True or False, not {value!r}")
     return bool(value)
 
 
 def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value that a caller gives)
-    """The number that an option is given. Raises ArgumentError for other values."""
+    """The value of an option as an integer. Raises ArgumentError if it is not an integer."""
     try:
         return operator.index(value)
     except TypeError:
@@ -207,26 +212,27 @@ def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value th
 
 
 def _as_octets(name: str, value: object) -> object:
-    """A size that is given as text, as a number. Raises ArgumentError."""
+    """A size such as "2GB" in octets; other values unchanged. Raises ArgumentError."""
     try:
         return octets_of(value) if isinstance(value, str) else value
     except ValueError as error:
         raise ArgumentError(f"{name}: {error}") from None
 
 
-def read_options(given: Mapping[str, Any], *kinds: type, without: Collection[str] = ()) -> tuple[Any, ...]:
-    """A record of each kind from the parameters of a function, without the fields `without`.
+def read_options(parameters: Mapping[str, Any], *kinds: type, without: Collection[str] = ()) -> tuple[Any, ...]:
+    """A record of each kind from the parameters of a function, which are by name. Fields in `without` keep their defaults.
 
-    `given` are the parameters by name; those that are no fields are passed over. None means the default of a field that
-    is made anew for each record (`jobs`). Raises ArgumentError for a wrong value; FatalError as Options.
+    A parameter that is not a field is ignored. If a field has a default that is calculated for each record (`jobs`), None
+    means this default. Raises ArgumentError for a wrong value; FatalError as Options.
     """
     records = []
     for kind in kinds:
-        values = {field.name: given[field.name] for field in fields(kind) if field.name in given.keys() - without}
-        made = {field.name for field in fields(kind) if field.default_factory is not MISSING}
+        names = parameters.keys() - without
+        values = {field.name: parameters[field.name] for field in fields(kind) if field.name in names}
+        calculated = {field.name for field in fields(kind) if field.default_factory is not MISSING}
         try:
             records.append(
-                kind(**{name: value for name, value in values.items() if value is not None or name not in made})
+                kind(**{name: value for name, value in values.items() if value is not None or name not in calculated})
             )
         except (TypeError, ValueError) as error:
             raise ArgumentError(str(error)) from None
@@ -234,7 +240,7 @@ def read_options(given: Mapping[str, Any], *kinds: type, without: Collection[str
 
 
 def local_name(path: str | bytes | os.PathLike[str]) -> str:
-    """The name of an input or an output that a caller gives, with his home folder in the place of `~`."""
+    """The name of an input or an output that a caller gives, with the home folder instead of `~`."""
     return os.path.expanduser(os.fsdecode(path))  # noqa: PTH111 (a Path would change URLs)
 
 
@@ -243,9 +249,9 @@ Named: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def named_inputs(inputs: Iterable[Named]) -> tuple[str, ...]:
-    """Names of the inputs that a caller gives, `~` replaced by the home folder.
+    """Names of the inputs that a caller gives, with the home folder instead of `~`.
 
-    A list or a tuple stands for the inputs in it. Raises ArgumentError if there are none, or one cannot be an input.
+    A list or a tuple is replaced by the inputs in it. Raises ArgumentError if there are none, or one cannot be an input.
     """
     paths: list[Any] = [path for paths in inputs for path in (paths if isinstance(paths, list | tuple) else [paths])]
     if not paths:

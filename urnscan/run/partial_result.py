@@ -1,4 +1,4 @@
-"""Partial rows of several workers: they are exchanged as rows with the names of their sources, and become classes at last."""
+"""Partial rows of several workers: they are exchanged with the names of their sources, and grouped into classes in the end."""
 
 from __future__ import annotations
 
@@ -25,83 +25,95 @@ ROWS = 1 << 18
 NAMED_PARTIAL = PARTIAL.append(pa.field("source", pa.string()))
 """PARTIAL with the name of the first source, in the first row of each source."""
 
-_OCTETS = 256 << 20  # of rows that wait
-_TRIED = 16  # one row of so many is added up first: it tells whether that makes rows fewer
-_KEYS = 256  # keys of the sample for each of these shares
-_FEWER = 0.9  # share of the rows that must be left at most, if it is to be worth the time
+# Octets of pending rows.
+_OCTETS = 256 << 20
+# A trial adds up one row in 16. It shows whether adding up all rows makes them fewer.
+_TRIED = 16
+# Keys of the sample for each sixteenth of the rows.
+_KEYS = 256
+# Adding up is worth its time if at most this share of the rows remains.
+_FEWER = 0.9
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))
 
 
 class Sums:
-    """Parts rows by ranges of keys, and adds them up first where that makes them fewer, so that fewer are exchanged."""
+    """Splits rows by ranges of keys. Rows with equal keys are added up first, if they are many: then fewer are exchanged."""
 
     def __init__(self, ranges: Ranges = Ranges()) -> None:  # noqa: B008 (it is frozen)
         self._ranges = ranges
-        self._waiting: list[pa.RecordBatch] = []
+        self._pending: list[pa.RecordBatch] = []
         self._names: dict[int, str] = {}
         self._rows = self._octets = 0
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Add SINGLE rows, in input order; gives what `parted` gives when many wait. `names` has the names of the inputs."""
-        self._waiting.append(rows)
+        """Add SINGLE rows, in input order, with the names of their inputs.
+
+        Yields nothing until many rows are pending, then these as `split_by_range` gives them.
+        """
+        self._pending.append(rows)
         self._names.update(names)
         self._rows += rows.num_rows
         self._octets += rows.nbytes
         if self._rows > ROWS or self._octets > _OCTETS:
             self._add_up()
-            if self._rows > ROWS // 2 or self._octets > _OCTETS // 2:  # waiting longer would hardly make them fewer
+            # If half of them remain, to keep them longer would hardly make them fewer.
+            if self._rows > ROWS // 2 or self._octets > _OCTETS // 2:
                 yield from self.end()
 
     def end(self) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Give all rows that wait."""
+        """All pending rows, as `split_by_range` gives them."""
         if not self._rows:
             return
-        if len(self._waiting) > 1 or not self._waiting[0].schema.equals(PARTIAL):
+        if len(self._pending) > 1 or not self._pending[0].schema.equals(PARTIAL):
             self._add_up()
-        (rows,), names = self._waiting, self._names
-        self._waiting, self._names = [], {}
+        (rows,), names = self._pending, self._names
+        self._pending, self._names = [], {}
         self._rows = self._octets = 0
-        yield from parted(rows, names, self._ranges)
+        yield from split_by_range(rows, names, self._ranges)
 
     def _add_up(self) -> None:
-        rows = one_batch(self._waiting, PARTIAL)
-        rows = add_up([rows]) if _repeat(rows) else rows
-        self._waiting, self._rows, self._octets = [rows], rows.num_rows, rows.nbytes
+        rows = one_batch(self._pending, PARTIAL)
+        rows = add_up([rows]) if _has_many_equal_keys(rows) else rows
+        self._pending, self._rows, self._octets = [rows], rows.num_rows, rows.nbytes
 
 
-def _repeat(rows: pa.RecordBatch) -> bool:
-    """Tell if many rows have equal keys. Those between two keys are tried, about one in 16."""
+def _has_many_equal_keys(rows: pa.RecordBatch) -> bool:
+    """Whether many rows have equal keys. The rows between two keys are tried, about one in 16."""
     if rows.num_rows < _TRIED * _KEYS:
         return True
     urns = octet_strings(rows.column("urn"))
     ranges = choose_ranges(sample(*urns, rows.num_rows // (_TRIED * _KEYS)), _TRIED)
-    if any(map(ranges.is_single, range(len(ranges)))):  # a key that fills a range
+    # A key that fills a range is the key of many rows.
+    if any(map(ranges.is_single, range(len(ranges)))):
         return True
     order, begins = ranges.order(*urns)
     middle = len(ranges) // 2
-    some = take_rows(rows, order[begins[middle] : begins[middle + 1]])
-    return bool(add_up([some]).num_rows < _FEWER * some.num_rows)
+    trial = take_rows(rows, order[begins[middle] : begins[middle + 1]])
+    return bool(add_up([trial]).num_rows < _FEWER * trial.num_rows)
 
 
-def parted(rows: pa.RecordBatch, names: Mapping[int, str], ranges: Ranges) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """PARTIAL rows -> the number of each range of keys that has some, and these as NAMED_PARTIAL rows.
+def split_by_range(
+    rows: pa.RecordBatch, names: Mapping[int, str], ranges: Ranges
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """PARTIAL rows -> the number of each range of keys that has rows, and its rows as NAMED_PARTIAL rows.
 
-    Rows of a range that holds only one key are added up: however frequent a class is, it is a row for each spelling.
+    `names` has the names of the inputs. Rows of a range with only one key are added up: a class that is very frequent
+    becomes one row for each spelling.
     """
     order, begins = ranges.order(*octet_strings(rows.column("urn")))
     ordered = take_rows(rows, order) if len(ranges) > 1 else rows
     for number, (first, end) in enumerate(pairwise(begins.tolist())):
         if first < end:
-            some = ordered.slice(first, end - first)
-            yield number, _named(add_up([some]) if ranges.is_single(number) else some, names)
+            part = ordered.slice(first, end - first)
+            yield number, _with_names(add_up([part]) if ranges.is_single(number) else part, names)
 
 
-def _named(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch:
+def _with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch:
     places, firsts = np.unique(numbers(rows.column("first_source")), return_index=True)
     index, is_first = np.zeros(rows.num_rows, np.int32), np.zeros(rows.num_rows, np.bool_)
     index[firsts], is_first[firsts] = np.arange(len(places)), True
-    which = pa.Array.from_buffers(pa.int32(), len(index), [bits(is_first), pa.py_buffer(index)])
-    source = text_array([names[place] for place in places.tolist()]).take(which)
+    indices = pa.Array.from_buffers(pa.int32(), len(index), [bits(is_first), pa.py_buffer(index)])
+    source = text_array([names[place] for place in places.tolist()]).take(indices)
     return pa.RecordBatch.from_arrays([*rows.columns, source], schema=NAMED_PARTIAL)
 
 
@@ -114,7 +126,7 @@ def names_of(rows: pa.RecordBatch) -> dict[int, str]:
 def classes_of_partial(
     batches: Iterable[pa.RecordBatch], options: Options, memory: int, jobs: int = 1
 ) -> Iterator[pa.RecordBatch]:
-    """NAMED_PARTIAL rows in the order of the inputs -> CODED_CLASSES rows; with about `memory` octets of rows in memory."""
+    """NAMED_PARTIAL rows in the order of the inputs -> CODED_CLASSES rows; about `memory` octets of rows are in memory."""
     names: dict[int, str] = {}
     with contextlib.ExitStack() as stack:
         grouping = groupings(stack.enter_context(Pool(jobs)), None, stack)(memory)
@@ -127,7 +139,7 @@ def classes_of_partial(
 
 
 def packed(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> bytes:
-    """One buffer of the rows, which have one schema."""
+    """The rows as one buffer, a compressed stream of Arrow. All have one schema; `schema` is needed if there are none."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema or batches[0].schema, options=_COMPRESSED) as writer:
         for rows in batches:
@@ -137,6 +149,6 @@ def packed(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -
 
 
 def unpacked(buffer: bytes) -> list[pa.RecordBatch]:
-    """The rows of a buffer."""
+    """The rows in a buffer that `packed` made."""
     with pa.ipc.RecordBatchStreamReader(pa.py_buffer(buffer)) as reader:
         return list(reader)

@@ -1,4 +1,4 @@
-"""From inputs to tables: plan the work, do it in parallel, keep the order."""
+"""One scan, from inputs to tables: split the work into tasks, do them in parallel, keep the order of the results."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ class Outputs:
     classes: Sink | None = None
     """Takes CODED_CLASSES rows."""
     frequencies: Sink | None = None
-    """Takes FREQUENCIES rows, the highest count first; only in the place of `classes`."""
+    """Takes FREQUENCIES rows, the highest count first; only instead of `classes`."""
     rejects: Sink | None = None
     """Takes REJECTS rows."""
     names: Callable[[Sequence[str]], object] | None = None
-    """Takes the names of inputs that were read, in order, after all rows of theirs."""
+    """Takes the names of inputs that were read, in order, after all their rows."""
     paths: Collection[str] = ()
-    """Files that the run writes and must not read."""
+    """Files that the run writes, and must not read."""
     spill_folder: Path | None = None
     """Folder for files of grouping; None: the system's folder for temporary files."""
     shards: Shards | None = None
     """Finished tasks of an earlier run, and of this one."""
     pool: Pool | None = None
-    """Threads that bring rows into classes, and may have other work of the sinks; None: as many as the options say."""
+    """Threads for grouping, and for work of the sinks. None: the run makes as many as `Options.jobs` says."""
 
     @property
     def tables(self) -> list[str]:
         """Names of the tables that are made."""
-        wanted = {"occurrences": self.occurrences, "classes": self.classes or self.frequencies, "rejects": self.rejects}
-        return [name for name, sink in wanted.items() if sink is not None]
+        sinks = {"occurrences": self.occurrences, "classes": self.classes or self.frequencies, "rejects": self.rejects}
+        return [name for name, sink in sinks.items() if sink is not None]
 
 
 @dataclass
@@ -72,29 +72,29 @@ class Report:
     """Counts and failures of a run."""
 
     inputs: int = 0
-    """Inputs that were read, or of which a part was."""
+    """Inputs that were read, wholly or in part."""
     octets: int = 0
     """Octets of text that were scanned."""
     occurrences: int = 0
-    """URNs that were found, each time anew."""
+    """Occurrences of URNs."""
     classes: int | None = None
-    """Different names among them; None where they were not asked for."""
+    """Classes of these occurrences; None if the run made no classes."""
     rejects: int | None = None
-    """Places where a URN nearly begins or ends badly; None where they were not asked for."""
+    """Texts that begin like a URN and are not one; None if the run made no table of rejects."""
     trimmable: int = 0
     """Occurrences that `trim` would have changed."""
     left_out: int | None = None
-    """Occurrences of names that do not count, by `nid` and `not_nid`; None where all names do."""
+    """Occurrences of names that do not count because of `nid` and `not_nid`; None if all names count."""
     components_in_names: int = 0
-    """Occurrences whose names hold components of RFC 8141 (`?+`, `?=`, `#`): rfc2141 takes them for a part of the name.
+    """Occurrences whose names contain components of RFC 8141 (`?+`, `?=`, `#`): rfc2141 treats them as a part of the name.
     Always 0 in the other syntaxes.
     """
     untrimmed: int | None = None
-    """Classes with the problem `untrimmed`; None where classes were not asked for."""
+    """Classes with the problem `untrimmed`; None if the run made no table of classes."""
     failures: list[SourceError] = field(default_factory=list)
     """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs."""
     notes: list[SourceNote] = field(default_factory=list)
-    """Inputs and members that were scanned as they are, though they have a form of their own: nothing is lost."""
+    """Inputs and members that were scanned unchanged although they have a form, such as PDF. No octets were skipped."""
     seconds: float = 0.0
     """Duration in seconds."""
 
@@ -125,9 +125,9 @@ def run(
 ) -> Report:
     """Scan the inputs and give the rows of tables to their sinks.
 
-    `progress` is told of failures and notes in the order of the inputs, of octets that were read (from the threads that read,
-    one at a time), and of the stage "grouping". Raises FatalError if no input could be read, and with `strict` if one
-    could not; raises the errors of sinks.
+    `progress` gets failures and notes in the order of the inputs, the numbers of octets that were read (from the threads
+    that read, one call at a time), and the stage "grouping". Raises FatalError if no input could be read, and with `strict`
+    if an input could not. Raises the errors of sinks.
     """
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
@@ -146,7 +146,8 @@ def run(
             return lambda task: pool.timings.steps("scan", _pieces(worker, outputs.shards, task))
 
         pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs, octets_of)
-        # No thread waits for a process when it is to end; then those end that were started meanwhile.
+        # Processes of filters are ended first, as threads wait for them. A thread may start one more before it stops, so
+        # processes are ended again at last.
         ends = [options.reading.processes.end, pieces.close, options.reading.processes.end]
         for end in ends:
             stack.callback(end)
@@ -182,7 +183,7 @@ def _classes(
     outputs: Outputs,
     on_rows: Callable[[int], object],
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of all classes, after the output has taken them. `on_rows` is told how many rows have been added up."""
+    """Rows of all classes, after the output has taken them. `on_rows` gets the numbers of rows that were added up."""
     grouping = results.grouping
     if grouping is not None and outputs.classes is not None:
         in_rows = functools.partial(class_rows, names=results.names, level=options.level)
@@ -196,21 +197,22 @@ def _classes(
 
 
 def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskResult]:
-    """The pieces of a task: those that an earlier run kept, or else new ones."""
+    """The pieces of a task: those that an earlier run has kept, or new ones."""
     part_of = task.place if isinstance(task, FilePart) else None
     if shards is None:
         yield Begun(part_of)
         yield from worker.work(task)
         return
-    current = stamp(task)  # before reading: a file that changes meanwhile gets another stamp
+    # The stamp is made before the task is read: a file that changes meanwhile will get another one in the next run.
+    current = stamp(task)
     shards.unmarked.append(current.unmarked)
-    kept = shards.find(current.text)
-    yield Begun(part_of, current.text, is_kept=kept is not None)
-    if kept is None:
+    shard = shards.find(current.text)
+    yield Begun(part_of, current.text, is_kept=shard is not None)
+    if shard is None:
         yield from worker.work(task)
     else:
         worker.on_read(current.octets)
-        yield from shards.pieces(kept)
+        yield from shards.pieces(shard)
 
 
 class _Results:
@@ -223,10 +225,13 @@ class _Results:
         self._outputs = outputs
         self._failures = failures
         self.grouping = grouping
-        self._part_of: int | None = None  # the huge file to which the current part belongs
-        self._lines = 0  # LF octets in its earlier parts
-        self._is_counted = False  # whether it is counted as an input
-        self._read: list[str] = []  # names of the inputs of the task, or of the parts of one
+        # Of the huge file to which the current part belongs: its place, the LF octets in its earlier parts, and whether it
+        # is counted as an input.
+        self._part_of: int | None = None
+        self._lines = 0
+        self._is_counted = False
+        # Names of the inputs of the current task, or of the current huge file.
+        self._names_read: list[str] = []
 
     def add(self, piece: TaskResult) -> None:
         """Add the next piece. Raises FatalError, and the errors of sinks."""
@@ -251,7 +256,7 @@ class _Results:
             case Done():
                 self.counts += replace(piece.counts, inputs=0) if self._is_counted else piece.counts
                 if not self._is_counted:
-                    self._read += piece.names
+                    self._names_read += piece.names
                 self._is_counted |= self._part_of is not None and piece.counts.inputs > 0
                 self._lines += piece.lines
 
@@ -261,6 +266,6 @@ class _Results:
         self._failures.finish()
 
     def _finish_inputs(self) -> None:
-        if self._outputs.names is not None and self._read:
-            self._outputs.names(self._read)
-        self._read = []
+        if self._outputs.names is not None and self._names_read:
+            self._outputs.names(self._names_read)
+        self._names_read = []

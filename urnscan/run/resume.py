@@ -1,12 +1,14 @@
-"""Finished tasks of a run, kept beside its output to its end: a run that was cut off can be resumed.
+"""Finished tasks of a run, kept next to its output until the run ends: a run that was interrupted can be resumed.
 
-A *shard* is the result of one task. Its rows are appended to one file, as Arrow streams. When it is whole, a line is
-appended to another file: a checksum of the line, the *stamp* of the task (a digest of its inputs with their sizes and
-times), and in JSON the counts of its pieces, and where their rows lie, with checksums. So nothing has to reach the disk
-in any order: a line that is damaged, all lines behind it, and a shard with damaged rows do not count. A task in which
-something failed has no shard.
+A *shard* is the result of one task. Its rows are appended to one file, as Arrow streams. When all its rows are written, a
+line is appended to another file. The line has its checksum, the *stamp* of the task (a digest of its inputs with their
+sizes and times), and JSON: the counts of each piece, and where its rows are in the other file, with checksums.
 
-Only `force` discards the work of a run that was not short, or had `--resume`: an empty file beside its shards says so.
+The disk may write the two files in any order. A line that is damaged, all lines after it, and a shard with damaged rows
+do not count. A task with a failure has no shard.
+
+A run that had `--resume`, or took more than a few seconds, puts an empty file next to its shards. They are then
+discarded only with `force`.
 """
 
 from __future__ import annotations
@@ -33,30 +35,35 @@ import pyarrow as pa
 from urnscan.errors import FatalError
 from urnscan.formats.small_files import UNKNOWN, file_states
 from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, TaskResult
-from urnscan.run.tasks import FilePart, Files, Task
+from urnscan.run.tasks import FileGroup, FilePart, Task
 from urnscan.stores.input import Input, Listed
 from urnscan.tables.editions import names_now
 from urnscan.tables.output_file import SHARDS_SUFFIX
 
 _TABLES = ("partial", "occurrences", "rejects")
-_AT_ONCE = 16 << 20  # octets of rows that are kept from the beginning on
-_SHORT = 10  # seconds: a shorter run keeps no more rows than that, and none when it ends; it is soon done again
-_LINES, _ROWS, _STAYS = "shards", "rows.arrows", "stays"
-_CHECKSUM, _STAMP = 9, 33  # octets at the beginning of a line, each followed by a space
+# A run of fewer seconds is soon done again: it keeps no shards when it ends, and writes no more octets of rows than
+# _AT_ONCE.
+_SHORT = 10
+_AT_ONCE = 16 << 20
+_LINES, _ROWS, _LASTING = "shards", "rows.arrows", "stays"
+# Octets of the checksum and of the stamp at the beginning of a line, with the space after each.
+_CHECKSUM, _STAMP = 9, 33
 
 _Shard = Mapping[str, Any]
-"""JSON of a line: `end` (octets of rows so far), `pieces` (the rows of the task), `counts` and `lines` (its end)."""
+"""JSON of a line: `end` (size of the file of rows), `pieces` (rows of the task), `counts` and `lines` (of its Done)."""
 
 
 class Stamp(NamedTuple):
     """Identity of a task, for resuming."""
 
     text: str
-    """Digest of its place, its inputs, their sizes and times or marks; empty if an input can give other octets each time."""
+    """Digest of its place, and of its inputs with their sizes and times or marks. Empty if the octets of an input may differ
+    each time that it is read.
+    """
     octets: int
     """Octets to be read for the task."""
     unmarked: int = 0
-    """URLs in it of which the store does not tell whether they are the same."""
+    """Number of URLs in it without a mark: their store gives nothing that shows whether they have changed."""
 
 
 _UNKNOWN = Stamp("", 0)
@@ -66,75 +73,83 @@ def stamp(task: Task) -> Stamp:
     """The stamp of a task as its inputs are now."""
     start, end = 0, sys.maxsize
     match task:
-        case Files():
+        case FileGroup():
             inputs: tuple[Listed | Input, ...] = task.inputs
         case FilePart():
             inputs, start, end = (task.input,), task.start, task.end
         case _:
             return _UNKNOWN
-    known = hashlib.blake2b(b"%d %d %d" % (task.place, start, end), digest_size=16)
+    digest = hashlib.blake2b(b"%d %d %d" % (task.place, start, end), digest_size=16)
     octets = 0
     unmarked = sum(entry.remote is not None and entry.mark is None for entry in inputs if isinstance(entry, Input))
     for entry in inputs:
         if isinstance(entry, Input) and entry.extents:
-            known.update(repr(entry.extents).encode())
+            digest.update(repr(entry.extents).encode())
         if isinstance(entry, Input) and entry.path is None:
             if entry.remote is None or entry.mark is None:
                 return Stamp("", 0, unmarked)
-            known.update(b"\0".join((entry.key, entry.mark.encode("utf-8", "surrogateescape"))))
+            digest.update(b"\0".join((entry.key, entry.mark.encode("utf-8", "surrogateescape"))))
             octets += entry.size or 0
             continue
         files = entry if isinstance(entry, Listed) else Listed.of([entry])
         sizes, times = file_states(files.paths, files.ends, follow=True)
-        if (sizes == UNKNOWN).any():  # a pipe or a device may give other octets each time
+        # A pipe or a device may give other octets each time.
+        if (sizes == UNKNOWN).any():
             return _UNKNOWN
-        known.update(b"\0".join((sizes.tobytes(), times.tobytes(), files.paths)))
-        read = entry.size if isinstance(entry, Input) and entry.extents else None
-        octets += int((np.minimum(sizes, end) - start).sum()) if read is None else read
-    return Stamp(known.hexdigest(), octets)
+        digest.update(b"\0".join((sizes.tobytes(), times.tobytes(), files.paths)))
+        size = entry.size if isinstance(entry, Input) and entry.extents else None
+        octets += int((np.minimum(sizes, end) - start).sum()) if size is None else size
+    return Stamp(digest.hexdigest(), octets)
 
 
 class Shards:
-    """The shards beside an output; a context manager. At its end shards are removed unless `are_kept`.
+    """The shards next to an output; a context manager. At its end shards are removed unless `are_kept`.
 
-    `add` is for one thread, `find` and `pieces` are for any.
+    One thread may call `add`; any thread may call `find` and `pieces`.
     """
 
     def __init__(
         self, output: Path, meaning: Mapping[str, Any], *, resume: bool, force: bool = False, name: str = ""
     ) -> None:
-        """`meaning` is all that decides the result of a task. With `resume`, shards of an earlier run with the same
-        meaning are found. With `force`, others are removed. `name` is that of the output in messages.
+        """`meaning` has all values that decide the result of a task: options and version. With `resume`, shards of an
+        earlier run with the same meaning are used. With `force`, other shards are removed. `name` is the name of the
+        output in messages.
 
-        Raises FatalError if shards would be lost that an earlier run has kept, if their run is alive (except with
-        `force`), and with `resume` if they cannot be read. In the other cases none are kept.
+        Raises FatalError if shards that an earlier run has kept would be lost, or if that run still writes them (both not
+        with `force`), and with `resume` if they cannot be read. If they cannot be read without `resume`, this run has no
+        shards.
         """
         self.octets = 0
         """Octets of text that did not have to be scanned again."""
         self.differing: list[str] = []
-        """Names of what was different in the meaning of the earlier run."""
+        """Names of the values of `meaning` that were different in the earlier run."""
         self.unmarked: list[int] = []
-        """URLs of each task of which the store does not tell whether they are the same."""
+        """`Stamp.unmarked` of each task."""
         self.discarded = ""
-        """Description of the work that was removed because of `force`."""
+        """Description of the work that was removed because of `force`; empty if none was."""
         self._name = name or str(output)
         self._folder = output.with_name(f".{output.name}{SHARDS_SUFFIX}")
         self._meaning = json.dumps(meaning, sort_keys=True).encode()
-        self._keeps_all_from = time.monotonic() + (-1 if resume else _SHORT)
-        self._index: dict[str, tuple[int, int]] = {}  # by stamp: start of the line, and its octets
-        self._unused: set[str] = set()  # stamps of those that no task of this run had
-        self._kept = 0  # shards of this run
-        self._written = 0  # octets of rows
-        self._begun = Begun()  # the current task
-        self._pieces: list[Mapping[str, Any]] | None = None  # of the current task; None if it gets no shard
+        # Time after which this run is not short.
+        self._lasting_from = time.monotonic() + (-1 if resume else _SHORT)
+        # Shards of the earlier run by their stamps: start of the line, and its octets.
+        self._index: dict[str, tuple[int, int]] = {}
+        # Stamps of those that no task of this run had.
+        self._unused: set[str] = set()
+        # Shards and octets of rows that this run has written.
+        self._new_shards = 0
+        self._new_octets = 0
+        # The beginning of the current task, and its pieces; None if it gets no shard.
+        self._task = Begun()
+        self._pieces: list[Mapping[str, Any]] | None = None
         self._files: contextlib.ExitStack | None = None
         self._is_off = False
         try:
             if os.path.lexists(self._folder):
                 self._open()
-                stays = self._read()
+                is_lasting = self._read()
                 if self.differing or not resume:
-                    self._discard(stays=stays, force=force)
+                    self._discard(is_lasting=is_lasting, force=force)
         except OSError as error:
             self._close()
             if isinstance(error, BlockingIOError) and (resume or not force):
@@ -155,14 +170,14 @@ class Shards:
         self._close()
 
     @property
-    def are_some(self) -> bool:
+    def has_earlier(self) -> bool:
         """Whether shards of an earlier run can be used."""
         return bool(self._index)
 
     @property
     def are_kept(self) -> bool:
-        """Whether there are shards, of a run long enough to be worth resuming."""
-        return bool(self._index or self._kept) and self._stays
+        """Whether there are shards, and this run is not short."""
+        return bool(self._index or self._new_shards) and self._is_lasting
 
     @property
     def unused(self) -> int:
@@ -170,11 +185,11 @@ class Shards:
         return self._octets_of(self._unused)
 
     @property
-    def _stays(self) -> bool:
-        return time.monotonic() > self._keeps_all_from
+    def _is_lasting(self) -> bool:
+        return time.monotonic() > self._lasting_from
 
     def find(self, task: str) -> _Shard | None:
-        """The shard of the task with this stamp, for `pieces`; None if an earlier run left none that is whole."""
+        """The shard of the task with this stamp, for `pieces`; None if an earlier run has not left it, or it is damaged."""
         if task not in self._index:
             return None
         self._unused.discard(task)
@@ -200,13 +215,13 @@ class Shards:
     def add(self, piece: TaskResult) -> None:
         """Keep the next piece of the run."""
         if isinstance(piece, Begun):
-            self._begun = piece
+            self._task = piece
             self._pieces = [] if piece.stamp and not piece.is_kept else None
             return
-        if isinstance(piece, Done) and self._begun.is_kept:
+        if isinstance(piece, Done) and self._task.is_kept:
             self.octets += piece.counts.octets
-        is_time = self._written < _AT_ONCE or self._stays
-        if isinstance(piece, Failed) or self._is_off or not is_time:
+        is_too_early = self._new_octets >= _AT_ONCE and not self._is_lasting
+        if isinstance(piece, Failed) or self._is_off or is_too_early:
             self._pieces = None
         if self._pieces is None:
             return
@@ -223,16 +238,17 @@ class Shards:
                     "counts": astuple(piece.counts),
                     "lines": piece.lines,
                 }
-                _write(self._lines, _line(f"{self._begun.stamp} {json.dumps(shard)}".encode()))
-                self._kept += 1
-                if self._stays:
+                _write(self._lines, _line(f"{self._task.stamp} {json.dumps(shard)}".encode()))
+                self._new_shards += 1
+                if self._is_lasting:
                     self._mark()
-        except OSError:  # for example a full disk: the shards before it stay
+        except OSError:
+            # For example a full disk. Earlier shards stay.
             self._is_off = True
 
     def drop(self) -> None:
         """Remove all shards."""
-        self._index, self._unused, self._kept = {}, set(), 0
+        self._index, self._unused, self._new_shards = {}, set(), 0
         if self._files is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._close()
@@ -242,7 +258,8 @@ class Shards:
         with contextlib.suppress(FileExistsError):
             self._folder.mkdir(0o700)
         status = self._folder.lstat()
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():  # a trap, in a folder where all may write
+        # In a folder where all users may write, another user could put a link or a folder in this place.
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             raise OSError(errno.EPERM, "it is no folder, or not one's own")
         with contextlib.ExitStack() as files:
             self._lines: IO[bytes] = files.enter_context((self._folder / _LINES).open("a+b", buffering=0))
@@ -257,17 +274,17 @@ class Shards:
             self._files = None
 
     def _read(self) -> bool:
-        """Find the shards of an earlier run, and cut off what is behind the last whole line and its rows.
+        """Find the shards of an earlier run, and cut off all octets after the last whole line and after its rows.
 
-        Returns whether that run was one that keeps its shards.
+        Returns whether that run has left shards, and was not short.
         """
         with (self._folder / _LINES).open("rb") as lines:
             head = next(lines, b"")
             if head != _line(head[_CHECKSUM:-1]):
                 self.drop()
                 return False
-            earlier, own = json.loads(head[_CHECKSUM:]), json.loads(self._meaning)
-            self.differing = sorted(key for key in earlier | own if earlier.get(key) != own.get(key))
+            earlier, current = json.loads(head[_CHECKSUM:]), json.loads(self._meaning)
+            self.differing = sorted(key for key in earlier | current if earlier.get(key) != current.get(key))
             end, last = len(head), b""
             for line in lines:
                 if line != _line(line[_CHECKSUM:-1]):
@@ -277,23 +294,24 @@ class Shards:
         self._unused = set(self._index)
         self._end = self._shard(end - len(last), len(last))["end"] if last else 0
         for file, size in ((self._lines, end), (self._rows, self._end)):
-            if os.fstat(file.fileno()).st_size != size:  # otherwise the file keeps its time
+            # A file that needs no change keeps its time, which a message reports.
+            if os.fstat(file.fileno()).st_size != size:
                 file.truncate(size)
         return self._is_marked and bool(self._index)
 
-    def _discard(self, *, stays: bool, force: bool) -> None:
-        """Remove the shards of an earlier run. Raises FatalError if it has kept them, and not with `force`."""
-        if stays:
+    def _discard(self, *, is_lasting: bool, force: bool) -> None:
+        """Remove the shards of an earlier run. Raises FatalError if that run was not short, except with `force`."""
+        if is_lasting:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime((self._folder / _LINES).stat().st_mtime))
             work = f"the work of an earlier run on {self._octets_of(self._index):,} octets, cut off at {when},"
             if not force:
                 self._close()
-                which, how = "", "--resume"
+                difference, command = "", "--resume"
                 if self.differing:
-                    which = f"; it had another {' and '.join(self.differing)}"
-                    how = "the command of that run with --resume"
-                choice = f"{how} goes on from there, --force discards it"
-                raise FatalError(f"{self._name}: {work} is kept{which}: {choice}")
+                    difference = f"; it had another {' and '.join(self.differing)}"
+                    command = "the command of that run with --resume"
+                choice = f"{command} goes on from there, --force discards it"
+                raise FatalError(f"{self._name}: {work} is kept{difference}: {choice}")
             self.discarded = work
         self.drop()
 
@@ -303,20 +321,20 @@ class Shards:
         return shard
 
     def _octets_of(self, stamps: Iterable[str]) -> int:
-        """Octets of text in some of the shards that were found."""
+        """Octets of text in the shards of the earlier run that have these stamps."""
         counts = (Counts(*self._shard(*self._index[stamp])["counts"]) for stamp in stamps)
         return sum(count.octets for count in counts)
 
     @property
     def _is_marked(self) -> bool:
-        """Whether the shards are those of a run that keeps them."""
-        return (self._folder / _STAYS).exists()
+        """Whether the shards are of a run that was not short."""
+        return (self._folder / _LASTING).exists()
 
     def _mark(self) -> None:
-        """Say for later runs that the shards are kept."""
+        """Make the empty file that protects the shards from later runs without `force`."""
         if not self._is_marked:
             with contextlib.suppress(OSError):
-                (self._folder / _STAYS).touch()
+                (self._folder / _LASTING).touch()
 
     def _keep(self, piece: ResultRows) -> Mapping[str, Any]:
         """Write the rows of a piece; returns its entry in the line of JSON."""
@@ -328,7 +346,7 @@ class Shards:
                 _write(self._rows, octets)
                 rows[table] = (self._end, octets.size, zlib.crc32(octets))
                 self._end += octets.size
-                self._written += octets.size
+                self._new_octets += octets.size
         return {"counts": astuple(piece.counts), "names": dict(piece.names), "rows": rows}
 
 
@@ -341,14 +359,14 @@ def _line(octets: bytes) -> bytes:
 
 
 def _write(file: IO[bytes], octets: bytes | pa.Buffer) -> None:
-    """Append all octets: a file without a buffer may take fewer."""
+    """Append all octets. A file without a buffer may take fewer of them by one call."""
     view = memoryview(octets)
     while view:
         view = view[file.write(view) :]
 
 
 def _stream(rows: pa.RecordBatch) -> pa.Buffer:
-    """Rows as a stream of Arrow, compressed as fast as they are written."""
+    """Rows as a stream of Arrow, with the compression that takes the least time."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
         stream.write_batch(rows)
@@ -358,4 +376,5 @@ def _stream(rows: pa.RecordBatch) -> pa.Buffer:
 def _batch(octets: bytes) -> pa.RecordBatch:
     with pa.ipc.open_stream(octets) as stream:
         rows = stream.read_next_batch()
-    return rows.rename_columns(names_now(rows.schema.names))  # an earlier version may have kept them
+    # An earlier version, with other names of columns, may have written the rows.
+    return rows.rename_columns(names_now(rows.schema.names))

@@ -1,4 +1,4 @@
-"""Small texts that are scanned as one, which is faster than to scan each alone."""
+"""Small texts that are scanned together as one text, which is faster than to scan each of them alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from urnscan.formats.small_files import Doubts, SmallFiles, read_together
 from urnscan.run.tasks import Sizes
 from urnscan.stores.input import Listed
 
-_TEXTS = 1 << 14  # texts that are scanned as one, at most
+# Most texts that are scanned as one.
+_TEXTS = 1 << 14
 _OF_FILES = (Label(None),)
 
 
@@ -31,11 +32,11 @@ class Origin:
 
 
 class SmallTexts:
-    """Small texts end to end, each followed by an octet that no URN and no URL holds."""
+    """Small texts one after the other in a buffer. After each is a separator: an octet that occurs in no URN and no URL."""
 
     def __init__(self, sizes: Sizes, separator: int) -> None:
         self.text = np.empty(sizes.together + sizes.part, np.uint8)
-        self._full = sizes.together
+        self._full_from = sizes.together
         self._view = self.text.data
         self._separator = separator
         self.clear()
@@ -49,18 +50,19 @@ class SmallTexts:
         """The input of each text, as an index in `places` and `names`."""
         self.has_members = False
         self.has_captures = False
-        self._labels: list[Sequence[Label]] = []  # for each text, among which its label is, and its number there
+        # For each text, a sequence with its label, and the index of the label there.
+        self._labels: list[Sequence[Label]] = []
         self._numbers: list[int] = []
         self.places: list[int] = []
         self.names: list[str] = []
 
     @property
     def is_full(self) -> bool:
-        """Whether enough texts are here: scan them before others are added."""
-        return self.filled > self._full or len(self.starts) >= _TEXTS
+        """Whether the texts must be scanned before others are added."""
+        return self.filled > self._full_from or len(self.starts) >= _TEXTS
 
     def add(self, read_into: Callable[[memoryview], int], origin: Origin) -> bool:
-        """Read a text to its end. False if the buffer was full before the end was seen. Raises SourceError like `read_into`.
+        """Add a text, read to its end. False if the buffer is full before the end. Raises the SourceError of `read_into`.
 
         After False and after an error, `take_open` removes the octets that were read, and returns them.
         """
@@ -74,18 +76,18 @@ class SmallTexts:
         return False
 
     def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> SmallFiles:
-        """Read files from `first` up to `last` into the free space. They count when `add_read` adds them; else they are gone."""
+        """Read the files from `first` up to `last` into the free space, from where `add_read` adds them."""
         last = min(last, first + _TEXTS - len(self.starts))
-        full = self._full + 1 - self.filled
+        full = self._full_from + 1 - self.filled
         room = self.text[self.filled : -1]
         return read_together(files.between(first, last), room, separator=self._separator, full=full, doubts=doubts)
 
     def following(self, start: int, count: int) -> bytes:
-        """`count` octets that `read` has read and `add_read` has not added; `start` counts from the end of the added texts."""
+        """`count` octets that `read` has put into the free space, from `start` octets after its beginning."""
         return self.text[self.filled + start : self.filled + start + count].tobytes()
 
     def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
-        """Add files that were read, at least one; `place` is the number of the first one among the inputs."""
+        """Add files that `read` has read, at least one; `place` is the number of the first one among the inputs."""
         ends = self.filled + np.cumsum(lengths + 1)
         self.filled = int(ends[-1])
         self.inputs.extend(range(len(self.places), len(self.places) + len(names)))
@@ -101,7 +103,7 @@ class SmallTexts:
         return self.filled + len(texts.octets) + len(texts) < len(self.text)
 
     def add_texts(self, texts: Texts, origin: Origin) -> int:
-        """Add texts of an archive, for which there is room; returns how many octets they have. `origin` is the archive's."""
+        """Add texts of an archive, for which there is room; returns their number of octets. `origin` is that of the archive."""
         octets, count = read_only(np.frombuffer(texts.octets, np.uint8)), len(texts)
         join(octets, texts.starts, texts.ends, self._separator, self.text[self.filled :])
         lengths = texts.ends - texts.starts
@@ -122,10 +124,10 @@ class SmallTexts:
         return self._labels[number][self._numbers[number]]
 
     def take_open(self) -> bytes:
-        """Remove the beginning of a text that `add` could not finish, and return it."""
-        head = self.text[self._open : self.filled].tobytes()
+        """Remove the beginning of a text of which `add` did not see the end, and return it."""
+        beginning = self.text[self._open : self.filled].tobytes()
         self.filled = self._open
-        return head
+        return beginning
 
     def _add_input(self, origin: Origin) -> None:
         """Add an input to `places` and `names`, unless it is the last of them."""

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from urnscan.compiled.arrow import number_scalar
 from urnscan.errors import SourceError
 
-_PIECE = 1 << 12  # octets of a piece without its tables, names and a message among them
+# Octets of a piece without its tables: its names, its message and the like.
+_PIECE = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Counts:
     """Counts of a run, or of a part of it; they can be added."""
 
     inputs: int = 0
-    """Inputs that were read, or of which a part was."""
+    """Inputs that were read, wholly or in part."""
     octets: int = 0
     """Octets of text that were scanned."""
     occurrences: int = 0
@@ -29,16 +30,16 @@ class Counts:
     trimmable: int = 0
     """Occurrences that `trim` would change."""
     left_out: int = 0
-    """Occurrences of names that do not count, by `nid` and `not_nid`."""
+    """Occurrences of names that do not count because of `nid` and `not_nid`."""
     components_in_names: int = 0
-    """Occurrences whose names hold components of RFC 8141; always 0 but in rfc2141."""
+    """Occurrences whose names contain components of RFC 8141; always 0 except in rfc2141."""
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*map(int.__add__, _numbers(self), _numbers(other)))
 
 
 _numbers = attrgetter(*(field.name for field in fields(Counts)))
-"""All counts, in their order. `dataclasses.astuple` copies each of them, which takes several times as long; every piece is added."""
+"""All counts, in their order. This is called for each piece, and `dataclasses.astuple` takes several times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Begun:
     stamp: str = ""
     """Stamp of the task (`resume.py`); empty if it has none."""
     is_kept: bool = False
-    """True if an earlier run kept the pieces of the task."""
+    """Whether an earlier run has kept the pieces of the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class ResultRows:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Something could not be read, or has a wrong checksum; or there is a note about it."""
+    """An input, or a part of it, could not be read or has a wrong checksum; or there is a note about it."""
 
     place: int
     """Number of the input in the run."""
@@ -84,21 +85,21 @@ class Done:
     lines: int = 0
     """LF octets in the task, if it is a part of a huge file."""
     names: Sequence[str] = ()
-    """Names of the inputs that are counted; empty if an earlier run kept the task."""
+    """Names of the inputs in `counts`; empty if an earlier run has kept the task."""
 
 
 TaskResult: TypeAlias = Begun | ResultRows | Failed | Done
-"""A task yields Begun, then rows and failures mixed, then Done."""
+"""A task yields Begun, then ResultRows and Failed in any order, then Done."""
 
 
 def octets_of(piece: TaskResult) -> int:
-    """The octets of memory that a piece takes, about."""
+    """The approximate octets of memory that a piece takes."""
     tables = (piece.occurrences, piece.partial, piece.rejects) if isinstance(piece, ResultRows) else ()
     return _PIECE + sum(int(table.nbytes) for table in tables if table is not None)
 
 
 def add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:
-    """Rows of occurrences or rejects with so many lines added to their numbers of lines."""
+    """Rows of occurrences or rejects, with `lines` added to their numbers of lines."""
     if not lines:
         return rows
     number = rows.schema.get_field_index("line")

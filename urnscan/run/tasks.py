@@ -30,19 +30,19 @@ class Sizes:
     """Sizes of tasks."""
 
     part: int = 8 << 20
-    """Octets of a huge file that one task scans, at least."""
+    """Fewest octets of a huge file that one task scans."""
     together: int = 4 << 20
     """Octets of small texts that are scanned as one."""
     files: int = 1024
-    """Files of one task."""
+    """Most files of one task."""
 
     def part_of(self, octets: int) -> int:
-        """Octets of a part of a file of this size. Each part costs a millisecond; all cores should have some."""
+        """Octets of a part of a file of this size. A part costs a millisecond more; all cores should get parts."""
         return max(self.part, min(8 * self.part, octets // 32))
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class FileGroup:
     """A task: neighbouring inputs, the first with the number `place`; small files are together in a `Listed`."""
 
     place: int
@@ -51,7 +51,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A task: the octets from `start` to `end` of a huge file, about."""
+    """A task: the octets of a huge file from about `start` to about `end`."""
 
     place: int
     input: Input
@@ -59,7 +59,7 @@ class FilePart:
     end: int
 
 
-Task = Files | FilePart | SourceError
+Task = FileGroup | FilePart | SourceError
 
 
 def octets_of(entry: Listed | Input) -> int | None:
@@ -69,13 +69,15 @@ def octets_of(entry: Listed | Input) -> int | None:
 
 def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[str] = ()) -> int | None:
     """Octets that a run will read, for its progress; None if unknown. Failures are ignored."""
+    # A list that is not a file, such as a pipe, cannot be read twice.
     if not all(argument.is_file for argument in inputs if not isinstance(argument, str)):
-        return None  # such a list cannot be read twice
+        return None
     total = 0
     for argument in inputs:
-        if isinstance(argument, RecordIndex):  # it is the only one, and finding its files takes a request for each
+        # An index is the only argument, and to find its files takes a request for each.
+        if isinstance(argument, RecordIndex):
             return argument.octets
-    for entry in _listed(inputs, options, outputs):
+    for entry in _find_inputs(inputs, options, outputs):
         if not isinstance(entry, SourceError):
             octets = octets_of(entry)
             if octets is None:
@@ -85,90 +87,92 @@ def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[
 
 
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:
-    """Cut the work of a run into tasks: small files together, huge ones in parts, in the order of the inputs."""
-    together: list[Listed | Input] = []
+    """The tasks of a run in the order of its inputs: small files together, huge files in parts."""
+    group: list[Listed | Input] = []
     files = octets = place = 0
-    for entry in _runs(inputs, options, outputs, sizes):
-        more = len(entry) if isinstance(entry, Listed) else 1
+    for entry in _entries(inputs, options, outputs, sizes):
+        entry_files = len(entry) if isinstance(entry, Listed) else 1
         size = None if isinstance(entry, SourceError) else octets_of(entry)
         is_alone = not isinstance(entry, Listed) and (size is None or size > sizes.part)
-        if together and (is_alone or octets > sizes.together or files + more > sizes.files):
-            yield Files(place, tuple(_joined(together)))
+        if group and (is_alone or octets > sizes.together or files + entry_files > sizes.files):
+            yield FileGroup(place, tuple(_join_files(group)))
             place += files
-            together, files, octets = [], 0, 0
+            group, files, octets = [], 0, 0
         if isinstance(entry, SourceError):
             yield entry
         elif isinstance(entry, Input) and is_alone:
-            yield from _alone(place, entry, options, sizes)
+            yield from _tasks_of_one(place, entry, options, sizes)
             place += 1
         else:
-            together.append(entry)
-            files += more
+            group.append(entry)
+            files += entry_files
             octets += size or 0
-    if together:
-        yield Files(place, tuple(_joined(together)))
+    if group:
+        yield FileGroup(place, tuple(_join_files(group)))
 
 
-def _runs(
+def _entries(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes
 ) -> Iterator[Listed | Input | SourceError]:
-    """Inputs as `_listed` gives them, with files in runs that fit a task."""
-    for entry in _listed(inputs, options, outputs):
+    """Inputs as `_find_inputs` gives them; lists of many files are split so that each fits a task."""
+    for entry in _find_inputs(inputs, options, outputs):
         if isinstance(entry, Listed):
             yield from entry.runs(sizes.files, sizes.together, sizes.part)
         else:
             yield entry
 
 
-def _joined(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
-    """Inputs, with neighbouring files together."""
+def _join_files(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
+    """The inputs; neighbouring files become one `Listed`."""
     for are_files, group in itertools.groupby(inputs, lambda entry: isinstance(entry, Listed) or entry.is_whole_file):
-        run = list(group)
-        if are_files and len(run) > 1:
-            yield Listed.joined([entry if isinstance(entry, Listed) else Listed.of([entry]) for entry in run])
+        entries = list(group)
+        if are_files and len(entries) > 1:
+            yield Listed.joined([entry if isinstance(entry, Listed) else Listed.of([entry]) for entry in entries])
         else:
-            yield from run
+            yield from entries
 
 
-def _alone(place: int, entry: Input, options: Options, sizes: Sizes) -> Iterator[Task]:
+def _tasks_of_one(place: int, entry: Input, options: Options, sizes: Sizes) -> Iterator[Task]:
     """The tasks of an input that is large, or of unknown size."""
     part = sizes.part_of(entry.size or 0)
-    can_be_cut = separators(options.recover) is not None
+    can_be_split = separators(options.recover) is not None
     try:
-        parts = entry.size // part if entry.size and can_be_cut and is_splittable(entry, options.reading) else 1
+        parts = entry.size // part if entry.size and can_be_split and is_splittable(entry, options.reading) else 1
     except SourceError as error:
         yield error
         return
     if parts < 2:
-        yield Files(place, (entry,))
+        yield FileGroup(place, (entry,))
         return
     for number in range(parts):
-        end = (number + 1) * part if number + 1 < parts else sys.maxsize  # the last reads to the real end
+        # The last part ends with the file, whose size may have changed.
+        end = (number + 1) * part if number + 1 < parts else sys.maxsize
         yield FilePart(place, entry, number * part, end)
 
 
 def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection[str]) -> Iterator[Input | SourceError]:
-    """The inputs of a run except its outputs; each once, also if several arguments name it.
+    """The inputs of a run, without its outputs. An input that several arguments name comes once.
 
-    Raises FatalError if an output is an input, unless it is a result of an earlier run in a folder that is walked, and
-    if a list of inputs cannot be read.
+    Raises FatalError if an output is an input, except for a result of an earlier run in a folder that is read. Raises it
+    also if a list of inputs cannot be read.
     """
-    return one_by_one(_listed(inputs, options, outputs))
+    return one_by_one(_find_inputs(inputs, options, outputs))
 
 
-def _listed(
+def _find_inputs(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 ) -> Iterator[Listed | Input | SourceError]:
-    """Inputs as `run_inputs` gives them, with files together where they are many."""
-    own = frozenset(map(real_place, outputs))
-    foreign = [place for place in own if Path(place).is_file() and not is_result(place)]
-    for argument in inputs if own else ():
-        with contextlib.suppress(SourceError):  # reported when the input is looked for
+    """Inputs as `run_inputs` gives them; many neighbouring files are one `Listed`."""
+    output_places = frozenset(map(real_place, outputs))
+    foreign = [place for place in output_places if Path(place).is_file() and not is_result(place)]
+    for argument in inputs if output_places else ():
+        # An error is reported later, by `find_listed`.
+        with contextlib.suppress(SourceError):
             place = argument if isinstance(argument, str) else argument.source
-            if real_place(place) in own:
+            if real_place(place) in output_places:
                 raise FatalError(f"{place}: is an input and an output: name another file to write")
     seen = SeenInputs() if len(inputs) > 1 or not all(isinstance(argument, str) for argument in inputs) else None
-    for entry in find_listed(inputs, options.selection, own, foreign):
+    for entry in find_listed(inputs, options.selection, output_places, foreign):
         if seen is None or isinstance(entry, SourceError):
             yield entry
         elif isinstance(entry, Listed):

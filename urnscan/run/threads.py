@@ -1,4 +1,4 @@
-"""Threads that work side by side, and results in the order of the work."""
+"""Threads that do tasks in parallel, and results in the order of the tasks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ Result = TypeVar("Result")
 _Item = TypeVar("_Item")
 _Worker = Callable[[Task], Iterator[Result]]
 
-_RESULTS = 4  # results of one task that may wait, however large they are
-_WAITING = 1 << 25  # octets of the results of all tasks that may wait: a worker is then done before its turn comes
-_TASKS = 3  # for each worker, most tasks that are begun and not yet taken over
-_PATIENCE = 0.1  # seconds after which a waiting worker looks whether it should stop
+# Results of one task that may wait, however large they are.
+_RESULTS = 4
+# Octets of the results of all tasks that may wait. With so many, most workers finish a task before its turn comes.
+_WAITING = 1 << 25
+# Most tasks for each worker that are begun, and whose results are not yet taken.
+_TASKS = 3
+# Seconds after which a waiting worker looks whether it should stop.
+_PATIENCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """End of the results of a task, or of all tasks; with the error, if one ended them."""
+    """The end of the results of a task, or of all tasks; with the error that ended them, if there was one."""
 
     error: BaseException | None = None
 
@@ -33,12 +37,12 @@ def in_order(
     workers: int,
     octets_of: Callable[[Result], int] = lambda _: _WAITING,
 ) -> Generator[Result, None, None]:
-    """The results of all tasks in the order of the tasks, each worked at by one of `workers` threads.
+    """The results of all tasks, in the order of the tasks. Each task is done by one of `workers` threads.
 
-    `new_worker()` is called in each thread; it returns the function that turns a task into results. `octets_of` tells the
-    octets of memory that a result takes; many small results may wait, and few large ones. An error of a task, a worker or
-    `tasks` is raised here. The threads stop then, and when this iterator is closed; a thread that waits for input does not
-    delay the end.
+    `new_worker()` is called in each thread; it returns the function that turns a task into results. `octets_of` returns
+    the octets of memory that a result takes: many small results may wait, and few large ones. An error of a task, a worker
+    or `tasks` is raised here. The threads stop then, and when this iterator is closed. A thread that waits for input delays
+    the end by at most a second.
     """
     crew = _Crew(iter(tasks), new_worker, workers, octets_of)
     threads = [threading.Thread(target=crew.work, daemon=True, name=f"urnscan-{i}") for i in range(workers)]
@@ -52,7 +56,8 @@ def in_order(
             crew.free.release()
     finally:
         crew.stopped.set()
-        deadline = time.monotonic() + 1  # seconds for all threads; one that waits for input is left behind
+        # All threads have one second to end. One that still waits for input then is left running.
+        deadline = time.monotonic() + 1
         for thread in threads:
             thread.join(timeout=max(0.0, deadline - time.monotonic()))
 
@@ -86,16 +91,17 @@ class _Crew(Generic[Task, Result]):
         octets_of: Callable[[Result], int],
     ) -> None:
         self.order: queue.SimpleQueue[queue.SimpleQueue[Result | _End] | _End] = queue.SimpleQueue()
-        """For each task that was begun, its results."""
+        """The results of each task that was begun."""
         self.free = threading.Semaphore(_TASKS * workers)
-        """Counts the tasks that may be begun."""
+        """Number of tasks that may still be begun."""
         self.stopped = threading.Event()
         self._tasks = tasks
         self._task_lock = threading.Lock()
         self._new_worker = new_worker
         self._octets_of = octets_of
-        self._waiting = 0  # octets of the results that wait
-        self._room = threading.Condition()  # is told when they become fewer
+        # Octets of the results that wait, and the condition that is notified when they become fewer.
+        self._waiting = 0
+        self._room = threading.Condition()
 
     def take(self, result: Result) -> None:
         """Count a result as taken."""
@@ -110,7 +116,9 @@ class _Crew(Generic[Task, Result]):
             while not self.stopped.is_set():
                 if self.free.acquire(timeout=_PATIENCE):
                     results: queue.SimpleQueue[Result | _End] = queue.SimpleQueue()
-                    with self._task_lock:  # an error comes before the end that another thread finds behind it
+                    # One lock for both steps: an error of `tasks` comes into the order before the end that another thread
+                    # then sees.
+                    with self._task_lock:
                         task = _next(self._tasks)
                         self.order.put(task if isinstance(task, _End) else results)
                     if isinstance(task, _End):
@@ -130,7 +138,7 @@ class _Crew(Generic[Task, Result]):
             results.put(_End(error))
 
     def _put(self, results: queue.SimpleQueue[Result | _End], result: Result) -> None:
-        """Have a result wait, when there is room for it."""
+        """Add a result to those that wait, when there is room for it."""
         octets = self._octets_of(result)
         with self._room:
             while results.qsize() >= _RESULTS and self._waiting + octets > _WAITING:

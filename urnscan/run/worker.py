@@ -1,4 +1,4 @@
-"""Worker of one thread: from a few inputs, or a part of a huge one, to task results."""
+"""The work of one thread: a few inputs, or a part of a huge one -> task results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from urnscan.run.failures import NO_PLACE
 from urnscan.run.options import Options
 from urnscan.run.small_texts import Origin, SmallTexts
 from urnscan.run.task_results import Counts, Done, Failed, ResultRows, TaskResult
-from urnscan.run.tasks import FilePart, Files, Sizes, Task
+from urnscan.run.tasks import FileGroup, FilePart, Sizes, Task
 from urnscan.scanner.blocks import Matches, Rejects, Scanner, components_in_names
 from urnscan.scanner.kernel import END
 from urnscan.scanner.scanners import make_scanner
@@ -50,12 +50,13 @@ class Worker:
     def __init__(
         self, options: Options, sizes: Sizes, tables: Collection[str], on_read: Callable[[int], object]
     ) -> None:
-        """`tables`: those that are wanted of `occurrences`, `classes` and `rejects`. `on_read` is told how many octets
-        of the inputs were read, in the thread of the worker.
+        """`tables` are names among `occurrences`, `classes` and `rejects`: only their rows are made. `on_read` gets the
+        numbers of octets of the inputs that were read; it is called in the thread of the worker.
         """
         count_lines = "occurrences" in tables or "rejects" in tables
         grammar = options.grammar(count_lines=count_lines, rejects="rejects" in tables)
-        # None: no views, or one for which no octet separates texts (`wraps`); those of the grammar are taken then.
+        # None: there are no views, or no octet separates texts for one of them (`wraps`). Then all separators of the grammar
+        # are used.
         of_views = separators(options.recover) if options.recover else None
         self.on_read = on_read
         self._options = options
@@ -63,10 +64,12 @@ class Worker:
         self._separators = bytes(octet for octet in grammar.separators if of_views is None or octet in of_views)
         self._scanner = make_scanner(grammar, options.recover)
         self._small = SmallTexts(sizes, self._separators[0])
-        self._of_small = self._scanner  # scans the small texts
+        # The scanner of the small texts that are collected now.
+        self._of_small = self._scanner
         self._doubts = doubts(options.reading)
-        self._octets = 0  # of the task at hand
-        self._names: list[str] = []  # of its inputs that count
+        # Of the current task: octets that were scanned, and the names of the inputs that count.
+        self._octets = 0
+        self._names: list[str] = []
 
     def work(self, task: Task) -> Iterator[TaskResult]:
         """Do a task; yields its results, the last of which is Done."""
@@ -74,8 +77,8 @@ class Worker:
         self._names = []
         lines, left_out = 0, self._left_out()
         match task:
-            case Files():
-                yield from self._files(task)
+            case FileGroup():
+                yield from self._group(task)
                 yield from self._scan_small()
             case FilePart():
                 lines = yield from self._part(task)
@@ -84,20 +87,20 @@ class Worker:
         counts = Counts(inputs=len(self._names), octets=self._octets, left_out=self._left_out() - left_out)
         yield Done(counts, lines, self._names)
 
-    def _files(self, task: Files) -> Iterator[TaskResult]:
+    def _group(self, task: FileGroup) -> Iterator[TaskResult]:
         """Scan neighbouring inputs."""
         place = task.place
         with closing(open_extents(source for source in task.inputs if isinstance(source, Input))) as extents:
-            for run in task.inputs:
-                if isinstance(run, Listed):
-                    yield from self._listed(place, run)
-                    place += len(run)
+            for entry in task.inputs:
+                if isinstance(entry, Listed):
+                    yield from self._small_files(place, entry)
+                    place += len(entry)
                 else:
-                    yield from self._input(place, run, extents)
+                    yield from self._input(place, entry, extents)
                     place += 1
 
-    def _listed(self, place: int, files: Listed) -> Iterator[TaskResult]:
-        """Scan small files, the first of which has the number `place`; plain text is read many files at once."""
+    def _small_files(self, place: int, files: Listed) -> Iterator[TaskResult]:
+        """Scan small files, the first of which has the number `place`. Many files of plain text are read at once."""
         small, names = self._small, files.names
         at, most = 0, len(files)
         while at < len(files):
@@ -115,7 +118,8 @@ class Worker:
             if count < len(read.lengths) or read.is_stuck:
                 yield from self._input(place + at, files.input(at))
                 at += 1
-                most = 1  # the files after it must be read again, and the next may be of its kind
+                # The files after this one must be read again. The next file may be like it, so only one is read.
+                most = 1
 
     def _count_plain(self, files: Listed, first: int, read: SmallFiles) -> int:
         """The number of files that are plain text, up to the first one that is not."""
@@ -131,7 +135,7 @@ class Worker:
         return len(read.lengths)
 
     def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[TaskResult]:
-        """Scan all texts of an input; `extents` are those of this and of the next inputs."""
+        """Scan all texts of an input; `extents` are those of this input and of the next ones."""
         octets, has_failed = self._octets, False
         try:
             with closing(open_together(source, self._options.reading, self.on_read, extents)) as documents:
@@ -148,7 +152,7 @@ class Worker:
     def _document(
         self, document: Document | Texts | Values | SourceError, place: int, source: Input
     ) -> Iterator[TaskResult]:
-        """Scan one text of an input, several of its members, or its column of values. Raises LimitError."""
+        """Scan a text of an input, several texts of its members, or a column of its values. Raises LimitError."""
         origin = Origin(place, source.name)
         match document:
             case SourceError():
@@ -157,7 +161,8 @@ class Worker:
                 yield from self._values(document, Origin(place, source.name, capture=document.capture))
             case Texts():
                 yield from self._texts(document, origin)
-            case Document(None, reader) if source.size is None:  # a pipe: matches are given as they come
+            # Matches in a pipe must not wait until other texts are read.
+            case Document(None, reader) if source.size is None:
                 yield from self._stream(reader.read_into, origin, self._scanner)
             case Document(member, reader, _, capture):
                 scanner = self._of_lines if document.is_set_in_lines else self._scanner
@@ -172,8 +177,8 @@ class Worker:
             self._octets += self._small.add_texts(texts, origin)
         else:
             for member in texts.documents():
-                where = Origin(origin.place, origin.name, member.member, member.capture)
-                yield from self._text(member.reader, where, self._scanner)
+                member_origin = Origin(origin.place, origin.name, member.member, member.capture)
+                yield from self._text(member.reader, member_origin, self._scanner)
 
     def _text(self, reader: Reader, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
         """Scan a text; together with others if it is small. Raises LimitError."""
@@ -186,14 +191,14 @@ class Worker:
             error = None
         except SourceError as raised:
             error = raised
-        # The text is large, or damaged: scan the texts before it, then this one alone.
+        # The text is large, or damaged: scan the earlier texts, then this one alone.
         text = Buffer(reader, front=small.take_open(), error=error)
         yield from self._scan_small()
         yield from self._stream(text.fill, origin, scanner)
 
     @functools.cached_property
     def _of_lines(self) -> _Scanner:
-        """The scanner of texts that a program set in lines: it joins names that are broken at line ends."""
+        """The scanner of texts that a program has broken into lines, such as mail: it joins names that line ends split."""
         recover = {*self._options.recover, "wraps"}
         return self._scanner if recover == {*self._options.recover} else make_scanner(self._scanner.grammar, recover)
 
@@ -222,7 +227,7 @@ class Worker:
             lines += scanner.lines
 
     def _make_room(self, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan the small texts if there is no room for one more, or if they are for another scanner than the next."""
+        """Scan the small texts if there is no room for one more, or if the next one is for another scanner."""
         if self._small.is_full or self._of_small is not scanner:
             yield from self._scan_small()
             self._of_small = scanner
@@ -237,13 +242,13 @@ class Worker:
             lines_before = np.searchsorted(line_ends, starts)
             for matches in self._of_small.scan_octets(text):
                 for batch in _matches_and_rejects(matches):
-                    which = batch.locate(starts, ends)
+                    texts = batch.locate(starts, ends)
                     places = Places(
-                        batch.start - starts[which],
-                        batch.line - lines_before[which],
-                        np.array(small.inputs, np.int32)[which],
+                        batch.start - starts[texts],
+                        batch.line - lines_before[texts],
+                        np.array(small.inputs, np.int32)[texts],
                         small.names,
-                        *(self._labelled(small.label, which, small.has_captures) if small.has_members else ()),
+                        *(self._label_columns(small.label, texts, small.has_captures) if small.has_members else ()),
                     )
                     yield self._rows(batch, places, small.places)
         small.clear()
@@ -257,7 +262,8 @@ class Worker:
                     if batch and places is not None:
                         member = text_array([document.place(value) for value in places.value.tolist()])
                         yield self._rows_in(origin, batch, places.start, places.line, member)
-        except ArgumentError as error:  # a value is too long
+        except ArgumentError as error:
+            # A value is too long.
             yield _failure(origin, SourceError(origin.name, str(error)))
         self._octets += count_octets(document.values)
 
@@ -278,7 +284,8 @@ class Worker:
         try:
             with reader:
                 for matches in self._scanner.scan(read):
-                    if reader.following is not None:  # the part ends before the file does
+                    # The part ends, but the file does not: a match at its end is ended by the octet that follows.
+                    if reader.following is not None:
                         matches.stop[matches.stop == END] = reader.following
                     for batch in _matches_and_rejects(matches):
                         yield self._rows_in(origin, batch, batch.start + reader.offset, batch.line)
@@ -299,22 +306,25 @@ class Worker:
         line: npt.NDArray[np.int64],
         members: pa.StringArray | None = None,
     ) -> ResultRows:
-        """The rows of matches or rejects in one input; `members` has the member of each, if `origin` does not say it."""
+        """The rows of matches or rejects in one input; `members` has the member of each, if `origin` has none."""
         first = np.zeros(len(batch), np.int32)
         captures: Sequence[pa.Array] | None = None
         if origin.member is not None or origin.capture is not None:
             label = Label(origin.member, origin.capture)
-            own, captures = self._labelled(lambda _: label, first, has_captures=label.capture is not None)
-            members = members or own
+            columns = self._label_columns(lambda _: label, first, has_captures=label.capture is not None)
+            members, captures = members or columns[0], columns[1]
         return self._rows(batch, Places(start, line, first, [origin.name], members, captures), [origin.place])
 
-    def _labelled(
-        self, label_of: Callable[[int], Label], which: npt.NDArray[np.int32], has_captures: bool
+    def _label_columns(
+        self, label_of: Callable[[int], Label], numbers_of_labels: npt.NDArray[np.int32], has_captures: bool
     ) -> tuple[pa.StringArray, list[pa.Array] | None]:
-        """The column of members: for each match the one of the label in `which`; and those of captures, if they are wanted."""
-        used, index = np.unique(which, return_inverse=True)
+        """The column of members, and the columns of captures if the run writes them.
+
+        `numbers_of_labels` has the number of the label of each match.
+        """
+        distinct, index = np.unique(numbers_of_labels, return_inverse=True)
         rows = number_array(index.astype(np.int32))
-        labels = [label_of(i) for i in used.tolist()]
+        labels = [label_of(number) for number in distinct.tolist()]
         members = text_array([label.member for label in labels]).take(rows)
         if not has_captures or "occurrences" not in self._tables:
             return members, None
@@ -325,7 +335,7 @@ class Worker:
         return members, [pa.array(values, kind).take(rows) for kind, values in zip(OF_CAPTURES, columns, strict=True)]
 
     def _rows(self, batch: Matches | Rejects, places: Places, inputs: Sequence[int]) -> ResultRows:
-        """The rows of matches or rejects in the wanted tables; `inputs` has the number of each of `places.names`."""
+        """The rows of matches or rejects in the tables that are made; `inputs` has the number of each of `places.names`."""
         if isinstance(batch, Rejects):
             rejects = reject_rows(batch, places, self._scanner.grammar.syntax)
             return ResultRows(Counts(rejects=len(batch)), rejects=rejects)
@@ -346,13 +356,12 @@ class Worker:
 
 
 def _failure(origin: Origin, error: SourceError) -> Failed:
-    # Kept to the end of the run: without its causes, which would keep the buffers of all readers alive.
+    # The error is kept to the end of the run. Its causes would keep the buffers of all readers alive.
     error.__cause__ = error.__context__ = None
     return Failed(origin.place, origin.name, error.with_traceback(None))
 
 
 def _matches_and_rejects(matches: Matches) -> Iterator[Matches | Rejects]:
-    """The matches and their rejects, unless empty."""
     if len(matches):
         yield matches
     if matches.rejects is not None and len(matches.rejects):

@@ -26,7 +26,7 @@ from urnscan.errors import FatalError
 from urnscan.grouping.ranges import Ranges
 from urnscan.run.failures import Failures
 from urnscan.run.options import Options
-from urnscan.run.partial_result import ROWS, Sums, classes_of_partial, names_of, packed, parted, unpacked
+from urnscan.run.partial_result import ROWS, Sums, classes_of_partial, names_of, packed, split_by_range, unpacked
 from urnscan.run.task_results import Done, Failed, ResultRows, add_lines
 from urnscan.run.tasks import FilePart, Sizes, Task
 from urnscan.run.worker import Worker
@@ -228,7 +228,7 @@ def split_blobs(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[p
     """Split the rows of PARTIAL_BLOBS rows by other ranges; yields PARTIAL_BLOBS rows."""
     for task, row, blob in _values(batches, "task", "row", "rows"):
         for rows in unpacked(blob):
-            parts = parted(rows.select(PARTIAL.names), names_of(rows), ranges)
+            parts = split_by_range(rows.select(PARTIAL.names), names_of(rows), ranges)
             yield frames.batch([(number, task, row, packed([part])) for number, part in parts], frames.PARTIAL_BLOBS)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from urnscan.grouping.ranges import Ranges
-from urnscan.run.tasks import FilePart, Files, Task, octets_of
+from urnscan.run.tasks import FileGroup, FilePart, Task, octets_of
 from urnscan.spark import executors
 from urnscan.spark.executors import ScanRequest
 from urnscan.spark.frames import PARTIAL_BLOBS, RESULTS, ddl
@@ -94,7 +94,7 @@ def first_tasks(summaries: Sequence[TaskSummary], kind: str) -> list[int]:
 def _size(task: Task, unknown: int) -> int:
     """Octets of the inputs of a task; `unknown` is the size of an input whose size is unknown."""
     match task:
-        case Files():
+        case FileGroup():
             sizes = map(octets_of, task.inputs)
             return sum(unknown if size is None else size for size in sizes)
         case FilePart():
