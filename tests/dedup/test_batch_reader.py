@@ -41,7 +41,7 @@ RECORDS = [  # each with one record that is read by itself, or not at all, in it
 def read(octets: bytes, settings: ReadSettings, *, is_compiled: bool) -> ReadBatch:
     """The batch of a dump."""
     reader, batch, count = settings.reader(), Batch(settings), 0
-    for found in reader.found(Buffer(io.BytesIO(octets).readinto)):
+    for found in reader.find(Buffer(io.BytesIO(octets).readinto)):
         batch.add(count + 1, found)
         count += count_of(found)
     assert batch.records == count

@@ -46,16 +46,16 @@ TEXTS = st.one_of(st.tuples(NUMBERS, QUALIFIERS).map("".join), ADDRESSES, st.lis
 def test_a_column_gives_what_each_value_gives(values, scheme):
     expected = [as_text(Own(text, scheme)) for text in values]
     found = as_texts(text_array(values), scheme)
-    assert dict(zip(found.which.tolist(), found.texts.to_pylist(), strict=True)) == {
+    assert dict(zip(found.rows.tolist(), found.texts.to_pylist(), strict=True)) == {
         at: text for at, text in enumerate(expected) if text is not None
     }
-    assert found.which.tolist() == sorted(found.which)
+    assert found.rows.tolist() == sorted(found.rows)
     wrong = {at for at, text in enumerate(values) if with_wrong_digit(Own(text, scheme)) is not None}
     assert wrong <= set(found.doubtful.tolist())
-    assert set(found.doubtful.tolist()).isdisjoint(found.which.tolist())
+    assert set(found.doubtful.tolist()).isdisjoint(found.rows.tolist())
 
 
 @pytest.mark.parametrize("scheme", ["isbn", "", "doi", "hdl"])
 def test_an_empty_column(scheme):
     found = as_texts(text_array([]), scheme)
-    assert (len(found.which), len(found.texts), len(found.doubtful)) == (0, 0, 0)
+    assert (len(found.rows), len(found.texts), len(found.doubtful)) == (0, 0, 0)

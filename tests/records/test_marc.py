@@ -18,7 +18,7 @@ from urnscan.records import description
 from urnscan.records import marc as marc_module
 from urnscan.records.fields import Own, admitting, of_subfields, of_value, own_fields
 from urnscan.records.marc import MarcRecords, is_marc
-from urnscan.records.marc_octets import parted, unpack_marc
+from urnscan.records.marc_octets import split_field, unpack_marc
 from urnscan.records.record import Record
 
 END = "the dump ends before its record terminator (1D)"
@@ -386,7 +386,7 @@ def test_what_stands_in_fields(family, fields, is_refused):
     own, described = own_fields(family, keys=True), description.described_fields(family)
     expected = []
     for tag, field in fields:
-        indicators, subfields = parted(field)
+        indicators, subfields = split_field(field)
         rows = own.get(tag.decode(), ())
         if tag.startswith(b"00"):
             expected += of_value(indicators.strip(), rows)
@@ -403,7 +403,7 @@ def test_what_stands_in_fields(family, fields, is_refused):
     statements = [*description.of_text(leader, described["leader"], "a")]
     statements += description.of_text(str(len(fields)), described["count"])
     for tag, field in fields:
-        indicators, subfields = parted(field)
+        indicators, subfields = split_field(field)
         describing = described.get(tag.decode(), ())
         if subfields:
             statements += description.of_subfields(subfields, describing, indicators[1])

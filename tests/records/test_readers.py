@@ -331,7 +331,7 @@ def test_a_reader_can_have_tables_of_its_own(tmp_path):
 
     class Notes(TaggedRecords):
         table = described_by = str(path)
-        layout = Layout(begins="---", first=rb"---\n", tag=rb"[a-z]+", behind=rb": ", names=("id",))
+        layout = Layout(begins="---", first=rb"---\n", tag=rb"[a-z]+", after=rb": ", names=("id",))
 
     dump = b"---\nid: 1\ntitle: Inks\nisbn: 316148410X\npubmed: 7\n"
     (record,) = read_records(Notes(own=True, described=True, keys=True), dump)

@@ -50,7 +50,7 @@ def read_records(
 def read_from(reader: RecordReader, buffer: Buffer, together: int = _TOGETHER) -> Iterator[Record | Damaged]:
     """Find the records of a dump and read them."""
     held: list[Cut | Run] = []
-    for each in reader.found(buffer):
+    for each in reader.find(buffer):
         if isinstance(each, Damaged):
             if held:
                 yield from _read(reader, held)

@@ -1,39 +1,39 @@
-"""Records of a bibliographic dump: the place of each, its name, and the identifiers in its own fields.
+"""Records of a bibliographic dump: their places, their names, and the identifiers in their own fields.
 
-fields: the table of the fields that hold own identifiers (`fields.toml`), and how its rows are applied.
+fields: the table of the fields that contain own identifiers (`fields.toml`), and how its rows are applied.
 record: `Record`, and the base class of the readers.
 columns: columns of many records that are read together.
-record_columns: records that readers find, put into these columns.
-decoded_text: text of records, decoded, whole, and in a line.
-description: what a record says of its thing (title, year, edition), by a table of fields (`descriptions.toml`).
-format: the protocol of formats: what a module says of the format that it reads.
-format_registry: the list of the formats, by their names, in the order in which they are asked.
+record_columns: records that readers find -> these columns.
+decoded_text: text of records: decoding, replacement of surrogates and controls.
+description: title, year, edition and the like of the work that a record describes, by a table (`descriptions.toml`).
+format: the protocol of formats: what a module declares about the format that it reads.
+format_registry: the formats by their names, in the order in which they are tried.
 marc: MARC in the exchange format (ISO 2709).
-marc_runs: records of it without faults, found and taken apart into columns of fields, many by one call of compiled code.
-marc_fields: fields of MARC in whatever they are written, brought into the form of ISO 2709.
-marc_values: what columns of fields say, read by compiled code: family, control number, own identifiers, description.
-marc_columns: columns of records made of that.
-marc_octets: octets of MARC decoded, and descriptions unpacked.
-marc_carry: fields of MARC taken from one record and put into another.
+marc_runs: records of ISO 2709 without faults: one call of compiled code finds many, and splits them into columns of fields.
+marc_fields: fields of MARC, written in any format -> the form of ISO 2709.
+marc_values: compiled code that reads columns of fields: family, control number, own identifiers, description.
+marc_columns: columns of fields -> columns of records.
+marc_octets: octets of MARC -> text; packed descriptions -> descriptions.
+marc_carry: fields of MARC copied from one record into another.
 pica: PICA+, normalised and plain.
-xml_records: records cut out of XML.
-xml_runs: records in which nothing is unusual, many by one call of compiled code.
+xml_records: the places of records in XML.
+xml_runs: records of XML in a usual form, many by one call of compiled code.
 xml_scope: the elements around a record, and their namespaces.
 xml_kinds: the table of XML formats, and their fields: MARCXML, MODS, Dublin Core, OAI-PMH, SRU and ONIX.
-marcxml_runs: records of MARCXML in their most usual form, taken apart into columns of fields by compiled code.
-json_records: JSON Lines and arrays, also within objects.
+marcxml_runs: records of MARCXML in their most usual form: compiled code splits them into columns of fields.
+json_records: JSON Lines and arrays, also inside objects.
 separated: CSV, TSV.
-named_values: values under names, in JSON and in CSV.
+named_values: values with names, in JSON and in CSV.
 triples: N-Triples, N-Quads.
-tagged: fields in lines with tags: RIS, PubMed, EndNote, Web of Science.
+tagged: lines with tags: RIS, PubMed, EndNote, Web of Science.
 marc_lines: MARC in such lines: MarcEdit, yaz-marcdump, Aleph.
 bibtex: BibTeX.
 lines: any text, line by line.
-identifiers: native identifiers as URNs.
-identifier_columns: many of them at once.
-keys: other identifiers in one form for all their spellings, by a table (`keys.toml`).
-key_columns: the keys of many records.
+identifiers: native identifiers -> URNs.
+identifier_columns: columns of native identifiers -> URNs.
+keys: other identifiers -> keys, one for all spellings of an identifier, by a table (`keys.toml`).
+key_columns: columns of identifiers -> keys.
 
-No reader knows what a URN is, and `identifiers` knows no format. `urnscan.framing` cuts out lines, rows of CSV and
+Readers do not know what a URN is, and `identifiers` does not know formats. `urnscan.framing` finds lines, rows of CSV and
 values of JSON.
 """

@@ -1,8 +1,8 @@
 r"""Records of BibTeX and biblatex: entries, `@article{key, field = {…}, field = "…" # macro}` ("BibTeXing", O.
 Patashnik 1988, and the input of bibtex.web 0.99d).
 
-An entry begins with any `@`; text between entries is a comment. Braces count, also in quotes and behind a backslash;
-quotes count outside of braces. `@string`, `@preamble` and `@comment` are no records.
+An entry begins with any `@`; text between entries is a comment. Braces count, also in quotes and after a backslash;
+quotes count outside of braces. `@string`, `@preamble` and `@comment` are not records.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ _BEGINS = rb"[ \t]{0,99}+@[A-Za-z]{1,99}+[ \t]{0,99}+[{(]"
 _LINE = re.compile(rb"\n" + _BEGINS)
 _NO_RECORDS = frozenset({b"comment", b"string", b"preamble"})
 
-_DEPTH = 5  # braces in each other that patterns match; deeper ones are counted
+# Depth of braces in braces that patterns match; deeper ones are counted.
+_DEPTH = 5
 
 
 def _text(end: bytes, entry: bool) -> bytes:
-    """Pattern of a text without braces and `end`; in a whole entry, also without the beginning of another."""
+    """Pattern of a text without braces and `end`. With `entry`, also without the beginning of another entry."""
     if not entry:
         return rb"[^{}" + end + rb"]*+"
     return rb"[^{}\n" + end + rb"]*+(?:\n(?!" + _BEGINS + rb")[^{}\n" + end + rb"]*+)*+"
 
 
 def _between(first: bytes, last: bytes, end: bytes, entry: bool, depth: int) -> bytes:
-    """Pattern of two delimiters and the text between them, with the braces in it."""
+    """Pattern of two delimiters and the text between them, in which there may be braces."""
     inner = _between(rb"\{", rb"\}", b"", entry, depth - 1) if depth else rb"(?!)"
     return first + _text(end, entry) + rb"(?:" + inner + _text(end, entry) + rb")*+" + last
 
@@ -58,12 +59,13 @@ _KEY = re.compile(rb"\s*+([^\s,{}]++(?=\s*+[,})]))?+")
 _BRACED, _QUOTED = _between(rb"\{", rb"\}", b"", False, _DEPTH), _between(b'"', b'"', b'"', False, _DEPTH)
 _STRING, _BARE = rb"(?:" + _BRACED + rb"|" + _QUOTED + rb")", rb"[^\s,{}\"#]++"
 _VALUE = rb"(?:" + _STRING + rb"|" + _BARE + rb")"
+# A string that is not a value is matched alone, so that no field is found in it.
 _FIELD = re.compile(
     rb"(?<![^\s,{}()=\"#%'])([^\s,{}()=\"#%']++)\s*+=\s*+(" + _VALUE + rb"(?:\s*+#\s*+" + _VALUE + rb")*+)|" + _STRING
-)  # a string that is no value is passed over whole
+)
 _PART = re.compile(rb"(" + _STRING + rb")|(" + _BARE + rb")")
 
-# LaTeX for characters of URNs and URLs; commands that only break lines have none.
+# Commands of LaTeX for characters of URNs and URLs; a command that only breaks lines means no character.
 _WORDS = {
     b"allowbreak": b"",
     b"relax": b"",
@@ -84,9 +86,9 @@ _COMMAND = re.compile(rb"\\(?:url|path|nolinkurl|href)\s*+(?=\{)")
 _BRACE = re.compile(rb"[{}]")
 
 _COMMENTS = rb"(?:[ \t]*+(?:%[^\n]*+)?+\n)*+"
-# Some programs write a few lines of their own before the first entry.
+# Some programs write a few lines before the first entry.
 _HEAD = re.compile(rb"(?:" + MARK + rb")?" + _COMMENTS + rb"(?:(?![<{\[\"])[^@\n]++\n" + _COMMENTS + rb"){0,8}+[ \t]*+")
-# An entry has a key, or a comma and a field in its place.
+# An entry has a key, or a comma and a field instead.
 _FIRST = re.compile(
     rb"@[ \t]*+(?i:(string|preamble|comment)|[a-z][\w.+\-]*+)\s*+[{(]"
     rb"(?(1)|\s*+(?:[^\s,{}\"#=]++\s*+[,}]|,\s*+[A-Za-z][\w\-]*+\s*+=))"
@@ -94,15 +96,15 @@ _FIRST = re.compile(
 
 
 def is_bibtex(head: bytes, name: str) -> bool | None:
-    """Whether an entry comes behind a few lines at most; or behind any, if the file name is of BibTeX."""
+    """Whether an entry follows after at most a few lines. If the file name is of BibTeX, any text may come first."""
     match = _HEAD.match(head)
     rest = head[match.end() if match else 0 :]
     if _FIRST.match(rest):
         return True
     if name.endswith((".bib", ".bibtex")):
         return True if _FIRST.search(rest) else None
-    begun = rest[:1] == b"@" or (rest[:1] not in b'<{["' and b"\n" not in rest and b"@" not in rest)
-    return None if not rest or (begun and len(rest) < _LONGEST_BEGINNING) else False
+    may_go_on = rest[:1] == b"@" or (rest[:1] not in b'<{["' and b"\n" not in rest and b"@" not in rest)
+    return None if not rest or (may_go_on and len(rest) < _LONGEST_BEGINNING) else False
 
 
 class BibtexRecords(RecordReader):
@@ -111,23 +113,24 @@ class BibtexRecords(RecordReader):
     table = described_by = "bibtex"
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the entries. Behind one that is never closed, the next line that begins like an entry is an entry.
+        """Find the entries. After an entry that is never closed, the next line that begins like an entry is an entry.
 
-        `Cut.around` has the type (`book`), the length of what stands before the citation key, and whether patterns can
-        read the entry: its braces are not too deep.
+        `Cut.around` has the type (`book`), the number of octets before the citation key, and whether patterns can read the
+        entry, because its braces are not too deep.
         """
-        while begins := _sought(buffer, _ENTRY):
+        while begins := _take_to(buffer, _ENTRY):
             offset = buffer.offset
-            delimiter, opened = begins[0][-1:], len(begins[0])
+            delimiter, length_of_beginning = begins[0][-1:], len(begins[0])
             simple = _WHOLE[delimiter].match(buffer.octets, begins.end() - 1)
-            end = simple.end() - buffer.at if simple else _closed(buffer, opened - 1, delimiter)
-            if begins[1].lower() in _NO_RECORDS:  # never closed, BibTeX reads on behind the word, too
-                buffer.take(end if 0 < end <= LONGEST else opened)
+            end = simple.end() - buffer.at if simple else _length(buffer, length_of_beginning - 1, delimiter)
+            if begins[1].lower() in _NO_RECORDS:
+                # If it is never closed, BibTeX also reads on after the word.
+                buffer.take(end if 0 < end <= LONGEST else length_of_beginning)
             elif 0 < end <= LONGEST:
-                yield Cut(offset, buffer.take(end), (begins[1], opened, simple is not None))
+                yield Cut(offset, buffer.take(end), (begins[1], length_of_beginning, simple is not None))
             else:
                 yield too_long(offset) if end else Damaged(offset, "it is never closed")
-                if not _sought(buffer, _LINE):
+                if not _take_to(buffer, _LINE):
                     return
 
     def record(self, cut: Cut) -> Record:
@@ -139,16 +142,17 @@ class BibtexRecords(RecordReader):
         name = None if key is None else key.decode("utf-8", "replace")
         texts: tuple[bytes, ...] = ()
         if self.has_texts:
-            beginning, fields = octets[:start], octets[start:]  # the comma would not end a URN that is the key
+            # Two texts: a key may be a URN, and the comma after it would not end this URN.
+            beginning, fields = octets[:start], octets[start:]
             if b"#" in fields:
-                fields = _FIELD.sub(_joined, fields if simple else _flat(fields))
-            texts = beginning, fields if b"\\" not in fields else _plain(fields)
+                fields = _FIELD.sub(_join_pieces, fields if simple else _without_deep_braces(fields))
+            texts = beginning, fields if b"\\" not in fields else _without_escapes(fields)
             if self.fields is None and not self.described:
                 return Record(offset, octets, name, texts)
         values = [
             (field.decode().lower(), _value(value))
-            for field, value in _FIELD.findall(octets if simple else _flat(octets), start)
-            if field.lower() in self.wanted or field.lower() in self.described_octets
+            for field, value in _FIELD.findall(octets if simple else _without_deep_braces(octets), start)
+            if field.lower() in self.field_names or field.lower() in self.described_octets
         ]
         values.append(("@", kind.decode().lower()))
         kinds = {field: text.lower() for field, text in reversed(values)}
@@ -160,8 +164,8 @@ class BibtexRecords(RecordReader):
         return Record(offset, octets, name, texts, own, description.pack(self.described_by, statements))
 
 
-def _sought(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-    """Take all octets before the next match; all to the end, and None, if there is none."""
+def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+    """Take all octets before the next match, and return it. If there is none, take all octets, and return None."""
     while (match := buffer.search(pattern, longest=_LONGEST_BEGINNING)) is None:
         if len(buffer.octets) - buffer.at <= LONGEST:
             buffer.take_rest()
@@ -171,40 +175,41 @@ def _sought(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | Non
     return match
 
 
-def _closed(buffer: Buffer, start: int, delimiter: bytes) -> int:
-    """Length of an entry whose delimiter is at `start`: 0 if it is never closed, above `LONGEST` if not up to there."""
-    depth = begun = 0
-    quoted = False
+def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
+    """Length of the entry whose delimiter is at `start`: 0 if it is never closed, more than `LONGEST` if it is too long."""
+    depth = lines_like_entries = 0
+    is_quoted = False
     if delimiter == b"(":
         start += 1
     while True:
         for mark in _MARK[delimiter].finditer(buffer.octets, buffer.at + start):
-            what, at, start = mark[0], mark.start() - buffer.at, mark.end() - buffer.at
-            if what[0] == 0x7B:  # {
-                depth += len(what)
-            elif what[0] == 0x7D:  # }
-                if delimiter == b"{" and depth <= len(what):
+            text, at, start = mark[0], mark.start() - buffer.at, mark.end() - buffer.at
+            if text.startswith(b"{"):
+                depth += len(text)
+            elif text.startswith(b"}"):
+                if delimiter == b"{" and depth <= len(text):
                     return at + depth
-                depth = max(depth - len(what), 0)
-            elif what[0] == 0x0A:
-                begun += 1
-                if begun == 2:
+                depth = max(depth - len(text), 0)
+            elif text.startswith(b"\n"):
+                lines_like_entries += 1
+                if lines_like_entries == 2:
                     return 0 if at <= LONGEST else at
-                depth += what.endswith(b"{")
-            elif depth == 0 and what == b'"':
-                quoted = not quoted
-            elif depth == 0 and not quoted:
+                depth += text.endswith(b"{")
+            elif depth == 0 and text == b'"':
+                is_quoted = not is_quoted
+            elif depth == 0 and not is_quoted:
                 return start
-        held = len(buffer.octets) - buffer.at
-        if held > LONGEST:
-            return held
-        start = max(start, held - _LONGEST_BEGINNING)  # a line can have begun in what is held
+        available = len(buffer.octets) - buffer.at
+        if available > LONGEST:
+            return available
+        # The last octets may be the beginning of a line that begins like an entry.
+        start = max(start, available - _LONGEST_BEGINNING)
         if not buffer.more():
             return 0
 
 
-def _flat(entry: bytes) -> bytes:
-    """Remove the braces of an entry that are too deep for patterns."""
+def _without_deep_braces(entry: bytes) -> bytes:
+    """An entry with spaces instead of the braces that are too deep for patterns."""
     depth = 0
 
     def brace(match: re.Match[bytes]) -> bytes:
@@ -216,31 +221,28 @@ def _flat(entry: bytes) -> bytes:
 
 
 def _value(octets: bytes) -> str:
-    """Decode a value; empty if a macro is a part of it."""
+    """The text of a value; empty if a macro is a part of it."""
     parts: list[tuple[bytes, bytes]] = _PART.findall(octets)
     if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):
         return ""
     joined = b"".join(bare or string[1:-1] for string, bare in parts)
     if b"\\" in joined:
-        joined = _plain(_COMMAND.sub(b"", joined))
+        joined = _without_escapes(_COMMAND.sub(b"", joined))
     plain = joined.replace(b"}{", b" ").translate(None, b"{}")
     return " ".join(plain.decode("utf-8", "replace").split())
 
 
-def _joined(field: re.Match[bytes]) -> bytes:
-    """Join the pieces of a value, except at macros."""
+def _join_pieces(field: re.Match[bytes]) -> bytes:
+    """The field with the pieces of its value joined, except at macros: these may mean any text."""
     parts: list[tuple[bytes, bytes]] = _PART.findall(field[2] or b"")
     if len(parts) < 2:
         return field[0]
-    said = (
-        b'" %b "' % bare if bare and not bare.isdigit() else bare or string[1:-1]  # a macro stands for any text
-        for string, bare in parts
-    )
-    return b'%b = "%b"' % (field[1], b"".join(said))
+    pieces = (b'" %b "' % bare if bare and not bare.isdigit() else bare or string[1:-1] for string, bare in parts)
+    return b'%b = "%b"' % (field[1], b"".join(pieces))
 
 
-def _plain(octets: bytes) -> bytes:
-    """Replace the escapes of LaTeX."""
+def _without_escapes(octets: bytes) -> bytes:
+    """Octets with characters instead of their escapes in LaTeX."""
     return _ESCAPE.sub(_symbol, _GROUPED.sub(_symbol, octets))
 
 

@@ -23,7 +23,7 @@ class Texts(NamedTuple):
     record: Integers
     """The number of the record of each text, from 0."""
     order: Integers
-    """Numbers that say in which order the texts of a record come."""
+    """Numbers by which the texts of a record are sorted."""
     texts: pa.StringArray
     scheme: str = ""
     """Kind of own identifiers; see `Own.scheme`."""
@@ -32,22 +32,22 @@ class Texts(NamedTuple):
 
     @classmethod
     def of_own(cls, own: Iterable[tuple[int, int, Own]]) -> list[Texts]:
-        """Columns of own identifiers, one for each kind. Before each identifier stand its record and its order."""
+        """Columns of own identifiers, one for each kind. `own` has the record, the order and the identifier itself."""
         kinds: dict[tuple[str, bool], list[tuple[int, int, str]]] = defaultdict(list)
         for record, order, (text, scheme, is_key) in own:
             kinds[scheme, is_key].append((record, order, text))
-        found = []
+        columns = []
         for kind, rows in kinds.items():
-            record_of, order_of, texts = zip(*rows, strict=True)
-            found.append(cls(np.array(record_of, np.int64), np.array(order_of, np.int64), text_array(texts), *kind))
-        return found
+            records, orders, texts = zip(*rows, strict=True)
+            columns.append(cls(np.array(records, np.int64), np.array(orders, np.int64), text_array(texts), *kind))
+        return columns
 
     @classmethod
-    def joined(cls, some: Sequence[Texts]) -> Texts:
-        """Several columns as one, in the order of records, and of the texts of each."""
-        if not some:
+    def joined(cls, columns: Sequence[Texts]) -> Texts:
+        """Several columns as one, sorted by record and order."""
+        if not columns:
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), text_array([]))
-        record, order, texts, _, _ = zip(*some, strict=True)
+        record, order, texts, _, _ = zip(*columns, strict=True)
         all_records, all_orders = np.concatenate(record), np.concatenate(order)
         place = np.lexsort((all_orders, all_records))
         return cls(all_records[place], all_orders[place], pa.concat_arrays(texts).take(number_array(place)))
@@ -65,24 +65,24 @@ class Columns(NamedTuple):
     descriptions: pa.BinaryArray
     """See `Record.description`."""
     damaged: Mapping[int, Damaged]
-    """Records that cannot be read, by number; the other columns have nothing for them."""
+    """Records that cannot be read, by number. The other columns have no values for them."""
 
     def by_scheme(self) -> Mapping[str, Texts]:
-        """Own identifiers by scheme, whatever fields they stand in."""
-        schemes = sorted(self.own, key=operator.attrgetter("scheme"))
-        grouped = itertools.groupby(schemes, key=operator.attrgetter("scheme"))
-        return {scheme: Texts.joined([*some]) for scheme, some in grouped}
+        """Own identifiers by scheme, of all fields together."""
+        columns = sorted(self.own, key=operator.attrgetter("scheme"))
+        groups = itertools.groupby(columns, key=operator.attrgetter("scheme"))
+        return {scheme: Texts.joined([*group]) for scheme, group in groups}
 
     def own_of_each(self) -> list[list[Own]]:
         """Own identifiers of each record."""
-        held = [
-            (record, order, Own(text, each.scheme, each.is_key))
-            for each in self.own
+        rows = [
+            (record, order, Own(text, column.scheme, column.is_key))
+            for column in self.own
             for record, order, text in zip(
-                each.record.tolist(), each.order.tolist(), each.texts.to_pylist(), strict=True
+                column.record.tolist(), column.order.tolist(), column.texts.to_pylist(), strict=True
             )
         ]
-        found: list[list[Own]] = [[] for _ in range(len(self.identifiers))]
-        for record, _, own in sorted(held, key=operator.itemgetter(0, 1)):
-            found[record].append(own)
-        return found
+        of_records: list[list[Own]] = [[] for _ in range(len(self.identifiers))]
+        for record, _, own in sorted(rows, key=operator.itemgetter(0, 1)):
+            of_records[record].append(own)
+        return of_records

@@ -1,4 +1,4 @@
-"""Text of records: decoded, whole, and in a line."""
+"""Text of records: decoding, replacement of surrogates and controls."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = re.compile("[\0-\x1f\x7f]+")  # what would end a line, or is invisible
+# Characters that end a line or are invisible.
+_CONTROL = re.compile("[\0-\x1f\x7f]+")
 
 
 def whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which some formats can escape and UTF-8 cannot hold."""
+    """A text without halves of surrogate pairs, which some formats can escape, and UTF-8 cannot encode."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def decoded(octets: bytes) -> str:
-    """Decode UTF-8; octets that are no UTF-8 become U+FFFD."""
+    """Octets of UTF-8 as text; octets that are not UTF-8 become U+FFFD."""
     return octets.decode("utf-8", "replace")
 
 
@@ -25,5 +26,5 @@ def first_name(texts: Iterable[str | None]) -> str | None:
 
 
 def in_line(text: str) -> str:
-    """A part of a record as it is shown in a line, without control characters."""
+    """A part of a record without control characters, so that it can be shown in one line."""
     return _CONTROL.sub(" ", text)

@@ -1,8 +1,9 @@
-"""Fields of records: tables of data say in which of them a record's own identifiers stand: `fields.toml` those that may
-become URNs, `keys.toml` other ones.
+"""The fields of records that contain the record's own identifiers, by two tables of data.
 
-Every reader takes a record apart into fields of one of three shapes: values under names (`of_value`), subfields under a
-tag (`of_subfields`), or objects (`named_values.own_identifiers`). Rows of the table are applied to these.
+`fields.toml` has the fields of identifiers that may become URNs, `keys.toml` those of other identifiers.
+
+A reader splits a record into fields of one of three shapes: values with names (`of_value`), subfields with a tag
+(`of_subfields`), or objects (`named_values.own_identifiers`). The rows of the tables are applied to these fields.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ _NO_BRACKETS = str.maketrans(dict.fromkeys("()[]", " "))
 
 
 class Own(NamedTuple):
-    """An identifier of the record itself, as it stands in a field; without surrogates."""
+    """An identifier of the record itself, as a field has it, but without surrogates."""
 
     text: str
     scheme: str = ""
-    """Kind of identifier that the record names (`isbn`, `doi`), in lower case; empty if it names none."""
+    """Kind of identifier by the record (`isbn`, `doi`), in lower case; empty if the record does not name it."""
     is_key: bool = False
-    """Whether it stands in a field of `keys.toml`: it is never a URN."""
+    """Whether it is in a field of `keys.toml`: then it never becomes a URN."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OwnField:
-    """A row of a table; `fields.toml` and `keys.toml` explain each key. Empty or None: no condition."""
+    """A row of a table; `fields.toml` and `keys.toml` explain the keys. A value that is empty or None sets no condition."""
 
     field: str
     first: str | None = None
@@ -56,7 +57,7 @@ Table = Mapping[str, tuple[OwnField, ...]]
 
 @functools.cache
 def read_data(name: str) -> Mapping[str, Any]:
-    """Read a file of data in this package, or one with an absolute path."""
+    """The contents of a file of data in this package, or of one with an absolute path."""
     import tomllib  # noqa: PLC0415 (not every run needs it)
 
     with (files(__package__) / name).open("rb") as file:
@@ -64,9 +65,10 @@ def read_data(name: str) -> Mapping[str, Any]:
 
 
 def table_rows(name: str, kind: str) -> Sequence[dict[str, Any]]:
-    """Rows of a kind (`fields`, `keys`, `descriptions`) in a table of this package, or in the file of another package.
+    """Rows of a kind (`fields`, `keys`, `descriptions`) in a table of this package, or in a file of another package.
 
-    `name`: name of the table, or path of a file of TOML, which has a table `fields`, one `keys` and one `descriptions`.
+    `name` is the name of the table, or the path of a file of TOML, which has the tables `fields`, `keys` and
+    `descriptions`.
     """
     rows: Sequence[dict[str, Any]]
     rows = read_data(name).get(kind, ()) if name.endswith(".toml") else read_data(f"{kind}.toml").get(name, ())
@@ -75,8 +77,9 @@ def table_rows(name: str, kind: str) -> Sequence[dict[str, Any]]:
 
 @functools.cache
 def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Table:
-    """Read the rows of a format, with `keys` also those of keys; a format without fields has none. Without `urns` those are
-    left out that give no key.
+    """The rows of a format, by field; none for a format without fields.
+
+    With `keys`, the rows of `keys.toml` are among them. Without `urns`, rows whose identifiers give no key are left out.
     """
     if not (urns or keys):
         return MappingProxyType({})
@@ -93,8 +96,8 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
     return MappingProxyType({name: tuple(rows) for name, rows in by_field.items()})
 
 
-def wanted(table: Table) -> frozenset[bytes]:
-    """Names of the fields that hold identifiers, or their kinds."""
+def field_names(table: Table) -> frozenset[bytes]:
+    """Names of the fields that a table needs: those of identifiers, of their kinds, and of conditions."""
     return frozenset(
         name.encode()
         for rows in table.values()
@@ -106,22 +109,24 @@ def wanted(table: Table) -> frozenset[bytes]:
 def of_value(
     text: str, rows: Iterable[OwnField], kinds: Mapping[str, str] | None = None, *, is_first: bool = True
 ) -> Iterator[Own]:
-    """Own identifiers in a field of one value. `kinds`: values of the fields in `scheme_in` and `unless_all`; a row with
-    another value than those in its `schemes` does not count. `is_first`: no field of that name stands before.
+    """Own identifiers in a field with one value.
+
+    `kinds` has the values of other fields, which rows name in `scheme_in` and `unless_all`. A row does not apply if the
+    value in `scheme_in` is not in its `schemes`. `is_first`: the field is the first one with its name.
     """
     for row in rows:
         if (row.once and not is_first) or (row.unless_all and _is_part(row, kinds or {})):
             continue
         scheme = row.schemes.get((kinds or {}).get(row.scheme_in, "")) if row.scheme_in else row.scheme
         if scheme is not None and text:
-            named = (kinds[name] for name in row.source_in.split() if kinds and kinds.get(name))
-            yield Own(with_source(text, next(named, row.source)), scheme, row.is_key)
+            sources = (kinds[name] for name in row.source_in.split() if kinds and kinds.get(name))
+            yield Own(with_source(text, next(sources, row.source)), scheme, row.is_key)
 
 
 def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
-    """Whether a record with these fields is a part of a host, whose identifier its own fields have."""
-    said = {re.sub(r"[\W_]+", "", kinds.get(name, "")) for name in row.but_same.split()}
-    return kinds.keys() >= set(row.unless_all.split()) and (len(said) != 1 or said == {""})
+    """Whether the fields show that the record is a part of a host: then the identifier in its field is that of the host."""
+    values = {re.sub(r"[\W_]+", "", kinds.get(name, "")) for name in row.but_same.split()}
+    return kinds.keys() >= set(row.unless_all.split()) and (len(values) != 1 or values == {""})
 
 
 def admitting(rows: Iterable[OwnField], first: str, second: str) -> tuple[OwnField, ...]:
@@ -132,13 +137,13 @@ def admitting(rows: Iterable[OwnField], first: str, second: str) -> tuple[OwnFie
 
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField]) -> list[Own]:
-    """Own identifiers in a field: pairs of code and value, and the rows of its tag that admit its indicators."""
-    found = []
+    """Own identifiers in a field. It is pairs of code and value; `rows` are those of its tag that admit its indicators."""
+    identifiers = []
     for row in rows:
         scheme, source, parts, qualifier = row.scheme, row.source, row.parts, row.qualifier
         if row.scheme_in:
-            given = (value.strip().lower() for code, value in subfields if code == row.scheme_in and value)
-            scheme = next(given, scheme)
+            schemes = (value.strip().lower() for code, value in subfields if code == row.scheme_in and value)
+            scheme = next(schemes, scheme)
             if row.schemes and (scheme := row.schemes.get(scheme, "")) == "":
                 continue
         if row.source_in:
@@ -148,20 +153,20 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField])
                 text = value.strip()
                 if qualifier:
                     text += _qualifiers(subfields, at, qualifier)
-                found.append(Own(with_source(text, source) if source else text, scheme, row.is_key))
-    return found
+                identifiers.append(Own(with_source(text, source) if source else text, scheme, row.is_key))
+    return identifiers
 
 
 def with_source(text: str, source: str) -> str:
-    """A number with its source in brackets before it, as in MARC 035; without a source it stays as it is."""
+    """A number with its source in brackets before it, as in MARC 035; unchanged if `source` is empty."""
     return f"({source.strip()}){text}" if source else text
 
 
 def _qualifiers(subfields: Sequence[tuple[str, str]], at: int, code: str) -> str:
-    """Qualifiers from subfield `at` on, in the form that they had before they got subfields: ` (pbk.)`."""
+    """Qualifiers in the subfields from `at` on, written in brackets, as before they had subfields: ` (pbk.)`."""
     text = ""
     while at < len(subfields) and subfields[at][0] == code:
-        said = subfields[at][1].translate(_NO_BRACKETS).strip(" :;,")
-        text += f" ({said})" if said else ""
+        qualifier = subfields[at][1].translate(_NO_BRACKETS).strip(" :;,")
+        text += f" ({qualifier})" if qualifier else ""
         at += 1
     return text

@@ -1,4 +1,4 @@
-"""The protocol of formats of records: what a module says of the format that it reads, so that the registry can list it."""
+"""The protocol of formats of records: what a module declares about the format that it reads, for the registry."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ class Format:
     reader: type[RecordReader]
     """Class of the reader of one dump."""
     recognise: Callable[[bytes, str], bool | None] = lambda _head, _name: False
-    """Whether a dump with these first octets and this file name, lower case, has the format; None: more are needed."""
+    """Whether a dump with these first octets and this file name (in lower case) has the format. None: more octets are needed."""
     suffixes: tuple[str, ...] = ()
-    """Suffixes of names that programs take for this format, lower case."""
+    """Suffixes of the names of files that programs write in this format, in lower case."""
     trace: bytes = b"(?!)"
-    """Pattern of octets that a dump has, and hardly any other text: it tells the likely format of a damaged dump."""
+    """Pattern of octets that hardly any other text has. By it, a message names the likely format of a damaged dump."""
     separator: bytes = b""
-    """Octets between two records, besides white space, and not after the last."""
+    """Octets between two records, in addition to white space. They do not follow the last record."""
     framed: bool = False
-    """Whether something stands around the records, so that two dumps, one after the other, do not make one."""
+    """Whether a dump has more than its records, for example a header. Then two dumps, one after the other, are not one dump."""
     line_ends: int = 1
-    """Number of line ends, at least, between the last record of a dump and another dump after it."""
+    """Least number of line ends between the last record of a dump and another dump that follows."""
     keyed: bool = False
     """Whether two records with the same identifier in one dump are parts of one record."""
     numbered: bool = True
-    """Whether the name of a record is a number of the record itself; in Dublin Core it is any identifier of the thing."""
+    """Whether the name of a record identifies the record. In Dublin Core it identifies the work that the record describes."""
     has_fields: bool = True
     """Whether a record has fields, so that it can have keys other than URNs."""
     recipe: str = ""
-    """How to make a dump that is read of one in this format, which is recognised and not read; empty if it is read."""
+    """For a format that is recognised and not read: how to convert a dump. Empty if the format is read."""
     in_columns: bool = False
-    """Whether compiled code takes nearly all records apart: then a process that reads some of them saves nothing."""
+    """Whether compiled code reads nearly all records: then other processes that read records save no time."""
     show: Callable[[bytes], str] = decoded
-    """Function that shows a record to a person; it never raises."""
+    """Function that writes a record for people; it never raises."""

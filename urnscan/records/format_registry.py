@@ -1,7 +1,7 @@
-"""The registry of the formats of records: it lists what their modules declare, in the order in which they are asked.
+"""The registry of the formats of records that modules declare, in the order in which they are tried.
 
-The modules load slowly, and the names alone are needed for the help of the command: a module is loaded when one of its
-formats is asked for.
+The modules load slowly, and the help of the command needs only the names. So a module is loaded when one of its formats
+is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from urnscan.framing.buffer import HEAD, Buffer
 if TYPE_CHECKING:
     from urnscan.records.format import Format
 
-_TELLING = 1 << 12  # octets that tell the format of most dumps
+# Octets by which the format of most dumps is recognised.
+_FIRST_OCTETS = 1 << 12
 _MODULES = {
     "marc": "marc",
     "marcxml": "xml_records",
@@ -46,12 +47,13 @@ _MODULES = {
     "csv": "separated",
     "line": "lines",
 }
-"""Names of the formats of this package -> the modules that declare them, in the order in which they are asked."""
-_UNREAD = ("rdf",)  # recognised, and not read
+"""Names of the formats of this package -> the modules that declare them, in the order in which they are tried."""
+# Formats that are recognised, and not read.
+_UNREAD = ("rdf",)
 
 
 class Registry(Mapping[str, "Format"]):
-    """Formats by their names, in the order in which they are asked."""
+    """Formats by their names, in the order in which they are tried. A format is loaded when it is used."""
 
     def __init__(self, loaders: Mapping[str, Callable[[], Format]]) -> None:
         self._loaders = loaders
@@ -67,38 +69,38 @@ class Registry(Mapping[str, "Format"]):
 
 
 @functools.cache
-def _declared(name: str) -> Format:
+def _load(name: str) -> Format:
     """The format of this name that a module of this package declares."""
     formats: tuple[Format, ...] = importlib.import_module(f"urnscan.records.{_MODULES[name]}").FORMATS
     return next(format_ for format_ in formats if format_.name == name)
 
 
 _LOADERS: Mapping[str, Callable[[], Format]] = {
-    # First, so that another package may read what is only recognised here.
+    # Formats of other packages come first, so that they may read a format that is only recognised here.
     **{point.name: point.load for point in extensions("urnscan.records")},
-    **{name: functools.partial(_declared, name) for name in _MODULES},
+    **{name: functools.partial(_load, name) for name in _MODULES},
 }
-_ASKED = Registry(_LOADERS)
+_RECOGNISED = Registry(_LOADERS)
 FORMATS = Registry({name: load for name, load in _LOADERS.items() if name not in _UNREAD})
-"""Formats that are read, by the names that `--record` takes: those of this package, and those that other packages declare
-by an entry point.
+"""Formats that are read, by their names in `--record`: those of this package, and those that other packages declare by an
+entry point.
 """
 
 
 @functools.cache
 def suffixes() -> frozenset[str]:
-    """Suffixes of names that programs take for one format or another."""
-    return frozenset(suffix for format_ in _ASKED.values() for suffix in format_.suffixes)
+    """Suffixes of the names of files, of all formats."""
+    return frozenset(suffix for format_ in _RECOGNISED.values() for suffix in format_.suffixes)
 
 
 def recognise(buffer: Buffer, name: str) -> Format | None:
-    """Find the format of the dump with this file name that a buffer gives. Takes nothing from the buffer."""
-    count = _TELLING
+    """The format of a dump with this file name, by its first octets; None if it has none. No octets are taken from the buffer."""
+    count = _FIRST_OCTETS
     while True:
         more = buffer.has(count)
         head = buffer.octets[buffer.at : buffer.at + count]
         is_unsure = False
-        for format_ in _ASKED.values():
+        for format_ in _RECOGNISED.values():
             known = format_.recognise(head, name.lower())
             if known:
                 return format_
@@ -109,5 +111,5 @@ def recognise(buffer: Buffer, name: str) -> Format | None:
 
 
 def likely(head: bytes) -> Format | None:
-    """The format whose traces are in a dump that is not recognised, for a message; None if there are none."""
+    """The likely format of a dump that is not recognised, for a message; None if it shows no trace of one."""
     return next((format_ for format_ in FORMATS.values() if re.search(format_.trace, head)), None)

@@ -1,6 +1,6 @@
 """Own identifiers of many records as texts in which the scanner finds URNs: `identifiers.as_text` for columns.
 
-Compiled code reads ISBN as most are written, and patterns know addresses that tell nothing. Any other is read by itself.
+Compiled code reads most ISBN, and patterns find addresses that contain no identifier. Python reads the others one by one.
 """
 
 from __future__ import annotations
@@ -17,15 +17,27 @@ from urnscan.compiled.jit import compiled, inner
 from urnscan.compiled.octets import Octets
 from urnscan.compiled.strings import Offsets, cut
 from urnscan.records.fields import Own
-from urnscan.records.identifiers import ADDRESS, HAS_URN, OTHER, TELLING_ADDRESS, TELLS, as_text, counts_out, kind_of
+from urnscan.records.identifiers import (
+    ADDRESS,
+    ADDRESS_WITH_IDENTIFIER,
+    HAS_URN,
+    OTHER,
+    UNNAMED,
+    as_text,
+    counts_out,
+    kind_of,
+)
 from urnscan.urn.numbers.isbn import NO_ISBN, RIGHT, WRONG, write_isbn
 
 _BEGINNING = b"urn:isbn:"
-_URN_OF_ISBN = len(_BEGINNING) + 13  # octets
+# Octets of the URN of an ISBN.
+_URN_OF_ISBN = len(_BEGINNING) + 13
 _SPACE, _OPENS, _CLOSES = b" ()"
-_IN_OTHERS = tuple(b"()[];,|/\n")  # not in a qualifier that is read here
+# Octets that occur in no qualifier that is read here.
+_IN_OTHERS = tuple(b"()[];,|/\n")
 _LONGEST_QUALIFIER = 99
-_ALONE, _NOTHING, _URN = NO_ISBN, WRONG, RIGHT  # a text has to be read by itself; it has no URN; it has one
+# Codes of values: Python has to read it; it has no URN; it has a URN.
+_ALONE, _NOTHING, _URN = NO_ISBN, WRONG, RIGHT
 
 Codes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
@@ -34,8 +46,8 @@ Rows = npt.NDArray[np.int64]
 class Texts(NamedTuple):
     """Texts of some of the values of a column."""
 
-    which: Rows
-    """Indices of the values, ascending."""
+    rows: Rows
+    """Indices of the values that have a text, ascending."""
     texts: pa.StringArray
     doubtful: Rows
     """Indices of values without a text whose check digit may be wrong."""
@@ -47,46 +59,45 @@ def as_texts(values: pa.StringArray, scheme: str) -> Texts:
     if kind == "isbn":
         texts, codes = _urns_of_isbn(values)
     else:
-        texts, codes = values, _told(values, kind)
+        texts, codes = values, _codes_of_others(values, kind)
     codes[~flags_of(pc.string_is_ascii(values))] = _ALONE
     alone = np.flatnonzero(codes == _ALONE)
-    read = [as_text(Own(text, scheme)) for text in values.take(number_array(alone)).to_pylist()]
-    is_read = np.array([text is not None for text in read], np.bool_)
-    which = np.concatenate([np.flatnonzero(codes == _URN), alone[is_read]])
-    order = np.argsort(which, kind="stable")
-    found = pa.concat_arrays(
-        [texts.filter(flag_array(codes == _URN)), text_array([text for text in read if text is not None])]
+    texts_of_alone = [as_text(Own(text, scheme)) for text in values.take(number_array(alone)).to_pylist()]
+    has_text = np.array([text is not None for text in texts_of_alone], np.bool_)
+    rows = np.concatenate([np.flatnonzero(codes == _URN), alone[has_text]])
+    order = np.argsort(rows, kind="stable")
+    all_texts = pa.concat_arrays(
+        [texts.filter(flag_array(codes == _URN)), text_array([text for text in texts_of_alone if text is not None])]
     )
     wrong = np.flatnonzero(codes == _NOTHING) if kind == "isbn" else np.empty(0, np.int64)
-    return Texts(which[order], found.take(number_array(order)), np.sort(np.concatenate([wrong, alone[~is_read]])))
+    return Texts(rows[order], all_texts.take(number_array(order)), np.sort(np.concatenate([wrong, alone[~has_text]])))
 
 
-def _told(values: pa.StringArray, kind: str) -> Codes:
-    """Codes of texts that are no ISBN: what holds a URN is a text as it is."""
+def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
+    """Codes of values of another kind than ISBN. A value that contains a URN is a text without any change."""
     has_urn = flags_of(pc.match_substring_regex(values, HAS_URN))
-    nothing = np.full(len(values), kind == OTHER)
-    if kind == TELLS:
-        is_telling = flags_of(pc.match_substring_regex(values, TELLING_ADDRESS))
-        nothing = flags_of(pc.match_substring_regex(values, ADDRESS)) & ~is_telling
-    return np.where(has_urn, _URN, np.where(nothing, _NOTHING, _ALONE)).astype(np.uint8)
+    has_nothing = np.full(len(values), kind == OTHER)
+    if kind == UNNAMED:
+        has_identifier = flags_of(pc.match_substring_regex(values, ADDRESS_WITH_IDENTIFIER))
+        has_nothing = flags_of(pc.match_substring_regex(values, ADDRESS)) & ~has_identifier
+    return np.where(has_urn, _URN, np.where(has_nothing, _NOTHING, _ALONE)).astype(np.uint8)
 
 
 def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
-    """URNs of ISBN that stand alone or have a qualifier in brackets behind them."""
+    """URNs and codes of values that are an ISBN, or an ISBN and a qualifier in brackets. URNs of others are not valid."""
     octets, offsets = octet_strings(values)
     codes, ends = np.empty(len(values), np.uint8), np.empty(len(values), np.int32)
     out = np.empty((len(values), _URN_OF_ISBN), np.uint8)
     out[:, : len(_BEGINNING)] = np.frombuffer(_BEGINNING, np.uint8)
     _write_isbns(octets, offsets, out.ravel(), codes, ends)
-    qualified = np.flatnonzero((codes != _ALONE) & (ends < offsets[1:]))
-    qualifiers = string_array(*cut(octets, ends[qualified], offsets[1:][qualified])).dictionary_encode()
-    said = [_of_qualified(qualifier.strip()) for qualifier in qualifiers.dictionary.to_pylist()]
-    allowed = np.array(said, np.uint8)[numbers(qualifiers.indices)]
-    codes[qualified] = np.minimum(codes[qualified], allowed)
+    with_qualifier = np.flatnonzero((codes != _ALONE) & (ends < offsets[1:]))
+    qualifiers = string_array(*cut(octets, ends[with_qualifier], offsets[1:][with_qualifier])).dictionary_encode()
+    highest = [_highest_code(qualifier.strip()) for qualifier in qualifiers.dictionary.to_pylist()]
+    codes[with_qualifier] = np.minimum(codes[with_qualifier], np.array(highest, np.uint8)[numbers(qualifiers.indices)])
     return string_array(out.ravel(), np.arange(0, out.size + 1, _URN_OF_ISBN, dtype=np.int32)), codes
 
 
-def _of_qualified(qualifier: str) -> int:
+def _highest_code(qualifier: str) -> int:
     """The highest code that an ISBN with a qualifier can have."""
     if "urn" in qualifier.lower():
         return _ALONE
@@ -95,7 +106,7 @@ def _of_qualified(qualifier: str) -> int:
 
 @compiled
 def _write_isbns(octets: Octets, offsets: Offsets, out: Octets, codes: Codes, ends: Offsets) -> None:
-    """Write the thirteen digits of each ISBN behind the beginning of its URN, its code, and where it ends."""
+    """Write the thirteen digits of each ISBN after the beginning of its URN, its code, and the place of its end."""
     for row in range(len(codes)):
         end = ends[row] = _end_of_isbn(octets, offsets[row], offsets[row + 1])
         codes[row] = write_isbn(octets, offsets[row], end, out, row * _URN_OF_ISBN + len(_BEGINNING))

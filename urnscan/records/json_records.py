@@ -1,4 +1,4 @@
-"""Records that are JSON values: JSON Lines; an array, an array within an object, or values one after the other."""
+"""Records that are JSON values: JSON Lines; an array, an array inside an object, or values one after the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from urnscan.records.decoded_text import decoded, whole
 from urnscan.records.description import pack
 from urnscan.records.fields import Own
 from urnscan.records.format import Format
-from urnscan.records.marc_fields import MarcFields, Parted
+from urnscan.records.marc_fields import MarcFields, SplitField
 from urnscan.records.named_values import RANKS, Pairs, identifier, own_identifiers, statements
 from urnscan.records.record import Cut, Record, RecordReader
 
@@ -25,21 +25,24 @@ _RECORDS = frozenset(
     "@graph records record items data results result docs documents works entries hits value features rows "
     "resources publications".split()
 )
-_MARC_FIELDS = re.compile(r'\[\s*\{\s*"[0-9A-Z]{3}"\s*:')  # which is no array of records
-# Names of objects around such an array.
+# The fields of one record: this array is not an array of records.
+_MARC_FIELDS = re.compile(r'\[\s*\{\s*"[0-9A-Z]{3}"\s*:')
+# Names of objects that may contain such an array.
 _AROUND = frozenset("response message _embedded hits data result results".split())
-# Members of a record that a page of records has not, besides its names (RANKS); without prefixes and punctuation.
+# Members of a record, in addition to those that name it (RANKS). A page of records does not have such members. They are
+# compared without prefixes and punctuation.
 _OF_RECORDS = frozenset(
     "identifiers urn isbn isbn10 isbn13 issn issnl eissn doi uuid handle pid lccn oclc title titles author authors "
     "creator creators leader".split()
 )
 _PUNCTUATION = re.compile("[ ._-]")
-_DEEPEST = 4  # objects within each other around an array
+# Most objects around an array.
+_DEEPEST = 4
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
-    """Tell JSON by its layout: a value on each `lines`, or values over several. None if more octets are needed."""
+    """Whether a dump is JSON with this layout: with `lines`, each line is a value. None: more octets are needed."""
     try:
         in_lines = are_lines(head, name, find_array)
     except ValueError:
@@ -52,7 +55,7 @@ is_json_array = functools.partial(_has_layout, lines=False)
 
 
 class JsonArrayRecords(RecordReader):
-    """Reads the elements of an array, of the array in an object that holds the records, or values that are in none."""
+    """Reads the elements of an array, of an array of records inside an object, or values one after the other."""
 
     table = "json"
     described_by = "named"
@@ -63,9 +66,9 @@ class JsonArrayRecords(RecordReader):
         self._values = ValueLines() if self.in_lines else JsonValues(wraps=find_array)
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the values, each without what is around it."""
-        for found in self._values.read(buffer):
-            yield found if isinstance(found, Damaged) else Cut(*found[:3])
+        """Find the values, without the octets around them."""
+        for value in self._values.read(buffer):
+            yield value if isinstance(value, Damaged) else Cut(*value[:3])
 
     def record(self, cut: Cut) -> Record:
         """Read a value."""
@@ -82,52 +85,55 @@ class JsonArrayRecords(RecordReader):
         if not self.has_texts:
             return Record(offset, octets, name, (), own, description, marc)
         text = octets
-        if b"\\" in text:  # halves of surrogate pairs, which JSON can escape, stay escapes
+        # Halves of surrogate pairs, which JSON can escape, remain escapes.
+        if b"\\" in text:
             text = "\0".join(_strings(value)).encode("utf-8", "backslashreplace")
         return Record(offset, octets, name, (text,), own, description, marc)
 
 
 class JsonLineRecords(JsonArrayRecords):
-    """Reads JSON Lines, each value with the LF behind it."""
+    """Reads JSON Lines. A record is a value and the LF after it."""
 
     in_lines = True
 
 
 def _marc(pairs: Pairs) -> MarcFields | None:
-    """The fields of a record of MARC-in-JSON; None if it is another."""
+    """The fields of a record of MARC-in-JSON; None for another record."""
     members = dict(pairs)
     fields, leader = members.get("fields"), members.get("leader", "")
     if not (isinstance(fields, list) and isinstance(leader, str)):
         return None
-    held = [(tag, value) for field in fields if isinstance(field, tuple) for tag, value in field]
-    is_marc = bool(held) and all(len(tag) == 3 and isinstance(value, (str, tuple)) for tag, value in held)
-    return MarcFields(whole(leader), held, _parted) if is_marc else None
+    pairs = [(tag, value) for field in fields if isinstance(field, tuple) for tag, value in field]
+    is_marc = bool(pairs) and all(len(tag) == 3 and isinstance(value, (str, tuple)) for tag, value in pairs)
+    return MarcFields(whole(leader), pairs, _split) if is_marc else None
 
 
 def show_json(octets: bytes) -> str:
-    """Show a record to a person: one of MARC-in-JSON as other forms of MARC, any other as it stands."""
-    for found in ValueLines().read(Buffer(io.BytesIO(octets).readinto)):
-        value = None if isinstance(found, Damaged) else found[2]
+    """A record for people: MARC-in-JSON like other formats of MARC, other records unchanged."""
+    for item in ValueLines().read(Buffer(io.BytesIO(octets).readinto)):
+        value = None if isinstance(item, Damaged) else item[2]
         if marc := _marc(value if isinstance(value, tuple) else ()):
             return marc.lines()
     return decoded(octets)
 
 
-def _parted(value: object) -> Parted:
-    """Take apart a field of MARC-in-JSON: a string, or an object with `ind1`, `ind2` and `subfields`."""
+def _split(value: object) -> SplitField:
+    """Split a field of MARC-in-JSON: a string, or an object with `ind1`, `ind2` and `subfields`."""
     if not isinstance(value, tuple):
         return whole(str(value)), ()
     members = dict(value)
     subfields = members.get("subfields")
     parts = (
-        [part for each in subfields if isinstance(each, tuple) for part in each] if isinstance(subfields, list) else ()
+        [part for subfield in subfields if isinstance(subfield, tuple) for part in subfield]
+        if isinstance(subfields, list)
+        else ()
     )
     indicators = "".join(f"{members.get(name) or ' '!s:1.1}" for name in ("ind1", "ind2"))
-    return whole(indicators), [(whole(code), whole(said)) for code, said in parts if isinstance(said, str)]
+    return whole(indicators), [(whole(code), whole(text)) for code, text in parts if isinstance(text, str)]
 
 
 def _strings(value: object) -> Iterator[str]:
-    """Strings in a value, names of members too."""
+    """Strings in a value, with the names of members."""
     values = [value]
     while values:
         value = values.pop()
@@ -138,25 +144,34 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
-    """Find the array of the records in a head that begins with an object: octets up to and with its opening bracket,
-    and the number of objects around it; None if the object is a record itself. `goes_on`: the dump may be longer.
+    """Find the array of records in the first octets of a dump, which begin with an object.
 
-    Fields of MARC-in-JSON are those of one record. Otherwise it is the array with a name of `_RECORDS` that is empty or of
-    objects, if no member beside it is one of a record; otherwise an array of objects that is the only member, or that
-    does not end in the head.
+    Returns the number of octets up to its opening bracket (with it), and the number of objects around the array; None if
+    the object is a record itself. `goes_on`: the dump may be longer.
+
+    The array has a name of `_RECORDS`, is empty or has objects, and no member next to it is a member of a record. If there
+    is no such array, an array of objects counts that is the only member, or that does not end in the first octets. An
+    array of fields of MARC-in-JSON belongs to one record.
     """
     text = head[:HEAD].decode("latin-1")
     at, depth, count = 1, 1, 0
     is_record = False
-    found: tuple[int, int] | None = None
+    named_array: tuple[int, int] | None = None
     is_filled = False
-    alone: tuple[int, int] | None = None  # the array, as long as it is the only member
+    # An array of objects that is the last member so far.
+    unnamed_array: tuple[int, int] | None = None
     while True:
         at = _skip(text, at)
         while text[at : at + 1] == "}":
             at, depth = _skip(text, at + 1), depth - 1
             if not depth:
-                return alone if alone and count == 1 and at == len(text) else None if is_record else found
+                return (
+                    unnamed_array
+                    if unnamed_array and count == 1 and at == len(text)
+                    else None
+                    if is_record
+                    else named_array
+                )
         if count and text[at : at + 1] == ",":
             at = _skip(text, at + 1)
         if is_record:
@@ -165,18 +180,18 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
             name, at = DECODER.raw_decode(text, at)
             at = _skip(text, at)
             if not isinstance(name, str) or text[at : at + 1] != ":":
-                return found
+                return named_array
         except (ValueError, RecursionError):
-            return found
+            return named_array
         name = name.lower()
-        unprefixed = name.rpartition(":")[2]
-        is_record = unprefixed in RANKS or _PUNCTUATION.sub("", unprefixed) in _OF_RECORDS
+        local_name = name.rpartition(":")[2]
+        is_record = local_name in RANKS or _PUNCTUATION.sub("", local_name) in _OF_RECORDS
         begin = at = _skip(text, at + 1)
         if name == "fields" and _MARC_FIELDS.match(text, at):
             return None
         first = text[_skip(text, at + 1) :][:1] if text[at : at + 1] == "[" else ""
-        if name in _RECORDS and not is_filled and (first == "{" or (first == "]" and not found)):
-            found, is_filled = (begin + 1, depth), first == "{"
+        if name in _RECORDS and not is_filled and (first == "{" or (first == "]" and not named_array)):
+            named_array, is_filled = (begin + 1, depth), first == "{"
         elif text[at : at + 1] == "{" and name in _AROUND and not is_filled and depth < _DEEPEST:
             at, depth, count = at + 1, depth + 1, 2
             continue
@@ -185,13 +200,13 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
         except (ValueError, RecursionError):
             if is_record:
                 return None
-            return found or ((begin + 1, depth) if first == "{" and goes_on else None)
+            return named_array or ((begin + 1, depth) if first == "{" and goes_on else None)
         count += 1
-        alone = (begin + 1, depth) if first == "{" else None
+        unnamed_array = (begin + 1, depth) if first == "{" else None
 
 
 def _skip(text: str, at: int) -> int:
-    """Place behind white space."""
+    """Place after white space."""
     space = _SPACE.match(text, at)
     return space.end() if space else at
 

@@ -1,7 +1,7 @@
-"""Keys of many records, read in columns.
+"""Columns of identifiers -> keys of many records.
 
-The patterns of keys.toml run over whole columns, in RE2. A value with which RE2 cannot deal alone is read by itself: one that
-is not in ASCII, may be a list, is long, or fits a pattern that looks ahead.
+The patterns of keys.toml are applied to whole columns, in RE2. Python reads a value alone for which RE2 is not enough: it is
+not in ASCII, may be a list, is long, or fits a pattern with a lookahead.
 """
 
 from __future__ import annotations
@@ -38,15 +38,20 @@ from urnscan.records.keys import (
     url,
 )
 
-_WHITE = "".join(f"\\x{octet:02x}" for octet in WHITE)  # `\s` alone is less to RE2
+# In RE2, `\s` has fewer characters.
+_WHITE = "".join(f"\\x{octet:02x}" for octet in WHITE)
 _FILLER = f"(?i)^(?:[0-]*|{'|'.join(map(re.escape, sorted(FILLERS)))})$"
 _UNTRIMMED = f"^[{_WHITE}]|[{_WHITE}]$"
 _NULL = text_array([None])[0]
 _NAME = re.compile(r"\(\?P<g[0-9]+>")
-_MANY = 40  # times
-_LAST = (1 << 63) - 1  # order of keys that stand behind all others of their record
-_DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
-_FEW = 500  # values below this number are read one by one: to make the patterns of RE2 takes longer
+# A repetition of so many times or more has no end in RE2.
+_MANY = 40
+# Order of keys that come after all others of their record.
+_LAST = (1 << 63) - 1
+# Octets. Among 10^9 records, two different ones have the same digest with a probability of 10^-10.
+_DIGEST = 12
+# Fewer values are read one by one, because to compile the patterns of RE2 takes longer.
+_FEW = 500
 _TOKEN = re.compile(
     r"\\s|\\.|\[(?:\\.|[^\[\]\\])+\]|\(\?[=!]|\(\??|\)|(?<=[*+?}])\+|\{(?P<least>\d+),(?P<most>\d{2,})\}", re.DOTALL
 )
@@ -54,22 +59,22 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Re2(NamedTuple):
-    """A pattern in the syntax of RE2, for texts in ASCII. It fits what the pattern of Python fits, and perhaps more."""
+    """A pattern in the syntax of RE2, for texts in ASCII. It fits all texts that the pattern of Python fits, perhaps others."""
 
     pattern: str
     plain: str
-    """The pattern with groups that give nothing."""
+    """The pattern with groups that capture nothing."""
     groups: int
     """The number of its groups; they have names: `g0`, `g1`."""
     longest: int
-    """Length in octets up to which a fit is sure: the pattern of Python fits the text, too, in the same groups."""
+    """Number of octets. If RE2 fits a text that is not longer, the pattern of Python fits it, too, with the same groups."""
 
 
 def re2_of(pattern: str) -> Re2:
-    """Write a pattern of Python for RE2.
+    """A pattern of Python, written for RE2.
 
-    Possessive repetition becomes a plain one, and one of many times has no end: RE2 is slow where it counts. Conditions that
-    look ahead are left out.
+    A possessive repetition becomes a plain one. A repetition of many times gets no end, because RE2 is slow where it counts.
+    Lookaheads are left out.
     """
     groups = depth = ahead = 0
     longest = LONGEST
@@ -110,7 +115,7 @@ class _Row:
         self._unless = f"(?is)^(?:{re2_of(row.unless).pattern})" if row.unless else ""
 
     def groups(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray]:
-        """Mark the values that fit, and give the groups of all."""
+        """Whether each value fits, and the groups of all values."""
         groups = pc.extract_regex(texts, self._pattern)
         fits = flags_of(groups.is_valid())
         if self._unless and fits.any():
@@ -118,19 +123,19 @@ class _Row:
         return fits, groups
 
     def keys(self, groups: pa.StructArray) -> pa.StringArray:
-        """The keys of values that fit, by their groups; null for one that only fills a field."""
+        """The keys of values that fit, by their groups; null for a value that only fills a field."""
         row = self._spelling
-        said = [_without_white(groups.field(at)) for at in range(self.re2.groups)]
+        parts = [_without_white(groups.field(at)) for at in range(self.re2.groups)]
         if not row.keeps_case:
-            said = [pc.ascii_lower(each) for each in said]
-        elif len(said) > 1:
-            said[0] = pc.ascii_lower(said[0])
-        names = pc.binary_join_element_wise(*said, "/")
+            parts = [pc.ascii_lower(part) for part in parts]
+        elif len(parts) > 1:
+            parts[0] = pc.ascii_lower(parts[0])
+        names = pc.binary_join_element_wise(*parts, "/")
         if row.form is url:
             names = _urls(names)
         elif row.form is not None:
             names = text_array([row.form(name) or None for name in names.to_pylist()])
-        is_filler = pc.match_substring_regex(said[-1], _FILLER)
+        is_filler = pc.match_substring_regex(parts[-1], _FILLER)
         keys = pc.binary_join_element_wise(row.key, names, ":")
         return pc.if_else(is_filler, _NULL, keys)
 
@@ -143,18 +148,20 @@ def _without_white(texts: pa.StringArray) -> pa.StringArray:
 
 
 def _urls(addresses: pa.StringArray) -> pa.StringArray:
-    """Addresses in the form of `keys.url`: those of host and path alone in columns, any other by itself."""
+    """Addresses in the form of `keys.url`. Those with only a host and a path are read in columns, others one by one."""
     plain = pc.extract_regex(addresses, f"^{re2_of(PLAIN_ADDRESS.pattern).pattern}$")
     host, path = (plain.field(at) for at in range(2))
     host = pc.replace_substring_regex(pc.ascii_lower(host), r"^www\.", "")
     path = pc.utf8_rtrim(path, "/")
     forms = pc.if_else(pc.equal(path, ""), _NULL, pc.binary_join_element_wise(host, path, ""))
     others = flag_array(~flags_of(plain.is_valid()))
-    return pc.replace_with_mask(forms, others, text_array([url(each) for each in addresses.filter(others).to_pylist()]))
+    return pc.replace_with_mask(
+        forms, others, text_array([url(address) for address in addresses.filter(others).to_pylist()])
+    )
 
 
 class SpellingColumns:
-    """The ways to write identifiers of a kind, for columns."""
+    """The spellings of identifiers of a kind, for columns."""
 
     def __init__(self, spellings: Spellings) -> None:
         self._spellings = spellings
@@ -163,36 +170,36 @@ class SpellingColumns:
         self._special = f"(?is)^(?:{'|'.join(row.re2.plain for row in self._rows[:-1])})$"
 
     def read(self, texts: pa.StringArray) -> tuple[Integers, pa.StringArray]:
-        """The keys of values, in their order, and the index of the value of each."""
+        """The keys of values, sorted by value, and the index of the value of each key."""
         if len(texts) < _FEW:
-            return self._each(texts, np.arange(len(texts)))
+            return self._one_by_one(texts, np.arange(len(texts)))
         octets = numbers(pc.binary_length(texts))
         is_alone = ~flags_of(pc.string_is_ascii(texts)) | flags_of(pc.match_substring_regex(texts, _UNTRIMMED))
         if self._spellings.several:
             is_alone |= flags_of(pc.match_substring_regex(texts, IN_LIST.pattern))
         is_left = ~is_alone
         is_special = flags_of(pc.match_substring_regex(texts, self._special))
-        found: list[tuple[Integers, pa.StringArray]] = []
+        parts: list[tuple[Integers, pa.StringArray]] = []
         for row in self._rows:
-            which = np.flatnonzero(is_left if row is self._rows[-1] else is_left & is_special)
-            if not len(which):
+            candidates = np.flatnonzero(is_left if row is self._rows[-1] else is_left & is_special)
+            if not len(candidates):
                 continue
-            fits, groups = row.groups(texts.take(number_array(which)))
-            is_sure = fits & (octets[which] <= row.re2.longest)
+            fits, groups = row.groups(texts.take(number_array(candidates)))
+            is_sure = fits & (octets[candidates] <= row.re2.longest)
             keys = row.keys(groups.filter(flag_array(is_sure)))
-            found.append((which[is_sure][flags_of(keys.is_valid())], keys.drop_null()))
-            is_alone[which[fits & ~is_sure]] = True
-            is_left[which[fits]] = False
-        found.append(self._each(texts, np.flatnonzero(is_alone)))
-        index = np.concatenate([index for index, _ in found])
+            parts.append((candidates[is_sure][flags_of(keys.is_valid())], keys.drop_null()))
+            is_alone[candidates[fits & ~is_sure]] = True
+            is_left[candidates[fits]] = False
+        parts.append(self._one_by_one(texts, np.flatnonzero(is_alone)))
+        index = np.concatenate([index for index, _ in parts])
         order = np.argsort(index, kind="stable")
-        return index[order], pa.concat_arrays([keys for _, keys in found]).take(number_array(order))
+        return index[order], pa.concat_arrays([keys for _, keys in parts]).take(number_array(order))
 
-    def _each(self, texts: pa.StringArray, alone: Integers) -> tuple[Integers, pa.StringArray]:
-        """The keys of values that are read by themselves."""
-        held = zip(alone.tolist(), texts.take(number_array(alone)).to_pylist(), strict=True)
-        pairs = [(at, key) for at, text in held for key in self._spellings.read(text)]
-        return np.array([at for at, _ in pairs], np.int64), text_array([key for _, key in pairs])
+    def _one_by_one(self, texts: pa.StringArray, rows: Integers) -> tuple[Integers, pa.StringArray]:
+        """The keys of the values in these rows, which Python reads."""
+        values = zip(rows.tolist(), texts.take(number_array(rows)).to_pylist(), strict=True)
+        pairs = [(row, key) for row, text in values for key in self._spellings.read(text)]
+        return np.array([row for row, _ in pairs], np.int64), text_array([key for _, key in pairs])
 
 
 class KeyColumns:
@@ -201,11 +208,11 @@ class KeyColumns:
     def __init__(self, reader: KeyReader) -> None:
         self._reader = reader
         self.has_octets = reader.has_octets
-        """Whether the octets of a record are a key; `read` does not give it."""
-        self._of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
+        """Whether the octets of a record are a key. `of_octets` gives it, `read` does not."""
+        self._columns_of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
 
     def read(self, columns: Columns) -> Iterator[Texts]:
-        """The keys of the records, each as often as an identifier gives it; those of a record in their order."""
+        """The keys of the records, in columns. A key comes several times if several identifiers of a record give it."""
         count = len(columns.identifiers)
         names = columns.identifiers if self._reader.named else pa.nulls(count, pa.string())
         sources = {scheme: pa.nulls(count, pa.string()) for scheme in (INSTITUTION, AGENCY)}
@@ -213,70 +220,71 @@ class KeyColumns:
             if scheme in sources:
                 sources[scheme] = _first(own, count)
             elif (spellings := self._reader.of_scheme(scheme)) is not None:
-                index, keys = self._of(spellings).read(own.texts)
+                index, keys = self._columns_of(spellings).read(own.texts)
                 yield Texts(own.record[index], own.order[index], keys)
             if scheme == ACCESSION:
                 is_other = ~flags_of(pc.equal(names.take(number_array(own.record)), own.texts).fill_null(False))
-                names = _but(names, own.record[is_other])
+                names = _without(names, own.record[is_other])
         yield from self._of_names(names, *sources.values())
 
     def of_octets(self, records: Sequence[bytes]) -> Texts:
-        """The key of each record by its octets, without white space around them."""
+        """The key of each record that its octets make, without the white space around them."""
         digests = b"".join([blake2b(octets.strip(), digest_size=_DIGEST).digest() for octets in records])
         kind = f"{OCTETS}:".encode()
         written = np.empty((len(records), len(kind) + 2 * _DIGEST), np.uint8)
         written[:, : len(kind)] = np.frombuffer(kind, np.uint8)
         written[:, len(kind) :] = np.frombuffer(digests.hex().encode(), np.uint8).reshape(-1, 2 * _DIGEST)
         offsets = np.arange(0, written.size + 1, written.shape[1], dtype=np.int32)
-        return _behind(np.arange(len(records)), string_array(written.ravel(), offsets))
+        return _last(np.arange(len(records)), string_array(written.ravel(), offsets))
 
     def _of_names(
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray
     ) -> Iterator[Texts]:
-        """The keys of the names of records (MARC 001). A name is that of the institution that the record says, else of the agency."""
-        has_name, has_institution, has_agency = (flags_of(each.is_valid()) for each in (names, institutions, agencies))
-        found = self._in(_with_sources(names, institutions), np.flatnonzero(has_name), "control")
-        yield found
+        """The keys of the names of records (MARC 001): a name with its institution, or, if there is none, with its agency."""
+        columns = (names, institutions, agencies)
+        has_name, has_institution, has_agency = (flags_of(column.is_valid()) for column in columns)
+        keys = self._in(_with_sources(names, institutions), np.flatnonzero(has_name), "control")
+        yield keys
         is_left = has_name & ~has_institution & has_agency
-        is_left[found.record] = False
+        is_left[keys.record] = False
         yield self._in(_with_sources(names, agencies), np.flatnonzero(is_left), "agency")
         if self._reader.has_local:
             row = np.flatnonzero(has_name & ~has_institution)
-            keys = pc.binary_join_element_wise(f"local:{self._reader.dump}", names.take(number_array(row)), ":")
-            yield _behind(row, keys)
+            local = pc.binary_join_element_wise(f"local:{self._reader.dump}", names.take(number_array(row)), ":")
+            yield _last(row, local)
 
     def _in(self, texts: pa.StringArray, row: Integers, scheme: str) -> Texts:
-        """The keys in texts of some records."""
+        """The keys in the texts of the records `row`."""
         spellings = self._reader.of_scheme(scheme)
         if spellings is None:
-            return _behind(row[:0], texts[:0])
-        index, keys = self._of(spellings).read(texts.take(number_array(row)))
-        return _behind(row[index], keys)
+            return _last(row[:0], texts[:0])
+        index, keys = self._columns_of(spellings).read(texts.take(number_array(row)))
+        return _last(row[index], keys)
 
 
-def _behind(row: Integers, keys: pa.StringArray) -> Texts:
-    """Keys that stand behind all others of their records."""
+def _last(row: Integers, keys: pa.StringArray) -> Texts:
+    """A column of keys that come after all others of their records."""
     return Texts(row, np.full(len(row), _LAST), keys)
 
 
 def _first(own: Texts, count: int) -> pa.StringArray:
-    """The first text of each of `count` records that is not empty; null for none."""
-    some = np.flatnonzero(flags_of(pc.not_equal(own.texts, "")))
-    records, index = np.unique(own.record[some], return_index=True)
+    """The first text that is not empty, for each of `count` records; null if there is none."""
+    filled = np.flatnonzero(flags_of(pc.not_equal(own.texts, "")))
+    records, index = np.unique(own.record[filled], return_index=True)
     at = np.full(count, -1)
-    at[records] = some[index]
+    at[records] = filled[index]
     return own.texts.take(pa.Array.from_buffers(pa.int64(), count, [bits(at >= 0), pa.py_buffer(at)]))
 
 
-def _but(names: pa.StringArray, records: Integers) -> pa.StringArray:
-    """Names, without those of some records."""
-    is_gone = np.zeros(len(names), np.bool_)
-    is_gone[records] = True
-    return pc.if_else(flag_array(is_gone), _NULL, names)
+def _without(names: pa.StringArray, records: Integers) -> pa.StringArray:
+    """The names with null for some records."""
+    is_removed = np.zeros(len(names), np.bool_)
+    is_removed[records] = True
+    return pc.if_else(flag_array(is_removed), _NULL, names)
 
 
 def _with_sources(names: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
     """Names with their sources before them, as `fields.with_source` writes them."""
     encoded = sources.dictionary_encode()
-    before = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])
-    return pc.binary_join_element_wise(before.take(encoded.indices).fill_null(""), names, "")
+    prefixes = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])
+    return pc.binary_join_element_wise(prefixes.take(encoded.indices).fill_null(""), names, "")

@@ -1,6 +1,6 @@
-"""Keys of records: identifiers beside URNs, each in one form for all its spellings (`oclc:1234`).
+"""Keys of records: identifiers other than URNs, in one form for all their spellings (`oclc:1234`).
 
-`keys.toml` says which identifiers are keys, how they are written, and in which fields they stand.
+`keys.toml` says which identifiers are keys, how they are written, and which fields contain them.
 """
 
 from __future__ import annotations
@@ -16,31 +16,36 @@ from urnscan.records.fields import Own, read_data
 from urnscan.records.identifiers import names_other
 
 URN = "urn"
-"""The kind of key that every record may have without fields: a URN."""
+"""The kind of key that records of all formats may have: a URN."""
 INSTITUTION, AGENCY, ACCESSION = "institution", "firstagency", "accession"
-"""Kinds of identifiers: whose number the name of a record is, who made the record first, and a name with its database."""
+"""Kinds of identifiers: the institution whose number is the name of the record, the agency that made the record first, and
+a name with its database.
+"""
 _ANY = "*"
 IN_LIST = re.compile("[,;|]")
-LONGEST = 2_000  # characters of a value; no identifier has as many
+# Characters of a value. Identifiers are not as long.
+LONGEST = 2_000
 FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
 _LONGEST_FILLER = max(map(len, FILLERS))
-PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
-MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
+# An address with only a host and a path.
+PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")
+# Kinds of identifiers in a cache: a dump may name any number of kinds.
+MOST_SCHEMES = 1 << 10
 OCTETS = "octets"
-"""The key of a record by all of its octets."""
+"""Name of the key that all octets of a record make."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A row of `keys.toml`: a beginning of keys."""
+    """A row of `keys.toml`: the keys that begin with one name."""
 
     name: str
     kind: str
     meaning: str
     unsure: bool = False
-    """Whether it joins only records with the same title and part."""
+    """Whether such a key joins only records with the same title and part."""
     always: bool = False
-    """Whether nearly every record has one."""
+    """Whether nearly every record has such a key."""
 
     @property
     def beginning(self) -> str:
@@ -50,33 +55,33 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spelling:
-    """A row of `keys.toml`: a way to write an identifier."""
+    """A row of `keys.toml`: a spelling of identifiers."""
 
     key: str
     pattern: str
     unless: str
-    """A pattern of the beginning of values that the row does not fit; empty: of none."""
+    """Pattern of the beginning of values to which the row does not apply; empty: it applies to all."""
     form: Callable[[str], str | None] | None
     keeps_case: bool
     several: bool
 
     def key_of(self, groups: Sequence[str | None]) -> str | None:
         """The key of an identifier with these groups of the pattern; None if it only fills a field."""
-        said = ["".join(group.split()) for group in groups if group]
-        last = said[-1]
+        parts = ["".join(group.split()) for group in groups if group]
+        last = parts[-1]
         if not last.strip("0-") or (len(last) <= _LONGEST_FILLER and last.lower() in FILLERS):
             return None
-        joined = "/".join(said)
+        joined = "/".join(parts)
         if not self.keeps_case:
             joined = joined.lower()
-        elif len(said) > 1:
-            joined = said[0].lower() + joined[len(said[0]) :]
+        elif len(parts) > 1:
+            joined = parts[0].lower() + joined[len(parts[0]) :]
         name = self.form(joined) if self.form else joined
         return f"{self.key}:{name}" if name else None
 
 
 class Spellings:
-    """The ways to write identifiers of a kind, as one pattern."""
+    """The spellings of identifiers of a kind, as one pattern."""
 
     def __init__(self, rows: Sequence[Spelling]) -> None:
         self.rows = rows
@@ -89,24 +94,24 @@ class Spellings:
         self._rows = {
             end: (row, slice(end, end + count - 1)) for row, end, count in zip(rows, ends, counts, strict=False)
         }
-        """Rows by the number of their group, with the places of the groups in it."""
+        """Rows by the number of their group in the pattern, with the indices of the groups inside it."""
 
     def read(self, text: str) -> list[str]:
-        """The keys in a value; none in one that is too long."""
+        """The keys in a value; a value that is too long has none."""
         if len(text) > LONGEST:
             return []
-        found = []
+        keys_in_text = []
         for part in IN_LIST.split(text) if self.several else (text,):
             if match := self._pattern.fullmatch(part.strip()):
-                row, inner = self._rows[match.lastindex or 0]
-                if (key := row.key_of(match.groups()[inner])) is not None:
-                    found.append(key)
-        return found
+                row, groups_of_row = self._rows[match.lastindex or 0]
+                if (key := row.key_of(match.groups()[groups_of_row])) is not None:
+                    keys_in_text.append(key)
+        return keys_in_text
 
 
 @functools.cache
 def keys() -> Mapping[str, Key]:
-    """The rows of keys by their beginnings."""
+    """The rows of keys by their names."""
     return {entry["name"]: Key(**entry) for entry in read_data("keys.toml")["key"]}
 
 
@@ -127,7 +132,7 @@ def kinds() -> tuple[str, ...]:
 
 @functools.cache
 def _spellings() -> Mapping[str, Sequence[Spelling]]:
-    """The ways to write identifiers by the kinds that records name."""
+    """The spellings of identifiers, by the names that records give to their kinds."""
     by_name: dict[str, list[Spelling]] = {}
     for entry in read_data("keys.toml")["spelling"]:
         form = _FORMS[entry["form"]] if "form" in entry else None
@@ -145,7 +150,7 @@ def _spellings() -> Mapping[str, Sequence[Spelling]]:
 
 
 def _rows(scheme: str) -> Sequence[Spelling]:
-    """The ways to write identifiers of a kind as records name it."""
+    """The spellings of identifiers of a kind, which has the name `scheme` in a record."""
     rows = _spellings().get("".join(filter(str.isalnum, scheme.lower())))
     if rows is None:
         rows = () if names_other(scheme) else _spellings()[_ANY]
@@ -155,16 +160,16 @@ def _rows(scheme: str) -> Sequence[Spelling]:
 class KeyReader:
     """Reads the keys of the records of one dump."""
 
-    def __init__(self, wanted: Sequence[str], dump: int, *, named: bool = True) -> None:
-        """`wanted`: kinds of keys. `dump`: number of the dump, from 1. `named`: the name of a record is a key."""
+    def __init__(self, kinds_of_keys: Sequence[str], dump: int, *, named: bool = True) -> None:
+        """Only keys of `kinds_of_keys` are read. `dump`: number of the dump, from 1. `named`: the name of a record is a key."""
         self.dump, self.named = dump, named
-        self._names = frozenset(key.name for key in keys().values() if key.kind in wanted)
+        self._names = frozenset(key.name for key in keys().values() if key.kind in kinds_of_keys)
         self.has_local = "local" in self._names
         """Whether the name of a record without an institution is a key."""
         self.has_octets = OCTETS in self._names
         """Whether the octets of a record are a key."""
         self.of_scheme = functools.lru_cache(MOST_SCHEMES)(self._read_scheme)
-        """Gives the ways to write identifiers of a kind; None if they give no keys."""
+        """The spellings of identifiers of a kind; None if they give no keys. The function has a cache."""
 
     def of_own(self, own: Own) -> Sequence[str]:
         """The keys in an own identifier."""
@@ -172,26 +177,25 @@ class KeyReader:
         return () if spellings is None else spellings.read(own.text)
 
     def _read_scheme(self, scheme: str) -> Spellings | None:
-        """The ways to write identifiers of a kind; None if they give no keys."""
         rows = [row for row in _rows(scheme) if row.key in self._names]
         return Spellings(rows) if rows else None
 
 
 def _lccn(number: str) -> str | None:
     """An LCCN in the form of the Library of Congress: `85-2` is `85000002`."""
-    before, hyphen, behind = number.partition("-")
+    year, hyphen, serial = number.partition("-")
     if hyphen:
-        number = before + behind.zfill(6)
+        number = year + serial.zfill(6)
     return number if re.fullmatch("[a-z]{0,3}[0-9]{8}|[a-z]{0,2}20[0-3][0-9]{7}", number) else None
 
 
 def _ark(name: str) -> str:
-    """An ARK without hyphens, and without what may stand at its end and means nothing."""
+    """An ARK without hyphens, and without `/` and `.` at its end, which mean nothing."""
     return name.replace("-", "").rstrip("/.")
 
 
 def _arxiv(name: str) -> str:
-    """An identifier of arXiv; before 2007 its archive may have had a subject class: `math.GT/0309136`."""
+    """An identifier of arXiv without a subject class, which it might have before 2007: `math.GT/0309136`."""
     archive, slash, number = name.partition("/")
     return f"{archive.partition('.')[0]}/{number}" if slash else name
 
@@ -202,15 +206,16 @@ def _wos(number: str) -> str:
 
 @functools.cache
 def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Names in queries that say nothing about the thing, and beginnings of such names."""
+    """Names of parameters of queries that only track readers: exact names, and prefixes such as `utm_`."""
     names = read_data("keys.toml")["tracking"]["names"].split()
-    beginnings = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
-    return frozenset(name for name in names if not name.endswith("*")), beginnings
+    prefixes = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
+    return frozenset(name for name in names if not name.endswith("*")), prefixes
 
 
 def url(address: str) -> str | None:
-    """An address without its scheme, `www.`, default port, fragment, slash at the end and tracking; None if it names a site."""
-    if plain := PLAIN_ADDRESS.fullmatch(address):  # as mostly
+    """An address without its scheme, `www.`, default port, fragment, slash at the end and tracking; None for a whole site."""
+    # Most addresses need no more than this.
+    if plain := PLAIN_ADDRESS.fullmatch(address):
         path = plain[2].rstrip("/")
         return plain[1].lower().removeprefix("www.") + path if path else None
     try:
@@ -218,11 +223,11 @@ def url(address: str) -> str | None:
         port = parts.port
     except ValueError:
         return None
-    names, beginnings = _tracking()
+    names, prefixes = _tracking()
     query = [
-        each
-        for each in parts.query.split("&")
-        if each and (name := each.partition("=")[0].lower()) not in names and not name.startswith(beginnings)
+        parameter
+        for parameter in parts.query.split("&")
+        if parameter and (name := parameter.partition("=")[0].lower()) not in names and not name.startswith(prefixes)
     ]
     path = parts.path.rstrip("/")
     if not parts.hostname or not (path or query):

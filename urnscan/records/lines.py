@@ -1,4 +1,4 @@
-"""Records that are lines: each line of any text that is not blank."""
+"""Records that are lines: all lines of a text, except blank ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urnscan.records.record import Cut, Record, RecordReader
 
 
 class LineRecords(RecordReader):
-    """Reads lines. A line has no fields, so its own identifier is all of it."""
+    """Reads lines. A line has no fields, so the whole line is its own identifier."""
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the lines."""

@@ -1,25 +1,25 @@
 """Records of MARC 21 and UNIMARC in the exchange format (ISO 2709; MARC 21 Specifications for Record Structure).
 
-A record ends at its record terminator (1D). Leader and directory should agree with that; in real dumps they often do
-not quite, so a record is read as far as it is certain:
+A record ends at its record terminator (1D). Leader and directory should agree with that. In real dumps they often do not
+quite agree, so a record is read if its fields are certain:
 
-* The length in the leader is ignored where the record can be read without it: it is 00000 or 99999 in longer records,
-  and wrong after a conversion of the character set. It decides where a 1D stands in a field: if the directory ends at
-  the 1D to which the length leads, that one ends the record.
-* A field is where the directory says if it ends there with a field terminator (1E). If not, and there are as many
-  fields as entries, it is the field with the number of its entry.
+* The length in the leader is ignored if the record can be read without it: it is 00000 or 99999 in longer records, and
+  wrong after a conversion of the character set. It decides if there is a 1D inside a field: if the last field of the
+  directory ends at the 1D to which the length leads, this 1D ends the record.
+* A field is where the directory says if it ends there with a field terminator (1E). If it does not, and there are as many
+  fields as entries, the field of an entry is the one with the same number.
 * The base address is ignored: the directory ends with the first 1E.
 
-Damaged is a record without a leader, with a directory that is not made of entries of twelve octets, or with octets that
-the directory does not account for: octets may be lost from the middle of one record to the middle of another, which
-then look like one record.
+A record is damaged if it has no leader, if its directory is not made of entries of twelve octets, or if the directory does
+not account for all octets. Octets may be lost from the middle of one record to the middle of another; the two then look
+like one record.
 
-* With more or fewer fields than entries, the directory has to account for all octets.
-* With as many, the fields have to be as long as the directory says, but for what a conversion of the character set may
-  have added or taken away.
+* If there are more or fewer fields than entries, the directory must account for all octets.
+* If there are as many, the fields must be as long as the directory says. They may be longer or shorter by octets that a
+  conversion of the character set may have added or removed.
 
-Damaged is also a record without its record terminator; it ends where the next leader with a directory begins, or at the
-end of the dump. White space, NUL and SUB (the end of DOS files) between records belong to none.
+A record without its record terminator is damaged, too. It ends where the next leader with a directory begins, or at the
+end of the dump. White space, NUL and SUB (the end of DOS files) between records belong to no record.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
 from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.format import Format
-from urnscan.records.marc_fields import MarcFields, MarcOctets, Parted
+from urnscan.records.marc_fields import MarcFields, MarcOctets, SplitField
 from urnscan.records.marc_octets import decoder
 from urnscan.records.marc_runs import LEADER, NO_NUMBER, Fields, fields_of, find_whole
 from urnscan.records.marc_values import FAMILIES, is_unimarc
@@ -48,22 +48,28 @@ from urnscan.records.record import Cut, Record, Run, RunReader
 
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
 _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
-_HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e")  # leader and directory
+# Leader and directory.
+_HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e")
 _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
-_ENTRY = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
-_RUN = 1 << 13  # records that are found by one call
-_LONGEST = 99_999  # octets that a leader can give
-_LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
-_FILLER = b"\x1e \0\r\n"  # may stand behind the last field
+# An entry of the directory: tag, length and place of a field.
+_ENTRY = struct.Struct("3s4s5s")
+# Most records that one call finds.
+_RUN = 1 << 13
+# The largest length in octets that a leader can contain.
+_LONGEST = 99_999
+# The largest length of a field in octets that an entry can contain.
+_LONGEST_FIELD = 9_999
+# Octets that may follow the last field.
+_FILLER = b"\x1e \0\r\n"
 _ASCII = bytes(range(128))
-# Octets by which one octet that is not ASCII may have changed its field (a Greek letter was seven octets in MARC-8,
-# with escape sequences, and is two in UTF-8), and octets by which a character reference (&#x1234;) may have.
+# Octets by which a conversion may have changed the length of a field, for each of its octets that is not ASCII, and for each
+# character reference (&#x1234;). A Greek letter is seven octets in MARC-8, with escape sequences, and two in UTF-8.
 _CHANGE, _CHANGE_BY_REFERENCE = 3, 8
 
 
 def is_marc(head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a leader and a directory; or one stands behind the end of a first record with faults."""
+    """Whether a dump begins with a leader and a directory, or a first record with faults is followed by them."""
     if MARK.startswith(head):
         return None
     text = head.removeprefix(MARK).lstrip(b"\t\n\v\f\r \0\x1a")
@@ -79,7 +85,7 @@ def is_marc(head: bytes, _name: str) -> bool | None:
 
 
 class MarcRecords(RunReader):
-    """Reads records, cut at their record terminators."""
+    """Reads records, which end at their record terminators."""
 
     table = described_by = "marc"
 
@@ -87,19 +93,20 @@ class MarcRecords(RunReader):
         super().__init__(own=own, described=described, keys=keys)
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
 
-    def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records, those without faults in runs."""
-        slowly = parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN))
+    def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
+        """Find the records; those without faults in runs."""
+        one_by_one = parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN))
         while True:
-            yield from self._whole(buffer)
-            if (part := next(slowly, None)) is None:
+            yield from self._runs(buffer)
+            if (part := next(one_by_one, None)) is None:
                 return
             if isinstance(part, Damaged):
                 yield part
                 continue
             offset, octets = part
             octets += buffer.take(_missing(buffer, octets))
-            for start, end in _cut(octets):  # records in it may have lost their terminators
+            # There may be several records, which have lost their terminators.
+            for start, end in _split_at_heads(octets):
                 record = octets[start:end]
                 if octets[-1] != 0x1D:
                     yield Damaged(offset + start, "the dump ends before its record terminator (1D)")
@@ -108,8 +115,8 @@ class MarcRecords(RunReader):
                 else:
                     yield Cut(offset + start, record)
 
-    def _whole(self, buffer: Buffer) -> Iterator[Run]:
-        """Find the records without faults up to the next one that has a fault."""
+    def _runs(self, buffer: Buffer) -> Iterator[Run]:
+        """Find the records without faults, up to the next one with a fault."""
         starts, ends = self._places
         while buffer.has(1):
             buffer.has(_LONGEST)
@@ -123,12 +130,12 @@ class MarcRecords(RunReader):
             yield run
 
     def fields_of(self, run: Run) -> Fields:
-        """The fields of the records of a run in columns, but those of records with faults."""
+        """The fields of the records of a run in columns, except those of records with faults."""
         return fields_of(run.octets, run.starts, run.ends)
 
-    def texts_of(self, run: Run, which: Integers) -> pa.BinaryArray:
-        """Octets of some records of a run."""
-        places = (each[which].astype(np.int32) for each in (run.starts, run.ends))
+    def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
+        """The octets of the records of a run with these numbers."""
+        places = (column[numbers].astype(np.int32) for column in (run.starts, run.ends))
         return string_array(*cut_out(np.frombuffer(run.octets, np.uint8), *places)).view(pa.binary())
 
     def record(self, cut: Cut) -> Record:
@@ -136,11 +143,13 @@ class MarcRecords(RunReader):
         octets = cut.octets
         tags, fields = _fields(octets, octets.find(b"\x1e") + 1)
         number = first_name(decoded(field) for tag, field in zip(tags, fields, strict=True) if tag == b"001")
-        held, most = [], len(octets)  # a directory that leads to the same field again and again gives more
+        # The fields together have at most as many octets as the record, also if many entries lead to the same field.
+        chosen, most = [], len(octets)
         for tag, field in zip(tags, fields, strict=True):
             if decoded(tag) in self.marc.tags and (most := most - len(field)) >= 0:
-                held.append((int(tag), field.replace(b"\x1e", b"\t")))  # a wrong entry leads over several
-        marc = MarcOctets(octets[:LEADER], len(tags), held)
+                # A wrong entry may lead to several fields with their terminators.
+                chosen.append((int(tag), field.replace(b"\x1e", b"\t")))
+        marc = MarcOctets(octets[:LEADER], len(tags), chosen)
         return Record(cut.offset, octets, number, (octets,) if self.has_texts else (), marc=marc)
 
 
@@ -150,7 +159,7 @@ def _fields_match(octets: bytes, base: int) -> bool:
 
 
 def _places(octets: bytes, base: int) -> list[tuple[int, int]]:
-    """Places of the fields by the directory: beginning, and end (the field terminator)."""
+    """Start and end of the fields by the directory; the end is the place of the field terminator."""
     places = []
     for entry in range(24, base - 1, 12):
         start = base + int(octets[entry + 7 : entry + 12])
@@ -159,20 +168,20 @@ def _places(octets: bytes, base: int) -> list[tuple[int, int]]:
 
 
 def _fields(octets: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """The tags in the directory, and their fields."""
+    """The tags in the directory, and the fields."""
     tags, _, places = zip(*_ENTRY.iter_unpack(octets[24 : base - 1]), strict=True)
-    in_turn = octets[base:-1].split(b"\x1e")[:-1] if _fields_match(octets, base) else []
-    if in_turn and list(places) == sorted(places):
-        return tags, in_turn
+    in_order = octets[base:-1].split(b"\x1e")[:-1] if _fields_match(octets, base) else []
+    if in_order and list(places) == sorted(places):
+        return tags, in_order
     fields = []
     for number, (start, end) in enumerate(_places(octets, base)):
         is_there = end < len(octets) and octets[end] == octets[start - 1] == 0x1E
-        fields.append(in_turn[number] if in_turn and not is_there else octets[start:end])
+        fields.append(in_order[number] if in_order and not is_there else octets[start:end])
     return tags, fields
 
 
 def show_marc(octets: bytes) -> str:
-    """Show a record as editors of MARC do: a line for each field, `$` before codes; a damaged record as it is.
+    """A record as editors of MARC show it: a line for each field, `$` before codes. A damaged record is unchanged.
 
     A record of MARC 21 that is not in UTF-8 is in MARC-8.
     """
@@ -185,16 +194,16 @@ def show_marc(octets: bytes) -> str:
     name = FAMILIES[is_unimarc(b"".join(values), numbers, ends, ends[1:], 0, len(numbers))]
     read = decoder(name, octets[:24], values)
 
-    def said(field: bytes) -> Parted:
+    def split(field: bytes) -> SplitField:
         first, *subfields = field.split(b"\x1f")
-        return read(first), [(decoded(each[:1]), read(each[1:])) for each in subfields]
+        return read(first), [(decoded(subfield[:1]), read(subfield[1:])) for subfield in subfields]
 
     fields = [(decoded(tag), value) for tag, value in zip(tags, values, strict=True)]
-    return MarcFields(decoded(octets[:24]), fields, said).lines()
+    return MarcFields(decoded(octets[:24]), fields, split).lines()
 
 
 def _fault(octets: bytes) -> str | None:
-    """Why this is no record that can be read; None if it is one."""
+    """The reason why a record cannot be read; None if it can."""
     if not _LEADER.match(octets):
         return "it has no leader"
     if octets[-1] != 0x1D:
@@ -209,62 +218,63 @@ def _fault(octets: bytes) -> str | None:
     ends = [end for _, end in places]
     if max(ends) >= len(octets):
         return "its directory leads outside of it"
-    behind = octets[max(ends) + 1 : -1]
+    rest = octets[max(ends) + 1 : -1]
     accounted = base + sum(end + 1 - start for start, end in places) + 1
-    if accounted + len(behind) < len(octets) or behind.strip(_FILLER):
+    if accounted + len(rest) < len(octets) or rest.strip(_FILLER):
         return f"its directory accounts for {accounted} of its {len(octets)} octets"
-    # A lost terminator is missed at one place; lost octets move all places behind them.
-    astray = sum(octets[end] != 0x1E for end in ends)
-    if accounted + len(behind) > len(octets) or astray > max(len(ends) + 1 - octets.count(b"\x1e"), 0):
+    # A lost terminator makes one wrong place; lost octets make all later places wrong.
+    wrong_places = sum(octets[end] != 0x1E for end in ends)
+    if accounted + len(rest) > len(octets) or wrong_places > max(len(ends) + 1 - octets.count(b"\x1e"), 0):
         return "its fields are not where its directory says"
     return None
 
 
 def _unaccounted(octets: bytes, base: int) -> str | None:
-    """Fault of a record with as many fields as entries: fields whose lengths are not those of their entries."""
+    """The fault of a record with as many fields as entries: fields have other lengths than in their entries."""
     places = _places(octets, base)
-    in_turn = octets[base:-1].split(b"\x1e")
-    # In records that are too long, places begin again from 0, and do not tell the order of the fields.
-    unlike = 0
+    fields = octets[base:-1].split(b"\x1e")
+    # In records that are too long, places begin again from 0, so they do not show the order of the fields.
+    differing = 0
     for ordered in (places, sorted(places)):
-        unlike = sum(
+        differing = sum(
             len(field) + 1
-            for field, (start, end) in zip(in_turn, ordered, strict=False)
+            for field, (start, end) in zip(fields, ordered, strict=False)
             if len(field) < _LONGEST_FIELD and len(field) != end - start and not _may_have_been(field, end - start)
         )
-        if not unlike:
+        if not differing:
             return None
-    return f"its directory accounts for {len(octets) - unlike} of its {len(octets)} octets"
+    return f"its directory accounts for {len(octets) - differing} of its {len(octets)} octets"
 
 
 def _may_have_been(field: bytes, length: int) -> bool:
-    """Whether a field had this length before its characters were converted, or has it in characters."""
+    """Whether a field may have had this length before a conversion of its characters."""
     change = _CHANGE * len(field.translate(None, _ASCII)) + _CHANGE_BY_REFERENCE * field.count(b"&")
     return abs(len(field) - length) <= change
 
 
 def _missing(buffer: Buffer, octets: bytes) -> int:
-    """Number of octets behind these that belong to the same record, if the 1D that ends these stands in a field."""
+    """Number of octets after these that belong to the same record: the 1D at the end of these may be inside a field."""
     head = _HEAD.match(octets)
     if not head or _fields_match(octets, head.end()) or len(octets) >= int(octets[:5]):
         return 0
-    missing = 1 + max(end + 1 for _, end in _places(octets, head.end())) - len(octets)  # the last field ends before 1D
-    is_so = len(octets) + missing == int(octets[:5]) and buffer.has(missing)
-    return missing if is_so and buffer.octets[buffer.at + missing - 1] == 0x1D else 0
+    # The record terminator follows the last field.
+    missing = 1 + max(end + 1 for _, end in _places(octets, head.end())) - len(octets)
+    is_length = len(octets) + missing == int(octets[:5]) and buffer.has(missing)
+    return missing if is_length and buffer.octets[buffer.at + missing - 1] == 0x1D else 0
 
 
-def _cut(octets: bytes) -> Iterator[tuple[int, int]]:
-    """Cut before each leader with a directory: beginnings and ends."""
+def _split_at_heads(octets: bytes) -> Iterator[tuple[int, int]]:
+    """Starts and ends of the parts of octets, if they are split before each leader with a directory."""
     start = 0
-    found = octets.find(b"450", 21)
-    while found >= 0:
-        head = _INNER_HEAD.match(octets, found - 20)
+    at = octets.find(b"450", 21)
+    while at >= 0:
+        head = _INNER_HEAD.match(octets, at - 20)
         if head:
             base = head.start() + int(head[1])
             if base <= len(octets) and octets[base - 1] == 0x1E:
                 yield start, head.start()
                 start = head.start()
-        found = octets.find(b"450", found + 1)
+        at = octets.find(b"450", at + 1)
     yield start, len(octets)
 
 

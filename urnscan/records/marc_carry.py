@@ -1,7 +1,7 @@
-"""Fields that one record of MARC has and another lacks: taken from the one, and put into the other.
+"""Fields of MARC that one record has and another lacks: read from the one, and added to the other.
 
-MARC 21 and UNIMARC, in ISO 2709 and in MARCXML (also inside of OAI-PMH and SRU). A record that cannot be changed with
-certainty is not changed.
+MARC 21 and UNIMARC, in ISO 2709 and in MARCXML (also inside of OAI-PMH and SRU). A record stays unchanged if it is not
+certain how to change it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
 
-_LONGEST_RECORD, _LONGEST_FIELD = 99_999, 9_999  # octets, with terminators; ISO 2709 has five and four digits for them
+# Octets, with terminators: ISO 2709 has five and four digits for these lengths.
+_LONGEST_RECORD, _LONGEST_FIELD = 99_999, 9_999
 _UTF8, _OTHER, _ASCII = "utf-8", "other", "ascii"
 _STARTS = re.compile(rb"<!--|<!\[CDATA\[|<((?:[\w.-]{1,64}:)?)datafield\b[^<>]*+(?<!/)>")
-_ENDS = {b"<!--": b"-->", b"<![CDATA[": b"]]>"}  # of what only looks like a field
+# Markup in which a text may look like a field, and its ends.
+_ENDS = {b"<!--": b"-->", b"<![CDATA[": b"]]>"}
 _BLANK = b" \t\r\n"
 _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1e\x7f]")
 
@@ -30,27 +32,27 @@ class Field(NamedTuple):
     encoding: str
     """`ascii`; `utf-8`; or `other`, such as MARC-8."""
     scheme: bytes
-    """Octet 9 of the leader, which says how the record is encoded."""
+    """Octet 9 of the leader: the encoding of the record."""
 
 
 class NotChangedError(ValueError):
-    """A record that cannot be changed with certainty, or whose fields cannot be taken; the text says why."""
+    """A record that cannot be changed with certainty, or whose fields cannot be read; the text says why."""
 
 
 def fields_of(format_: str, octets: bytes, tags: Collection[str]) -> list[Field]:
     """The fields of a record with these tags, in their order. Raises NotChangedError."""
-    return [field for field in _WAYS[format_].fields(octets) if field.tag in tags]
+    return [field for field in _FUNCTIONS[format_].fields(octets) if field.tag in tags]
 
 
 def with_fields(format_: str, octets: bytes, fields: Sequence[Field]) -> tuple[bytes, int]:
-    """The record with those of the fields that it does not have, and their number. Raises NotChangedError.
+    """The record with the fields that it lacked, and the number of these. Raises NotChangedError.
 
-    A field stands behind the last one with its tag, else before the first one with a greater tag.
+    A field is put after the last field with its tag. If there is none, it is put before the first field with a greater tag.
     """
-    way = _WAYS[format_]
-    held = {(each.tag, each.octets) for each in way.fields(octets)}
-    new = {(each.tag, each.octets): each for each in reversed(fields) if (each.tag, each.octets) not in held}
-    return (way.put(octets, [*reversed(new.values())]), len(new)) if new else (octets, 0)
+    functions = _FUNCTIONS[format_]
+    present = {(field.tag, field.octets) for field in functions.fields(octets)}
+    new = {(field.tag, field.octets): field for field in reversed(fields) if (field.tag, field.octets) not in present}
+    return (functions.put(octets, [*reversed(new.values())]), len(new)) if new else (octets, 0)
 
 
 def _encoding(octets: bytes) -> str:
@@ -64,16 +66,16 @@ def _encoding(octets: bytes) -> str:
 
 
 def _place(tags: Sequence[str], tag: str) -> int:
-    """The place of a new field among those with these tags."""
-    same = [at for at, each in enumerate(tags) if each == tag]
-    return same[-1] + 1 if same else next((at for at, each in enumerate(tags) if each > tag), len(tags))
+    """The index of a new field among fields with these tags."""
+    same = [at for at, other in enumerate(tags) if other == tag]
+    return same[-1] + 1 if same else next((at for at, other in enumerate(tags) if other > tag), len(tags))
 
 
 # --- ISO 2709 --------------------------------------------------------------------------------------------------------
 
 
 def _iso_entries(octets: bytes) -> list[tuple[str, bytes]]:
-    """Tags and fields of a record whose directory accounts for each octet. Raises NotChangedError."""
+    """Tags and fields of a record whose directory accounts for all octets. Raises NotChangedError for other records."""
     base = octets.find(b"\x1e") + 1
     head = octets[:24]
     if octets[-1:] != b"\x1d" or base % 12 != 1 or head[10:12] + head[20:22] != b"2245":
@@ -104,21 +106,21 @@ def _iso_fields(octets: bytes) -> Iterator[Field]:
 def _iso_put(octets: bytes, fields: Sequence[Field]) -> bytes:
     encoding, scheme = _UTF8 if octets[9:10] == b"a" else _encoding(octets), octets[9:10]
     entries = _iso_entries(octets)
-    for each in fields:
-        fits = each.encoding == _ASCII or each.encoding == encoding or (encoding == _ASCII and each.scheme == scheme)
+    for field in fields:
+        fits = field.encoding == _ASCII or field.encoding == encoding or (encoding == _ASCII and field.scheme == scheme)
         if not fits:
-            raise NotChangedError(f"it is encoded in another way than field {each.tag}")
-        entries.insert(_place([tag for tag, _ in entries], each.tag), (each.tag, each.octets))
-    body = b"".join(field + b"\x1e" for _, field in entries)
+            raise NotChangedError(f"it is encoded in another way than field {field.tag}")
+        entries.insert(_place([tag for tag, _ in entries], field.tag), (field.tag, field.octets))
+    body = b"".join(octets_of_field + b"\x1e" for _, octets_of_field in entries)
     base = 24 + 12 * len(entries) + 1
     length = base + len(body) + 1
-    longest = max(len(field) + 1 for _, field in entries)
+    longest = max(len(octets_of_field) + 1 for _, octets_of_field in entries)
     if length > _LONGEST_RECORD or longest > _LONGEST_FIELD:
         raise NotChangedError(f"with them it would have {length:,} octets, more than ISO 2709 can count")
     directory, at = b"", 0
-    for tag, field in entries:
-        directory += b"%b%04d%05d" % (tag.encode("latin-1"), len(field) + 1, at)
-        at += len(field) + 1
+    for tag, octets_of_field in entries:
+        directory += b"%b%04d%05d" % (tag.encode("latin-1"), len(octets_of_field) + 1, at)
+        at += len(octets_of_field) + 1
     return b"%05d%b%05d%b%b\x1e%b\x1d" % (length, octets[5:12], base, octets[17:24], directory, body)
 
 
@@ -132,8 +134,9 @@ class _DataField(NamedTuple):
     end: int
     prefix: bytes
     inside: bytes
+    """Octets between its start tag and its end tag."""
     element: etree._Element
-    """It without prefixes."""
+    """The parsed field."""
 
     @property
     def tag(self) -> str:
@@ -143,7 +146,7 @@ class _DataField(NamedTuple):
 
 def _datafields(octets: bytes) -> list[_DataField]:
     """The data fields of a record. Raises NotChangedError."""
-    found, at = [], 0
+    fields, at = [], 0
     while start := _STARTS.search(octets, at):
         end = _ENDS.get(start[0], b"</%bdatafield" % (start[1] or b""))
         stop = octets.find(end, start.end())
@@ -151,14 +154,14 @@ def _datafields(octets: bytes) -> list[_DataField]:
         if stop == -1 or not at:
             raise NotChangedError(f"{start[0].decode('utf-8', 'replace')} is not closed")
         if start[1] is not None:
-            element = _parsed(octets[start.start() : at], start[1])
-            found.append(_DataField(start.start(), at, start[1], octets[start.end() : stop], element))
-    if not found:
+            element = _parse(octets[start.start() : at], start[1])
+            fields.append(_DataField(start.start(), at, start[1], octets[start.end() : stop], element))
+    if not fields:
         raise NotChangedError("it has no datafield")
-    return found
+    return fields
 
 
-def _parsed(field: bytes, prefix: bytes) -> etree._Element:
+def _parse(field: bytes, prefix: bytes) -> etree._Element:
     """The element of a field. Raises NotChangedError."""
     names = b' xmlns:%b="x"' % prefix[:-1] if prefix else b""
     parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
@@ -169,29 +172,29 @@ def _parsed(field: bytes, prefix: bytes) -> etree._Element:
 
 
 def _xml_fields(octets: bytes) -> Iterator[Field]:
-    for each in _datafields(octets):
-        parts = [f"{each.element.get('ind1') or ' '}{each.element.get('ind2') or ' '}"]
-        for child in each.element:
+    for datafield in _datafields(octets):
+        parts = [f"{datafield.element.get('ind1') or ' '}{datafield.element.get('ind2') or ' '}"]
+        for child in datafield.element:
             if etree.QName(child).localname != "subfield" or len(child):
                 raise NotChangedError("a datafield of it holds more than subfields")
             parts.append(f"\x1f{child.get('code', '')}{child.text or ''}")
         field = "".join(parts).encode()
-        yield Field(each.tag, field, _ASCII if field.isascii() else _UTF8, b"a")
+        yield Field(datafield.tag, field, _ASCII if field.isascii() else _UTF8, b"a")
 
 
 def _xml_put(octets: bytes, fields: Sequence[Field]) -> bytes:
-    """Each field is written with the prefix and the white space of its neighbour."""
+    """Fields are written with the prefix and the white space of their neighbours."""
     for field in fields:
         if field.encoding == _OTHER or _NOT_IN_XML.search(field.octets):
             raise NotChangedError(f"field {field.tag} has characters that XML cannot hold, or is not in UTF-8")
-        # In a record of ASCII alone nothing tells the encoding of the dump: references are right in any.
-        written_in = "ascii" if octets.isascii() else "utf-8"
-        found = _datafields(octets)
-        at = _place([each.tag for each in found], field.tag)
-        neighbour = found[max(0, at - 1)]
+        # A record of ASCII does not show the encoding of the dump. Character references are right in any encoding.
+        encoding = "ascii" if octets.isascii() else "utf-8"
+        datafields = _datafields(octets)
+        at = _place([datafield.tag for datafield in datafields], field.tag)
+        neighbour = datafields[max(0, at - 1)]
         before = octets[: neighbour.start]
         space = before[len(before.rstrip(_BLANK)) :]
-        text = _xml_of(field, neighbour, space.decode()).encode(written_in, "xmlcharrefreplace")
+        text = _xml_of(field, neighbour, space.decode()).encode(encoding, "xmlcharrefreplace")
         place = neighbour.end if at else neighbour.start - len(space)
         octets = octets[:place] + text + octets[place:]
     return octets
@@ -202,24 +205,24 @@ def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
     indicators, *subfields = field.octets.decode().split("\x1f")
     prefix, inside = neighbour.prefix.decode(), neighbour.inside.decode()
     before = inside[: len(inside) - len(inside.lstrip())]
-    behind = inside[len(inside.rstrip()) :]
+    after = inside[len(inside.rstrip()) :]
     lines = [
-        f"{before}<{prefix}subfield code={quoteattr(each[:1])}>{escape(each[1:])}</{prefix}subfield>"
-        for each in subfields
+        f"{before}<{prefix}subfield code={quoteattr(subfield[:1])}>{escape(subfield[1:])}</{prefix}subfield>"
+        for subfield in subfields
     ]
-    said = {"tag": field.tag, "ind1": indicators[:1], "ind2": indicators[1:2]}
-    attributes = "".join(f" {name}={quoteattr(value)}" for name, value in said.items())
-    return f"{space}<{prefix}datafield{attributes}>{''.join(lines)}{behind}</{prefix}datafield>"
+    values = {"tag": field.tag, "ind1": indicators[:1], "ind2": indicators[1:2]}
+    attributes = "".join(f" {name}={quoteattr(value)}" for name, value in values.items())
+    return f"{space}<{prefix}datafield{attributes}>{''.join(lines)}{after}</{prefix}datafield>"
 
 
-class _Way(NamedTuple):
+class _Functions(NamedTuple):
     """The functions of a format."""
 
     fields: Callable[[bytes], Iterator[Field]]
     put: Callable[[bytes, Sequence[Field]], bytes]
 
 
-_ISO, _XML = _Way(_iso_fields, _iso_put), _Way(_xml_fields, _xml_put)
-_WAYS: Mapping[str, _Way] = {"marc": _ISO, "marcxml": _XML, "oai": _XML, "sru": _XML}
-FORMATS = tuple(_WAYS)
-"""Names of the formats whose fields can be carried."""
+_ISO, _XML = _Functions(_iso_fields, _iso_put), _Functions(_xml_fields, _xml_put)
+_FUNCTIONS: Mapping[str, _Functions] = {"marc": _ISO, "marcxml": _XML, "oai": _XML, "sru": _XML}
+FORMATS = tuple(_FUNCTIONS)
+"""Names of the formats whose fields can be copied."""

@@ -1,6 +1,7 @@
-"""Records of MARC in columns: own identifiers, control numbers and packed descriptions, by the tables of one reader.
+"""Columns of fields of MARC -> columns of records: own identifiers, control numbers and packed descriptions.
 
-Compiled code reads the fields (`marc_values`); Python reads own identifiers in those of which that is not certain.
+Compiled code reads the fields (`marc_values`). Python reads own identifiers in fields that compiled code cannot read with
+certainty.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, OwnField, admitting, of_subfields, of_value, own_fields
 from urnscan.records.marc_fields import MarcOctets
-from urnscan.records.marc_octets import parted
+from urnscan.records.marc_octets import split_field
 from urnscan.records.marc_runs import Fields
 from urnscan.records.marc_values import CONTROL, FAMILIES, NONE, PACKED, TAGS, Tables, Values, find_values
 
@@ -31,34 +32,34 @@ _TAGS = 1000
 
 
 class MarcColumns:
-    """Makes columns of the fields of records, by the tables of both families."""
+    """Makes columns of records from their fields, by the tables of both families."""
 
     def __init__(self, *, own: bool, described: bool, keys: bool) -> None:
         """See `RecordReader`."""
-        self._owned = [own_fields(name, urns=own, keys=keys) for name in FAMILIES]
-        self._describing = [described_fields(name) if described else {} for name in FAMILIES]
+        self._own_tables = [own_fields(name, urns=own, keys=keys) for name in FAMILIES]
+        self._description_tables = [described_fields(name) if described else {} for name in FAMILIES]
         self._is_described = described
-        named = {name for table in (*self._owned, *self._describing) for name in table if name.isdigit()}
-        self.tags = frozenset({*named, *(f"{tag:03}" for tag in TAGS)})
+        names = {name for table in (*self._own_tables, *self._description_tables) for name in table if name.isdigit()}
+        self.tags = frozenset({*names, *(f"{tag:03}" for tag in TAGS)})
         """Tags of the fields that are read."""
-        self._tables, self._rows = self._compiled()
+        self._tables, self._rows = self._tables_and_rows()
 
-    def _compiled(self) -> tuple[Tables, Sequence[OwnField]]:
+    def _tables_and_rows(self) -> tuple[Tables, Sequence[OwnField]]:
         """The tables for compiled code, and the rows by their numbers in it."""
         shape = (len(FAMILIES), _TAGS)
-        given, packed = (np.zeros(shape, np.bool_) for _ in range(2))
+        has_own, is_packed = (np.zeros(shape, np.bool_) for _ in range(2))
         first_row, counts = (np.zeros(shape, np.int16) for _ in range(2))
         rows: list[OwnField] = []
-        for number, owned in enumerate(self._owned):
-            packed[number, [int(tag) for tag in self._describing[number] if tag.isdigit()]] = True
-            for tag, of_tag in owned.items():
+        for number, own_table in enumerate(self._own_tables):
+            is_packed[number, [int(tag) for tag in self._description_tables[number] if tag.isdigit()]] = True
+            for tag, of_tag in own_table.items():
                 place = number, int(tag)
-                given[place], first_row[place], counts[place] = True, len(rows), len(of_tag)
+                has_own[place], first_row[place], counts[place] = True, len(rows), len(of_tag)
                 rows += of_tag
         first, second = (np.frombuffer(b"%b\x1e%b" % (PACKED, name.encode()), np.uint8) for name in FAMILIES)
         tables = Tables(
-            given,
-            packed,
+            has_own,
+            is_packed,
             (first, second),
             first_row,
             counts,
@@ -75,18 +76,18 @@ class MarcColumns:
         return tables, rows
 
     def read(self, fields: Fields, records: Integers) -> Columns:
-        """Read the fields of records. `records`: the numbers that own identifiers get."""
+        """Columns of records. `records` has the number of each record, which own identifiers refer to."""
         octets = read_only(fields.octets)
         fields = fields._replace(octets=octets)
         out = Values.room(fields, self._tables)
         count = find_values(fields, self._tables, out)
-        record_of = np.repeat(records, np.diff(fields.ends, prepend=0))  # of each field
+        record_of_field = np.repeat(records, np.diff(fields.ends, prepend=0))
         ends = out.packed_ends if self._is_described else np.zeros_like(out.packed_ends)
-        others = Texts.of_own(self._others(fields, out.families, np.flatnonzero(out.is_alone), record_of))
+        others = Texts.of_own(self._others(fields, out.families, np.flatnonzero(out.is_alone), record_of_field))
         return Columns(
             identifiers=_identifiers(octets, out.numbers),
             texts=[],
-            own=[*self._values(octets, out, count, record_of), *others],
+            own=[*self._values(octets, out, count, record_of_field), *others],
             descriptions=string_array(out.packed[: ends[-1]], ends).view(pa.binary()),
             damaged={},
         )
@@ -99,27 +100,30 @@ class MarcColumns:
         row, field = out.row[by_row], out.field[by_row]
         bounds = [*np.flatnonzero(np.diff(row, prepend=-1, append=-1)).tolist()] if count else []
         for start, end in itertools.pairwise(bounds):
-            of_row, some = self._rows[row[start]], slice(start, end)
-            mine = _with_sources(texts[some], of_row, sources[some], places[some, 4] != NONE)
-            for scheme, which in _by_scheme(of_row, schemes[some], places[some, 2] != NONE):
-                order = field[some][which]
-                named = mine.take(number_array(which))
-                yield Texts(records[order], order.astype(np.int64), named, scheme, of_row.is_key)
+            own_field, part = self._rows[row[start]], slice(start, end)
+            values = _with_sources(texts[part], own_field, sources[part], places[part, 4] != NONE)
+            for scheme, indices in _by_scheme(own_field, schemes[part], places[part, 2] != NONE):
+                order = field[part][indices]
+                of_scheme = values.take(number_array(indices))
+                yield Texts(records[order], order.astype(np.int64), of_scheme, scheme, own_field.is_key)
 
     def _others(
-        self, fields: Fields, families: npt.NDArray[np.int16], which: Integers, records: Integers
+        self, fields: Fields, families: npt.NDArray[np.int16], numbers: Integers, records: Integers
     ) -> Iterator[tuple[int, int, Own]]:
-        """Own identifiers in fields that Python reads."""
+        """Own identifiers in the fields with these numbers, which Python reads."""
         family = np.repeat(families, np.diff(fields.ends, prepend=0))
-        columns = (which, records[which], family[which], fields.tags[which], fields.starts[which], fields.stops[which])
-        for order, record, number, tag, start, stop in zip(*(each.tolist() for each in columns), strict=True):
-            rows = self._owned[number][f"{tag:03}"]
-            first, subfields = parted(fields.octets[start:stop].tobytes())
+        columns = (
+            numbers,
+            *(column[numbers] for column in (records, family, fields.tags, fields.starts, fields.stops)),
+        )
+        for order, record, number, tag, start, stop in zip(*(column.tolist() for column in columns), strict=True):
+            rows = self._own_tables[number][f"{tag:03}"]
+            first, subfields = split_field(fields.octets[start:stop].tobytes())
             if tag < CONTROL:
-                found = [*of_value(first.strip(), rows)]
+                identifiers = [*of_value(first.strip(), rows)]
             else:
-                found = of_subfields(subfields, admitting(rows, first[0], first[1]))
-            for own in found:
+                identifiers = of_subfields(subfields, admitting(rows, first[0], first[1]))
+            for own in identifiers:
                 yield record, order, own
 
 
@@ -130,7 +134,7 @@ def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
 
 
 def in_columns(records: Sequence[MarcOctets]) -> Fields:
-    """The fields of records that Python has taken apart."""
+    """The fields of records that Python has split, in columns."""
     count = sum(len(record.fields) for record in records)
     out = Fields.room(np.empty(0, np.uint8), len(records), count)
     parts: list[bytes] = []
@@ -149,7 +153,7 @@ def in_columns(records: Sequence[MarcOctets]) -> Fields:
 
 
 def _octets_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
-    """For each row a flag for each octet: whether it is allowed. None allows all."""
+    """A row of 256 flags for each string: whether it has an octet. None has all octets."""
     flags = np.zeros((len(allowed), 256), np.bool_)
     for row, characters in enumerate(allowed):
         flags[row, slice(None) if characters is None else [*characters.encode()]] = True
@@ -157,7 +161,7 @@ def _octets_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
 
 
 def _codes(codes: Sequence[str]) -> npt.NDArray[np.int16]:
-    """The octet of each code of a subfield; NONE for none."""
+    """The octets of codes of subfields; NONE for an empty code."""
     return np.array([ord(code) if code else NONE for code in codes], np.int16)
 
 
@@ -166,17 +170,17 @@ def _cut(octets: Octets, places: Offsets) -> pa.StringArray:
 
 
 def _identifiers(octets: Octets, places: Offsets) -> pa.StringArray:
-    """Names of records, from their control numbers, which have no white space of ASCII around them."""
+    """Names of records: their control numbers. They have no white space of ASCII around them, but may have other."""
     names = _cut(octets, places)
     if not np.any(octet_strings(names)[0] >= 128):
         return pc.if_else(pc.equal(names, text_array([""])[0]), text_array([None])[0], names)
-    return text_array([first_name([decoded(each)]) for each in names.view(pa.binary()).to_pylist()])
+    return text_array([first_name([decoded(name)]) for name in names.view(pa.binary()).to_pylist()])
 
 
 def _with_sources(
     texts: pa.StringArray, row: OwnField, sources: pa.StringArray, has_source: npt.NDArray[np.bool_]
 ) -> pa.StringArray:
-    """Values with their sources before them, like `fields.with_source`."""
+    """Values with their sources before them, as `fields.with_source` writes them."""
     if row.source:
         sources = pc.if_else(flag_array(has_source), sources, text_array([row.source.strip()])[0])
     elif not has_source.any():
@@ -189,12 +193,12 @@ def _with_sources(
 def _by_scheme(
     row: OwnField, schemes: pa.StringArray, has_scheme: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """The schemes of values of a row, and the indices of the values with each."""
+    """The schemes of the values of a row, and the indices of the values of each scheme."""
     if not has_scheme.all():
         yield row.scheme, np.flatnonzero(~has_scheme)
     if has_scheme.any():
-        given = schemes.dictionary_encode()
-        codes = numbers(given.indices)
-        for code, scheme in enumerate(given.dictionary.to_pylist()):
-            if len(which := np.flatnonzero((codes == code) & has_scheme)):
-                yield scheme.lower(), which
+        encoded = schemes.dictionary_encode()
+        codes = numbers(encoded.indices)
+        for code, scheme in enumerate(encoded.dictionary.to_pylist()):
+            if len(indices := np.flatnonzero((codes == code) & has_scheme)):
+                yield scheme.lower(), indices

@@ -1,4 +1,4 @@
-"""Fields of a record of MARC, whatever they are written in: as in ISO 2709, so that compiled code reads them, and for a person."""
+"""Fields of a record of MARC, written in any format -> the form of ISO 2709, which compiled code reads, or lines for people."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 from urnscan.records.decoded_text import first_name, in_line
 
 LEADERS = ("LDR", "000")
-"""Tags of the leader, where it is written as a field."""
+"""Tags of the leader in formats that write it as a field."""
 
-Parted = tuple[str, Sequence[tuple[str, str]]]
-"""Indicators, and codes with values; of a control field its data, and nothing."""
+SplitField = tuple[str, Sequence[tuple[str, str]]]
+"""A field, split into its indicators and its subfields (pairs of code and value). A control field is its data, and no pairs."""
 
-_LEADER = 24  # characters
+# Characters.
+_LEADER = 24
 MARKS = str.maketrans("\x1e\x1f\x1b", "\t\t\t")
-"""Controls with which ISO 2709 separates fields and subfields, and MARC-8 changes its character set, as other white space."""
+"""Controls -> tabs: those that separate fields and subfields in ISO 2709, and that change the character set in MARC-8."""
 
 
 class MarcOctets(NamedTuple):
-    """The fields of a record that are asked for, as in ISO 2709."""
+    """Fields of a record with certain tags, as in ISO 2709."""
 
     leader: bytes
     total: int
@@ -31,20 +32,20 @@ class MarcOctets(NamedTuple):
 
 @dataclass(frozen=True)
 class MarcFields:
-    """The fields of a record, which are taken apart only where somebody asks for them."""
+    """The fields of a record. A field is split only when it is used."""
 
     leader: str
     fields: Sequence[tuple[str, Any]]
-    """Tags, each with what `parted` takes."""
-    parted: Callable[[Any], Parted]
+    """Tags and fields, which `split` takes."""
+    split: Callable[[Any], SplitField]
 
     @property
     def number(self) -> str | None:
         """Control number (001); None if there is none."""
-        return first_name(self.parted(field)[0] for tag, field in self.fields if tag == "001")
+        return first_name(self.split(field)[0] for tag, field in self.fields if tag == "001")
 
     def octets(self, tags: Collection[str]) -> MarcOctets:
-        """The fields with some tags as in ISO 2709."""
+        """The fields with these tags, as in ISO 2709."""
         return MarcOctets(
             self.leader[:_LEADER].translate(MARKS).encode("utf-8", "replace"),
             sum(tag not in LEADERS for tag, _ in self.fields),
@@ -52,21 +53,22 @@ class MarcFields:
         )
 
     def _octets(self, tag: str, field: object) -> bytes:
-        first, subfields = self.parted(field)
+        first, subfields = self.split(field)
         if tag.startswith("00"):
             parts = [first]
-        else:  # without subfields it has a delimiter all the same, which says that it is no control field
+        else:
+            # A field without subfields gets a delimiter, too: without one, it would be a control field.
             coded = [f"{code if len(code) == 1 else ' '}{value}" for code, value in subfields]
             parts = [f"{first:2}"[:2], *(coded or [""])]
         return "\x1f".join(part.translate(MARKS) for part in parts).encode("utf-8", "replace")
 
     def lines(self) -> str:
-        """The record as editors of MARC show it: a line for each field, `$` before codes, however it is written."""
+        """The record as editors of MARC show it: a line for each field, `$` before codes."""
         lines = [f"LDR    {in_line(self.leader)}"]
         for tag, field in self.fields:
             if tag in LEADERS:
                 continue
-            first, subfields = self.parted(field)
+            first, subfields = self.split(field)
             if subfields:
                 shown = (f"${in_line(code)} {in_line(value)}" for code, value in subfields)
                 lines.append(" ".join((f"{in_line(tag)} {in_line(first):2}", *shown)))

@@ -1,11 +1,11 @@
-"""Records of MARC in lines, a field on each: what people edit and what programs print.
+"""Records of MARC in lines, a line for each field: formats that people edit and that programs print.
 
-* The format of MarcEdit (mrk): `=245  10$aInks`; a backslash is a blank, `{dollar}` a dollar. A record begins with =LDR.
+* The format of MarcEdit (mrk): `=245  10$aInks`; a backslash is a space, `{dollar}` a dollar. A record begins with =LDR.
 * That of yaz-marcdump: `245 10 $a Inks`. A record begins with a leader, and ends with a blank line.
-* Aleph Sequential: `000000001 24510 L $$aInks`. All lines of a record begin with its number; `^` is a blank.
+* Aleph Sequential: `000000001 24510 L $$aInks`. All lines of a record begin with its number; `^` is a space.
 
-The numbers of two records of Aleph that stand side by side may be the same: FMT or LDR begins the second one if the first has
-this tag already.
+Two neighbouring records of Aleph may have the same number: FMT or LDR begins the second record if the first one has this tag
+already.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import ClassVar
 from urnscan.framing.buffer import Buffer
 from urnscan.records.decoded_text import decoded
 from urnscan.records.format import Format
-from urnscan.records.marc_fields import LEADERS, MarcFields, Parted
+from urnscan.records.marc_fields import LEADERS, MarcFields, SplitField
 from urnscan.records.record import Cut, Record
 from urnscan.records.tagged import Layout, TaggedRecords, begins_with
 
@@ -29,11 +29,11 @@ class MarcLineRecords(TaggedRecords):
 
     table = described_by = "marc"
     blank: ClassVar[str]
-    """Character that stands for a blank in the leader, in control fields and as an indicator."""
+    """Character that represents a space in the leader, in control fields and in indicators."""
     sign: ClassVar[re.Pattern[str]]
-    """Pattern of what begins a subfield, with its code as a group."""
+    """Pattern of the beginning of a subfield, with its code as a group."""
     delimiter: ClassVar[bytes] = b""
-    """Octets before a code behind which the value stands at once."""
+    """Octets before a code, in formats without a space between the code and the value."""
     indented: ClassVar[int] = 0
     """Characters between the tag and the value of a control field."""
     leader: ClassVar[int] = 0
@@ -41,7 +41,7 @@ class MarcLineRecords(TaggedRecords):
 
     @classmethod
     def show(cls, octets: bytes) -> str:
-        """Show a record to a person: its fields as those of other forms of MARC."""
+        """A record for people, like other formats of MARC."""
         marc = cls(own=False).fields_of(octets)
         return marc.lines() if marc.fields else decoded(octets)
 
@@ -49,36 +49,36 @@ class MarcLineRecords(TaggedRecords):
         """The fields of a record."""
         fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(octets)]
         leaders = [value for tag, value in fields if tag in LEADERS] or [octets[: self.leader]]
-        return MarcFields(self._parted(leaders[0])[0], fields, self._parted)
+        return MarcFields(self._split(leaders[0])[0], fields, self._split)
 
     def record(self, cut: Cut) -> Record:
         """Read a record."""
         offset, octets, _ = cut
-        searched = (self._searched(octets),) if self.has_texts else ()
+        texts = (self._text_to_search(octets),) if self.has_texts else ()
         marc = self.fields_of(octets).octets(self.marc.tags)
-        return Record(offset, octets, self._name(octets), searched, marc=marc)
+        return Record(offset, octets, self._name(octets), texts, marc=marc)
 
-    def _searched(self, octets: bytes) -> bytes:
-        # A code stands before a URN without white space, and would be a letter of it, but for 1F.
+    def _text_to_search(self, octets: bytes) -> bytes:
+        # A URN may follow its code without white space. Without 1F, the code would be a letter before the URN.
         return octets.replace(self.delimiter, b"\x1f").replace(b"{dollar}", b"$") if self.delimiter else octets
 
     def _text(self, value: bytes) -> str:
-        return self._parted(value)[0]
+        return self._split(value)[0]
 
-    def _parted(self, value: bytes) -> Parted:
+    def _split(self, value: bytes) -> SplitField:
         text = value.decode("utf-8", "replace").rstrip("\r\n")
         first, *subfields = self.sign.split(text)
         if not subfields:
             return text[self.indented :].replace(self.blank, " "), ()
         parts = zip(subfields[::2], subfields[1::2], strict=True)
-        return first[:2].replace(self.blank, " "), [(code, said.replace("{dollar}", "$")) for code, said in parts]
+        return first[:2].replace(self.blank, " "), [(code, text.replace("{dollar}", "$")) for code, text in parts]
 
 
 class MarcEditRecords(MarcLineRecords):
     """Reads the format of MarcEdit."""
 
     blank, sign, delimiter = "\\", re.compile(r"\$(.)"), b"$"
-    layout = Layout(begins="=LDR", first=rb"=(?:LDR|000)  ", before=b"=", tag=_TAG, behind=rb"  ", names=("001",))
+    layout = Layout(begins="=LDR", first=rb"=(?:LDR|000)  ", before=b"=", tag=_TAG, after=rb"  ", names=("001",))
 
 
 class YazRecords(MarcLineRecords):
@@ -90,7 +90,7 @@ class YazRecords(MarcLineRecords):
         first=rb"[0-9 ]{5}[a-z ][ -~]{14}45[ -~]{2}\r?\n(?=" + _TAG + rb" )",
         until=rb"\r?\n",
         tag=_TAG,
-        behind=rb" ",
+        after=rb" ",
         names=("001",),
     )
 
@@ -104,7 +104,7 @@ class AlephRecords(MarcLineRecords):
         first=rb"[0-9]{9} " + _TAG + rb"[0-9A-Za-z^ ]{2} [A-Z ] ",
         before=rb"[0-9]{9} ",
         tag=_TAG,
-        behind=b"",
+        after=b"",
         names=("001",),
     )
 
@@ -112,7 +112,7 @@ class AlephRecords(MarcLineRecords):
         return super()._name(octets) or octets[:9].decode()
 
     def _end(self, buffer: Buffer) -> tuple[int, bool]:
-        """Distance to the first line that has another number, or begins a record with the same one."""
+        """Distance to the first line that has another number, or begins a record with the same number."""
         number = buffer.octets[buffer.at : buffer.at + 10]
         seen = set()
         end = 0

@@ -1,4 +1,4 @@
-"""Octets of MARC as text: UTF-8 or MARC-8, and the descriptions that `marc_values` has packed."""
+"""Octets of MARC, in UTF-8 or MARC-8 -> text; packed descriptions of `marc_values` -> descriptions."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from urnscan.records.marc_fields import MARKS
 from urnscan.records.marc_values import FAMILIES, PACKED
 
 
-def parted(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
-    """Indicators, and codes with values, of a field."""
-    if read is not decoded:  # MARC-8 begins anew in each subfield
+def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
+    """Indicators and subfields (pairs of code and value) of a field. `read` decodes octets."""
+    if read is not decoded:
+        # In MARC-8, every subfield begins with the default character set.
         indicators, *subfields = map(read, field.split(b"\x1f"))
     else:
         indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
-    return indicators.ljust(2), [(each[:1], each[1:]) for each in subfields]
+    return indicators.ljust(2), [(subfield[:1], subfield[1:]) for subfield in subfields]
 
 
 def pack_field(name: str, text: str) -> bytes:
-    """A further field, to be put behind a packed description."""
+    """A field that can be appended to a packed description."""
     return f"\x1e{name}\x1e{text.translate(MARKS)}".encode("utf-8", "replace")
 
 
 def unpack_marc(packed: bytes) -> Description | None:
-    """Description of a record from its packed fields; None if it is not of this format."""
+    """The description in packed fields of MARC; None if they are of another format."""
     if not packed.startswith(PACKED):
         return None
     _, name, leader, count, *fields = packed.split(b"\x1e")
@@ -42,14 +43,15 @@ def unpack_marc(packed: bytes) -> Description | None:
         if b"\x1f" not in field:
             statements += description.of_text(decoded(field), rows, kind)
         else:
-            indicators, subfields = parted(field, read)
+            indicators, subfields = split_field(field, read)
             statements += description.of_subfields(subfields, rows, indicators[1])
     return description.describe(statements)
 
 
 def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[bytes], str]:
-    """Decoder of the fields of a record: UTF-8, or MARC-8 where a record of MARC 21 is not in UTF-8. MARC-8 in ASCII alone
-    changes its character set with ESC.
+    """The decoder of the fields of a record: UTF-8, or MARC-8 for a record of MARC 21 that is not in UTF-8.
+
+    A record of ASCII with ESC is in MARC-8: ESC changes the character set.
     """
     if family != FAMILIES[0]:
         return decoded
@@ -58,7 +60,7 @@ def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[by
 
 
 def is_utf8(octets: bytes, *, may_be_cut: bool = False) -> bool:
-    """True if octets are in UTF-8. `may_be_cut`: the last character need not be whole."""
+    """Whether octets are in UTF-8. With `may_be_cut`, the last character may be incomplete."""
     try:
         utf_8_decode(octets, "strict", not may_be_cut)
     except UnicodeDecodeError:
@@ -67,7 +69,7 @@ def is_utf8(octets: bytes, *, may_be_cut: bool = False) -> bool:
 
 
 def of_marc8(octets: bytes) -> str:
-    """Decode MARC-8 (MARC 21 Specifications, Character Sets); UTF-8 if it is none."""
+    """The text of octets in MARC-8 (MARC 21 Specifications, Character Sets), or in UTF-8 if they are not MARC-8."""
     if octets.isascii() and b"\x1b" not in octets:
         return octets.decode()
     from pymarc.marc8 import marc8_to_unicode  # noqa: PLC0415 (large tables, which few runs need)

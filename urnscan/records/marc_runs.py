@@ -1,6 +1,6 @@
-"""Records of ISO 2709 without faults, as nearly all are: compiled code finds many of them, and takes them apart into fields.
+"""Records of ISO 2709 without faults, like nearly all: compiled code finds many of them, and splits them into fields.
 
-`marc` takes apart any other record.
+`marc` reads the other records.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from urnscan.compiled.jit import compiled, inlined, inner
 from urnscan.compiled.octets import Integers, Octets, occurrences
 from urnscan.compiled.strings import Offsets
 
-LEADER, ENTRY = 24, 12  # octets of the leader, and of each entry of the directory
+# Octets of the leader, and of an entry of the directory.
+LEADER, ENTRY = 24, 12
 _FIELD_END, _RECORD_END = 0x1E, 0x1D
-_BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")  # may stand between records
+# Octets that may be between records.
+_BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")
 _DIGIT_0, _DIGIT_9 = b"09"
 NO_NUMBER = -1
 REFUSED = -1
-"""Number of fields of a record that compiled code does not take apart."""
-TAG = 3  # digits
+"""Instead of the number of fields, for a record that compiled code does not read."""
+# Digits of a tag.
+TAG = 3
 
 Numbers = npt.NDArray[np.int16]
 
 
 @inner
 def number_at(octets: Octets, at: int, digits: int) -> int:
-    """Number in so many digits at a place; NO_NUMBER if other octets stand there."""
+    """The number in the `digits` octets from a place on; NO_NUMBER if one of these is not a digit."""
     number = 0
     for place in range(at, at + digits):
         if not _DIGIT_0 <= octets[place] <= _DIGIT_9:
@@ -49,7 +52,9 @@ def _are_digits(octets: Octets, start: int, end: int) -> bool:
 
 @inner
 def _base(octets: Octets, start: int, end: int) -> int:
-    """Place behind the directory of a record, if it is made of digits and has as many entries as there are fields; else 0."""
+    """Place after the directory of a record; 0 if the directory has other octets than digits, or more or fewer entries than
+    there are fields.
+    """
     first = last = start + LEADER
     while last < end and octets[last] != _FIELD_END:
         last += ENTRY
@@ -61,10 +66,10 @@ def _base(octets: Octets, start: int, end: int) -> int:
 
 @compiled
 def find_whole(octets: Octets, at: int, starts: Integers, ends: Integers) -> int:
-    """Find the records from `at` on up to the first that has a fault or is not whole; the number of them.
+    """Find the records from `at` on, up to the first one that has a fault or is not whole. Returns their number.
 
-    A record is found where the length in its leader leads to the first record terminator behind it, and where its last
-    field is at the place that its directory gives.
+    A record has no fault if the length in its leader leads to its first record terminator, and if its last field is at the
+    place that its directory gives.
     """
     for count in range(len(starts)):
         while at < len(octets) and octets[at] in _BETWEEN:
@@ -89,9 +94,10 @@ def find_whole(octets: Octets, at: int, starts: Integers, ends: Integers) -> int
 
 
 class Fields(NamedTuple):
-    """The fields of many records of MARC in columns, as they stand in ISO 2709, whatever the records were written in.
+    """The fields of many records of MARC in columns. They have the form of ISO 2709, also if the records had another one.
 
-    A data field has two indicators, and before each subfield a delimiter (1F) and its code: `10␟aInks␟bA handbook`.
+    A data field has two indicators. Before the value of a subfield come a delimiter (1F) and its code, as in
+    `10␟aInks␟bA handbook`.
     """
 
     octets: Octets
@@ -99,11 +105,11 @@ class Fields(NamedTuple):
     leaders: Offsets
     """The beginning and end of the leader of each record."""
     totals: Offsets
-    """The number of all fields of each record, also of those that are not here; REFUSED for a record without columns."""
+    """The number of all fields of each record, with those that the columns do not contain; REFUSED for a record without columns."""
     ends: Offsets
-    """The number of fields of each record and of all before it."""
+    """The number of fields of each record and of all records before it."""
     tags: Numbers
-    """The tag of each field as a number. Fields whose tags have letters are not here."""
+    """The tag of each field as a number. The columns do not contain fields whose tags have letters."""
     starts: Offsets
     """The beginning of each field."""
     stops: Offsets
@@ -111,7 +117,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def room(cls, octets: Octets, records: int, fields: int) -> Fields:
-        """Room for so many records and fields."""
+        """Columns with room for these numbers of records and fields."""
         return cls(
             octets,
             np.zeros((records, 2), np.int32),
@@ -122,34 +128,36 @@ class Fields(NamedTuple):
         )
 
     @classmethod
-    def joined(cls, some: Sequence[Fields]) -> Fields:
-        """The fields of several groups of records as one."""
-        if len(some) == 1:
-            return some[0]
-        first = np.cumsum([0, *(len(each.octets) for each in some)])  # octet of each group
-        count = np.cumsum([0, *(each.total for each in some)])
+    def joined(cls, groups: Sequence[Fields]) -> Fields:
+        """The columns of several groups of records as one."""
+        if len(groups) == 1:
+            return groups[0]
+        first_octets = np.cumsum([0, *(len(group.octets) for group in groups)])
+        first_fields = np.cumsum([0, *(group.total for group in groups)])
         places = [
-            [getattr(each, name)[: each.total] + at for each, at in zip(some, first, strict=False)]
+            [getattr(group, name)[: group.total] + at for group, at in zip(groups, first_octets, strict=False)]
             for name in ("starts", "stops")
         ]
         return cls(
-            np.concatenate([each.octets for each in some]),
-            np.concatenate([each.leaders + at for each, at in zip(some, first, strict=False)]).astype(np.int32),
-            np.concatenate([each.totals for each in some]),
-            np.concatenate([each.ends + at for each, at in zip(some, count, strict=False)]).astype(np.int32),
-            np.concatenate([each.tags[: each.total] for each in some]),
-            *(np.concatenate(each).astype(np.int32) for each in places),
+            np.concatenate([group.octets for group in groups]),
+            np.concatenate([group.leaders + at for group, at in zip(groups, first_octets, strict=False)]).astype(
+                np.int32
+            ),
+            np.concatenate([group.totals for group in groups]),
+            np.concatenate([group.ends + at for group, at in zip(groups, first_fields, strict=False)]).astype(np.int32),
+            np.concatenate([group.tags[: group.total] for group in groups]),
+            *(np.concatenate(columns).astype(np.int32) for columns in places),
         )
 
     @property
     def total(self) -> int:
-        """Number of fields that are here."""
+        """Number of fields in the columns."""
         return int(self.ends[-1]) if len(self.ends) else 0
 
 
 @compiled
 def take_apart(octets: Octets, starts: Integers, ends: Integers, out: Fields) -> None:
-    """Find the fields of records whose directory gives as many fields as there are, in their order."""
+    """Find the fields of records whose directory has as many entries as there are fields, in the order of the fields."""
     row = 0
     for record in range(len(ends)):
         start, end, first = starts[record], ends[record], row

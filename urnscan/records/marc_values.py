@@ -1,8 +1,8 @@
-"""Fields of MARC read by compiled code: the family of a record, its control number, own identifiers, packed description.
+"""Compiled code that reads fields of MARC: family of a record, control number, own identifiers, packed description.
 
-MARC 21 and UNIMARC are written alike, but their tags mean other things: 010 is the LCCN in the one, the ISBN in the
-other. Nothing around the fields tells which it is for certain (many UNIMARC leaders end with 4500), so the fields do, in
-each record (`is_unimarc`).
+MARC 21 and UNIMARC are written in the same way, but their tags have different meanings: 010 is the LCCN in MARC 21, the
+ISBN in UNIMARC. The leader does not show the family with certainty (many UNIMARC leaders end with 4500), so it is decided
+by the fields of each record (`is_unimarc`).
 """
 
 from __future__ import annotations
@@ -22,19 +22,22 @@ from urnscan.records.marc_runs import REFUSED, TAG, Fields, Numbers
 FAMILIES = ("marc", "unimarc")
 """Names of the tables of MARC 21 and of UNIMARC."""
 PACKED = b"ISO 2709"
-"""Begins packed descriptions; no table of descriptions.toml is called so."""
+"""Beginning of packed descriptions. It is not the name of a table of descriptions.toml."""
 NONE = -1
-"""Stands for a subfield that is not there, and for a code that no row asks for."""
+"""Represents a missing subfield, and the code of a row that has none."""
 CONTROL = 10
-"""Tags of control fields are less."""
-_ALONE = -1  # number of the values of a field that Python reads
+"""Tags of control fields are below this number."""
+# Instead of the number of values, for a field that Python reads.
+_ALONE = -1
 _NUMBER, _GENERAL, _TITLE, _TITLE_OF_UNIMARC = 1, 100, 245, 200
 TAGS = (_NUMBER, _GENERAL, _TITLE, _TITLE_OF_UNIMARC)
-"""Tags that are asked for in each record, besides those of the tables."""
+"""Tags that are read in all records, in addition to those of the tables."""
 _DELIMITER, _FIELD_END, _A, _Z, _BAR, _DIGIT_0, _DIGIT_9 = b"\x1f\x1eaz|09"
 _ASCII = 0x7F
-_LONGEST_PACKED = 2_000  # octets of a field that are packed
-_MOST_DIGITS = 8  # of a number of fields, and what separates it from others
+# Octets of a field that are packed.
+_LONGEST_PACKED = 2_000
+# Octets of a number of fields, with its separator.
+_MOST_DIGITS = 8
 
 
 def is_unimarc(
@@ -45,11 +48,12 @@ def is_unimarc(
     first: int,
     last: int,
 ) -> bool:
-    r"""Whether the record whose fields are those from `first` to `last` is of UNIMARC, which has the title in 200; MARC 21
-    has it in 245. If both or neither are there, 100 $a tells: in UNIMARC it has coded data, with a date of eight digits
-    and a type of date at its beginning.
+    r"""Whether the record with the fields from `first` to `last` is UNIMARC.
 
-    It is called in plain Python for one record, and compiled for columns.
+    UNIMARC has the title in 200, MARC 21 in 245. If a record has both tags, or neither, 100 $a decides: in UNIMARC it begins
+    with a date of eight digits and a type of date.
+
+    The function is called in plain Python for one record, and compiled for columns.
 
     >>> is_unimarc(b"  \x1fa20260101d2026", [100], [0], [16], 0, 1), is_unimarc(b"10\x1faInks", [245], [0], [8], 0, 1)
     (True, False)
@@ -71,9 +75,10 @@ def is_unimarc(
 
 
 class Tables(NamedTuple):
-    """The fields that are wanted in each of two families, 0 and 1, and the rows of fields.toml and keys.toml for them.
+    """The fields that are read in the two families, 0 and 1, and the rows of fields.toml and keys.toml for them.
 
-    A tag is a number. A row has a flag for each of 256 octets, or an octet; NONE is no octet.
+    A tag is a number. A column of flags has 256 flags for each row, one for each octet. A column of codes has an octet for
+    each row, or NONE.
     """
 
     is_given: npt.NDArray[np.bool_]
@@ -92,13 +97,13 @@ class Tables(NamedTuple):
     """The first indicators that each row admits."""
     second: npt.NDArray[np.bool_]
     parts: npt.NDArray[np.bool_]
-    """The codes of the subfields that each row asks for."""
+    """The codes of the subfields that contain identifiers, for each row."""
     qualifier: Numbers
     """The code of the subfield that qualifies the one before it."""
     scheme_in: Numbers
-    """The code of the subfield that says the kind."""
+    """The code of the subfield with the kind of identifier."""
     source_in: Numbers
-    """The code of the subfield that says the source."""
+    """The code of the subfield with the source of the identifier."""
 
 
 class Values(NamedTuple):
@@ -107,29 +112,30 @@ class Values(NamedTuple):
     families: Numbers
     """The family of each record."""
     numbers: Offsets
-    """The beginning and end of the control number of each record, the first 001 that is not blank; the same for none."""
+    """Start and end of the control number of each record, the first 001 that is not blank; equal if there is none."""
     packed: Octets
-    """The packed descriptions, end to end."""
+    """The packed descriptions, one after the other."""
     packed_ends: Offsets
-    """The beginning of the first of them, and the end of each."""
+    """The start of the first packed description, and the end of each."""
     is_alone: npt.NDArray[np.bool_]
     """Fields whose own identifiers Python has to read: they are not in ASCII, are blank, or have qualifiers."""
     field: Offsets
     """The number of the field of each own identifier."""
     row: Numbers
-    """The number of its row."""
+    """The number of the row of each own identifier."""
     places: Offsets
-    """Its beginning and end without white space around it, those of the kind that its field says, and those of the source;
-    NONE for none.
+    """For each own identifier: its start and end, without white space around it; start and end of the kind in its field;
+    start and end of the source. NONE if there is no kind or source.
     """
 
     @classmethod
     def room(cls, fields: Fields, tables: Tables) -> Values:
-        """Room for all that stands in some fields."""
+        """Columns with room for all values in some fields."""
         records, count = len(fields.ends), fields.total
         is_given = np.logical_or(*tables.is_given)[fields.tags[:count]]
         lengths = (fields.stops[:count] - fields.starts[:count])[is_given]
-        most = (int(lengths.sum()) // 3 + len(lengths)) * max(int(tables.rows.max()), 1)  # a value has three octets
+        # A value has at least three octets, with its delimiter and code.
+        most = (int(lengths.sum()) // 3 + len(lengths)) * max(int(tables.rows.max()), 1)
         beginning = max(map(len, tables.names)) + _MOST_DIGITS
         return cls(
             np.zeros(records, np.int16),
@@ -145,7 +151,7 @@ class Values(NamedTuple):
 
 @inner
 def _write(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
-    """Write some octets and a field terminator; the place behind them."""
+    """Write some octets and a field terminator. Returns the place after them."""
     at = copy(octets, start, end, out, at)
     out[at] = _FIELD_END
     return at + 1
@@ -153,7 +159,7 @@ def _write(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
 
 @inner
 def _write_number(number: int, digits: int, out: Octets, at: int) -> int:
-    """Write a number in at least so many decimal digits, and a field terminator; the place behind them."""
+    """Write a number in at least `digits` decimal digits, and a field terminator. Returns the place after them."""
     size = 10**digits
     while number >= size:
         size *= 10
@@ -167,7 +173,7 @@ def _write_number(number: int, digits: int, out: Octets, at: int) -> int:
 
 @inner
 def _trim(octets: Octets, start: int, end: int, places: Offsets, row: int, column: int) -> bool:
-    """Set the place of a part of a field without white space around it; whether it is in ASCII."""
+    """Write the place of a part of a field, without white space around it. Returns whether the part is in ASCII."""
     while start < end and is_white(octets[start]):
         start += 1
     while start < end and is_white(octets[end - 1]):
@@ -181,7 +187,7 @@ def _trim(octets: Octets, start: int, end: int, places: Offsets, row: int, colum
 
 @inner
 def _trim_first(octets: Octets, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
-    """Set the place of the first subfield with a code that is not empty, or NONE; whether it is in ASCII."""
+    """Write the place of the first subfield with a code that is not empty, or NONE. Returns whether it is in ASCII."""
     places[row, column] = places[row, column + 1] = NONE
     if code == NONE:
         return True
@@ -200,7 +206,7 @@ def _end_of_value(octets: Octets, at: int, end: int) -> int:
 
 @inner
 def _of_control(octets: Octets, start: int, end: int, out: Values, at: int) -> int:
-    """Find the value of a control field; the number of values then, or _ALONE."""
+    """Find the value of a control field. Returns the number of values so far, or _ALONE."""
     is_plain = _trim(octets, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
     for column in range(2, 6):
         out.places[at, column] = NONE
@@ -209,7 +215,7 @@ def _of_control(octets: Octets, start: int, end: int, out: Values, at: int) -> i
 
 @inner
 def _of_row(octets: Octets, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
-    """Find the values in a data field by a row of its tag; the number of values then, or _ALONE."""
+    """Find the values in a data field by a row of its tag. Returns the number of values so far, or _ALONE."""
     if end - start < 2 or octets[start] == _DELIMITER or octets[start + 1] == _DELIMITER:
         return _ALONE
     if max(octets[start], octets[start + 1]) > _ASCII:
@@ -237,7 +243,7 @@ def _of_row(octets: Octets, start: int, end: int, row: int, tables: Tables, out:
 
 @inner
 def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Values, at: int) -> int:
-    """Find the own identifiers in a field; the number of values then, or _ALONE."""
+    """Find the own identifiers in a field. Returns the number of values so far, or _ALONE."""
     tag, start, end = fields.tags[field], fields.starts[field], fields.stops[field]
     first = tables.first_row[family, tag]
     for row in range(first, first + tables.rows[family, tag]):
@@ -257,7 +263,7 @@ def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Valu
 
 @compiled
 def find_values(fields: Fields, tables: Tables, out: Values) -> int:
-    """Read the fields of records; the number of own identifiers."""
+    """Read the fields of records. Returns the number of own identifiers."""
     octets = fields.octets
     values = at = first = 0
     for record in range(len(fields.ends)):

@@ -1,8 +1,8 @@
-"""Records of MARCXML in their most usual form: compiled code takes many of them apart by one call.
+"""Records of MARCXML in their most usual form: one call of compiled code splits many of them into fields.
 
-Such a record is elements with one prefix or none, with their texts, and only white space between them. Its octets are
-characters of XML in UTF-8, its references are the five that XML itself defines, and start tags are written exactly so:
-`<datafield tag="020" ind1=" " ind2=" ">`. All records of a call have the same start tag. lxml reads any other.
+Such a record has elements with the same prefix, or without one, and only white space between them. Its octets are
+characters of XML in UTF-8, its references are the five that XML itself defines, and start tags are written exactly like
+`<datafield tag="020" ind1=" " ind2=" ">`. All records of a call have the same start tag. lxml reads the other records.
 """
 
 from __future__ import annotations
@@ -22,20 +22,26 @@ from urnscan.records.record import Run
 from urnscan.records.xml_kinds import DEFAULT_LIMITS, parse_element
 
 _LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L = b"<>&]0L"
-_RARE, _RARE_NEXT = b"\xef\xbf"  # begin U+FFFE and U+FFFF, which are no characters
+# U+FFFE and U+FFFF, which are not characters, begin with these octets.
+_RARE, _RARE_NEXT = b"\xef\xbf"
 _BLANK = tuple(b" \n\t")
 _DELIMITER = 0x1F
-_LEADER_TAG, _DATA_TAGS = 0, 10  # of the leader (as 000), data fields from there on
+# The tag of the leader (000), and the first tag of data fields.
+_LEADER_TAG, _DATA_TAGS = 0, 10
 _WRONG = -2
-_LEAST_FIELD = len('<controlfield tag="001"></controlfield>')  # octets
+# Octets of the shortest field.
+_LEAST_FIELD = len('<controlfield tag="001"></controlfield>')
 _START_TAG = re.compile(rb"<((?:[A-Za-z_][A-Za-z0-9_.-]*+:)?+)record(?:[ \t\n][^<>]{0,500}+)?+>")
-# An apostrophe may belong to a URN in the octets of a record; U+FFFE and U+FFFF begin with EF BF, and are no characters.
+# An apostrophe may belong to a URN in the octets of a record. U+FFFE and U+FFFF, which are not characters, begin with EF BF.
 _UNUSUAL = (b"'", b"\xef\xbf")
-_NO_START = b">", b""  # no record begins so
-_KEPT = 1 << 12  # start tags that are kept in mind
-_NOT_THERE = -1  # place of a word that does not stand there
+# No record has this start tag.
+_NO_START = b">", b""
+# Start tags in a cache.
+_KEPT = 1 << 12
+# Instead of a place, if a word is not there.
+_NOT_THERE = -1
 
-# Kinds of octets. Each one may also stand where those before it may, but for _ODD, which are looked at.
+# Kinds of octets. An octet of a kind may be in all places of the kinds before it. Octets of _ODD are checked one by one.
 _ODD, _OF_TEXT, _OF_INDICATOR, _OF_CODE = range(4)
 _KINDS = np.full(256, _OF_TEXT, np.uint8)
 _KINDS[0x20:0x7F] = _OF_INDICATOR
@@ -43,25 +49,27 @@ _KINDS[np.frombuffer(b'"', np.uint8)] = _OF_TEXT
 _KINDS[[*range(9), 11, 12, *range(13, 32), *b"<>&", _RARE]] = _ODD
 _KINDS[np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", np.uint8)] = _OF_CODE
 
-# Words: tags behind which other tags may stand, the ends of texts behind start tags, references, the start of a record.
+# Words: tags that other tags may follow, the ends of texts after start tags, references, the start tag of a record.
 _SUBFIELD, _DATA_END, _DATA, _CONTROL, _END, _LEADER, _TAGS_END = range(7)
 _REFERENCES, _START = 2 * _TAGS_END, 2 * _TAGS_END + 5
 _CHARACTERS = tuple(b"<>\"'&")
-_CODE_BACK, _FIRST_BACK = 3, 12  # octets from code or second indicator, and first indicator, to the end of a start tag
-_CONTROL_BACK, _DATA_BACK = 5, 23  # octets from tags
+# Octets up to the end of a start tag: from the code or second indicator, from the first indicator, and from the tag of a
+# control field and of a data field.
+_CODE_BACK, _FIRST_BACK = 3, 12
+_CONTROL_BACK, _DATA_BACK = 5, 23
 
 
 class Words(NamedTuple):
     """The words of a dump: tags and references."""
 
     octets: Octets
-    """Words, end to end. An octet of a word that is _OF_INDICATOR or _OF_CODE stands for each octet of that kind."""
+    """Words, one after the other. An octet _OF_INDICATOR or _OF_CODE in a word represents any octet of that kind."""
     limits: Integers
-    """The beginning of each, and the end of the last."""
+    """The start of each word, and the end of the last one."""
 
     @classmethod
     def of(cls, start: bytes, prefix: bytes) -> Words:
-        """The words of records with a start tag whose elements have a prefix, which may be empty."""
+        """The words of records with this start tag and this prefix, which may be empty."""
         begin, end, code, indicator = b"<" + prefix, b"</" + prefix, bytes([_OF_CODE]), bytes([_OF_INDICATOR])
         tag = b' tag="%b"' % (TAG * code)
         words = {
@@ -77,13 +85,13 @@ class Words(NamedTuple):
             **dict(enumerate((b"&lt;", b"&gt;", b"&quot;", b"&apos;", b"&amp;"), _REFERENCES)),
             _START: start,
         }
-        held = [words.get(word, b"") for word in range(_START + 1)]
-        return cls(np.frombuffer(b"".join(held), np.uint8), np.cumsum([0, *map(len, held)]))
+        in_order = [words.get(word, b"") for word in range(_START + 1)]
+        return cls(np.frombuffer(b"".join(in_order), np.uint8), np.cumsum([0, *map(len, in_order)]))
 
 
 @inner
 def _behind(octets: Octets, at: int, words: Words, word: int) -> int:
-    """Place behind a word that stands at a place; _NOT_THERE if it does not. No word has a `<` inside: it ends any search."""
+    """Place after a word that is at a place; _NOT_THERE if it is not. A word has no `<` inside, so a `<` ends any search."""
     for place in range(words.limits[word], words.limits[word + 1]):
         octet, wanted = octets[at], words.octets[place]
         if (octet != wanted) if wanted > _OF_CODE else (_KINDS[octet] < wanted):
@@ -94,7 +102,7 @@ def _behind(octets: Octets, at: int, words: Words, word: int) -> int:
 
 @inner
 def _word(octets: Octets, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
-    """The first of some words that stands at a place, and the place behind it; `last` and _NOT_THERE if none does."""
+    """The first of the words from `first` to `last` that is at a place, and the place after it; else `last`, _NOT_THERE."""
     for word in range(first, last):
         behind = _behind(octets, at, words, word)
         if behind != _NOT_THERE:
@@ -104,7 +112,10 @@ def _word(octets: Octets, at: int, words: Words, first: int, last: int) -> tuple
 
 @inlined
 def _text(octets: Octets, at: int, words: Words, out: Octets, to: int) -> tuple[int, int]:
-    """Write the text up to the next `<`, without references; the places behind both. The first is _NOT_THERE if it is not plain."""
+    """Write the text up to the next `<`, with characters instead of references.
+
+    Returns the places after the text in `octets`, _NOT_THERE if the text is unusual, and in `out`.
+    """
     while octets[at] != _LESS:
         octet = octets[at]
         if octet == _AMPERSAND:
@@ -126,7 +137,7 @@ def _text(octets: Octets, at: int, words: Words, out: Octets, to: int) -> tuple[
 
 @inlined
 def _tag(octets: Octets, place: int, word: int) -> int:
-    """The tag at a place, as a number; NO_NUMBER if it has letters, _WRONG if a field with this start tag has no such tag."""
+    """The tag at a place, as a number; NO_NUMBER if it has letters, _WRONG if a field with this start tag cannot have it."""
     if word == _LEADER:
         return _LEADER_TAG
     tag = number_at(octets, place, TAG)
@@ -141,10 +152,10 @@ def _tag(octets: Octets, place: int, word: int) -> int:
 def _fields(
     octets: Octets, at: int, words: Words, fields: Fields, record: int, row: int, to: int
 ) -> tuple[int, int, int, int]:
-    """Write the leader and the fields of a record from a place on: the place behind it, the number of its fields, and the
-    rows and octets written so far.
+    """Write the leader and the fields of a record from a place on.
 
-    The place is _NOT_THERE if the record is not plain.
+    Returns the place after the record, the number of its fields, and the rows and octets that are written so far. The place
+    is _NOT_THERE if the record is unusual.
     """
     out = fields.octets
     tag, first, total = _WRONG, to, 0
@@ -190,7 +201,7 @@ def _fields(
 def take_apart(octets: Octets, starts: Integers, ends: Integers, words: Words, out: Fields) -> None:
     """Find the fields of records, and write them into the octets of `out`.
 
-    Octets are in UTF-8, and no record has DEFAULT_LIMITS octets.
+    Octets are in UTF-8, and records have fewer than DEFAULT_LIMITS octets.
     """
     row = to = 0
     for record in range(len(ends)):
@@ -207,12 +218,12 @@ def take_apart(octets: Octets, starts: Integers, ends: Integers, words: Words, o
 
 
 def fields_of(run: Run, declarations: bytes) -> Fields:
-    """The fields of records, with the declarations of namespaces around them."""
+    """The fields of the records of a run; `declarations` are those of namespaces around them."""
     starts_of = (_usual_start(record.octets, declarations) for record in run.cuts())
     start, prefix = next(filter(None, starts_of), _NO_START)
     octets, starts, ends = run.octets, run.starts, run.ends
     if b"\r" in octets or not is_utf8(octets) or (ends - starts).max() >= DEFAULT_LIMITS:
-        records = [_in_use(record) for record in run.octets_of_each()]
+        records = [_normalised(record) for record in run.octets_of_each()]
         octets = b"".join(records)
         lengths = np.array([len(record) for record in records])
         ends = np.cumsum(lengths)
@@ -223,16 +234,16 @@ def fields_of(run: Run, declarations: bytes) -> Fields:
 
 
 def _usual_start(octets: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
-    """The start tag of a record, with the declarations of namespaces around it, and its prefix; None if it is not a usual one."""
+    """The start tag of a record and its prefix; None if the tag is unusual. `declarations` are those of namespaces around it."""
     start = _START_TAG.match(octets)
-    if not start or any(each in start[0] for each in _UNUSUAL) or not _is_start(start[0], declarations):
+    if not start or any(mark in start[0] for mark in _UNUSUAL) or not _is_start(start[0], declarations):
         return None
     return start[0], start[1]
 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _is_start(tag: bytes, declarations: bytes) -> bool:
-    """Whether a start tag is well-formed, with the declarations of namespaces around it."""
+    """Whether a start tag is well-formed inside these declarations of namespaces."""
     try:
         parse_element(tag[:-1] + b"/>", declarations)
     except etree.XMLSyntaxError:
@@ -240,8 +251,8 @@ def _is_start(tag: bytes, declarations: bytes) -> bool:
     return True
 
 
-def _in_use(record: bytes) -> bytes:
-    """A record with the ends of lines of XML (1.0 §2.11); empty if it is not for compiled code."""
+def _normalised(record: bytes) -> bytes:
+    """A record with LF for CR LF (XML 1.0 §2.11); empty if compiled code must not read it."""
     if len(record) >= DEFAULT_LIMITS or not is_utf8(record):
         return b""
     return record.replace(b"\r\n", b"\n")

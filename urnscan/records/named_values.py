@@ -11,60 +11,62 @@ from urnscan.records.decoded_text import whole
 from urnscan.records.fields import Own, OwnField, Table
 
 Pairs = Iterable[tuple[str, object]]
-"""Names and values. A value is a string, an object (a tuple of such pairs) or an array (a list of values); any other one
-is passed over.
+"""Names and values. A value is a string, an object (a tuple of such pairs) or an array (a list of values). Other values
+are ignored.
 """
 
 _NAMES = ("@id", "id", "_id", "identifier", "recordid", "record_id", "recid", "ppn", "controlnumber", "key", "uid")
 RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(_NAMES)}
-"""Names of values that name a record, in lower case, with their ranks: of several in a record the least one counts."""
+"""Names of values that name a record, in lower case, with their ranks. If a record has several, the least rank counts."""
 
-# Members that hold the record itself: JSON:API (section 7.2), Elasticsearch, Google Books, DOAJ.
+# Members that contain the record itself: JSON:API (section 7.2), Elasticsearch, Google Books, DOAJ.
 _ENVELOPES = frozenset(("attributes", "_source", "volumeinfo", "bibjson"))
 # Members of an object that is an identifier: schema.org PropertyValue, DataCite, JSON-LD, MARC in JSON.
 _VALUES = ("value", "@value", "identifier", "id", "@id", "content")
 # Members of an object that is a title, a person, a date or a type: DataCite, CSL, Crossref, Zotero, MODS as JSON.
-_HOLDING = frozenset("title value @value family familyname lastname date-parts date resourcetypegeneral #text".split())
-# Words in brackets behind a name that do not change its meaning: the form of the book, or of the identifier.
+_TEXTS = frozenset("title value @value family familyname lastname date-parts date resourcetypegeneral #text".split())
+# Words in brackets after a name that do not change its meaning: the form of the book, or of the identifier.
 _QUALIFIERS = frozenset(
     "print printed electronic online digital ebook epub pdf audiobook hardcover hardback hbk cloth paperback pbk "
     "softcover gedruckt gebunden geb broschiert brosch kartoniert kart elektronisch 10 13 10digit "
     "13digit 10digits 13digits".split()
 )
-_LONGEST_NAME = 100  # characters; no name of the tables is as long
+# Characters. Names in the tables are not as long.
+_LONGEST_NAME = 100
 _QUALIFIED = re.compile(r"([^(\[]*)[(\[]([^()\[\]]*)[)\]]\s*\Z")
-_NAMESPACE = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)  # of a scheme that is a URI or a prefixed name
+# What comes before the name in a scheme that is a URI or a prefixed name.
+_NAMESPACE = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)
 
 
 def identifier(pairs: Pairs) -> str | None:
-    """Find the name of a record."""
-    best, found = len(RANKS), None
+    """The name of a record; None if it has none."""
+    best, best_value = len(RANKS), None
     for name, value in pairs:
         rank = RANKS.get(name.lower(), best)
         if rank < best and isinstance(value, str) and value:
-            best, found = rank, value
-    return found and whole(found)
+            best, best_value = rank, value
+    return best_value and whole(best_value)
 
 
 def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
-    """Find the record's own identifiers, in the order in which they stand."""
-    held = list(pairs)
-    members = [(_folded(name[:_LONGEST_NAME]), value) for name, value in held]
-    for (as_written, value), (name, _) in zip(held, members, strict=True):
-        if isinstance(value, tuple) and as_written.lower() in _ENVELOPES:
+    """The record's own identifiers, in the order of its members."""
+    as_written = list(pairs)
+    members = [(_fold(name[:_LONGEST_NAME]), value) for name, value in as_written]
+    for (written_name, value), (name, _) in zip(as_written, members, strict=True):
+        if isinstance(value, tuple) and written_name.lower() in _ENVELOPES:
             yield from own_identifiers([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)
         for field in fields.get(name) or fields.get(name.removesuffix("s"), ()):
             if not (field.unless and _has_member(members, *field.unless)):
-                for one in _listed(value):
-                    yield from _identifiers(one, field)
+                for item in _as_list(value):
+                    yield from _identifiers(item, field)
 
 
 def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.Statement]:
     """The statements of a record, in the order of its fields."""
-    for as_written, value in pairs:
-        if isinstance(value, tuple) and as_written.lower() in _ENVELOPES:
+    for written_name, value in pairs:
+        if isinstance(value, tuple) and written_name.lower() in _ENVELOPES:
             yield from statements([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)
-        name = _folded(as_written[:_LONGEST_NAME])
+        name = _fold(written_name[:_LONGEST_NAME])
         if rows := fields.get(name) or fields.get(name.removesuffix("s")):
             text = next(_strings(value), None)
             if text:
@@ -72,7 +74,7 @@ def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings in a value, from the first on; of an object only those of members of `_HOLDING`, if it has any.
+    """The strings in a value, in order. If an object has members of `_TEXTS`, only their strings count.
 
     Example: of `{"lang": "de", "value": "Tinte"}` only `Tinte`.
     """
@@ -84,14 +86,15 @@ def _strings(value: object) -> Iterator[str]:
         elif isinstance(value, list):
             values += reversed(value)
         elif isinstance(value, tuple):
-            holding = [said for name, said in value if name.lower() in _HOLDING]
-            values += reversed(holding or [said for _, said in value])
+            texts = [member for name, member in value if name.lower() in _TEXTS]
+            values += reversed(texts or [member for _, member in value])
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _folded(name: str) -> str:
-    """Reduce a name to small letters and digits: `ISBN-13`, `isbn_13` and `ISBN 13 (print)` are one. Other words in
-    brackets belong to the name.
+def _fold(name: str) -> str:
+    """A name reduced to small letters and digits. `ISBN-13`, `isbn_13` and `ISBN 13 (print)` become the same name.
+
+    Words in brackets that are not in `_QUALIFIERS` belong to the name.
     """
     qualified = _QUALIFIED.match(name)
     if qualified and _alphanumeric(qualified[2]) in _QUALIFIERS:
@@ -103,37 +106,39 @@ def _alphanumeric(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def _listed(value: object) -> list[object]:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
 def _has_member(members: list[tuple[str, object]], names: str, values: str) -> bool:
-    """Whether a member of one of these names has one of these values, or any value if none are given."""
-    wanted, among = names.split(), values.split()
+    """Whether a member with one of these names has one of these values; any value if `values` is empty."""
+    member_names, member_values = names.split(), values.split()
     return any(
-        not among or (isinstance(one, str) and _alphanumeric(_NAMESPACE.sub("", one[:_LONGEST_NAME])) in among)
+        not member_values
+        or (isinstance(item, str) and _alphanumeric(_NAMESPACE.sub("", item[:_LONGEST_NAME])) in member_values)
         for name, value in members
-        if name in wanted and value
-        for one in _listed(value)
+        if name in member_names and value
+        for item in _as_list(value)
     )
 
 
 def _identifiers(value: object, field: OwnField) -> Iterator[Own]:
-    """Identifiers in a string, in an object of an identifier and its kind, or in one with kinds as names."""
+    """Identifiers in a string, in an object with an identifier and its kind, or in an object whose names are kinds."""
     if isinstance(value, str):
         if value and not value.isspace():
             yield Own(whole(value), field.scheme, field.is_key)
     elif isinstance(value, tuple):
-        members = {name.lower(): said for name, said in value}
+        members = {name.lower(): member for name, member in value}
         scheme = _first_string(members, field.scheme_in.split())
         text = _first_string(members, _VALUES)
         if text is not None:
-            named = field.scheme if scheme is None else _NAMESPACE.sub("", whole(scheme)).lower()
-            yield Own(whole(text), named, field.is_key)
+            kind = field.scheme if scheme is None else _NAMESPACE.sub("", whole(scheme)).lower()
+            yield Own(whole(text), kind, field.is_key)
         elif scheme is None and not field.scheme:
-            for name, said in members.items():  # {"isbn_13": […], "doi": "…"}
+            # For example {"isbn_13": […], "doi": "…"}.
+            for name, member in members.items():
                 yield from (
-                    Own(whole(text), whole(name), field.is_key) for text in _listed(said) if isinstance(text, str)
+                    Own(whole(text), whole(name), field.is_key) for text in _as_list(member) if isinstance(text, str)
                 )
 
 

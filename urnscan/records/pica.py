@@ -1,13 +1,13 @@
 """Records of PICA+ in its two serialisations for dumps (https://format.gbv.de/pica).
 
 * Normalised: a record is a line; each field ends with 1E, each subfield begins with 1F. Some systems write a number and
-  a 1E before the first field. In the binary form, records end with 1D and line ends between them do not count.
-* Plain: a field is a line, `045F/01 $a...`; each subfield begins with `$`, a dollar in a value is doubled; a blank line
-  separates records. WinIBW writes `ƒ` for that `$`; if a record begins so, its dollars are dollars.
+  a 1E before the first field. In the binary form, records end with 1D, and line ends between them do not count.
+* Plain: a field is a line, `045F/01 $a...`; each subfield begins with `$`, and a dollar in a value is doubled. A blank line
+  separates records. WinIBW writes `ƒ` instead of this `$`; in such a record, a `$` is a dollar.
 
-Damaged: a record that does not begin with a field, and a normalised one that does not end with one (it is cut off).
-In a plain record, a later line that is no field continues a value. Fields of levels 1 and 2 (holdings, copies) belong
-to the record in which they stand.
+A record is damaged if it does not begin with a field. A normalised record is also damaged if it does not end with a field:
+it is cut off. In a plain record, a later line that is not a field continues a value. Fields of levels 1 and 2 (holdings,
+copies) belong to the record that contains them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CUT_OFF = "it is cut off"
 
 
 def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a field that is written so."""
+    """Whether a dump begins with this pattern of a field."""
     if MARK.startswith(head):
         return None
     text = head.removeprefix(MARK).lstrip()
@@ -53,13 +53,15 @@ class PicaRecords(RecordReader):
     """Reads PICA+ in either serialisation."""
 
     table = described_by = "pica"
-    _plain: bool | None = None  # unknown before the first octets are read
+    # The serialisation is unknown until the first octets are read.
+    _plain: bool | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records; the first octets tell the serialisation. Each comes with it, and with whether octets before it
-        are lost.
+        """Find the records. `Cut.around` has whether the dump is plain, and whether octets before the record are lost.
+
+        The first octets show the serialisation.
         """
-        resumed = self._plain is not None
+        is_resumed = self._plain is not None
         if self._plain is None:
             buffer.has(HEAD)
             head = buffer.octets[buffer.at : buffer.at + HEAD]
@@ -71,19 +73,16 @@ class PicaRecords(RecordReader):
         for part in parts(buffer, length, partial(buffer.pass_over, BETWEEN)):
             if isinstance(part, Damaged):
                 yield part
-            elif (
-                buffer.error
-                and buffer.at == len(buffer.octets)
-                and (self._plain or not part[1].endswith(terminator))  # behind a plain record the blank line is left
-            ):
+            # The blank line after a plain record is not a part of it: without octets after it, the record may be cut off.
+            elif buffer.error and buffer.at == len(buffer.octets) and (self._plain or not part[1].endswith(terminator)):
                 yield Damaged(part[0], _CUT_OFF)
             else:
-                yield Cut(*part, (self._plain, resumed))
-            resumed = False
+                yield Cut(*part, (self._plain, is_resumed))
+            is_resumed = False
 
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
-        offset, octets, (plain, resumed) = cut
+        offset, octets, (plain, is_resumed) = cut
         first = (_PLAIN if plain else _NORMALISED).match(octets)
         if not first:
             return Damaged(offset, "it does not begin with a field of PICA+")
@@ -94,38 +93,38 @@ class PicaRecords(RecordReader):
             return Damaged(offset, _CUT_OFF)
         ppn = _PPN.search(text)
         identifier = (ppn[1].decode("utf-8", "replace").strip() or None) if ppn else None
-        if resumed and identifier is None:
+        if is_resumed and identifier is None:
             return Damaged(offset, "it begins in the middle: what came before could not be read")
         if self.fields is None and not self.described:
             return Record(offset, octets, identifier, (text,))
         own: list[Own] = []
         statements: list[Statement] = []
         for field in text.split(b"\n" if plain else b"\x1e"):
-            rows, describing = self.field_octets.get(field[:4]), self.described_octets.get(field[:4])
-            if rows or describing:
+            rows, description_rows = self.field_octets.get(field[:4]), self.described_octets.get(field[:4])
+            if rows or description_rows:
                 subfields = [
                     (part[:1].decode("latin-1"), part[1:].decode("utf-8", "replace"))
                     for part in field.split(b"\x1f")[1:]
                 ]
                 own += of_subfields(subfields, rows or ())
-                statements += description.of_subfields(subfields, describing or ())
+                statements += description.of_subfields(subfields, description_rows or ())
         texts = (text,) if self.has_texts else ()
         return Record(offset, octets, identifier, texts, tuple(own), description.pack(self.described_by, statements))
 
 
 def _to_blank_line(buffer: Buffer) -> int:
-    """Length of a plain record: up to the blank line behind it; 0 if there is none."""
+    """Length of a plain record, up to the blank line after it; 0 if there is none."""
     blank = buffer.search(_BLANK_LINE)
     return blank.start() + 1 - buffer.at if blank else 0
 
 
 def _normalised(octets: bytes) -> bytes:
-    """Make a plain record with 1F before subfields, and with single dollars."""
+    """A plain record with 1F before subfields, and with single dollars."""
     return b"$".join(part.replace(b"$", b"\x1f") for part in octets.split(b"$$"))
 
 
 def show_pica(octets: bytes) -> str:
-    r"""Show a normalised record in the plain form.
+    r"""A normalised record in the plain form, for people.
 
     >>> print(show_pica(b"021A \x1faDie Uhrmacher\x1fhA. Wimpelfeld\x1e\n"))
     021A $aDie Uhrmacher$hA. Wimpelfeld

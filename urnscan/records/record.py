@@ -14,7 +14,7 @@ from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.description import NOTHING, Description, described_fields, unpack
 from urnscan.records.description import Table as DescribedFields
-from urnscan.records.fields import Own, own_fields, wanted
+from urnscan.records.fields import Own, field_names, own_fields
 from urnscan.records.fields import Table as OwnFields
 from urnscan.records.marc_columns import MarcColumns, marc_columns
 from urnscan.records.marc_fields import MarcOctets
@@ -23,64 +23,67 @@ from urnscan.records.marc_runs import Fields
 
 
 class Cut(NamedTuple):
-    """One record of a dump that is found, and not read yet."""
+    """A record that a reader has found in a dump and has not read yet: its place and its octets."""
 
     offset: int
     """Octets from the beginning of the dump."""
     octets: bytes
     """Octets of the record in the dump."""
     around: Any = None
-    """Facts that are not in the octets and that its reader needs, such as the XML namespaces around it. They can be pickled."""
+    """Facts that its reader needs in addition to the octets, such as the XML namespaces around it. They can be pickled."""
 
 
 _ALL = slice(None)
 
 
 class Run(NamedTuple):
-    """Neighbouring records of a dump that are found by one call, and not read yet."""
+    """A run of records: neighbours in a dump that compiled code has found by one call, and that are not read yet.
+
+    It is the same as a `Cut` for each of its records, but has one object for thousands of records.
+    """
 
     offset: int
     """Octets from the beginning of the dump to `octets`."""
     octets: bytes
-    """The records and what stands between them, from the beginning of the first to the end of the last."""
+    """The records and the octets between them, from the start of the first record to the end of the last one."""
     starts: Integers
-    """The beginning of each record in `octets`."""
+    """The start of each record in `octets`."""
     ends: Integers
     """The end of each record in `octets`."""
     around: Any = None
-    """See `Cut.around`; the same for all of them."""
+    """See `Cut.around`; the same for all records of the run."""
 
-    def cuts(self, which: Integers | slice = _ALL) -> Iterator[Cut]:
-        """Some of the records, one by one."""
-        for start, end in zip(self.starts[which].tolist(), self.ends[which].tolist(), strict=True):
+    def cuts(self, numbers: Integers | slice = _ALL) -> Iterator[Cut]:
+        """The records with these numbers in the run, one by one; all records by default."""
+        for start, end in zip(self.starts[numbers].tolist(), self.ends[numbers].tolist(), strict=True):
             yield Cut(self.offset + start, self.octets[start:end], self.around)
 
     def octets_of_each(self) -> list[bytes]:
-        """The octets of each record: faster than by `cuts`."""
+        """The octets of each record; faster than `cuts`."""
         return [self.octets[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
 
     @classmethod
-    def joined(cls, some: Sequence[Cut | Run]) -> Run:
-        """Records one behind the other, which need not have been neighbours. The offset is that of the first."""
-        if len(some) == 1 and isinstance(some[0], Run):
-            return some[0]
-        first = np.cumsum([0, *(len(each.octets) for each in some)]).tolist()
-        starts = [each.starts + at if isinstance(each, Run) else [at] for each, at in zip(some, first, strict=False)]
+    def joined(cls, items: Sequence[Cut | Run]) -> Run:
+        """Records in one run, also if they were not neighbours. The offset is that of the first record."""
+        if len(items) == 1 and isinstance(items[0], Run):
+            return items[0]
+        places = np.cumsum([0, *(len(item.octets) for item in items)]).tolist()
+        starts = [item.starts + at if isinstance(item, Run) else [at] for item, at in zip(items, places, strict=False)]
         ends = [
-            each.ends + at if isinstance(each, Run) else [at + len(each.octets)]
-            for each, at in zip(some, first, strict=False)
+            item.ends + at if isinstance(item, Run) else [at + len(item.octets)]
+            for item, at in zip(items, places, strict=False)
         ]
-        octets = b"".join([each.octets for each in some])
-        return cls(some[0].offset, octets, np.concatenate(starts), np.concatenate(ends), some[0].around)
+        octets = b"".join([item.octets for item in items])
+        return cls(items[0].offset, octets, np.concatenate(starts), np.concatenate(ends), items[0].around)
 
 
-def count_of(found: Cut | Damaged | Run) -> int:
-    """The number of records in what a reader has found."""
-    return len(found.ends) if isinstance(found, Run) else 1
+def count_of(item: Cut | Damaged | Run) -> int:
+    """The number of records in an item that a reader yields: 1, except for a run."""
+    return len(item.ends) if isinstance(item, Run) else 1
 
 
 class Record(NamedTuple):
-    """One record of a dump."""
+    """A record of a dump that is read."""
 
     offset: int
     """Octets from the beginning of the dump."""
@@ -89,13 +92,13 @@ class Record(NamedTuple):
     identifier: str | None
     """Name of the record in the dump (MARC 001, the subject, `id`), without surrogates; None if it has none."""
     texts: Sequence[bytes] = ()
-    """Texts to search for URNs, UTF-8 without the escapes of the format. Empty if only own identifiers are wanted."""
+    """Texts in which URNs are searched: UTF-8, without escapes of the format. Empty if only own identifiers are read."""
     own: Sequence[Own] = ()
-    """Own identifiers of the record, if these or keys are wanted."""
+    """Own identifiers of the record, if these or keys are read."""
     description: bytes = b""
-    """Packed fields that describe the thing of the record, if these are wanted: `description_of` reads them."""
+    """Packed fields that describe the work of the record, if descriptions are read: `description_of` unpacks them."""
     marc: MarcOctets | None = None
-    """Fields of MARC. `record_columns` reads them, and puts their identifiers behind `own`, their description before
+    """Fields of MARC. `record_columns` reads them. It puts their identifiers after `own`, and their description before
     `description`.
     """
 
@@ -103,16 +106,16 @@ class Record(NamedTuple):
 # Many duplicates are copies of each other.
 @lru_cache(maxsize=1 << 12)
 def description_of(packed: bytes) -> Description:
-    """Read the packed description of a record."""
+    """The description of a record from its packed fields."""
     if not packed:
         return NOTHING
     return unpack_marc(packed) or unpack(packed)
 
 
 class RecordReader:
-    """Base of the readers: each finds the records of one dump, in one thread, and reads them.
+    """Base of the readers. A reader finds the records of one dump, in one thread, and reads them.
 
-    A record is read from its `Cut` alone, so another reader of the same class can do that, in another process.
+    To read a record, only its `Cut` is needed. So another reader of the same class can read it, in another process.
     """
 
     table: ClassVar[str] = ""
@@ -121,43 +124,44 @@ class RecordReader:
     """Table of descriptions.toml with the fields of the format; or the path of a file."""
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
-        """`own`: records are given with their own identifiers, and without texts. `keys`: with their own identifiers and
-        those in fields of keys. `described`: with descriptions.
+        """With `own`, records have their own identifiers, and no texts. With `keys`, they have their own identifiers, with
+        those in fields of keys. With `described`, they have descriptions.
         """
         self._own, self._is_described = own, described
         self.has_texts = not own
         self.has_keys = keys
         self.fields = self.own_fields(self.table) if own or keys else None
         self.field_octets = {name.encode(): rows for name, rows in (self.fields or {}).items()}
-        """`fields`, by names as they stand in octets."""
-        self.wanted = wanted(self.fields or {})
+        """`fields` by names as octets."""
+        self.field_names = field_names(self.fields or {})
+        """Names of all fields that `fields` needs, as octets."""
         self.described = self.described_fields(self.described_by)
-        """Rows of the fields that describe a record; empty if no descriptions are wanted."""
+        """Rows of the fields that describe a record; empty if descriptions are not read."""
         self.described_octets = {name.encode(): rows for name, rows in self.described.items()}
-        """`described`, by names as they stand in octets."""
+        """`described` by names as octets."""
 
     def own_fields(self, table: str) -> OwnFields:
-        """Rows of a table of fields.toml, as far as they are wanted."""
+        """Rows of a table of fields.toml, and with `keys` of keys.toml."""
         return own_fields(table, urns=self._own, keys=self.has_keys)
 
     def described_fields(self, table: str) -> DescribedFields:
-        """Rows of a table of descriptions.toml, if descriptions are wanted."""
+        """Rows of a table of descriptions.toml, if descriptions are read."""
         return described_fields(table) if self._is_described else {}
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records in their order; a damaged one counts as one.
+        """Find the records, in order. A damaged record counts as one.
 
-        When called again after a loss of octets (`Buffer.resume`), it may begin in the middle of a record.
+        If octets were lost, it is called again (`Buffer.resume`), and the next octet may be in the middle of a record.
         """
         raise NotImplementedError
 
     @cached_property
     def marc(self) -> MarcColumns:
-        """Reads the fields of records of MARC."""
+        """The object that reads fields of MARC."""
         return marc_columns(own=self._own, described=self._is_described, keys=self.has_keys)
 
-    def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records like `cuts`, many together where compiled code finds them."""
+    def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
+        """Find the records like `cuts`, but in runs where compiled code finds many."""
         return self.cuts(buffer)
 
     def record(self, cut: Cut) -> Record | Damaged:
@@ -166,20 +170,20 @@ class RecordReader:
 
 
 class RunReader(RecordReader):
-    """Base of the readers of MARC: compiled code finds many records by one call, and takes them apart."""
+    """Base of the readers of MARC and XML: compiled code finds many records by one call, and may split them into fields."""
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the records one by one."""
-        for each in self.found(buffer):
-            if isinstance(each, Run):
-                yield from each.cuts()
+        for item in self.find(buffer):
+            if isinstance(item, Run):
+                yield from item.cuts()
             else:
-                yield each
+                yield item
 
     def fields_of(self, run: Run) -> Fields:
-        """The fields of the records of a run in columns, but those of records that only `record` can take apart."""
+        """The fields of the records of a run in columns, except those of records that only `record` can read."""
         raise NotImplementedError
 
-    def texts_of(self, run: Run, which: Integers) -> pa.BinaryArray:
-        """The texts of some records of a run, those that `fields_of` gives, in which URNs are searched."""
+    def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
+        """The texts of some records of a run, in which URNs are searched. Only records whose fields are in columns are asked for."""
         raise NotImplementedError

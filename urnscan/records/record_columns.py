@@ -1,4 +1,4 @@
-"""Records read together: those that compiled code takes apart, and those that a reader reads one by one, in the same columns."""
+"""Records that readers find -> columns. Compiled code reads most of them, and a reader the others, one by one."""
 
 from __future__ import annotations
 
@@ -19,86 +19,86 @@ from urnscan.records.marc_runs import REFUSED, Fields
 from urnscan.records.record import Cut, Record, RecordReader, Run, RunReader, count_of
 
 
-def read_columns(reader: RecordReader, found: Sequence[Cut | Run]) -> Columns:
-    """Read records that a reader of the same kind has found: compiled code takes them apart, and the reader reads any that it
-    refuses.
-    """
-    fields, texts = _take_apart(reader, found)
-    refused = fields.totals == REFUSED
-    one_by_one = zip(np.flatnonzero(refused).tolist(), _cuts_at(found, refused), strict=True)
-    read = [(number, reader.record(cut)) for number, cut in one_by_one]
-    damaged = {number: each for number, each in read if isinstance(each, Damaged)}
-    records = [(number, each) for number, each in read if isinstance(each, Record)]
-    marc = {number: each.marc for number, each in records if each.marc is not None}
-    numbers = np.concatenate([np.arange(len(refused)), np.array([*marc], np.int64)])
+def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
+    """Read records that a reader of the same class has found. The reader reads those that compiled code refuses."""
+    fields, texts = _fields_and_texts(reader, items)
+    is_refused = fields.totals == REFUSED
+    one_by_one = zip(np.flatnonzero(is_refused).tolist(), _cuts_at(items, is_refused), strict=True)
+    results = [(number, reader.record(cut)) for number, cut in one_by_one]
+    damaged = {number: result for number, result in results if isinstance(result, Damaged)}
+    records = [(number, result) for number, result in results if isinstance(result, Record)]
+    marc = {number: record.marc for number, record in records if record.marc is not None}
+    numbers = np.concatenate([np.arange(len(is_refused)), np.array([*marc], np.int64)])
     if marc:
         fields = Fields.joined([fields, in_columns([*marc.values()])])
     columns = reader.marc.read(fields, numbers)._replace(texts=texts, damaged=damaged)
-    return _with_records(columns, records, len(refused), [*marc]) if records else columns
+    return _with_records(columns, records, len(is_refused), [*marc]) if records else columns
 
 
 def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total: int, marc: Sequence[int]) -> Columns:
-    """Put records that were read one by one into columns. Behind the columns of all stand those of some with fields of MARC."""
-    described = dict(zip(marc, columns.descriptions[total:].to_pylist(), strict=True))
-    names = text_array([each.identifier for _, each in records])
-    packed = octets_array([described.get(number, b"") + each.description for number, each in records])
+    """Columns with records that were read one by one. After the first `total` rows, `columns` has the records `marc`."""
+    of_marc = dict(zip(marc, columns.descriptions[total:].to_pylist(), strict=True))
+    names = text_array([record.identifier for _, record in records])
+    packed = octets_array([of_marc.get(number, b"") + record.description for number, record in records])
     place = np.arange(total)
     place[[number for number, _ in records]] = total + np.arange(len(records))
     return columns._replace(
         identifiers=pa.concat_arrays([columns.identifiers[:total], names]).take(number_array(place)),
-        texts=[*columns.texts, *_searched(records)],
+        texts=[*columns.texts, *_texts(records)],
         own=[*Texts.of_own(_own(records)), *columns.own],
         descriptions=pa.concat_arrays([columns.descriptions[:total], packed]).take(number_array(place)),
     )
 
 
-def _cuts_at(found: Sequence[Cut | Run], refused: npt.NDArray[np.bool_]) -> Iterator[Cut]:
-    """The records that are marked, one by one. Of a run, no object is made for any other: it may have thousands."""
+def _cuts_at(items: Sequence[Cut | Run], is_chosen: npt.NDArray[np.bool_]) -> Iterator[Cut]:
+    """The chosen records, one by one. Objects are made only for these, as a run may have thousands of records."""
     first = 0
-    for item in found:
+    for item in items:
         last = first + count_of(item)
         if isinstance(item, Run):
-            yield from item.cuts(np.flatnonzero(refused[first:last]))
-        elif refused[first]:
+            yield from item.cuts(np.flatnonzero(is_chosen[first:last]))
+        elif is_chosen[first]:
             yield item
         first = last
 
 
-def octets_of_each(found: Sequence[Cut | Run]) -> list[bytes]:
+def octets_of_each(items: Sequence[Cut | Run]) -> list[bytes]:
     """The octets of each record."""
     octets: list[bytes] = []
-    for item in found:
+    for item in items:
         octets += item.octets_of_each() if isinstance(item, Run) else (item.octets,)
     return octets
 
 
-def _take_apart(reader: RecordReader, found: Sequence[Cut | Run]) -> tuple[Fields, list[Texts]]:
-    """The fields of records, and their texts, as far as compiled code can take them apart."""
-    if not isinstance(reader, RunReader) or not found:
-        return Fields.room(np.empty(0, np.uint8), sum(map(count_of, found)), 0), []
+def _fields_and_texts(reader: RecordReader, items: Sequence[Cut | Run]) -> tuple[Fields, list[Texts]]:
+    """The fields of records, and their texts, as far as compiled code can read them."""
+    if not isinstance(reader, RunReader) or not items:
+        return Fields.room(np.empty(0, np.uint8), sum(map(count_of, items)), 0), []
     parts: list[Fields] = []
     texts: list[Texts] = []
     first = 0
-    for _, some in itertools.groupby(found, operator.attrgetter("around")):
-        run = Run.joined([*some])
+    for _, neighbours in itertools.groupby(items, operator.attrgetter("around")):
+        run = Run.joined([*neighbours])
         fields = reader.fields_of(run)
         parts.append(fields)
         if reader.has_texts:
-            which = np.flatnonzero(fields.totals != REFUSED)
-            texts.append(Texts(first + which, np.zeros(len(which), np.int64), reader.texts_of(run, which)))
+            numbers = np.flatnonzero(fields.totals != REFUSED)
+            texts.append(Texts(first + numbers, np.zeros(len(numbers), np.int64), reader.texts_of(run, numbers)))
         first += len(run.ends)
     return Fields.joined(parts), texts
 
 
 def _own(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, int, Own]]:
-    """Own identifiers, which stand before those in fields of MARC."""
-    return ((number, place - len(each.own), own) for number, each in records for place, own in enumerate(each.own))
+    """Own identifiers with their records and orders. The orders are negative: those in fields of MARC come later."""
+    return (
+        (number, place - len(record.own), own) for number, record in records for place, own in enumerate(record.own)
+    )
 
 
-def _searched(records: Sequence[tuple[int, Record]]) -> list[Texts]:
+def _texts(records: Sequence[tuple[int, Record]]) -> list[Texts]:
     """The texts of records in which URNs are searched."""
-    found = [(number, place, text) for number, each in records for place, text in enumerate(each.texts)]
-    if not found:
+    rows = [(number, place, text) for number, record in records for place, text in enumerate(record.texts)]
+    if not rows:
         return []
-    number, order, texts = zip(*found, strict=True)
+    number, order, texts = zip(*rows, strict=True)
     return [Texts(np.array(number, np.int64), np.array(order, np.int64), octets_array(texts))]

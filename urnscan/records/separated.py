@@ -1,7 +1,7 @@
-"""Records that are rows of a table in text: CSV, TSV, and with ; or | between values. The first row names the columns.
+"""Records that are rows of a table in text: CSV, TSV, or with ; or | between values. The first row names the columns.
 
-A row may have fewer or more values than there are columns. A row whose quotation mark is never closed is damaged: its
-first line is left out, and the next line is a row again.
+A row may have fewer or more values than there are columns. A row with a quotation mark that is never closed is damaged:
+its first line is left out, and the next line is read as a row.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ from urnscan.records.named_values import RANKS, own_identifiers, statements
 from urnscan.records.record import Cut, Record, RecordReader
 
 _NAMES = (".csv", ".tsv", ".tab")
-_ROWS = 3  # behind the header, that tell a table
-_FEWEST = 2  # columns of a table that is told by its rows
-_LONGEST_NAME = 100  # characters
-_OTHER = re.compile(rb"\s*[<{\[@%#]")  # beginnings of other formats, and comments
-_MARC = re.compile(rb"(?:=?LDR|00[0-9])[\t ]")  # fields of MARC, one on a line
+# A table is recognised by so many rows after the header, and has at least so many columns.
+_ROWS, _FEWEST = 3, 2
+# Characters of the name of a column.
+_LONGEST_NAME = 100
+# Beginnings of other formats, and of comments.
+_OTHER = re.compile(rb"\s*[<{\[@%#]")
+# Fields of MARC in lines.
+_MARC = re.compile(rb"(?:=?LDR|00[0-9])[\t ]")
 
 
 def is_separated(head: bytes, name: str) -> bool | None:
-    """Whether it is a table: by its name, or because its first rows have as many values as the first has names."""
+    """Whether a dump is a table: by its file name, or because its first rows have as many values as the header has names."""
     unknown = None if len(head) < HEAD else False
     head = head.removeprefix(MARK)
     other = _OTHER.match(head) or _MARC.match(head)
@@ -44,8 +47,8 @@ def is_separated(head: bytes, name: str) -> bool | None:
         if not columns:
             columns = values
             # A table of pandas has an index without a name.
-            named = all(map(_is_name, columns[1:])) and (not columns[0] or _is_name(columns[0]))
-            if len(columns) < _FEWEST or len(set(columns)) < len(columns) or not named:
+            has_names = all(map(_is_name, columns[1:])) and (not columns[0] or _is_name(columns[0]))
+            if len(columns) < _FEWEST or len(set(columns)) < len(columns) or not has_names:
                 return False
         elif len(values) != len(columns):
             return False
@@ -54,17 +57,18 @@ def is_separated(head: bytes, name: str) -> bool | None:
 
 
 class SeparatedRecords(RecordReader):
-    """Reads the rows behind the header."""
+    """Reads the rows after the header."""
 
     table = "separated"
     described_by = "named"
     _rows: SeparatedRows | None = None
     _layout: CsvLayout
     _names: list[str]
-    _named_by: int | None  # the column that names records
+    # The column that names records.
+    _named_by: int | None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the rows, each with its LF. The header is no record, nor is a line `sep=;` before it.
+        """Find the rows, with their LF. The header, and a line `sep=;` before it, are not records.
 
         `Cut.around` has the row, the layout of the table, the names of the columns, and the column that names records.
         """
@@ -85,26 +89,26 @@ class SeparatedRecords(RecordReader):
         """Read a row."""
         row, layout, names, named_by = cut.around
         text, values = layout.split_values(row)
-        called = None
+        identifier = None
         if named_by is not None and named_by < len(values):
-            called = _text(layout, values[named_by]).strip() or None
+            identifier = _text(layout, values[named_by]).strip() or None
         texts = (text,) if self.has_texts else ()
         if self.fields is None and not self.described:
-            return Record(row.offset, row.octets, called, texts)
-        named = [*zip(names, (_text(layout, value) for value in values), strict=False)]
-        own = () if self.fields is None else tuple(own_identifiers(named, self.fields))
-        description = pack(self.described_by, statements(named, self.described))
-        return Record(row.offset, row.octets, called, texts, own, description)
+            return Record(row.offset, row.octets, identifier, texts)
+        pairs = [*zip(names, (_text(layout, value) for value in values), strict=False)]
+        own = () if self.fields is None else tuple(own_identifiers(pairs, self.fields))
+        description = pack(self.described_by, statements(pairs, self.described))
+        return Record(row.offset, row.octets, identifier, texts, own, description)
 
 
 def _text(layout: CsvLayout, value: bytes) -> str:
-    """Decode a value. `="0123"` tells Excel that digits are no number."""
+    """The text of a value. In `="0123"`, which keeps Excel from reading a number, it is `0123`."""
     text = layout.value(value).decode("utf-8", "replace")
     return text[2:-1] if text.startswith('="') and text.endswith('"', 2) else text
 
 
 def _is_name(text: str) -> bool:
-    """Whether a column could be called so. Prose that is set in columns has many spaces between its words."""
+    """Whether a text may be the name of a column. Prose that is set in columns has many spaces between its words."""
     return 0 < len(text) <= _LONGEST_NAME and text.isprintable() and text[-1] not in ".,;:!?" and "   " not in text
 
 

@@ -1,12 +1,13 @@
-"""Records whose fields are lines with tags: one reader for all of them, and what each format of references has for tags.
+"""Records whose fields are lines with tags: one reader for all formats, and the layout of each format of references.
 
 * RIS (RIS Format Specifications, Research Information Systems, 2001; the tags by type of reference, 2011): from a line with
-  TY to one with ER. A tag is two characters, two spaces, a hyphen and a space, which some leave out before a line end.
-* MEDLINE, the format of PubMed: `PMID- `, until the next one.
-* The import format of EndNote and Refer: `%0 `, until the next one.
-* The field tagged format of Web of Science: from PT to ER. FN, VR and EF stand around the records.
+  TY to a line with ER. After the two characters of a tag come two spaces, a hyphen and a space; some programs leave out the
+  last space before a line end.
+* MEDLINE, the format of PubMed: from `PMID- ` up to the next one.
+* The import format of EndNote and Refer: from `%0 ` up to the next one.
+* The field tagged format of Web of Science: from PT to ER. FN and VR come before the records, EF after them.
 
-A line without a tag continues the one before. MARC in lines is in `marc_lines`.
+A line without a tag continues the line before it. MARC in lines is in `marc_lines`.
 """
 
 from __future__ import annotations
@@ -26,37 +27,39 @@ from urnscan.records.fields import Own, of_value
 from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
-_LONGEST_TAG = 64  # octets, with what a pattern of the first line looks ahead to
-_TELLING = 64  # octets without a line end that may still become a first line
+# Octets of a tag, with those to which a pattern of the first line looks ahead.
+_LONGEST_TAG = 64
+# So many octets without a line end may be the beginning of a first line.
+_FIRST_LINE = 64
 _BLANK = re.compile(rb"[\r\n]++")
-# An address in another line is another value. Otherwise a value may be broken there, or be a list.
+# An address in a new line is a new value. Without an address, a line end may be inside a value, or in a list.
 _ANOTHER = re.compile(r"\n(?=[^\S\n]*+[A-Za-z][A-Za-z0-9+.\-]*+:)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Layout of lines that make records. All patterns are of the beginning of a line, and without groups."""
+    """Layout of a format of lines. The patterns fit beginnings of lines, and have no groups."""
 
     begins: str
-    """Tag with which a record begins, as people call it."""
+    """Tag with which a record begins, for messages."""
     first: bytes
     """Pattern of the first line of a record."""
     last: bytes = b""
-    """Pattern of the last line of a record. Empty: it has none, and ends before `until`."""
+    """Pattern of the last line of a record. Empty: a record has no special last line, and ends before `until`."""
     until: bytes = b""
-    """Pattern of the line behind a record that has no last line. Empty: the first line of the next one."""
+    """Pattern of the line after a record without a special last line. Empty: the first line of the next record."""
     ends: str = ""
-    """Tag with which a record ends, as people call it."""
+    """Tag with which a record ends, for messages."""
     before: bytes = b""
-    """Pattern of what stands before the tag in a line."""
+    """Pattern of the octets before the tag in a line."""
     tag: bytes
     """Pattern of a tag."""
-    behind: bytes
-    """Pattern of what stands between the tag and its value."""
+    after: bytes
+    """Pattern of the octets between the tag and its value."""
     around: bytes = b"(?!)"
-    """Pattern of lines with tags that are in no record."""
+    """Pattern of lines with tags outside of records."""
     names: tuple[str, ...]
-    """Tags of the name of a record, the best first."""
+    """Tags that contain the name of a record, the best first."""
 
     @cached_property
     def first_line(self) -> re.Pattern[bytes]:
@@ -65,43 +68,45 @@ class Layout:
 
     @cached_property
     def bound(self) -> re.Pattern[bytes]:
-        """Pattern of the line end before the last line of a record, or, with its group, before the first of the next."""
+        """Pattern of the line end before the last line of a record, or, with its group, before the first line of the next."""
         if self.last:
             return re.compile(rb"\n(?:(%b)|%b)" % (self.first, self.last))
         return re.compile(rb"\n(?=%b)" % (self.until or self.first))
 
     @cached_property
     def tagged(self) -> re.Pattern[bytes]:
-        """Pattern of a line with a tag that belongs into a record."""
-        return re.compile(b"(?!%b)%b%b%b" % (self.around, self.before, self.tag, self.behind))
+        """Pattern of a line with a tag of a record."""
+        return re.compile(b"(?!%b)%b%b%b" % (self.around, self.before, self.tag, self.after))
 
     @cached_property
     def field(self) -> re.Pattern[bytes]:
         """Pattern of a field: its tag, and its value with the lines that continue it."""
-        line = self.before + self.tag + self.behind
-        return re.compile(rb"(?m:^)%b(%b)%b([^\n]*+(?:\n(?!%b)[^\n]*+)*+)" % (self.before, self.tag, self.behind, line))
+        line = self.before + self.tag + self.after
+        return re.compile(rb"(?m:^)%b(%b)%b([^\n]*+(?:\n(?!%b)[^\n]*+)*+)" % (self.before, self.tag, self.after, line))
 
     @cached_property
-    def named(self) -> tuple[re.Pattern[bytes], ...]:
-        """Patterns of the fields with the name of a record; their group is the first line of the value."""
+    def name_fields(self) -> tuple[re.Pattern[bytes], ...]:
+        """Patterns of the fields that contain the name of a record. Their group is the first line of the value."""
         tags = (re.escape(name.encode()) for name in self.names)
-        return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.behind)) for tag in tags)
+        return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.after)) for tag in tags)
 
 
 class TaggedRecords(RecordReader):
-    """Base of the readers: cuts a dump by the layout of its format."""
+    """Base of the readers: finds records by the layout of their format."""
 
     layout: ClassVar[Layout]
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records. One without its last line may have lost a part: it is damaged, and so are tags before the
-        first line of one.
+        """Find the records. A record without its last line is damaged, because it may have lost a part. Lines with tags
+        outside of a record are damaged, too.
         """
         layout, text = self.layout, lines(buffer)
-        is_damaged = False  # the part that is read: it is reported once
+        # Whether the lines that are read now are damaged: they are reported once.
+        is_damaged = False
         while True:
+            # In a loop, because the octets that are read next may also begin with blank lines.
             while buffer.has(1) and (blank := _BLANK.match(buffer.octets, buffer.at)):
-                buffer.at = blank.end()  # again, as what is read next may begin with another
+                buffer.at = blank.end()
             offset = buffer.offset
             if not buffer.match(layout.first_line, _LONGEST_TAG):
                 if (line := next(text, None)) is None:
@@ -120,7 +125,7 @@ class TaggedRecords(RecordReader):
             yield damage or Cut(offset, octets)
 
     def _cut(self, buffer: Buffer) -> tuple[int, Damaged | None]:
-        """Length of the record that begins here, and its damage if it is damaged; 0 if nobody knows where it ends."""
+        """Length of the record that begins here, 0 if its end is unknown; and its damage if it is damaged."""
         layout, offset = self.layout, buffer.offset
         end, is_next = self._end(buffer)
         if not end and len(buffer.octets) - buffer.at > LONGEST:
@@ -133,13 +138,14 @@ class TaggedRecords(RecordReader):
             length = buffer.find(b"\n", end) + 1 or len(buffer.octets) - buffer.at
             return length, too_long(offset) if length > LONGEST else None
         octets = buffer.octets[buffer.at : buffer.at + end] if end else buffer.octets[buffer.at :]
-        length = len(octets.rstrip())
-        length = octets.find(b"\n", length) + 1 or len(octets)  # blank lines behind it are between records
+        # Blank lines after the record are between records.
+        length = octets.find(b"\n", len(octets.rstrip())) + 1 or len(octets)
         return length, Damaged(offset, "it is cut off") if buffer.error and not end else None
 
     def _end(self, buffer: Buffer) -> tuple[int, bool]:
-        """Distance to the tag of the last line of the record that begins here, or to the first line of the next, and whether
-        it is that; 0 if there is neither.
+        """Distance to the end of the record that begins here, and whether the first line of the next record follows.
+
+        The end is after the tag of the last line of the record, or before the first line of the next. 0: there is neither.
         """
         bound = buffer.search(self.layout.bound, longest=_LONGEST_TAG)
         if bound is None:
@@ -151,18 +157,18 @@ class TaggedRecords(RecordReader):
         """Read a record."""
         offset, octets, _ = cut
         name = self._name(octets)
-        texts = (self._searched(octets),) if self.has_texts else ()
+        texts = (self._text_to_search(octets),) if self.has_texts else ()
         if self.fields is None and not self.described:
             return Record(offset, octets, name, texts)
-        own, described = self._said(octets)
-        return Record(offset, octets, name, texts, own, described)
+        own, packed = self._own_and_description(octets)
+        return Record(offset, octets, name, texts, own, packed)
 
-    def _said(self, octets: bytes) -> tuple[Sequence[Own], bytes]:
+    def _own_and_description(self, octets: bytes) -> tuple[Sequence[Own], bytes]:
         """Own identifiers of a record, and its packed description."""
         values = [
             (tag.decode(), value.decode("utf-8", "replace").strip())
             for tag, value in self.layout.field.findall(octets)
-            if tag in self.wanted or tag in self.described_octets
+            if tag in self.field_names or tag in self.described_octets
         ]
         kinds = {tag: value.upper() for tag, value in reversed(values)}
         own: list[Own] = []
@@ -176,12 +182,12 @@ class TaggedRecords(RecordReader):
         return own, description.pack(self.described_by, statements)
 
     def _name(self, octets: bytes) -> str | None:
-        """Name of a record: the first of its tags that has a value, up to the end of the line; None if it has none."""
-        found = (pattern.search(octets) for pattern in self.layout.named)
-        return first_name(self._text(match[1]) for match in found if match)
+        """Name of a record: the first line of the first of `Layout.names` that has a value; None if it has none."""
+        matches = (pattern.search(octets) for pattern in self.layout.name_fields)
+        return first_name(self._text(match[1]) for match in matches if match)
 
-    def _searched(self, octets: bytes) -> bytes:
-        """Octets of a record in which URNs are found."""
+    def _text_to_search(self, octets: bytes) -> bytes:
+        """The text of a record in which URNs are searched."""
         return octets
 
     def _text(self, value: bytes) -> str:
@@ -190,7 +196,8 @@ class TaggedRecords(RecordReader):
 
 
 _RIS = rb"  -(?=[ \r\n]|\Z)"
-_END = rb"(?=[ \r\n]|\Z)"  # of a tag
+# End of a tag.
+_END = rb"(?=[ \r\n]|\Z)"
 
 
 class RisRecords(TaggedRecords):
@@ -203,7 +210,7 @@ class RisRecords(TaggedRecords):
         ends="ER",
         last=rb"ER" + _RIS,
         tag=rb"[A-Z][A-Z0-9]",
-        behind=_RIS,
+        after=_RIS,
         names=("ID", "AN"),
     )
 
@@ -216,7 +223,7 @@ class MedlineRecords(TaggedRecords):
         begins="PMID",
         first=rb"PMID *- ",
         tag=rb"[A-Z][A-Z0-9]{1,3}",
-        behind=rb" {0,2}-" + _END,
+        after=rb" {0,2}-" + _END,
         names=("PMID",),
     )
 
@@ -225,7 +232,7 @@ class EndNoteRecords(TaggedRecords):
     """Reads the import format of EndNote."""
 
     table = described_by = "enw"
-    layout = Layout(begins="%0", first=rb"%0 ", before=b"%", tag=rb"[!-~]", behind=_END, names=("F", "M"))
+    layout = Layout(begins="%0", first=rb"%0 ", before=b"%", tag=rb"[!-~]", after=_END, names=("F", "M"))
 
 
 class WebOfScienceRecords(TaggedRecords):
@@ -238,13 +245,13 @@ class WebOfScienceRecords(TaggedRecords):
         ends="ER",
         last=rb"ER" + _END,
         tag=rb"[A-Z][A-Z0-9]",
-        behind=_END,
+        after=_END,
         around=rb"(?:FN|VR|EF)" + _END,
         names=("UT",),
     )
 
 
-# Before the first record some databases say who they are: "Provider: Example Press"; some number the records: "1.".
+# Some databases write their name before the first record: "Provider: Example Press". Some number the records: "1.".
 _RIS_HEAD = re.compile(
     rb"(?:" + MARK + rb")?(?:(?:[A-Za-z][A-Za-z ]{0,30}+:[^\r\n]*+|[ \t]*+|[0-9]{1,9}+[.)]?)\r?\n)*+"
     rb"(?:(TY  -[ \r\n])|(?:TY?| *+|TY  ?-?|[0-9]{1,9}+[.)]?|[A-Za-z][A-Za-z ]{0,30}+(?::[^\n]*+)?)\r?\Z)"
@@ -252,7 +259,7 @@ _RIS_HEAD = re.compile(
 
 
 def is_ris(head: bytes, _name: str) -> bool | None:
-    """Whether the first line has the tag TY, not counting lines that name the provider."""
+    """Whether the first line has the tag TY. Lines before it may name the provider."""
     match = _RIS_HEAD.match(head)
     if match is None:
         return None if MARK.startswith(head) else False
@@ -260,11 +267,11 @@ def is_ris(head: bytes, _name: str) -> bool | None:
 
 
 def begins_with(pattern: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a pattern, not counting blank lines."""
+    """Whether a dump begins with a pattern, after blank lines."""
     text = head.removeprefix(MARK).lstrip()
     if pattern.match(text):
         return True
-    return None if len(text) < _TELLING and b"\n" not in text else False
+    return None if len(text) < _FIRST_LINE and b"\n" not in text else False
 
 
 is_medline = partial(begins_with, MedlineRecords.layout.first_line)

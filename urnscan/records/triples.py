@@ -1,7 +1,7 @@
-"""Records of RDF dumps in lines: N-Triples and N-Quads (W3C RDF 1.1, 25 February 2014). A record is a run of statements
-with the same subject, in any graph. RDF in other forms is recognised, and not read.
+"""Records of RDF dumps in lines: N-Triples and N-Quads (W3C RDF 1.1, 25 February 2014).
 
-Comments and blank lines within a run belong to it, those between runs to none.
+A record is neighbouring statements with the same subject, in any graph: a *run* of statements. Comments and blank lines
+inside a run belong to it; those between runs belong to no record. RDF in other formats is recognised, and not read.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from urnscan.records.fields import Own, of_value
 from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
-# Terminals of the grammar (N-Triples §7, N-Quads §4). Every loop is possessive, so a line is read once, whatever it
-# holds. Octets that are not ASCII count as letters. An IRI may also hold { } | ^ and `, which the grammar excludes:
-# dumps have them, and its end is no less certain.
+# Terminals of the grammar (N-Triples §7, N-Quads §4). All loops are possessive, so any line is read only once. Octets that
+# are not ASCII count as letters. An IRI may also contain { } | ^ and `, which the grammar excludes: dumps have them, and
+# the end of the IRI is still certain.
 _UCHAR = rb"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
 _ESCAPE = rb"\\(?:[tbnrf\"'\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
 _IRI = rb"<[^\x00-\x20<>\"\\]*+(?:" + _UCHAR + rb"[^\x00-\x20<>\"\\]*+)*+>"
@@ -35,7 +35,8 @@ _COMMENT = rb"(?:\#[^\r\n]*+)?+"
 _EOL = rb"(?:\r\n?+|\n)"
 _REST = _SPACE.join((b"", _IRI, _OBJECT, rb"(?:" + _RESOURCE + rb")?+", rb"\.", _COMMENT, rb"(?:" + _EOL + rb"|\Z)"))
 _LINE = rb"(?P<subject>" + _RESOURCE + rb")" + _REST
-_GAP = rb"(?:" + _SPACE + _COMMENT + _EOL + rb")*+" + _SPACE  # comments and blank lines
+# Comments and blank lines.
+_GAP = rb"(?:" + _SPACE + _COMMENT + _EOL + rb")*+" + _SPACE
 
 _BETWEEN = re.compile(_GAP + rb"(?:\#[^\r\n]*+\Z)?+")
 _RUN = re.compile(_LINE + rb"(?:" + _GAP + rb"(?P=subject)" + _REST + rb")*+")
@@ -61,18 +62,19 @@ _TURTLE_BEGINNING = re.compile(rb"[<\[(@]|_:|[A-Za-z]")
 
 
 def is_triples(head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a statement. One of Turtle may, too; its other lines are damaged then."""
+    """Whether a dump begins with a statement. A dump of Turtle may, too; then its other lines are damaged."""
     start = _end(_BETWEEN, head, len(MARK) if head.startswith(MARK) else 0)
     if start == len(head) or MARK.startswith(head):
         return None
     if _RUN.match(head, start):
         return True
-    return None if _BEGUN.match(head, start) and _whole(head, start, len(head)) == start else False
+    return None if _BEGUN.match(head, start) and _end_of_lines(head, start, len(head)) == start else False
 
 
 def is_other_rdf(head: bytes, name: str) -> bool | None:
-    """Whether a dump is RDF/XML, Turtle or TriG: its first element is `RDF`, or it begins with a directive. Without
-    directives its name tells Turtle.
+    """Whether a dump is RDF/XML, Turtle or TriG: its first element is `RDF`, or it begins with a directive.
+
+    Turtle without directives is recognised by the file name.
     """
     head = head.removeprefix(MARK)
     start = _end(_BETWEEN, head, 0)
@@ -91,35 +93,37 @@ class TripleRecords(RecordReader):
     table = described_by = "triples"
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the runs, each with its subject. A line that is no statement is damaged by itself and ends the run."""
-        ended = False
+        """Find the runs; `Cut.around` is the subject. A line that is not a statement is damaged, and ends the run."""
+        is_at_end = False
         while True:
-            yield from self._held(buffer, ended)
-            if ended:
+            yield from self._runs_in(buffer, is_at_end)
+            if is_at_end:
                 return
             if len(buffer.octets) - buffer.at <= LONGEST:
-                ended = not buffer.more()
+                is_at_end = not buffer.more()
                 continue
-            comment = buffer.octets.startswith(b"#", buffer.at)
-            line = next(lines(buffer))  # it is too long
-            if isinstance(line, Damaged) and not comment:
+            is_comment = buffer.octets.startswith(b"#", buffer.at)
+            # The line is too long.
+            line = next(lines(buffer))
+            if isinstance(line, Damaged) and not is_comment:
                 yield line
 
-    def _held(self, buffer: Buffer, ended: bool) -> Iterator[Cut | Damaged]:
-        """Find the runs in the buffer, up to the last one that may continue in octets that are not read yet."""
+    def _runs_in(self, buffer: Buffer, is_at_end: bool) -> Iterator[Cut | Damaged]:
+        """Find the runs in the buffer, except the last one, which may continue in octets that are not read yet."""
         octets = buffer.octets
         base = buffer.offset - buffer.at
-        whole = len(octets) if ended else _whole(octets, 0, len(octets))
+        whole = len(octets) if is_at_end else _end_of_lines(octets, 0, len(octets))
         start = _end(_BETWEEN, octets, buffer.at, whole)
         while start < whole:
             buffer.at = start
             match = _RUN.match(octets, start, whole)
             end = match.end() if match else _end(_ANY_LINE, octets, start, whole)
             following = _end(_BETWEEN, octets, end, whole)
-            if match and following == whole and not ended and len(octets) - start <= LONGEST:
+            if match and following == whole and not is_at_end and len(octets) - start <= LONGEST:
                 return
-            if end - start > LONGEST:  # a run is cut, which loses nothing
-                match = _RUN.match(octets, start, _whole(octets, start, start + LONGEST))
+            # A run that is too long becomes several records; no statement is lost.
+            if end - start > LONGEST:
+                match = _RUN.match(octets, start, _end_of_lines(octets, start, start + LONGEST))
                 end = match.end() if match else _end(_ANY_LINE, octets, start, whole)
                 following = _end(_BETWEEN, octets, end, whole)
             if match:
@@ -135,43 +139,43 @@ class TripleRecords(RecordReader):
         """Read a run."""
         offset, octets, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)
-        texts = (_unescaped(octets),) if self.has_texts else ()
+        texts = (_without_escapes(octets),) if self.has_texts else ()
         if self.fields is None and not self.described:
             return Record(offset, octets, name, texts)
-        # A blank node has a name in this dump only.
+        # The name of a blank node has a meaning only in this dump.
         own = [Own(name)] if self.fields is not None and subject.startswith(b"<") else []
         statements: list[Statement] = []
-        for field, text in self._said(octets):
+        for field, text in self._fields_of(octets):
             own += of_value(text, self.field_octets.get(field, ()))
             statements += description.of_text(text, self.described_octets.get(field, ()))
         return Record(offset, octets, name, texts, own, description.pack(self.described_by, statements))
 
-    def _said(self, octets: bytes) -> Iterator[tuple[bytes, str]]:
-        """The fields in a run that are wanted."""
+    def _fields_of(self, octets: bytes) -> Iterator[tuple[bytes, str]]:
+        """The predicates and objects of a run that its identifiers and its description need."""
         for predicate, iri, literal in _STATEMENT.findall(octets):
-            field = predicate if b"\\" not in predicate else _unescaped(predicate)
+            field = predicate if b"\\" not in predicate else _without_escapes(predicate)
             if field in self.field_octets or field in self.described_octets:
                 yield field, _text(iri or literal[1:-1])
 
 
 def _end(pattern: re.Pattern[bytes], octets: bytes, start: int, stop: int = sys.maxsize) -> int:
-    """End of the match of a pattern that matches anywhere."""
+    """End of the match of a pattern that also matches an empty text."""
     match = pattern.match(octets, start, stop)
     return match.end() if match else start
 
 
-def _whole(octets: bytes, start: int, stop: int) -> int:
-    """End of the last line that is surely whole: a CR at the very end may be followed by LF."""
+def _end_of_lines(octets: bytes, start: int, stop: int) -> int:
+    """End of the last line that is definitely whole. A CR at the very end may be followed by LF."""
     return max(octets.rfind(b"\n", start, stop), octets.rfind(b"\r", start, stop - 1)) + 1 or start
 
 
 def _text(octets: bytes) -> str:
-    """Decode an IRI or the string of a literal."""
-    return _unescaped(octets).decode("utf-8", "replace")
+    """The text of an IRI, or of the string of a literal."""
+    return _without_escapes(octets).decode("utf-8", "replace")
 
 
-def _unescaped(octets: bytes) -> bytes:
-    """Replace escapes (ECHAR, UCHAR), of which those of Python are a superset."""
+def _without_escapes(octets: bytes) -> bytes:
+    """Octets with characters instead of escapes (ECHAR, UCHAR). Python has these escapes, and others."""
     return _ESCAPES.sub(_characters, octets) if b"\\" in octets else octets
 
 
@@ -179,7 +183,8 @@ def _characters(escapes: re.Match[bytes]) -> bytes:
     text = escapes[0].decode("unicode_escape", "replace")
     try:
         return text.encode()
-    except UnicodeEncodeError:  # some write a surrogate pair for one character
+    except UnicodeEncodeError:
+        # Some programs write a surrogate pair for one character.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
@@ -190,7 +195,7 @@ FORMATS = (
         reader=TripleRecords,
         recognise=is_triples,
         suffixes=(".nt", ".nq"),
-        # A blank node has a meaning in one dump only, so two dumps do not make one.
+        # A blank node has a meaning only in its dump, so two dumps, one after the other, are not one dump.
         framed=True,
         keyed=True,
         numbered=False,

@@ -1,10 +1,10 @@
-"""Contents of a record in XML: its kind, its name, its texts, its own identifiers.
+"""The contents of a record in XML: its kind, its name, its texts, its own identifiers.
 
 Kinds: MARCXML (MARC21slim 1.1, MarcXchange, oai_marc), MODS 3, Dublin Core (oai_dc, srw_dc, containers of DC elements),
 ONIX for Books 2.1 and 3 with reference names and short tags, PubMed, EndNote; records of OAI-PMH 2.0 and of SRU responses,
-which hold one of these.
+which contain a record of another kind.
 
-RDF/XML is none of them: what it says of one thing may be scattered, and the nodes of other things stand within.
+RDF/XML is not a kind: statements about a work may be in several places, and its node may contain nodes of other works.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from lxml import etree
 from urnscan.records import description
 from urnscan.records.decoded_text import first_name
 from urnscan.records.fields import Own, Table, with_source
-from urnscan.records.marc_fields import MarcFields, Parted
+from urnscan.records.marc_fields import MarcFields, SplitField
 from urnscan.records.marc_octets import pack_field
 
 _WRAPPER = b"records"
 DEFAULT_LIMITS = 9_000_000
-"""Octets above which libxml2 has to be told that texts may be huge."""
+"""Octets from which on libxml2 needs the option for huge texts."""
 
-# XML 1.0 §4.1. A number may have leading zeros.
+# XML 1.0 §4.1 and §4.6. A number may have leading zeros.
 _REFERENCE = re.compile(rb"&(?:#x0*+([0-9A-Fa-f]{1,6})|#0*+([0-9]{1,7})|([A-Za-z][A-Za-z0-9]*+));")
-_PREDEFINED = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'"}  # XML 1.0 §4.6
+_PREDEFINED = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'"}
 _DECLARED = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z_:\x80-\xff][A-Za-z0-9_.:\x80-\xff-]*+;")
-_DECLARED_OR_HIDDEN = re.compile(  # without an end they hide all the rest
+# A comment or the like without an end hides the whole rest.
+_DECLARED_OR_HIDDEN = re.compile(
     rb"(?s:<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z))|" + _DECLARED.pattern
 )
 _SINGLE_QUOTED = re.compile(rb"=\s*+'")
@@ -44,7 +45,7 @@ class Kind:
     """A kind of records. Names of elements are `{namespace}local`."""
 
     name: str
-    """Name of its table in fields.toml, too."""
+    """It is also the name of its table in fields.toml."""
     elements: tuple[str, ...]
     """Names of the elements that are records."""
     loose: tuple[str, ...] = ()
@@ -52,15 +53,15 @@ class Kind:
     beginnings: frozenset[str] = frozenset()
     """Names of first elements: local, or `{namespace}*`."""
     identifiers: tuple[str, ...] = ()
-    """Paths of the name of a record, the best first."""
+    """Paths of elements that contain the name of a record, the best first."""
     holds: bool = False
-    """True for kinds that contain a record of another kind, whose element may have the same name (OAI-PMH, SRU)."""
+    """Whether a record contains a record of another kind, whose element may have the same name (OAI-PMH, SRU)."""
     around: Mapping[str, bytes] = field(default_factory=dict)
-    """Elements that tell the kind even if they hold no record -> octets that their attributes contain."""
+    """Elements that show the kind even if they contain no record -> octets that their attributes must contain."""
 
 
-def _named(namespaces: tuple[str, ...], *names: str) -> tuple[str, ...]:
-    """Combine names with namespaces; "" is no namespace."""
+def _in_namespaces(namespaces: tuple[str, ...], *names: str) -> tuple[str, ...]:
+    """All names in all namespaces. "" means names without a namespace."""
     return tuple(f"{{{namespace}}}{name}" if namespace else name for namespace in namespaces for name in names)
 
 
@@ -90,54 +91,54 @@ _ONIX = tuple(
 _KINDS = (
     Kind(
         name="oai",
-        elements=_named(_OAI, "record"),
+        elements=_in_namespaces(_OAI, "record"),
         loose=("record",),
         # Aleph's X-Server and some exports write such records without a header.
         beginnings=frozenset({"header", "record_header", "metadata"}),
         identifiers=("{*}header/{*}identifier",),
         holds=True,
-        around=dict.fromkeys(_named((*_OAI, ""), "ListRecords"), b"")
-        | dict.fromkeys(_named((*_OAI, ""), "error"), b"noRecordsMatch"),  # any other error is a failure
+        # An error other than noRecordsMatch is a failure.
+        around=dict.fromkeys(_in_namespaces((*_OAI, ""), "ListRecords"), b"")
+        | dict.fromkeys(_in_namespaces((*_OAI, ""), "error"), b"noRecordsMatch"),
     ),
     Kind(
         name="sru",
-        elements=_named(_SRU, "record"),
+        elements=_in_namespaces(_SRU, "record"),
         loose=("record",),
         beginnings=frozenset({"recordSchema", "recordPacking", "recordXMLEscaping", "recordData"}),
         identifiers=("{*}recordIdentifier",),
         holds=True,
-        around=dict.fromkeys(_named((*_SRU, ""), "searchRetrieveResponse"), b""),
+        around=dict.fromkeys(_in_namespaces((*_SRU, ""), "searchRetrieveResponse"), b""),
     ),
     Kind(
         name="marcxml",
-        elements=(*_named(_MARC, "record"), *_named((_OAI_MARC, ""), "oai_marc")),
+        elements=(*_in_namespaces(_MARC, "record"), *_in_namespaces((_OAI_MARC, ""), "oai_marc")),
         loose=("record",),
         beginnings=frozenset({"leader", "controlfield", "datafield"}),
         identifiers=("{*}controlfield[@tag='001']", "{*}fixfield[@id='001']", "{*}fixfield[@id='1']"),
-        around=dict.fromkeys(_named(_MARC, "collection"), b""),
+        around=dict.fromkeys(_in_namespaces(_MARC, "collection"), b""),
     ),
     Kind(
         name="mods",
-        elements=_named(_MODS, "mods"),
+        elements=_in_namespaces(_MODS, "mods"),
         identifiers=("{*}recordInfo/{*}recordIdentifier", "@ID"),
-        around=dict.fromkeys(_named(_MODS, "modsCollection"), b""),
+        around=dict.fromkeys(_in_namespaces(_MODS, "modsCollection"), b""),
     ),
     Kind(
         name="dc",
-        elements=_named(_OAI_DC, "dc"),
-        # DCMI's "Guidelines for implementing Dublin Core in XML" leave the name of the container to each application;
-        # these are in use.
+        elements=_in_namespaces(_OAI_DC, "dc"),
+        # DCMI's guidelines for Dublin Core in XML leave the name of the container to each application: these are in use.
         loose=("dc", "qualifieddc", "dcterms", "qdc", "dcx", "oai_dc", "record", "metadata"),
         beginnings=_DC,
         identifiers=("{*}identifier",),
     ),
     Kind(
         name="onix",
-        elements=_named(_ONIX, "Product", "product"),
+        elements=_in_namespaces(_ONIX, "Product", "product"),
         loose=("Product", "product"),
         beginnings=frozenset({"RecordReference", "a001"}),
         identifiers=("{*}RecordReference", "{*}a001"),
-        around=dict.fromkeys(_named((*_ONIX, ""), "ONIXMessage", "ONIXmessage"), b""),
+        around=dict.fromkeys(_in_namespaces((*_ONIX, ""), "ONIXMessage", "ONIXmessage"), b""),
     ),
     Kind(
         name="pubmed",
@@ -153,14 +154,15 @@ _KINDS = (
         identifiers=("{*}rec-number",),
     ),
 )
-_DATESTAMP = "OAI-datestamp"  # what descriptions.toml calls the date in the header of a record that holds another
+# Name in descriptions.toml of the date in the header of a record that contains another.
+_DATESTAMP = "OAI-datestamp"
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _KINDS})
 """Kinds by their names."""
 _BY_NAME = {name: kind for kind in _KINDS for name in kind.elements}
 _BY_AROUND = {name: (kind, attributes) for kind in _KINDS for name, attributes in kind.around.items()}
 _BY_BEGINNING = {(name, first): kind for kind in _KINDS for name in kind.loose for first in kind.beginnings}
-TOLD_BY_BEGINNING = frozenset(name for name, _ in _BY_BEGINNING)
-"""Local names of elements that may be records by their first element."""
+LOOSE_NAMES = frozenset(name for name, _ in _BY_BEGINNING)
+"""Local names of elements whose first element decides whether they are records."""
 
 
 def local(name: str) -> str:
@@ -169,7 +171,7 @@ def local(name: str) -> str:
 
 
 def kind_of(name: str, first: str) -> Kind | None:
-    """The kind of record that an element is, by its name or by that of the first element in it."""
+    """The kind of record that an element is, by its name, or by the name of its first element; None if it is not a record."""
     namespace = first.removesuffix(local(first))
     return (
         _BY_NAME.get(name)
@@ -179,35 +181,35 @@ def kind_of(name: str, first: str) -> Kind | None:
 
 
 def empty_kind(name: str, attributes: bytes) -> Kind | None:
-    """The kind of records that an element contains by its name, also if it is empty."""
+    """The kind of records that an element with this name contains, also if it is empty; None if it is unknown."""
     kind, attribute = _BY_AROUND.get(name, (None, b""))
     return kind if attribute in attributes else None
 
 
 def is_deleted(kind: Kind, record: etree._Element) -> bool:
-    """Whether a record only says that there was one: it names nothing (OAI-PMH §2.5.1)."""
+    """Whether a record only says that it was deleted (OAI-PMH §2.5.1)."""
     return kind.name == "oai" and record.find("{*}header[@status='deleted']") is not None
 
 
 def identifier(kind: Kind, record: etree._Element) -> str | None:
     """Name of a record in the dump; None if it has none."""
     for path in kind.identifiers:
-        found = [record.get(path[1:])] if path.startswith("@") else (_data(each) for each in record.iterfind(path))
-        if name := first_name(found):
+        texts = [record.get(path[1:])] if path.startswith("@") else map(_data, record.iterfind(path))
+        if name := first_name(texts):
             return name
     inner = inner_record(record) if kind.holds else None
     return identifier(*inner) if inner else None
 
 
 def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> tuple[Own, ...]:
-    """Own identifiers of a record but those in fields of MARC, each once. `fields` gives the table of a format."""
-    found = [*_of_elements(fields(kind.name), record)]
+    """Own identifiers of a record, without repetitions, except those in fields of MARC. `fields` gives the table of a format."""
+    identifiers = [*_of_elements(fields(kind.name), record)]
     inner = inner_record(record) if kind.holds else None
-    return tuple(dict.fromkeys([*found, *own(*inner, fields)] if inner else found))
+    return tuple(dict.fromkeys([*identifiers, *own(*inner, fields)] if inner else identifiers))
 
 
 def marc_fields_in(kind: Kind, record: etree._Element) -> MarcFields | None:
-    """The fields of a record of MARCXML, or of one that a record holds; None if there is none."""
+    """The fields of a record of MARCXML, or of the one that a record contains; None if there is none."""
     inner = inner_record(record) if kind.holds else (kind, record)
     return _marc_fields(inner[1]) if inner and inner[0].name == "marcxml" else None
 
@@ -215,26 +217,26 @@ def marc_fields_in(kind: Kind, record: etree._Element) -> MarcFields | None:
 def _marc_fields(record: etree._Element) -> MarcFields:
     fields = [(element.get("tag", ""), element) for element in record.iterchildren("{*}controlfield", "{*}datafield")]
     if fields or local(str(record.tag)) != "oai_marc":
-        return MarcFields(record.findtext("{*}leader") or "", fields, _parted)
-    held = [
+        return MarcFields(record.findtext("{*}leader") or "", fields, _split)
+    tags_and_fields = [
         ((element.get("id") or element.get("tag") or "").zfill(3), element)
         for element in record.iterchildren("{*}fixfield", "{*}varfield")
     ]
-    leader = next((_parted(element)[0] for tag, element in held if tag == "LDR"), None)
+    leader = next((_split(element)[0] for tag, element in tags_and_fields if tag == "LDR"), None)
     if leader is None:
         status, kind, level, full = (f"{record.get(name) or ' ':1.1}" for name in ("status", "type", "level", "encLvl"))
         leader = f"     {status}{kind}{level}         {full}"
-    return MarcFields(leader, held, _parted)
+    return MarcFields(leader, tags_and_fields, _split)
 
 
 def _data(element: etree._Element) -> str:
-    """Text of an element; a fixed field of oai_marc may have quotes around it, and ^ as a blank."""
+    """Text of an element. A fixed field of oai_marc may have quotes around it, and ^ for a space."""
     text = element.text or ""
     return text.strip('"').replace("^", " ") if local(str(element.tag)) == "fixfield" else text
 
 
-def _parted(element: etree._Element) -> Parted:
-    """Take apart a field of MARCXML or of oai_marc."""
+def _split(element: etree._Element) -> SplitField:
+    """Split a field of MARCXML or of oai_marc."""
     name = local(str(element.tag))
     if name in ("controlfield", "fixfield"):
         return _data(element), ()
@@ -244,7 +246,7 @@ def _parted(element: etree._Element) -> Parted:
 
 
 def described(kind: Kind, record: etree._Element, fields: Callable[[str], description.Table]) -> bytes:
-    """Packed fields that describe the thing of a record but those of MARC. `fields` gives the table of a format."""
+    """Packed fields that describe the work of a record, except those of MARC. `fields` gives the table of a format."""
     inner = inner_record(record) if kind.holds else (kind, record)
     if not inner:
         return b""
@@ -261,45 +263,45 @@ def described(kind: Kind, record: etree._Element, fields: Callable[[str], descri
 def _statements_of_elements(table: description.Table, record: etree._Element) -> Iterator[description.Statement]:
     for path, rows in table.items():
         for element in record.iterfind("/".join(f"{{*}}{name}" for name in path.split("/"))):
-            around = element.getparent()
+            parent = element.getparent()
             for row in rows:
                 is_other = row.unless and (
-                    element.get(row.unless) or (around is not None and around is not record and around.get(row.unless))
+                    element.get(row.unless) or (parent is not None and parent is not record and parent.get(row.unless))
                 )
                 if (text := _text(element)) and not is_other:
                     yield from description.of_text(text, (row,))
 
 
 def _of_elements(table: Table, record: etree._Element) -> Iterator[Own]:
-    """Own identifiers by a table whose fields are paths from the record. `scheme_in` is an attribute of the element if it
-    begins with @, or another element beside it.
+    """Own identifiers by a table whose fields are paths from the record. `scheme_in` of a row is an attribute of the element
+    (`@name`), or the name of an element next to it.
     """
     for path, rows in table.items():
         for element in record.iterfind("/".join(f"{{*}}{name}" for name in path.split("/"))):
             text = _text(element)
             for row in rows:
                 if text and not (row.unless and element.get(row.unless[0]) == row.unless[1]):
-                    scheme = _beside(element, row.scheme_in)
+                    scheme = _value_next_to(element, row.scheme_in)
                     if row.schemes and scheme not in row.schemes:
                         continue
-                    named = row.schemes.get(scheme, scheme.lower()) or row.scheme
-                    yield Own(with_source(text, _beside(element, row.source_in)), named, row.is_key)
+                    scheme = row.schemes.get(scheme, scheme.lower()) or row.scheme
+                    yield Own(with_source(text, _value_next_to(element, row.source_in)), scheme, row.is_key)
 
 
 def _text(element: etree._Element) -> str:
-    """Text of an element, with that of elements in it: `<i>`, `<style>`."""
+    """Text of an element, with that of elements in it, such as `<i>` and `<style>`."""
     return ("".join(map(str, element.itertext())) if len(element) else element.text or "").strip()
 
 
-def _beside(element: etree._Element, name: str) -> str:
-    """Value of an attribute of an element (`@name`), or text of an element beside it; empty without a name."""
+def _value_next_to(element: etree._Element, name: str) -> str:
+    """Value of an attribute of an element (`@name`), or text of an element next to it; empty if `name` is empty."""
     if not name:
         return ""
     return ((element.get(name[1:]) if name.startswith("@") else element.findtext(f"../{{*}}{name}")) or "").strip()
 
 
 def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
-    """The record inside a record. None if there is none, or several: METS says elsewhere which MODS is that of the whole."""
+    """The record inside a record; None if there is none, or several: METS says in another place which is that of the whole."""
     children = [*record.iterchildren("{*}metadata", "{*}recordData")]
     while len(children) == 1:
         (element,) = children
@@ -311,9 +313,7 @@ def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
 
 
 def parsed_text(record: etree._Element) -> bytes:
-    """Text of a record: character data, values of attributes, namespaces declared in it; not comments and processing
-    instructions.
-    """
+    """Text of a record: character data, values of attributes, declared namespaces; without comments and instructions."""
     parts = [uri for _, (_, uri) in etree.iterwalk(record, events=("start-ns",))]
     for element in record.iter():
         parts += (element.text or "", *element.values(), element.tail or "")
@@ -321,9 +321,9 @@ def parsed_text(record: etree._Element) -> bytes:
 
 
 def plain_text(octets: bytes) -> bytes | None:
-    """The octets of a record without references, which are its text in most records. None: it has to be parsed."""
-    # Tags end a URN: a name has no two colons, and `>` and `"` stand around values. But a single quotation mark may be part
-    # of a URN, and comments and instructions are not text. One octet is found ten times as fast as two.
+    """The octets of a record with characters instead of references: the text of most records. None: it must be parsed."""
+    # Tags do no harm, as `<`, `>` and `"` end a URN. But a single quotation mark may be a part of a URN, and comments and
+    # instructions are not text. To find one octet is ten times as fast as to find two.
     is_marked = (b"!" in octets and b"<!" in octets) or (b"?" in octets and b"<?" in octets)
     if is_marked or (b"'" in octets and _SINGLE_QUOTED.search(octets)):
         return None
@@ -331,7 +331,7 @@ def plain_text(octets: bytes) -> bytes | None:
 
 
 def without_references(octets: bytes) -> bytes:
-    """Octets in which characters stand in place of references to them."""
+    """Octets with characters instead of references to them."""
     return _REFERENCE.sub(_character, octets) if b"&" in octets else octets
 
 
@@ -344,31 +344,30 @@ def _character(reference: re.Match[bytes]) -> bytes:
 
 
 def parse(octets: bytes, declarations: bytes, encoding: str) -> tuple[etree._Element, bytes]:
-    """Parse a record, with declarations of namespaces around it: the element, and the octets that it was made of,
-    UTF-8.
+    """Parse a record inside declarations of namespaces. Returns its element, and the octets in UTF-8 that were parsed.
 
-    Nothing else is read: no DTD, no entity, no other file. Entities of HTML, a superset of those of ONIX 2.1 and other
-    DTDs, are characters; any other is the text that it looks like. Octets that are no characters do not count.
-    Raises ValueError if it is not well-formed, with the reason in one line.
+    No DTD, no external entity and no other file is read. Entities of HTML, among which are those of ONIX 2.1 and other
+    DTDs, become characters; other entities remain text. Octets that are not characters become U+FFFD.
+    Raises ValueError if the record is not well-formed, with the reason in one line.
     """
     if encoding != "utf-8":
         octets = octets.decode(encoding, "replace").encode()
     if b"&" in octets and _DECLARED.search(octets):
-        octets = _DECLARED_OR_HIDDEN.sub(_referred, octets)
+        octets = _DECLARED_OR_HIDDEN.sub(_as_reference, octets)
     try:
         return parse_element(octets, declarations), octets
     except etree.XMLSyntaxError as error:
         reason = error
-    mended = octets.decode("utf-8", "replace").encode()
+    repaired = octets.decode("utf-8", "replace").encode()
     try:
-        return parse_element(mended, declarations), mended
+        return parse_element(repaired, declarations), repaired
     except etree.XMLSyntaxError as error:
         reason = error
     raise ValueError(f"it is not well-formed: {' '.join(_PLACE.sub('', reason.msg or '').split())}")
 
 
 def parse_element(octets: bytes, declarations: bytes) -> etree._Element:
-    """Parse an element, with declarations of namespaces around it. Raises XMLSyntaxError."""
+    """Parse an element inside declarations of namespaces. Raises XMLSyntaxError."""
     document = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, octets, _WRAPPER)
     return etree.fromstring(document, _parser(len(octets) >= DEFAULT_LIMITS))[0]
 
@@ -388,10 +387,14 @@ def _parser(huge: bool) -> etree.XMLParser:
     )
 
 
-def _referred(match: re.Match[bytes]) -> bytes:
-    """Write an entity of HTML as numbers of its characters, any other as text; comments and the like stay."""
+def _as_reference(match: re.Match[bytes]) -> bytes:
+    """An entity of HTML as references to the numbers of its characters; other entities as text; comments unchanged."""
     if not match[0].startswith(b"&"):
         return match[0]
     name = match[0][1:].decode("utf-8", "replace")
     characters = html.entities.html5.get(name)
-    return b"&amp;" + match[0][1:] if characters is None else b"".join(b"&#%d;" % ord(each) for each in characters)
+    return (
+        b"&amp;" + match[0][1:]
+        if characters is None
+        else b"".join(b"&#%d;" % ord(character) for character in characters)
+    )

@@ -1,10 +1,11 @@
-"""Records cut out of XML 1.0: the beginning and end of each in a document, or in several documents in a row.
+"""Records in XML 1.0: their starts and ends in a document, or in several documents one after the other.
 
-Outside of records every tag is read, for the namespaces in scope. Inside a record only two things are read: tags with
-the name of the record, and markup that may hide such tags (comments, CDATA sections, processing instructions). No octet
-is searched twice, so the time is linear in any input.
-Each record is then parsed by itself (`xml_kinds`): where one is not well-formed, only this one is lost. There is no tree
-of the document, and no DTD is read. lxml does not cut the document, as it does not say at which octet an element begins.
+Outside of records all tags are read, for the namespaces in scope. Inside a record, only tags with the name of the record
+are read, and markup that may hide such tags (comments, CDATA sections, processing instructions). No octet is searched
+twice, so the time is linear in any input.
+
+A record is then parsed alone (`xml_kinds`): if it is not well-formed, only this record is lost. No tree of the document is
+made, and no DTD is read. lxml cannot find the records, because it does not say at which octet an element begins.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from urnscan.records.marcxml_runs import fields_of
 from urnscan.records.record import Cut, Record, Run, RunReader
 from urnscan.records.xml_kinds import (
     KINDS,
-    TOLD_BY_BEGINNING,
+    LOOSE_NAMES,
     Kind,
     described,
     empty_kind,
@@ -46,7 +47,8 @@ from urnscan.records.xml_kinds import (
 from urnscan.records.xml_runs import find_elements
 from urnscan.records.xml_scope import NCNAME, PREFIX, Scope
 
-_TAG = re.compile(  # a start tag in its loosest form, or an end tag
+# A start tag or an end tag; it also fits texts that are not tags.
+_TAG = re.compile(
     rb"<(/?)(" + NCNAME + rb"(?::" + NCNAME + rb")?+)(?=\s|/?>)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>"
 )
 _DECLARATION = re.compile(rb"\sxmlns(?::(" + NCNAME + rb"))?+\s*+=\s*+(\"[^\"]*+\"|'[^']*+')")
@@ -59,23 +61,25 @@ _DOCTYPE = re.compile(
     rb"<!DOCTYPE\s(?:[^\[\"'<>]++|\"[^\"]*+\"|'[^']*+')*+"
     rb"(?:\[(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|" + _COMMENT + rb"|" + _INSTRUCTION + rb"|<(?!!--|\?))*+\]\s*+)?+>"
 )
-_DOCUMENT = re.compile(rb"<(?:\?xml|!DOCTYPE)\s")  # begins a document
+_DOCUMENT_BEGINS = re.compile(rb"<(?:\?xml|!DOCTYPE)\s")
 _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 _NOTHING = re.compile(rb"(?!)")
 _HIDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
 
-# Elements in which a record may carry others: those of the libraries from whose records it was made.
+# Elements in which a record may contain other records: those from which it was made.
 _EXTENSION = re.compile(rb"<(/?)(?:" + NCNAME + rb":)?+(?:extension|extraRecordData)(?=[\s/>])[^<>]*+(?<!/)>")
 
-_NEAR = 1 << 10  # octets to look ahead, as from a start tag to the first element in it; also the longest namespace
-_ASTRAY = 4  # octets that may be searched in vain for each octet read, so that time is linear
-_DOCTYPE_MOST = 1 << 16  # octets
-_RUN = 1 << 12  # records that are found by one call
+# Octets to look ahead, for example from a start tag to the first element in it; also those of the longest namespace.
+_NEAR = 1 << 10
+# Octets that may be searched in vain for each octet read, so that time is linear.
+_ASTRAY = 4
+# Most octets of a document type declaration, and most records that one call finds.
+_DOCTYPE_MOST, _RUN = 1 << 16, 1 << 12
 _NONE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
 class XmlRecords(RunReader):
-    """Reads the records of one kind, that of the first record."""
+    """Reads the records of one kind: the kind of the first record."""
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
@@ -83,16 +87,21 @@ class XmlRecords(RunReader):
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
         self._kind: Kind | None = None
         self._empty: Kind | None = None
-        self._name = b""  # name of the elements that are records, with its prefix
-        self._marks = _NOTHING  # tags and markup that decide the end of a record
-        self._doctype_from = 0  # offset from which a document type declaration is looked for again: the last had no end
-        self._astray = 0  # octets that were searched for the ends of records that have none
-        self._vain: dict[bytes, int] = {}  # ends of comments and the like -> offset before which none stands
+        # Name of the elements that are records, with its prefix.
+        self._name = b""
+        # Pattern of the tags and the markup that decide the end of a record.
+        self._marks = _NOTHING
+        # Offset from which on a document type declaration is searched: the last one had no end.
+        self._doctype_from = 0
+        # Octets that were searched for the ends of records that have no end.
+        self._astray = 0
+        # Ends of comments and the like -> offset before which there is no such end.
+        self._no_end_before: dict[bytes, int] = {}
 
-    def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records, each with its kind, the namespaces around it, and its encoding; those of MARCXML in runs.
+    def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
+        """Find the records; usual ones in runs. `Cut.around` has the kind, the namespaces around the record, and the encoding.
 
-        `<records>` itself is none.
+        The element around all records, such as `<records>`, is not a record.
         """
         while kind := self.seek(buffer):
             if run := self._run(buffer):
@@ -102,7 +111,7 @@ class XmlRecords(RunReader):
                     yield run._replace(around=self._around(kind, run.octets))
                 continue
             offset = buffer.offset
-            length, damage = self._cut(buffer, kind)
+            length, damage = self._length(buffer, kind)
             octets = buffer.take(length)
             yield damage or Cut(offset, octets, self._around(kind, octets))
 
@@ -110,35 +119,36 @@ class XmlRecords(RunReader):
         return kind.name, self._scope.declarations(octets), self._scope.encoding
 
     def _run(self, buffer: Buffer) -> Run | None:
-        """Take the records from the next octet on, up to one that is not held whole or is unusual; None if there are none."""
+        """Take the records from the next octet on, up to one that is unusual or not whole in the buffer; None if there are none."""
         octets, at = buffer.octets, buffer.at
-        if len(octets) - at > LONGEST:  # one of them may be too long
+        # A record may be too long.
+        if len(octets) - at > LONGEST:
             return None
         starts, ends = self._places
         count = find_elements(np.frombuffer(octets, np.uint8), at, np.frombuffer(self._name, np.uint8), starts, ends)
         if not count:
             return None
-        found = octets[at : ends[count - 1]]
-        run = Run(buffer.offset, found, starts[:count] - at, ends[:count] - at)
-        buffer.at += len(found)
+        octets_of_run = octets[at : ends[count - 1]]
+        run = Run(buffer.offset, octets_of_run, starts[:count] - at, ends[:count] - at)
+        buffer.at += len(octets_of_run)
         return run
 
     def fields_of(self, run: Run) -> Fields:
-        """The fields of records of MARCXML in columns, as far as these are in their most usual form; of other kinds none."""
+        """The fields of records of MARCXML in columns, if they have their most usual form. Records of other kinds have none."""
         kind, declarations, encoding = run.around
         if kind != "marcxml" or encoding != "utf-8":
             return Fields.room(np.empty(0, np.uint8), len(run.ends), 0)
         return fields_of(run, declarations)
 
-    def texts_of(self, run: Run, which: Integers) -> pa.BinaryArray:
-        """The texts of some records of a run."""
+    def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
+        """The texts of the records of a run with these numbers."""
         _, declarations, encoding = run.around
 
         def text(start: int, end: int) -> bytes:
             octets = run.octets[start:end]
             return _text(octets, lambda: parse(octets, declarations, encoding)[0])
 
-        return octets_array(list(map(text, run.starts[which].tolist(), run.ends[which].tolist())))
+        return octets_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
 
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
@@ -152,27 +162,27 @@ class XmlRecords(RunReader):
         if is_deleted(kind, element):
             return Record(offset, octets, name)
         texts = (_text(utf8, lambda: element),) if self.has_texts else ()
-        named = () if self.fields is None else own(kind, element, self.own_fields)
+        identifiers = () if self.fields is None else own(kind, element, self.own_fields)
         description, marc = described(kind, element, self.described_fields), None
         if marc_fields := marc_fields_in(kind, element):
             marc = marc_fields.octets(self.marc.tags)
-        return Record(offset, octets, name, texts, named, description, marc)
+        return Record(offset, octets, name, texts, identifiers, description, marc)
 
     @property
     def kind_if_empty(self) -> Kind | None:
-        """Kind of the documents read, if they hold no records. None: they hold some, go on, or are of no known kind."""
+        """Kind of the documents that were read, if they have no records. None: they have records, go on, or have no known kind."""
         return None if self._kind or self._scope.open else self._empty
 
     def seek(self, buffer: Buffer) -> Kind | None:
-        """Go to the start tag of the next record; None, and all is taken, if there is none."""
+        """Go to the start tag of the next record, and return its kind. If there is none, take all octets, and return None."""
         while True:
-            found = buffer.octets.find(b"<", buffer.at)
-            if found < 0:
+            at = buffer.octets.find(b"<", buffer.at)
+            if at < 0:
                 buffer.at = len(buffer.octets)
                 if not buffer.more():
                     return None
                 continue
-            buffer.at = found
+            buffer.at = at
             buffer.has(_NEAR)
             mark = self._marks.match(buffer.octets, buffer.at)
             if mark and mark["start"]:
@@ -186,21 +196,21 @@ class XmlRecords(RunReader):
                 continue
             if tag[1]:
                 self._scope.end(tag[2])
-            elif kind := self._started(buffer, tag):
+            elif kind := self._read_start_tag(buffer, tag):
                 return kind
             buffer.at += len(tag[0])
 
-    def _started(self, buffer: Buffer, tag: re.Match[bytes]) -> Kind | None:
-        """Read a start tag: the kind of the record that begins with it; None if none does."""
-        declared = _declared(tag)
+    def _read_start_tag(self, buffer: Buffer, tag: re.Match[bytes]) -> Kind | None:
+        """Read a start tag. Returns the kind of the record that begins with it; None if it begins no record."""
+        declared = _declarations_in(tag)
         name = self._scope.expanded(tag[2], declared)
-        is_asked = local(name) in TOLD_BY_BEGINNING
-        kind = kind_of(name, self._first_within(buffer, 0, tag, declared) if is_asked else "")
+        is_loose = local(name) in LOOSE_NAMES
+        kind = kind_of(name, self._first_element_in(buffer, 0, tag, declared) if is_loose else "")
         if kind and (self._kind or kind) is kind:
             self._kind, self._name = kind, tag[2]
-            called = re.escape(tag[2])
+            escaped_name = re.escape(tag[2])
             self._marks = re.compile(
-                rb"<(?:(?P<end>/" + called + rb"\s{0,1000}+>)|(?P<start>" + called + rb")(?=[\s/>])|[!?])"
+                rb"<(?:(?P<end>/" + escaped_name + rb"\s{0,1000}+>)|(?P<start>" + escaped_name + rb")(?=[\s/>])|[!?])"
             )
             return kind
         self._empty = self._empty or empty_kind(name, tag[3])
@@ -210,11 +220,11 @@ class XmlRecords(RunReader):
 
     def _pass_by(self, buffer: Buffer) -> None:
         """Pass a comment, a CDATA section, a processing instruction or a document type declaration."""
-        if _DOCUMENT.match(buffer.octets, buffer.at):
+        if _DOCUMENT_BEGINS.match(buffer.octets, buffer.at):
             self._scope.clear()
             declared = _ENCODING.search(buffer.octets, buffer.at, buffer.at + _NEAR)
             if declared and buffer.octets.startswith(b"<?", buffer.at):
-                self._scope.encoding = _known(declared[1].decode())
+                self._scope.encoding = _known_encoding(declared[1].decode())
             if buffer.offset >= self._doctype_from:
                 buffer.has(_DOCTYPE_MOST)
                 doctype = _DOCTYPE.match(buffer.octets, buffer.at, buffer.at + _DOCTYPE_MOST)
@@ -223,24 +233,27 @@ class XmlRecords(RunReader):
                     return
                 if buffer.octets.startswith(b"<!", buffer.at):
                     self._doctype_from = buffer.offset + _DOCTYPE_MOST
-        distance = self._hidden(buffer, 0) or 2  # first, as `at` changes when more is read
+        # In two steps, as `buffer.at` changes when more octets are read.
+        distance = self._hidden(buffer, 0) or 2
         buffer.at += distance
 
     def _hidden(self, buffer: Buffer, start: int) -> int:
         """Distance to the end of a comment or the like that begins at this distance; 0 if there is none."""
         for begins, ends in _HIDING:
             if buffer.octets.startswith(begins, buffer.at + start):
-                after = max(start + len(begins), self._vain.get(ends, 0) - buffer.offset)
-                found = buffer.find(ends, after)
-                if found >= 0:
-                    return found + len(ends)
+                after = max(start + len(begins), self._no_end_before.get(ends, 0) - buffer.offset)
+                end = buffer.find(ends, after)
+                if end >= 0:
+                    return end + len(ends)
                 searched = min(len(buffer.octets) - buffer.at - len(ends), LONGEST)
-                self._vain[ends] = buffer.offset + max(after, searched)
+                self._no_end_before[ends] = buffer.offset + max(after, searched)
                 return 0
         return 0
 
-    def _first_within(self, buffer: Buffer, start: int, tag: re.Match[bytes], declared: Mapping[bytes, bytes]) -> str:
-        """Name of the first element in the one whose start tag is at this distance; empty if there is none."""
+    def _first_element_in(
+        self, buffer: Buffer, start: int, tag: re.Match[bytes], declared: Mapping[bytes, bytes]
+    ) -> str:
+        """Name of the first element inside the element whose start tag is at this distance; empty if there is none."""
         start += len(tag[0])
         buffer.has(start + _NEAR)
         if tag[0].endswith(b"/>"):
@@ -248,9 +261,9 @@ class XmlRecords(RunReader):
         start, end = buffer.at + start, buffer.at + start + _NEAR
         between = _MISCELLANEOUS.match(buffer.octets, start, end)
         child = _TAG.match(buffer.octets, between.end() if between else start, end)
-        return self._scope.expanded(child[2], _declared(child), declared) if child and not child[1] else ""
+        return self._scope.expanded(child[2], _declarations_in(child), declared) if child and not child[1] else ""
 
-    def _cut(self, buffer: Buffer, kind: Kind) -> tuple[int, Damaged | None]:
+    def _length(self, buffer: Buffer, kind: Kind) -> tuple[int, Damaged | None]:
         """Length of the record that begins here, and its damage if it is damaged."""
         offset = buffer.offset
         tag = _tag(buffer, 0)
@@ -258,8 +271,10 @@ class XmlRecords(RunReader):
         if tag and tag[0].endswith(b"/>"):
             return at, None
         depth = 1
-        nested: int | None = None  # distance to the first record in an extension of this one
-        extensions = seen = 0  # that are open, and the octets in which they were counted
+        # Distance to the first record in an extension of this one.
+        nested: int | None = None
+        # Number of open extensions, and of the octets in which they were counted.
+        extensions = seen = 0
         while mark := buffer.search(self._marks, at, _NEAR + len(self._name)):
             at = mark.start() - buffer.at
             if mark["end"]:
@@ -271,32 +286,35 @@ class XmlRecords(RunReader):
                 tag = _tag(buffer, at)
                 if depth == 1:
                     tags = _EXTENSION.finditer(buffer.octets, buffer.at + seen, buffer.at + at)
-                    extensions += sum(-1 if each[1] else 1 for each in tags)
+                    extensions += sum(-1 if extension[1] else 1 for extension in tags)
                     seen = at
-                # Elsewhere a record never holds one of its own kind. A kind that `holds` may contain a record of another
-                # kind with the same element name.
+                # Outside of extensions, a record never contains a record of its own kind. A kind that `holds` may contain
+                # a record of another kind with the same element name.
                 if extensions > 0 and self._astray <= _ASTRAY * (buffer.offset + _NEAR * _NEAR):
                     nested = nested or at
-                elif not kind.holds or (tag and local(self._first_within(buffer, at, tag, _NONE)) in kind.beginnings):
+                elif not kind.holds or (
+                    tag and local(self._first_element_in(buffer, at, tag, _NONE)) in kind.beginnings
+                ):
                     return at, Damaged(offset, "it is cut off: another record begins in it")
                 depth += not (tag and tag[0].endswith(b"/>"))
                 at += len(mark[0])
-            elif _DOCUMENT.match(buffer.octets, mark.start()):
+            elif _DOCUMENT_BEGINS.match(buffer.octets, mark.start()):
                 self._astray += at if nested else 0
                 return nested or at, Damaged(offset, "it is cut off: another document begins in it")
             else:
                 at = self._hidden(buffer, at) or at + 2
-        held = len(buffer.octets) - buffer.at
-        if nested is not None:  # it is not in an extension after all: the record has lost its end
-            self._astray += held
+        available = len(buffer.octets) - buffer.at
+        # The record has no end, so the record in it is not in an extension: the outer record has lost its end before it.
+        if nested is not None:
+            self._astray += available
             return nested, Damaged(offset, "it is cut off: another record begins in it")
-        if held > LONGEST:
+        if available > LONGEST:
             return LONGEST, too_long(offset)
-        return held, Damaged(offset, "it is cut off: the dump ends in it")
+        return available, Damaged(offset, "it is cut off: the dump ends in it")
 
 
 def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
-    """Match the tag at this distance; None if there is no whole tag: for example, another "<" stands before its ">"."""
+    """The tag at this distance; None if there is no whole tag, for example because another "<" comes before its ">"."""
     while True:
         at = buffer.at + start
         tag = _TAG.match(buffer.octets, at, at + LONGEST)
@@ -306,15 +324,15 @@ def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
             return None
 
 
-def _declared(tag: re.Match[bytes]) -> Mapping[bytes, bytes]:
+def _declarations_in(tag: re.Match[bytes]) -> Mapping[bytes, bytes]:
     """Namespaces that a start tag declares, by prefix, in their quotes."""
     if b"xmlns" not in tag[3]:
         return _NONE
     return {prefix: uri for prefix, uri in _DECLARATION.findall(tag[3]) if len(uri) < _NEAR}
 
 
-def _known(encoding: str) -> str:
-    """Name of an encoding that contains ASCII; UTF-8 for any other."""
+def _known_encoding(encoding: str) -> str:
+    """The encoding, if it contains ASCII; else UTF-8."""
     try:
         return encoding if b"<a>".decode(encoding) == "<a>" else "utf-8"
     except (LookupError, UnicodeError):
@@ -323,9 +341,9 @@ def _known(encoding: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _first_kind(head: bytes) -> str | None:
-    """Kind of the first record in a head, or of documents without records.
+    """Kind of the first record in the first octets of a dump, or of documents without records.
 
-    "" means no XML. None means undecided: the head is too short, or the kind is not known.
+    "" means that it is not XML. None means undecided: there are too few octets, or the kind is not known.
     """
     if not _MARKUP.match(head):
         return "" if head.lstrip(MARK + b" \t\r\n") else None
@@ -343,14 +361,15 @@ def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
 
 
 def show_xml(octets: bytes) -> str:
-    """Show a record to a person: one of MARC as other forms of MARC, also within OAI-PMH and SRU; any other as it stands.
+    """A record for people: MARC like other formats of MARC, also inside OAI-PMH and SRU; other records unchanged.
 
-    The namespaces around the record are not known here: local names tell what it is.
+    The namespaces around the record are not known here, so its kind is decided by local names.
     """
     prefixes = dict.fromkeys(PREFIX.findall(octets))
     try:
-        record, _ = parse(octets, b"".join(b' xmlns:%b="%b"' % (each, each) for each in prefixes), "utf-8")
-    except (ValueError, IndexError):  # not well-formed; no element
+        record, _ = parse(octets, b"".join(b' xmlns:%b="%b"' % (prefix, prefix) for prefix in prefixes), "utf-8")
+    except (ValueError, IndexError):
+        # It is not well-formed, or there is no element.
         return decoded(octets)
     first = next(record.iterchildren("*"), None)
     kind = kind_of(str(record.tag), "" if first is None else str(first.tag))

@@ -1,6 +1,6 @@
-"""Elements of XML that hold nothing unusual, as nearly all records do: compiled code finds many of them by one call.
+"""Elements of XML in a usual form, like nearly all records: one call of compiled code finds many of them.
 
-`xml_records` finds any other record by itself.
+`xml_records` finds the other records one by one.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from urnscan.compiled.jit import compiled, inner
 from urnscan.compiled.octets import Integers, Octets
 
 _LESS, _SLASH, _GREATER, _QUOTE, _APOSTROPHE = b"</>\"'"
-_HIDING = tuple(b"!?")  # behind `<`: comments, CDATA sections, declarations and instructions
-_BEHIND = tuple(b" \t\n\v\f\r/>")  # may stand behind the name in a tag
+# Octets after the `<` of comments, CDATA sections, declarations and instructions.
+_HIDING = tuple(b"!?")
+# Octets that may follow the name in a tag.
+_BEHIND = tuple(b" \t\n\v\f\r/>")
 
 
 @inner
 def _stands(name: Octets, octets: Octets, at: int) -> bool:
-    """Whether a whole name stands at a place. An octet has to follow it."""
+    """Whether a whole name is at a place. An octet has to follow it."""
     behind = at + len(name)
     if behind >= len(octets):
         return False
@@ -29,7 +31,7 @@ def _stands(name: Octets, octets: Octets, at: int) -> bool:
 def _start_tag(octets: Octets, at: int) -> int:
     """Place of the `>` that ends the start tag around `at`; 0 if the element is empty, or the tag is unusual or not whole.
 
-    Unusual are an apostrophe, and a `>` in the value of an attribute.
+    A tag is unusual if it has an apostrophe, or a `>` in the value of an attribute.
     """
     quotes = 0
     while at < len(octets) and octets[at] != _GREATER:
@@ -44,8 +46,8 @@ def _start_tag(octets: Octets, at: int) -> int:
 def find_elements(octets: Octets, at: int, name: Octets, starts: Integers, ends: Integers) -> int:
     """Find the elements with a name, from `at` on, up to the first other tag or the first element that is unusual or not whole.
 
-    Returns the number of elements. Unusual are comments and the like in an element, another one of the name in it, and
-    an end tag with white space. Text between elements is passed over.
+    Returns the number of elements. An element is unusual if it contains a comment or the like, or another element with the
+    name, or if its end tag has white space. Text between elements is ignored.
     """
     for count in range(len(starts)):
         while at < len(octets) and octets[at] != _LESS:

@@ -102,8 +102,8 @@ def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:
     for own in columns.own:
         if not own.is_key:
             identifiers = as_texts(own.texts, own.scheme)
-            texts.append(Texts(own.record[identifiers.which], own.order[identifiers.which], identifiers.texts))
-            has_text[own.record[identifiers.which]] = True
+            texts.append(Texts(own.record[identifiers.rows], own.order[identifiers.rows], identifiers.texts))
+            has_text[own.record[identifiers.rows]] = True
             doubtful.append((own, identifiers.doubtful))
     suspects: list[tuple[int, int, Own]] = []
     for own, among in doubtful:

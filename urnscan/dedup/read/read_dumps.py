@@ -195,7 +195,7 @@ class _DumpReader:
         count = 0
         buffer.take_mark()
         while True:
-            for record in reader.found(buffer):
+            for record in reader.find(buffer):
                 batch.add(count + 1, record)
                 count += count_of(record)
                 if batch.is_full:

@@ -81,7 +81,7 @@ class Excerpts:
             return
         reader = record.dump.format.reader(own=True, keys=self._has_keys)
         items = [
-            item for item in reader.found(Buffer(io.BytesIO(record.octets).readinto)) if not isinstance(item, Damaged)
+            item for item in reader.find(Buffer(io.BytesIO(record.octets).readinto)) if not isinstance(item, Damaged)
         ]
         for own in read_columns(reader, items).own_of_each():
             yield from own
