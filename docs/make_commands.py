@@ -95,11 +95,11 @@ def commands() -> tuple[Command, ...]:
 
 
 def _command(parser: Parser) -> Command:
-    groups = [
-        Group(str(group.title), tuple(map(_option, group._group_actions)))  # noqa: SLF001 (as all that describe parsers do)
-        for group in parser._action_groups  # noqa: SLF001
-        if group._group_actions  # noqa: SLF001
-    ]
+    groups = []
+    for group in parser._action_groups:  # noqa: SLF001 (as all that describe parsers do)
+        options = tuple(_option(action) for action in group._group_actions if action.help != argparse.SUPPRESS)  # noqa: SLF001
+        if options:
+            groups.append(Group(str(group.title), options))
     return Command(parser.about, tuple(groups))
 
 

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.full
 ALL = ["-o", "clusters.parquet", "--deduplicated", "kept", "--report", "report.html"]
 OUTPUTS = ["clusters.parquet", "kept", "report.html"]
 BOOKS = make_dump("marc", 1, 40)
-COMMON = ["--max-class", str(BOOKS.max_class), "--weak", ",".join(BOOKS.weak)]
+COMMON = ["--any-urn", "--max-class", str(BOOKS.max_class), "--weak", ",".join(BOOKS.weak)]
 """What its truth goes by."""
 WORKS = len(set(BOOKS.clusters))
 DICTIONARY = pa.dictionary(pa.int32(), pa.string())
@@ -80,7 +80,7 @@ def numbers_of(result):
 
 def json_lines(*urns):
     """A record for each, which names these URNs; its `id` is its number."""
-    return b"".join(b'{"id": "%d", "about": "%s"}\n' % (at, urn.encode()) for at, urn in enumerate(urns, 1))
+    return b"".join(b'{"id": "%d", "urn": "%s"}\n' % (at, urn.encode()) for at, urn in enumerate(urns, 1))
 
 
 def archive(**members):
@@ -157,7 +157,7 @@ class TestClusters:
             "left_out": None,
             "common": 1,
         }
-        assert (told["weak"], told["max_class"], told["keep"], told["fields"]) == (["issn"], 7, ["first"], False)
+        assert (told["weak"], told["max_class"], told["keep"], told["any_urn"]) == (["issn"], 7, ["first"], True)
         assert (told["agree"], told["max_cluster"]) == (["title", "year", "edition", "part", "format", "language"], 50)
         assert told["equivalence"] == "namespace"
 
@@ -304,7 +304,7 @@ class TestDeduplicated:
         urnscan.write("in/b.xml.gz", gzip.compress(dumps.pop("b.xml")))
         (urnscan.folder / "in/b.xml").unlink()
         (urnscan.folder / "out").mkdir()
-        result = dedup(urnscan, "in", "--deduplicated", "out")
+        result = dedup(urnscan, "in", "--any-urn", "--deduplicated", "out")
         assert numbers_of(result) == (4, 11, 6, 5, 0)
         assert urnscan.names() == ["in", "out"]
         assert urnscan.names("out") == ["a.xml", "b.xml.gz", "c.json", "d.csv"]
@@ -443,7 +443,7 @@ class TestArchives:
         assert numbers_of(result) == (3, 4 + len(BOOKS.records), 2 + WORKS, 2 + len(BOOKS.records) - WORKS, 1)
         rows = urnscan.rows("clusters.parquet", "source", "member", "record", "start", "cluster")
         assert [(member, record, offset) for _, member, record, offset, _ in rows[:4]] == [
-            (name, record, offset) for name in ("a.jsonl", "c.jsonl") for record, offset in ((1, 0), (2, 34))
+            (name, record, offset) for name in ("a.jsonl", "c.jsonl") for record, offset in ((1, 0), (2, 32))
         ]
         assert [cluster for *_, cluster in rows[:4]] == [1, 2, 1, 2]
         assert {row[:2] for row in rows[4:]} == {("z.zip", "d/e.mrc")}
@@ -509,8 +509,9 @@ class TestPolicy:
             record.format("", "urn:foo:b", "nothing"),
             record.format("9783161484100", "urn:foo:c", "nothing"),
         ).encode()
-        assert clusters(urnscan, dump=dump) == [1, 1, 2]
-        assert clusters(urnscan, "--fields", dump=dump) == [1, 2, 1]
+        assert clusters(urnscan, "--any-urn", dump=dump) == [1, 1, 2]
+        assert clusters(urnscan, "--fields", dump=dump) == [1, 2, 1], "an option that does nothing is accepted"
+        assert clusters(urnscan, dump=dump) == [1, 2, 1]
         assert urnscan.rows("clusters.parquet", "joined_by")[0] == (["urn:isbn:9783161484100"],)
 
     @pytest.mark.parametrize(
@@ -749,17 +750,49 @@ class TestInputs:
     def test_dumps_without_urns(self, urnscan):
         """Told, with what would find more."""
         urnscan.write("a.jsonl", b'{"isbn": "9783161484100"}\n{"isbn": "316148410X"}\n')
-        result = dedup(urnscan, "a.jsonl", "-o", "clusters.parquet")
-        (line,) = said(result)
-        assert line.startswith("a.jsonl: none of its 2 records holds a URN; --fields counts ISBN")
+        result = dedup(urnscan, "a.jsonl", "--any-urn", "-o", "clusters.parquet")
+        assert said(result) == ["a.jsonl: none of its 2 records holds a URN"]
         assert "2 without identifiers" in result.err
+        urnscan.write("b.jsonl", b'{"isbn": "", "note": "urn:foo:a"}\n{"note": "urn:foo:a"}\n')
+        result = dedup(urnscan, "b.jsonl", "-o", "clusters.parquet", "--force")
+        assert said(result) == [
+            "b.jsonl: none of its 2 records has an identifier of its own; --any-urn counts every URN"
+        ]
+
+    @pytest.mark.core
+    @pytest.mark.parametrize(
+        ("name", "dump", "is_known"),
+        [
+            ("a.csv", b"nr,about\n1,urn:foo:a\n2,urn:foo:a\n", False),
+            ("a.csv", b"id,url\n1,see urn:foo:a\n2,see urn:foo:a\n", False),
+            ("a.csv", b"isbn,about,x\n,urn:foo:a,1\n,urn:foo:a,2\n", True),
+            ("a.jsonl", b'{"id": 1, "x": "urn:foo:a"}\n{"id": 2, "x": "urn:foo:a"}\n', False),
+            ("a.jsonl", b'{"id": 1, "x": "urn:foo:a"}\n{"doi": "", "x": "urn:foo:a"}\n', True),
+            ("a.jsonl", b'{"@id": "urn:foo:b", "x": "urn:foo:a"}\n{"@id": "urn:foo:c", "x": "urn:foo:a"}\n', True),
+            (
+                "a.json",
+                b'{"fields": [{"001": "1"}, {"500": "urn:foo:a"}]}\n{"fields": [{"001": "2"}, {"500": "urn:foo:a"}]}\n',
+                True,
+            ),
+            ("a.nt", b"<http://a> <p> <urn:foo:a> .\n<http://b> <p> <urn:foo:a> .\n", False),
+            ("a.nt", b"<urn:foo:b> <p> <urn:foo:a> .\n<urn:foo:c> <p> <urn:foo:a> .\n", True),
+            ("a.ris", b"TY  - BOOK\nN1  - urn:foo:a\nER  - \nTY  - MAP\nN1  - urn:foo:a\nER  - \n", True),
+        ],
+    )
+    def test_every_urn_counts_where_no_field_is_known(self, urnscan, name, dump, is_known):
+        """Page of dedup, a record's own identifiers: in a table or object without known fields, and a line says so."""
+        urnscan.write(name, dump)
+        result = dedup(urnscan, name, "-o", "clusters.parquet")
+        line = f"{name}: has no field that is known to hold identifiers, so every URN in a record counts"
+        assert (line in said(result)) == (not is_known)
+        assert clustered(urnscan) == ([1, 2] if is_known else [1, 1])
 
     def test_strict(self, urnscan):
         """The first record that is damaged ends the run, and nothing is written."""
         dump = json_lines("urn:foo:a") + b"{\n{\n"
         result = dedup(urnscan, *ALL, "--strict", stdin=dump, status=2)
         first, second = said(result)
-        assert first.startswith("-: record 2 at octet 34 is damaged: ")
+        assert first.startswith("-: record 2 at octet 32 is damaged: ")
         assert "--strict" in second
         assert urnscan.names() == []
 
@@ -778,7 +811,7 @@ class TestInputs:
     def test_rdf_that_is_not_read(self, urnscan):
         """Page of dedup, RDF: Turtle is told in a line with the recipe, in a folder, too; the other dumps are read."""
         urnscan.write("in/a.ttl", b"@prefix s: <https://schema.org/> .\n<x:a> s:url <urn:foo:a> .\n")
-        urnscan.write("in/b.nt", b'<x:a> <x:p> "urn:foo:a" .\n')
+        urnscan.write("in/b.nt", b"<urn:foo:a> <x:p> <x:b> .\n")
         for given, status, count in (("in/a.ttl", 2, 2), ("in", 1, 1)):
             told = said(dedup(urnscan, given, "-o", "clusters.parquet", status=status))
             assert len(told) == count

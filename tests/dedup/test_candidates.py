@@ -20,9 +20,7 @@ c9,Inventd inks,"Wimpelfeld, Ansgar",1998,,1st ed.
 
 def pairs_of(folder, text, **options):
     (folder / "cards.csv").write_text(text)
-    found = urnscan.deduplicate(
-        folder / "cards.csv", fields=True, candidates=folder / "pairs.csv", force=True, **options
-    )
+    found = urnscan.deduplicate(folder / "cards.csv", candidates=folder / "pairs.csv", force=True, **options)
     with (folder / "pairs.csv").open(encoding="utf-8-sig", newline="") as file:
         return found, [(row["record_id"], row["other_record_id"]) for row in csv.DictReader(file)]
 
@@ -34,7 +32,7 @@ def test_author_year_and_nearly_the_title(tmp_path):
     found, pairs = pairs_of(tmp_path, CARDS)
     assert pairs == [("c1", "c2"), ("c1", "c7"), ("c2", "c7")]
     assert found.report.duplicates == 1  # c3 is that of c1: no pair removes or joins anything
-    assert found.clusters.equals(urnscan.deduplicate(tmp_path / "cards.csv", fields=True).clusters)
+    assert found.clusters.equals(urnscan.deduplicate(tmp_path / "cards.csv").clusters)
 
 
 def test_they_do_not_need_the_brake(tmp_path):

@@ -65,7 +65,7 @@ class TestMARC:
     @pytest.mark.skipif(shutil.which("yaz-marcdump") is None, reason="yaz is not installed")
     def test_yaz_reads_it(self, dump, tmp_path):
         out = tmp_path / "out.mrc"
-        urnscan.deduplicate(dump, fields=True, deduplicated=out, carry=["856"])
+        urnscan.deduplicate(dump, deduplicated=out, carry=["856"])
         done = subprocess.run(["yaz-marcdump", "-n", "-p", out], capture_output=True, text=True, check=True)
         assert done.stderr == ""
         assert "Warning" not in done.stdout
@@ -73,8 +73,8 @@ class TestMARC:
 
     def test_nothing_to_carry_is_the_same_dump(self, dump, tmp_path):
         plain, carried = tmp_path / "plain.mrc", tmp_path / "carried.mrc"
-        urnscan.deduplicate(dump, fields=True, deduplicated=plain)
-        assert urnscan.deduplicate(dump, fields=True, deduplicated=carried, carry="999").report.carried == 0
+        urnscan.deduplicate(dump, deduplicated=plain)
+        assert urnscan.deduplicate(dump, deduplicated=carried, carry="999").report.carried == 0
         assert carried.read_bytes() == plain.read_bytes()
 
     def test_another_encoding_is_told(self, tmp_path):
@@ -82,7 +82,7 @@ class TestMARC:
         dump, out = tmp_path / "dump.mrc", tmp_path / "out.mrc"
         kept = iso(ONE, " ")
         dump.write_bytes(kept + iso(THREE))
-        found = urnscan.deduplicate(dump, fields=True, deduplicated=out, carry="856")
+        found = urnscan.deduplicate(dump, deduplicated=out, carry="856")
         assert out.read_bytes() == kept
         ((name, reason),) = found.report.not_carried
         assert name == f"{dump}: record 1"
@@ -96,7 +96,7 @@ def test_marcxml_and_iso_2709(tmp_path):
     a.write_bytes(before + one + behind)
     b.write_bytes(iso(THREE))
     out.mkdir()
-    report = urnscan.deduplicate([a, b], fields=True, deduplicated=out, carry=["852", "856"]).report
+    report = urnscan.deduplicate([a, b], deduplicated=out, carry=["852", "856"]).report
     (record,) = pymarc.parse_xml_to_array(io.BytesIO((out / "a.xml").read_bytes()))
     assert [each.subfields[0].value for each in record.get_fields("852", "856")] == ["DE-1", "DE-2", "http://c/é"]
     assert report.carried == 2

@@ -27,7 +27,7 @@ def shelf(tmp_path):
     """A dump and its review, and a function that writes decisions into the review and applies them."""
     dump, review = tmp_path / "shelf.csv", tmp_path / "review.csv"
     dump.write_text(BOOKS)
-    urnscan.deduplicate(dump, fields=True, review=review)
+    urnscan.deduplicate(dump, review=review)
 
     def decide(words, *, text=BOOKS, separator=",", **options):
         with review.open(encoding="utf-8-sig", newline="") as file:
@@ -39,7 +39,7 @@ def shelf(tmp_path):
             writer.writeheader()
             writer.writerows(rows)
         dump.write_text(text)
-        return urnscan.deduplicate(dump, fields=True, decisions=edited, **options)
+        return urnscan.deduplicate(dump, decisions=edited, **options)
 
     return decide
 

@@ -30,7 +30,7 @@ def clusters(tmp_path, lines, **options):
     """The groups of record identifiers, and the reasons, of a CSV dump."""
     dump = tmp_path / "dump.csv"
     dump.write_text("\n".join(["id,isbn,doi,oclc_number,title", *lines, ""]))
-    rows = urnscan.deduplicate(dump, fields=True, **options).clusters.to_pylist()
+    rows = urnscan.deduplicate(dump, **options).clusters.to_pylist()
     of = {}
     for row in rows:
         of.setdefault(row["cluster"], []).append(row["record_id"])

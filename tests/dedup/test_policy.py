@@ -57,7 +57,7 @@ class TestPolicy:
         ("values", "message"),
         [
             ({"max_class": "many"}, "max_class must be a whole number, not 'many'"),
-            ({"fields": "no"}, "fields must be True or False, not 'no'"),
+            ({"any_urn": "no"}, "any_urn must be True or False, not 'no'"),
             ({"weak": 5}, "weak must be strings, not 5"),
             ({"keep": 5}, "keep must be strings, not 5"),
             ({"agree": 5}, "agree must be strings, not 5"),

@@ -24,7 +24,7 @@ def test_what_is_in_doubt(tmp_path):
     """All records of a component where one is held apart, the kept one of each cluster first; no others."""
     dump = tmp_path / "shelf.csv"
     dump.write_text(BOOKS)
-    found = urnscan.deduplicate(dump, fields=True, review=tmp_path / "review.csv")
+    found = urnscan.deduplicate(dump, review=tmp_path / "review.csv")
     rows = rows_of(tmp_path / "review.csv")
     assert [(row["record_id"], row["decision"], row["edition"]) for row in rows] == [
         ("b3", "keep", "1st ed."),
@@ -40,7 +40,7 @@ def test_too_many(tmp_path):
     """Of a component that is too large all stay, and all are shown."""
     dump = tmp_path / "shelf.csv"
     dump.write_text(BOOKS)
-    urnscan.deduplicate(dump, fields=True, review=tmp_path / "review.csv", max_cluster=2)
+    urnscan.deduplicate(dump, review=tmp_path / "review.csv", max_cluster=2)
     rows = rows_of(tmp_path / "review.csv")
     assert [(row["record_id"], row["decision"], row["reason"]) for row in rows] == [
         (name, "apart", "max-cluster") for name in ("b3", "b5", "b6")
@@ -51,7 +51,7 @@ def test_equal_records_have_equal_digests(tmp_path):
     """A digest is that of the octets of a record, wherever it stands; in a spreadsheet it is no number."""
     dump = tmp_path / "shelf.csv"
     dump.write_text(BOOKS + BOOKS.splitlines()[-1] + "\n")
-    urnscan.deduplicate(dump, fields=True, review=tmp_path / "review.csv")
+    urnscan.deduplicate(dump, review=tmp_path / "review.csv")
     digests = {row["record"]: row["digest"] for row in rows_of(tmp_path / "review.csv")}
     assert digests["6"] == digests["7"] != digests["5"]
     assert all(digest.startswith("d") for digest in digests.values())
@@ -61,5 +61,5 @@ def test_nothing_is_in_doubt(tmp_path):
     """The table is there, without rows."""
     dump = tmp_path / "shelf.csv"
     dump.write_text("".join(BOOKS.splitlines(keepends=True)[:3]))
-    assert urnscan.deduplicate(dump, fields=True, review=tmp_path / "review.csv").report.duplicates == 1
+    assert urnscan.deduplicate(dump, review=tmp_path / "review.csv").report.duplicates == 1
     assert rows_of(tmp_path / "review.csv") == []

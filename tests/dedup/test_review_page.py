@@ -21,7 +21,7 @@ def dump(tmp_path):
 
 
 def page_of(*dumps, to, **options):
-    report = urnscan.deduplicate(*dumps, fields=True, review=to, force=True, **options).report
+    report = urnscan.deduplicate(*dumps, review=to, force=True, **options).report
     return to.read_text(), report
 
 

@@ -31,7 +31,7 @@ def test_processes_change_nothing(dumps, tmp_path):
     found, copies = {}, {}
     for jobs in (1, 3):
         (tmp_path / str(jobs)).mkdir()
-        given = {"fields": True, "deduplicated": tmp_path / str(jobs), "exclude": "[13]/*", "jobs": jobs}
+        given = {"deduplicated": tmp_path / str(jobs), "exclude": "[13]/*", "jobs": jobs}
         found[jobs] = urnscan.deduplicate(dumps, **given)
         copies[jobs] = {path.name: path.read_bytes() for path in (tmp_path / str(jobs)).rglob("*") if path.is_file()}
     assert len(copies[1]) == len(NAMES)
@@ -79,7 +79,7 @@ def doubtful(tmp_path, monkeypatch):
 @pytest.mark.full
 def test_processes_compare_as_one_does(doubtful):
     """docs/reference/dedup.md, Time and memory: who compares descriptions changes no cluster and no reason."""
-    found = {jobs: urnscan.deduplicate(doubtful, fields=True, jobs=jobs) for jobs in (1, 2, 3)}
+    found = {jobs: urnscan.deduplicate(doubtful, jobs=jobs) for jobs in (1, 2, 3)}
     assert found[1].report.duplicates > 9
     assert found[1].report.apart > 9
     for jobs in (2, 3):
@@ -93,7 +93,7 @@ def test_a_process_that_dies_while_it_compares(doubtful, monkeypatch):
     dying = "from urnscan.dedup.join import component_batches; from urnscan.dedup.read import workers; component_batches.rules_of = lambda _: workers.os._exit(9)"
     monkeypatch.setattr(workers, "_SERVE", f"{dying}; workers.serve()")
     with pytest.raises(FatalError, match=r"a process that read records has died.*jobs=1"):
-        urnscan.deduplicate(doubtful, fields=True, jobs=2)
+        urnscan.deduplicate(doubtful, jobs=2)
 
 
 @pytest.mark.full

@@ -19,7 +19,7 @@ CASES = Path(__file__).parents[1] / "dedup" / "cases"
 
 
 def rows_of(*dumps, **options):
-    found = urnscan.deduplicate(*dumps, **{"fields": True} | options)
+    found = urnscan.deduplicate(*dumps, **options)
     assert not found.report.failures
     return found.clusters.to_pylist()
 
@@ -74,13 +74,13 @@ class TestCases:
         assert [row["urns"] for row in rows_of(dump)] == [["urn:isbn:9780395363416"], []]
 
     def test_anywhere_in_the_record(self, tmp_path):
-        """Without `fields` a URN anywhere counts, and the descriptions are compared, too."""
+        """With `any_urn` a URN anywhere counts, and the descriptions are compared, too."""
         dump = tmp_path / "a.jsonl"
         urn = "urn:nbn:de:101:1-2"
         dump.write_bytes(
             lines({"title": "Inks", "note": urn}, {"title": "Grammar", "note": urn}, {"title": "Inks", "x": urn})
         )
-        rows = rows_of(dump, fields=False)
+        rows = rows_of(dump, any_urn=True)
         assert [row["decision"] for row in rows] == ["kept", "apart", "removed"]
         assert [row["reason"] for row in rows] == ["title"] * 3
         assert [row["joined_by"] for row in rows] == [[urn], [], [urn]]
@@ -159,12 +159,12 @@ class TestMaxCluster:
         chain = [{"urn": [f"urn:foo:{at}", f"urn:foo:{at + 1}"], "title": "T"} for at in range(6)]
         dump.write_bytes(lines(*[{"urn": "urn:foo:x"}] * 2, *chain))
         for agree in ("none", "title"):
-            found = urnscan.deduplicate(dump, fields=True, max_cluster=5, agree=agree)
+            found = urnscan.deduplicate(dump, max_cluster=5, agree=agree)
             assert found.report.too_large == [(f"{dump}: record 3", 6)]
             assert found.report.duplicates == 1
             assert found.report.apart == 0
             assert found.clusters["reason"].to_pylist() == [None, None, *["max-cluster"] * 6]
-        assert urnscan.deduplicate(dump, fields=True, max_cluster=6).report.duplicates == 6
+        assert urnscan.deduplicate(dump, max_cluster=6).report.duplicates == 6
 
     def test_pieces_of_one_record_are_one(self, tmp_path):
         """A subject whose statements are scattered is one thing, however many pieces it has."""
@@ -173,7 +173,7 @@ class TestMaxCluster:
         about = b'<urn:example:lamp> <http://purl.org/dc/terms/title> "Lamp" .\n'
         other = b'<urn:example:other> <http://purl.org/dc/terms/title> "Other" .\n'
         path.write_bytes((about + other) * 30)
-        found = urnscan.deduplicate(path, fields=True, max_cluster=5)
+        found = urnscan.deduplicate(path, max_cluster=5)
         assert found.report.clusters == 2
         assert found.report.too_large == []
 

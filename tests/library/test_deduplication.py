@@ -30,7 +30,7 @@ every_format = pytest.mark.parametrize("format_", FORMATS)
 def deduplicate(folder, dump, **options):
     path = folder / dump.name
     path.write_bytes(dump.octets)
-    given = {"weak": dump.weak, "max_class": dump.max_class} | options
+    given = {"weak": dump.weak, "max_class": dump.max_class, "any_urn": True} | options
     if dump.format == "line":
         given["record"] = "line"
     return urnscan.deduplicate(path, **given)
@@ -52,7 +52,7 @@ class TestClusters:
     @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
     def test_as_they_were_planted(self, tmp_path, format_, fields, seed):
         dump = make_dump(format_, seed, 60, fields=fields)
-        found = deduplicate(tmp_path, dump, fields=fields)
+        found = deduplicate(tmp_path, dump, any_urn=not fields)
         assert not found.report.failures
         rows = found.clusters.to_pylist()
         assert [row["cluster"] for row in rows] == first_of_each(dump.clusters)
@@ -425,11 +425,12 @@ class TestInputs:
 
 
 def test_syntax_without_slash(tmp_path):
-    """A URN of rfc2141bis-03 ends at "/": all DOIs of a publisher would be one."""
+    """A URN of rfc2141bis-03 ends at "/": all DOIs of a publisher would be one. So every URN counts, and no DOI."""
     path = tmp_path / "a.txt"
-    path.write_text("urn:doi:10.5555/a\n")
-    with pytest.raises(urnscan.FatalError, match="fields=True is not for rfc2141bis-03"):
-        urnscan.deduplicate(path, record="line", fields=True, syntax="rfc2141bis-03")
+    path.write_text("{doi}\n{doi}\n".format(doi='{"doi": "10.5555/a", "note": "urn:isbn:9780395363416"}'))
+    by_syntax = {syntax: urnscan.deduplicate(path, syntax=syntax).clusters for syntax in ("rfc8141", "rfc2141bis-03")}
+    urns = {syntax: clusters.column("urns").to_pylist() for syntax, clusters in by_syntax.items()}
+    assert urns == {"rfc8141": [["urn:doi:10.5555/a"]] * 2, "rfc2141bis-03": [["urn:isbn:9780395363416"]] * 2}
 
 
 def test_a_dump_that_is_not_in_its_archive_any_more(tmp_path):

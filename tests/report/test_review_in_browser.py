@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("review")
     (folder / "shelf.csv").write_text(shelf())
     for name in ("page.html", "table.csv"):
-        urnscan.deduplicate(folder / "shelf.csv", fields=True, review=folder / name)
+        urnscan.deduplicate(folder / "shelf.csv", review=folder / name)
     return folder
 
 
@@ -66,7 +66,7 @@ class TestDecisions:
         page.keyboard.press("t")
         decisions = saved(page, tmp_path / "decisions.csv", press="s")
         assert [row["decision"] for row in rows_of(decisions)] == ["apart", "together", "together"]
-        found = urnscan.deduplicate(folder / "shelf.csv", fields=True, decisions=decisions)
+        found = urnscan.deduplicate(folder / "shelf.csv", decisions=decisions)
         assert not found.report.refused
         rows = [row for row in found.clusters.to_pylist() if row["title"] == HOSTILE[2]]
         assert [(row["record_id"][-1], row["decision"]) for row in rows] == [

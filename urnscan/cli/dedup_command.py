@@ -46,7 +46,7 @@ def _about(formats: Iterable[str]) -> About:
         "the records that stay keep every octet. A dump may be plain, compressed, in an archive, or behind a URL. Its "
         f"format is known by its content: {', '.join(formats)}.",
         examples={
-            "write a catalogue without its duplicates": "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
+            "write a catalogue without its duplicates": "urnscan dedup dump.mrc.gz --deduplicated unique.mrc.gz",
             "show which records are the same, as a table and as an HTML page": (
                 "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html"
             ),
@@ -92,10 +92,12 @@ _OUTPUT = {
     "--force": flag("replace outputs that exist"),
 }
 _JOINING = {
-    "--fields": flag(
-        "use only the fields with identifiers of the record itself (MARC 020, 022, 024, 856; MODS and DC identifier; "
-        "...), where ISBN, ISSN, DOI and UUID count as URNs, too (default: every URN that stands in a record)"
+    "--any-urn": flag(
+        "count every URN in a record (default: the identifiers in the record's own fields, such as MARC 020, 022, 024 "
+        "and 856, where ISBN, ISSN, DOI and UUID count as URNs, too; a URN elsewhere names another thing)"
     ),
+    # Accepted and without effect: it was the way to what is the default now.
+    "--fields": {"action": "store_true", "help": argparse.SUPPRESS},
     "--keys": option(
         "KEYS",
         f"what joins records: {', '.join(_KEYS)}; urn alone: nothing but URNs (default: all)",
@@ -207,7 +209,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
         files.commit(report.metadata(options, policy))
     _say_left_out(report, policy)
     if not arguments.quiet:
-        for sentence in (*report.silences(fields=policy.fields), *report.mistakes()):
+        for sentence in (*report.silences(), *report.mistakes()):
             say(sentence)
         parts = report.parts(has_keys=policy.has_keys)
         say_counts(parts, report.seconds, paths, count_of(report.failures), count_of(report.notes))

@@ -73,8 +73,10 @@ class DedupReport:
     """Occurrences whose names hold components of RFC 8141 (`?+`, `?=`, `#`); always 0 but in rfc2141."""
     left_out: int | None = None
     """Occurrences of names that do not count, by `nid` and `not_nid`; None where all names do."""
-    silent: Sequence[tuple[str, int]] = ()
-    """Dumps without any URN: name and number of records."""
+    silent: Sequence[tuple[str, int, bool]] = ()
+    """Dumps without any URN: name, number of records, and whether only their own identifiers count."""
+    unknown: Sequence[str] = ()
+    """Names of the dumps without a field that is known to contain identifiers, so that every URN in them counts."""
     apart: int = 0
     """Records that share a URN with a record of another cluster, as descriptions contradict each other."""
     refused: Sequence[tuple[int, str]] = ()
@@ -119,19 +121,23 @@ class DedupReport:
             *others_left_out(self.left_out),
         ]
 
-    def silences(self, *, fields: bool) -> list[str]:
-        """Sentences about records without anything that could join them: the first dumps in which all are so, or most."""
+    def silences(self) -> list[str]:
+        """Sentences about dumps in which nothing joins a record, and about those in which every URN counts: the first of them."""
         which = "" if self.left_out is None else f" that {option('nid', None)} and {option('not_nid', None)} let count"
-        remedy = f"{option('fields')} counts ISBN, DOI and their like"
-        reason = f"has an identifier of its own{which}" if fields else f"holds a URN{which}; {remedy}"
-        lines = [
-            f"{name}: none of its {counted(records, 'record')} {reason}" for name, records in self.silent[:_REPORTED]
+        without = [
+            f"{name}: none of its {counted(records, 'record')} "
+            + (
+                f"has an identifier of its own{which}; {option('any_urn')} counts every URN"
+                if own
+                else f"holds a URN{which}"
+            )
+            for name, records, own in self.silent
         ]
-        if len(self.silent) > _REPORTED:
-            lines.append(f"the same holds for {counted(len(self.silent) - _REPORTED, 'more dump')}")
-        if not (lines or fields) and 2 * self.without > self.records:
-            lines.append(f"most records have no identifier that counts; {remedy}")
-        return lines
+        unknown = [
+            f"{name}: has no field that is known to hold identifiers, so every URN in a record counts"
+            for name in self.unknown
+        ]
+        return [*_first(without), *_first(unknown)]
 
     def mistakes(self) -> list[str]:
         """Sentences about records that nothing but an identifier with a wrong check digit names: the first, and how many."""
@@ -155,6 +161,12 @@ class DedupReport:
         return {**options.metadata(), **policy.metadata(), "counts": counts}
 
 
+def _first(sentences: Sequence[str]) -> list[str]:
+    """The first sentences, each about a dump, and one about the others."""
+    rest = len(sentences) - _REPORTED
+    return [*sentences[:_REPORTED], *([f"the same holds for {counted(rest, 'more dump')}"] if rest > 0 else [])]
+
+
 def run(
     inputs: Sequence[Argument], options: Options, policy: Policy, outputs: Outputs, progress: Progress
 ) -> DedupReport:
@@ -166,7 +178,7 @@ def run(
     Raises FatalError if no input could be read, with `strict` if one could not, and if the dumps cannot be written;
     raises the errors of the outputs.
     """
-    _check(options, policy, outputs)
+    _check(policy, outputs)
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
     report = DedupReport(failures=failures.failures, notes=failures.notes)
@@ -222,12 +234,8 @@ def run(
     return report
 
 
-def _check(options: Options, policy: Policy, outputs: Outputs) -> None:
+def _check(policy: Policy, outputs: Outputs) -> None:
     """Raise FatalError for options that do not go together."""
-    if policy.fields and options.syntax == "rfc2141bis-03":
-        raise FatalError(
-            f"{option('fields')} is not for rfc2141bis-03, in which a DOI cannot be written: a name ends at /"
-        )
     if policy.carry and outputs.dumps is None:
         raise FatalError(f"{option('carry')} changes what {option('deduplicated')} writes: name a file for it")
 
@@ -283,7 +291,9 @@ def _count(report: DedupReport, reading: ReadDumps) -> None:
     report.damaged = sum(dump.damaged for dump in dumps)
     report.without = sum(dump.without for dump in dumps)
     report.wrong, report.wrong_identifiers = sum(dump.wrong for dump in dumps), reading.records.wrong
-    report.silent = [(dump.name, dump.records) for dump in dumps if 0 < dump.records == dump.without]
+    report.silent = [(dump.name, dump.records, dump.own) for dump in dumps if 0 < dump.records == dump.without]
+    if not reading.any_urn:
+        report.unknown = [dump.name for dump in dumps if dump.records and dump.format.has_fields and not dump.own]
     report.cut, report.trimmable = reading.records.cut, reading.records.occurrences.trimmable
     report.components_in_names = reading.records.occurrences.components_in_names
 

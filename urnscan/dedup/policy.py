@@ -47,8 +47,8 @@ class Policy:
     ('issn', 'oasis')
     """
 
-    fields: bool = False
-    """Only the identifiers in the record's own fields count; native ones (ISBN, DOI) count as their URNs."""
+    any_urn: bool = False
+    """Every URN that is in a record counts, and not only the identifiers in its own fields (ISBN, DOI, URN)."""
     keys: tuple[str, ...] = KEYS
     """Kinds of keys that join records, of `records.keys.kinds`; "all" alone: all of them."""
     weak: tuple[str, ...] = WEAK
@@ -80,7 +80,7 @@ class Policy:
         weak = [name for name in as_strings("weak", self.weak) if name.strip()]  # "" means that none is weak
         object.__setattr__(self, "weak", read_beginnings(option("weak", None), weak, get_syntax("rfc2141")))
         object.__setattr__(self, "keys", _kinds(self.keys))
-        object.__setattr__(self, "fields", as_flag("fields", self.fields))
+        object.__setattr__(self, "any_urn", as_flag("any_urn", self.any_urn))
         object.__setattr__(self, "keep", read_rules(self.keep))
         object.__setattr__(self, "carry", _tags(self.carry))
         object.__setattr__(self, "decisions", decisions_of(self.decisions))

@@ -46,6 +46,8 @@ class Dump:
     octets: int = 0
     checksum: int = 0
     """CRC-32 of the octets; 0 if the dump is read only once."""
+    own: bool = False
+    """Whether the identifiers in the record's own fields count, and not every URN."""
     spooled: int | None = None
     """Offset in the spool; None if the input can be read again."""
 

@@ -27,7 +27,7 @@ from urnscan.urn.namespaces.judgement_columns import namespace_forms
 
 _TEXTS = {
     "a.txt": b"see urn:isbn:0451450523, (URN:ISBN:0451450523) and https://r.example/urn:nbn:de:101-1?x\n",
-    "b.txt": b"urn:isbn:0-395-36341-1 urn%3Aissn%3A0317-8471 urn:x urn:x-a:b%2C?+c\n",
+    "b.txt": b"urn:isbn:0-395-36341-1 urn%3Aissn%3A0317-8471 urn:x urn:x-a:b%2C?+c urn:x-a:p%D0%B0%C2%AD\n",
 }
 _WARC = (
     b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nContent-Type: application/http\r\n"
@@ -108,7 +108,7 @@ def _use_all() -> None:
         scan(folder, syntax="rfc8141", equivalence="namespace", recover="all", not_nid="example", progress=False)
         for name, dump in _DUMPS.items():
             (Path(folder) / name).write_bytes(dump)
-        deduplicate(*(Path(folder) / name for name in _DUMPS), fields=True, progress=False)
+        deduplicate(*(Path(folder) / name for name in _DUMPS), progress=False)
 
 
 @contextlib.contextmanager

@@ -81,7 +81,7 @@ class Dedup:
         names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
         table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
         more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
-        hints = "".join(f"<p>{html_text(hint)}</p>" for hint in report.silences(fields=metadata["fields"]))
+        hints = "".join(f"<p>{html_text(hint)}</p>" for hint in report.silences())
         hints += html_hints(report.trimmable, report.components_in_names)
         below = hints + html_failures(report.failures, report.notes)
         return html_counts(*counts) + table + more + below
@@ -97,7 +97,8 @@ def deduplicate(
     candidates: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: bool | None = None,
-    fields: bool = False,
+    any_urn: bool = False,
+    fields: bool = True,
     keys: str | Iterable[str] = KEYS,
     weak: str | Iterable[str] = WEAK,
     max_class: int | str = 100,
@@ -136,7 +137,7 @@ def deduplicate(
     `candidates` has pairs of records that share no key and may be the same. With `force`, existing outputs are replaced.
     `decisions` is the path of a table of `review` that people have edited, `never_join` that of a table with pairs of
     identifiers whose records are never joined.
-    `fields` to `record` are the fields of `Policy`; the others are options of `scan`, with three other defaults.
+    `any_urn` and `keys` to `record` are the fields of `Policy`; the others are options of `scan`, with three other defaults. `fields` is accepted and does nothing.
     `equivalence` is "namespace". `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as `urn:a:b`.
     `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs` is the number of processes that read
     dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: as many as there are cores; 1: only this process.
@@ -145,7 +146,7 @@ def deduplicate(
     TypeError) for invalid options. All rows are in memory: for very large dumps use the command.
 
     >>> from urnscan import deduplicate, samples
-    >>> result = deduplicate(samples() / "catalogue.marcxml.xml", fields=True)
+    >>> result = deduplicate(samples() / "catalogue.marcxml.xml")
     >>> result.report.records, result.report.duplicates
     (5, 1)
     >>> result.clusters.select(["record_id", "cluster", "kept"]).slice(1, 1).to_pylist()

@@ -48,6 +48,7 @@ class OwnField:
     once: bool = False
     source: str = ""
     source_in: str = ""
+    vague: bool = False
     is_key: bool = False
 
 

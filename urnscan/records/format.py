@@ -36,7 +36,9 @@ class Format:
     numbered: bool = True
     """Whether the name of a record identifies the record. In Dublin Core it identifies the work that the record describes."""
     has_fields: bool = True
-    """Whether a record has fields, so that it can have keys other than URNs."""
+    """Whether a record has fields, so that it can have keys other than URNs, and identifiers of its own."""
+    knows_fields: Callable[[bytes], bool] = lambda _head: True
+    """Whether a dump with these first octets has fields that are known to contain identifiers: a table may have none."""
     recipe: str = ""
     """For a format that is recognised and not read: how to convert a dump. Empty if the format is read."""
     in_columns: bool = False

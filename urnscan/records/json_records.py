@@ -17,7 +17,7 @@ from urnscan.records.description import pack
 from urnscan.records.fields import Own
 from urnscan.records.format import Format
 from urnscan.records.marc_fields import MarcFields, SplitField
-from urnscan.records.named_values import RANKS, Pairs, identifier, own_identifiers, statements
+from urnscan.records.named_values import RANKS, Pairs, are_known, identifier, own_identifiers, statements
 from urnscan.records.record import Cut, Record, RecordReader
 
 # Names of arrays of records: JSON-LD, Crossref, DataCite, OpenAlex, Solr, Elasticsearch, OData, GeoJSON.
@@ -35,6 +35,8 @@ _OF_RECORDS = frozenset(
     "identifiers urn isbn isbn10 isbn13 issn issnl eissn doi uuid handle pid lccn oclc title titles author authors "
     "creator creators leader".split()
 )
+# The name of a member.
+_MEMBER = re.compile(r'"((?:[^"\\]|\\.){1,100})"\s*:')
 _PUNCTUATION = re.compile("[ ._-]")
 # Most objects around an array.
 _DEEPEST = 4
@@ -106,6 +108,12 @@ def _marc(pairs: Pairs) -> MarcFields | None:
     pairs = [(tag, value) for field in fields if isinstance(field, tuple) for tag, value in field]
     is_marc = bool(pairs) and all(len(tag) == 3 and isinstance(value, (str, tuple)) for tag, value in pairs)
     return MarcFields(whole(leader), pairs, _split) if is_marc else None
+
+
+def _knows_fields(head: bytes) -> bool:
+    """Whether objects have members that are known to contain identifiers, or the fields of MARC."""
+    text = head.decode("utf-8", "replace")
+    return bool(_MARC_FIELDS.search(text)) or are_known(_MEMBER.findall(text), JsonArrayRecords.table)
 
 
 def show_json(octets: bytes) -> str:
@@ -220,6 +228,7 @@ FORMATS = (
         suffixes=(".json",),
         separator=b",",
         framed=True,
+        knows_fields=_knows_fields,
         show=show_json,
     ),
     Format(
@@ -228,6 +237,7 @@ FORMATS = (
         reader=JsonLineRecords,
         recognise=is_json_lines,
         suffixes=(".jsonl", ".ndjson", ".json"),
+        knows_fields=_knows_fields,
         show=show_json,
     ),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from urnscan.records import description
 from urnscan.records.decoded_text import whole
-from urnscan.records.fields import Own, OwnField, Table
+from urnscan.records.fields import Own, OwnField, Table, own_fields
 
 Pairs = Iterable[tuple[str, object]]
 """Names and values. A value is a string, an object (a tuple of such pairs) or an array (a list of values). Other values
@@ -46,6 +46,13 @@ def identifier(pairs: Pairs) -> str | None:
         if rank < best and isinstance(value, str) and value:
             best, best_value = rank, value
     return best_value and whole(best_value)
+
+
+def are_known(names: Collection[str], table: str) -> bool:
+    """Whether one of these names says that its value is an identifier, by a table of fields.toml. An `id` does not."""
+    known = own_fields(table)
+    rows = (row for name in names for row in known.get(_fold(name[:_LONGEST_NAME]), ()))
+    return any(not row.vague for row in rows) or "@id" in names
 
 
 def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:

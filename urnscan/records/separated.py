@@ -6,6 +6,7 @@ its first line is left out, and the next line is read as a row.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 
@@ -14,7 +15,7 @@ from urnscan.framing.lines import Damaged
 from urnscan.framing.rows import CsvLayout, Row, SeparatedRows, begin, first_rows
 from urnscan.records.description import pack
 from urnscan.records.format import Format
-from urnscan.records.named_values import RANKS, own_identifiers, statements
+from urnscan.records.named_values import RANKS, are_known, own_identifiers, statements
 from urnscan.records.record import Cut, Record, RecordReader
 
 _NAMES = (".csv", ".tsv", ".tab")
@@ -101,6 +102,12 @@ class SeparatedRecords(RecordReader):
         return Record(row.offset, row.octets, identifier, texts, own, description)
 
 
+def _knows_fields(head: bytes) -> bool:
+    """Whether a table has columns that are known to contain identifiers."""
+    layout, header = begin(Buffer(io.BytesIO(head).readinto))
+    return are_known(layout.names(header), SeparatedRecords.table)
+
+
 def _text(layout: CsvLayout, value: bytes) -> str:
     """The text of a value. In `="0123"`, which keeps Excel from reading a number, it is `0123`."""
     text = layout.value(value).decode("utf-8", "replace")
@@ -120,5 +127,6 @@ FORMATS = (
         recognise=is_separated,
         suffixes=(".csv", ".tsv"),
         framed=True,
+        knows_fields=_knows_fields,
     ),
 )

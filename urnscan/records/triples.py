@@ -14,7 +14,7 @@ from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, lines, too_long
 from urnscan.records import description
 from urnscan.records.description import Statement
-from urnscan.records.fields import Own, of_value
+from urnscan.records.fields import Own, of_value, own_fields
 from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
@@ -41,6 +41,8 @@ _GAP = rb"(?:" + _SPACE + _COMMENT + _EOL + rb")*+" + _SPACE
 _BETWEEN = re.compile(_GAP + rb"(?:\#[^\r\n]*+\Z)?+")
 _RUN = re.compile(_LINE + rb"(?:" + _GAP + rb"(?P=subject)" + _REST + rb")*+")
 _ANY_LINE = re.compile(rb"[^\r\n]*+(?:" + _EOL + rb"|\Z)")
+# A statement about a URN, at the beginning of a line.
+_ABOUT_URN = re.compile(rb"^[ \t]*<urn:", re.IGNORECASE | re.MULTILINE)
 _STATEMENT = re.compile(
     _SPACE.join((_GAP + _RESOURCE, rb"<([^>]*+)>", rb"(?:<([^>]*+)>|(" + _STRING + rb")|_)")) + _ANY_LINE.pattern
 )
@@ -188,6 +190,13 @@ def _characters(escapes: re.Match[bytes]) -> bytes:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
+def _knows_fields(head: bytes) -> bool:
+    """Whether statements have predicates that are known to give identifiers, or are about URNs."""
+    return bool(_ABOUT_URN.search(head)) or any(
+        b"<%b>" % field.encode() in head for field in own_fields(TripleRecords.table)
+    )
+
+
 FORMATS = (
     Format(
         name="ntriples",
@@ -199,6 +208,7 @@ FORMATS = (
         framed=True,
         keyed=True,
         numbered=False,
+        knows_fields=_knows_fields,
     ),
     Format(
         name="rdf",

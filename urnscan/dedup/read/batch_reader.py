@@ -48,7 +48,7 @@ class BatchReader:
         number = _numbers_of(batch)
         columns = read_columns(reader, records)
         damaged += ((int(number[at]), error) for at, error in columns.damaged.items())
-        texts, wrong = _of_own(columns) if settings.fields else (columns.texts, [])
+        texts, wrong = _of_own(columns) if settings.own else (columns.texts, [])
         keys = [] if keys_of is None else [*keys_of.read(columns)]
         octets = octets_of_each(records) if settings.digests or (keys_of and keys_of.has_octets) else []
         if keys_of is not None and keys_of.has_octets:

@@ -57,7 +57,7 @@ class ReadSettings:
     """Name of the format of the dump."""
     dump: int
     """Number of the dump, from 1."""
-    fields: bool
+    own: bool
     """Whether own identifiers count as URNs, and texts do not."""
     keys: tuple[str, ...] = ()
     """Kinds of keys; empty if only URNs count."""
@@ -69,7 +69,7 @@ class ReadSettings:
     def reader(self) -> RecordReader:
         """Open a reader of records."""
         format_ = FORMATS[self.format]
-        return format_.reader(own=self.fields, described=self.described, keys=bool(self.keys) and format_.has_fields)
+        return format_.reader(own=self.own, described=self.described, keys=bool(self.keys) and format_.has_fields)
 
     def key_reader(self) -> KeyColumns | None:
         """Open a reader of keys; None if only URNs count, or the format has no fields for keys."""

@@ -21,7 +21,7 @@ from urnscan.errors import FormatError, LimitError, SourceError, option
 from urnscan.formats.contents import Document, Values
 from urnscan.formats.context import INSIDE, Reading
 from urnscan.formats.unfold import open_documents
-from urnscan.framing.buffer import Buffer
+from urnscan.framing.buffer import HEAD, Buffer
 from urnscan.records.record import count_of
 from urnscan.run.failures import NO_PLACE, Failures
 from urnscan.run.options import Options
@@ -43,6 +43,8 @@ class ReadDumps:
     """Gives the folder for spilled rows."""
     second_reading: SecondReading
     """The second reading of the same dumps."""
+    any_urn: bool
+    """Whether every URN counts in all dumps."""
 
     def close(self) -> None:
         """Release thread and files."""
@@ -85,6 +87,7 @@ def read_dumps(
         options=options,
         folder=folder,
         second_reading=SecondReading(reader.dumps, reader.spool, reader.reading, on_read),
+        any_urn=reader.any_urn,
     )
 
 
@@ -103,6 +106,8 @@ class _DumpReader:
         records: RecordCollection,
     ) -> None:
         self._policy, self._outputs, self._failures = policy, outputs, failures
+        # A DOI cannot be written in rfc2141bis-03: a name ends at "/".
+        self.any_urn = policy.any_urn or options.syntax == "rfc2141bis-03"
         self._folder = folder
         self._formats = DumpFormats(policy.record, named)
         self._order = order
@@ -177,6 +182,9 @@ class _DumpReader:
         self.dumps.append(dump)
         self._order.is_in_dump = True
         try:
+            if format_.has_fields and not self.any_urn:
+                buffer.has(HEAD)
+                dump.own = format_.knows_fields(buffer.octets[buffer.at : buffer.at + HEAD])
             self._read_records(place, dump, buffer)
         finally:
             self._order.is_in_dump = False
@@ -219,7 +227,7 @@ class _DumpReader:
         return ReadSettings(
             dump.format.name,
             len(self.dumps),
-            policy.fields,
+            dump.own,
             policy.keys if policy.has_keys else (),
             policy.needs_descriptions or outputs.candidates is not None,
             outputs.has_review or policy.decisions is not None,

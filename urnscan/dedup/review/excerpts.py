@@ -50,7 +50,6 @@ class Excerpts:
     def __init__(self, options: Options, policy: Policy) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
         self._level = options.level
-        self._fields = policy.fields
         self._has_keys = policy.has_keys
         self._key_reader = KeyReader(policy.keys if policy.has_keys else (), 0)
 
@@ -63,7 +62,7 @@ class Excerpts:
         for at, record in enumerate(records):
             for own in self._own(record):
                 written = own.text.strip()
-                if self._fields and (text := as_text(own)):
+                if record.dump.own and (text := as_text(own)):
                     texts.append(text.encode())
                     owner.append((at, written))
                 spellings[at] += ((written, key) for key in self._key_reader.of_own(own))
@@ -77,7 +76,7 @@ class Excerpts:
 
     def _own(self, record: Beginning) -> Iterator[Own]:
         """Record-level identifiers of a record; none if it cannot be read without its wrapper."""
-        if not (self._fields or self._has_keys):
+        if not (record.dump.own or self._has_keys):
             return
         reader = record.dump.format.reader(own=True, keys=self._has_keys)
         items = [

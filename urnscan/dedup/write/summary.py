@@ -169,7 +169,7 @@ def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
         ("--max-class", f"{policy.max_class:,}" if isinstance(policy.max_class, int) else policy.max_class),
         ("--agree", ",".join(policy.agree) or "none"),
         ("--max-cluster", f"{policy.max_cluster:,}"),
-        ("--fields", "yes" if policy.fields else "no"),
+        ("--any-urn", "yes" if policy.any_urn else "no"),
         ("--trim", "yes" if options.trim else "no"),
         ("--resolver-tail", options.resolver_tail),
         *([("--recover", recover)] if recover else []),
