@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import urnscan
-from urnscan.compiled import jit, object_code
+from urnscan.compiled import jit, numba_internals, object_code
 from urnscan.compiled.jit import compiled, inlined, inner, read_only, with_last
 from urnscan.compiled.object_code import SOURCES, ObjectCode, source_key
 
@@ -214,7 +214,8 @@ class TestSources:
             if isinstance(node, ast.FunctionDef)
         }
         pending = [key for key, function in functions.items() if is_compiled(function, imports[key[0]])]
-        found, seen = {PACKAGE / "compiled/compiler.py", PACKAGE / "compiled/jit.py"}, {*pending}
+        found = {PACKAGE / f"compiled/{name}.py" for name in ("compiler", "jit", "numba_internals")}
+        seen = {*pending}
         for path, name in pending:  # the list grows during the loop
             found.add(path)
             for node in ast.walk(functions[path, name]):
@@ -302,9 +303,9 @@ class TestAnotherNumba:
 def test_without_the_modules_in_c(monkeypatch):
     """Another Numba may have them elsewhere: nothing is kept, and what others kept is not called."""
     monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", lambda *_: None)
-    without = [object_code._c_modules.__wrapped__, object_code.cache_folder.__wrapped__]
-    monkeypatch.setattr(object_code, "_c_modules", without[0])
-    monkeypatch.setattr(object_code, "cache_folder", without[1])
+    monkeypatch.setattr(object_code, "c_modules", numba_internals.c_modules.__wrapped__)
+    for name in ("_can_load", "cache_folder", "wheel_machine"):
+        monkeypatch.setattr(object_code, name, getattr(object_code, name).__wrapped__)
     assert object_code.cache_folder() is None
     assert object_code.load("a.b", ()) is None
     object_code.save("a.b", (), ObjectCode("entry", "environment", b"octets"))
@@ -312,8 +313,8 @@ def test_without_the_modules_in_c(monkeypatch):
 
 def test_code_that_cannot_be_linked_is_not_kept():
     """LLVM ends the process where a symbol is missing, such as one of Numba's that counts references."""
-    assert object_code.can_link(["memcpy", "PyTuple_New", "PyExc_TypeError", "numba_adapt_ndarray"])
-    assert not object_code.can_link(["memcpy", "NRT_MemInfo_call_dtor"])
+    assert numba_internals.can_link(["memcpy", "PyTuple_New", "PyExc_TypeError", "numba_adapt_ndarray"])
+    assert not numba_internals.can_link(["memcpy", "NRT_MemInfo_call_dtor"])
 
 
 @pytest.mark.parametrize("damage", [b"", b"a\nb", b"a"])

@@ -60,7 +60,7 @@ def test_half_of_the_functions_needs_none_of_the_others():
 def test_a_second_process_compiles_where_nothing_is_kept(monkeypatch, script, functions):
     """If it fails, nothing is lost: here all is kept anyway."""
     monkeypatch.setattr(compilation, "Options", lambda: Options(jobs=2))
-    monkeypatch.setattr(object_code, "is_begun", lambda: False)
+    monkeypatch.setattr(object_code, "count", lambda: 0)
     monkeypatch.setattr(compilation, "_USE_HALF", script)
     urnscan.warm_up()
     assert urnscan.warm_up().compiled == functions

@@ -23,7 +23,7 @@ NAME = "first-run"
 
 def run_first(config: pytest.Config) -> None:
     """Run the command once. Where nothing was compiled before, keep a copy of all that it compiled, and what it said."""
-    is_first = not object_code.is_begun()
+    is_first = not object_code.count()
     words = [sys.executable, "-m", "urnscan", PROSE, "--quiet"]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
@@ -43,7 +43,7 @@ def lay_first_run(config: pytest.Config, folder: Path) -> tuple[bytes, bytes]:
     """
     cache = getattr(config, "cache", None)
     kept = cache.mkdir(NAME) if cache else folder
-    if object_code._mark(kept / "code").exists():
+    if object_code._mark(kept / "code", object_code._machine()).exists():
         with patch.dict(os.environ, {"NUMBA_CACHE_DIR": str(folder)}):
             there = object_code.cache_folder.__wrapped__()
         shutil.copytree(kept / "code", there, dirs_exist_ok=True)

@@ -36,10 +36,12 @@ def _counted(arguments: argparse.Namespace) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
 
         def tell(line: str) -> None:
+            from urnscan.library.compilation import missing_functions
+
             if not arguments.quiet:
                 say(line)
             progress = show_progress(arguments, "compiling", lambda: None, stack)
-            progress.on_stage(Stage("compiling", unit=FUNCTIONS))
+            progress.on_stage(Stage("compiling", missing_functions(), FUNCTIONS))
             jit.count_with(progress.on_progress)
 
         jit.tell_with(tell)

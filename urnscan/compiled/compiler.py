@@ -11,16 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
-from numba.core.options import DefaultOptions
 
-from urnscan.compiled.object_code import ObjectCode, can_link
+from urnscan.compiled.numba_internals import ObjectCode, last_compiled, lean_options
 
-_LEAN: dict[str, bool] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
-"""A private option of Numba: `_nrt=False` switches off the counting of references to arrays.
-
-Numba counts them atomically whenever a function passes an array to another. The counting can take longer than the work
-on the array. A version of Numba without the option counts references, and the results are the same.
-"""
+_LEAN = lean_options()
 
 
 def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object], **options: bool | str) -> Any:  # noqa: ANN401 (Numba carries no types)
@@ -49,27 +43,6 @@ def external(name: str, result: str, arguments: tuple[str, ...]) -> object:
 
 
 def compile_for(function: Any, arguments: tuple[object, ...]) -> tuple[Callable[..., Any], ObjectCode | None]:  # noqa: ANN401 (as above)
-    """Compile a dispatcher for the types of these arguments: the function to call, and the object code to save on disk.
-
-    The object code is None if it cannot be saved: the code needs Python objects, or this version of Numba has other
-    private attributes.
-    """
+    """Compile a dispatcher for the types of these arguments: the function to call, and the object code to save on disk."""
     typeof: Any = numba.typeof
-    called = function.compile(tuple(map(typeof, arguments)))
-    try:
-        result = function.overloads[function.signatures[-1]]
-        environments = [result.environment, *result._find_referenced_environments()]  # noqa: SLF001 (all that is kept is private)
-        module = result.library._final_module  # noqa: SLF001
-        if any(environment.consts for environment in environments) or not can_link(_missing(module)):
-            return called, None
-        octets = result.library._get_compiled_object()  # noqa: SLF001
-        return called, ObjectCode(result.fndesc.llvm_cpython_wrapper_name, result.fndesc.env_name, octets)
-    except (AttributeError, RuntimeError, ValueError):
-        return called, None
-
-
-def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
-    """Symbols that an LLVM module uses but does not define, except LLVM's own."""
-    for value in (*module.functions, *module.global_variables):
-        if value.is_declaration and not value.name.startswith("llvm."):
-            yield value.name
+    return function.compile(tuple(map(typeof, arguments))), last_compiled(function)

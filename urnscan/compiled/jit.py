@@ -260,7 +260,7 @@ def notice() -> str:
 
 def kept_in() -> Path | None:
     """The folder in which compiled code is kept, or None. A read-only folder counts if it contains all compiled code."""
-    folder = object_code.cache_folder()
+    folder = object_code.WHEEL if object_code.wheel_machine() else object_code.cache_folder()
     if folder is None:
         return None
     return object_code.PACKAGE if folder.is_relative_to(object_code.PACKAGE) else folder.parent

@@ -41,6 +41,8 @@ _DUMPS = {
     "f.xml": b"<record><leader></leader></record>",
 }
 _URN = b"urn:isbn:0451450523"
+_FUNCTIONS = 41
+"""Number of functions that `warm_up` compiles."""
 _USE_HALF = "from urnscan.library.compilation import use_half; use_half()"
 
 
@@ -95,6 +97,11 @@ def warm_up() -> WarmUp:
     return WarmUp(jit.count() - earlier, time.monotonic() - began, jit.kept_in())
 
 
+def missing_functions() -> int:
+    """Number of functions that `warm_up` has to compile."""
+    return max(_FUNCTIONS - object_code.count(), 0)
+
+
 def _use_all() -> None:
     """Run small jobs that call every compiled function."""
     with tempfile.TemporaryDirectory() as folder, _second_process() as wait:
@@ -119,7 +126,7 @@ def _second_process() -> Iterator[Callable[[], object]]:
     compiled earlier. If the second process fails, this process compiles all functions.
     """
     process = None
-    if Options().jobs > 1 and object_code.cache_folder() is not None and not object_code.is_begun():
+    if Options().jobs > 1 and object_code.cache_folder() is not None and not object_code.count():
         with contextlib.suppress(OSError):
             process = start_python(
                 "-c", _USE_HALF, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

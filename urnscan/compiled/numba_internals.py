@@ -1,0 +1,117 @@
+"""All private parts of Numba that this package uses. No other module may use one.
+
+They were tried with Numba 0.61.0, the lowest version that pyproject.toml allows, and with 0.68.1. CI tries the lowest version
+and the newest each time: `.ci/lowest` installs the lowest versions and runs tests/compiled/test_jit.py, and `.ci/run`
+installs what pip takes, and runs all tests. `test_what_is_kept_is_called_without_numba` fails if a part is missing. Users of
+such a version lose no results: no code is kept, and each process compiles the functions it calls.
+"""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import functools
+import importlib.machinery
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+
+class ObjectCode(NamedTuple):
+    """One compiled function, with all functions that it calls, for one tuple of argument kinds."""
+
+    entry: str
+    """The symbol of the function that Python calls."""
+    environment: str
+    """The symbol of a pointer that must be set to an `Environment` object of Numba before the code runs."""
+    octets: bytes
+    """An object file, like those that a C compiler writes."""
+
+
+def version_text() -> bytes:
+    """The file that names Numba's version; empty without Numba. To import Numba for it would take half a second."""
+    spec = importlib.util.find_spec("numba")
+    return Path(spec.origin).with_name("_version.py").read_bytes() if spec and spec.origin else b""
+
+
+def lean_options() -> dict[str, bool]:
+    """The option `_nrt=False` of Numba, which switches off the counting of references to arrays.
+
+    Numba counts them atomically whenever a function passes an array to another. The counting can take longer than the work
+    on the array. A version of Numba without the option counts references, and the results are the same.
+    """
+    from numba.core.options import DefaultOptions  # noqa: PLC0415 (slow)
+
+    return {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+
+
+def last_compiled(dispatcher: Any) -> ObjectCode | None:  # noqa: ANN401 (Numba carries no types)
+    """The object code of what the dispatcher compiled last; None if it cannot be saved.
+
+    That is so if the code needs Python objects, or if this version of Numba has other private attributes.
+    """
+    try:
+        result = dispatcher.overloads[dispatcher.signatures[-1]]
+        environments = [result.environment, *result._find_referenced_environments()]  # noqa: SLF001 (all that is kept is private)
+        module = result.library._final_module  # noqa: SLF001
+        if any(environment.consts for environment in environments) or not can_link(_missing(module)):
+            return None
+        octets = result.library._get_compiled_object()  # noqa: SLF001
+        return ObjectCode(result.fndesc.llvm_cpython_wrapper_name, result.fndesc.env_name, octets)
+    except (AttributeError, RuntimeError, ValueError):
+        return None
+
+
+def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
+    """Symbols that an LLVM module uses but does not define, except LLVM's own."""
+    for value in (*module.functions, *module.global_variables):
+        if value.is_declaration and not value.name.startswith("llvm."):
+            yield value.name
+
+
+def can_link(names: Iterable[str]) -> bool:
+    """Whether all these external symbols can be resolved without Numba. If one is missing, LLVM ends the process."""
+    process = ctypes.CDLL(None)
+    return all(name in symbols() or hasattr(process, name) for name in names)
+
+
+@functools.cache
+def symbols() -> dict[str, int]:
+    """Addresses of the symbols that Numba's code needs in addition to those of Python and the C library."""
+    addresses = {"_Py_NoneStruct": id(None)}
+    for module in c_modules():
+        addresses |= {f"numba_{name}": address for name, address in module.c_helpers.items()}
+    for value in vars(builtins).values():
+        if isinstance(value, type) and issubclass(value, BaseException):
+            addresses[f"PyExc_{value.__name__}"] = id(value)
+    return addresses
+
+
+def python_function(module: ModuleType, name: str, address: int, engine: object) -> tuple[Callable[..., Any], int]:
+    """A Python function that calls the code at the address, and the address of its `Environment` object."""
+    _, functions = c_modules()
+    environment = functions.Environment({})
+    return functions.make_function(module, name, "", address, environment, (engine,)), id(environment)
+
+
+@functools.cache
+def c_modules() -> tuple[Any, Any]:
+    """The two C modules of Numba that compiled code needs. Raises ImportError if a version of Numba has other ones."""
+    spec = importlib.util.find_spec("numba")
+    folders = spec.submodule_search_locations if spec else None
+    helpers, functions = (_module_in(folders, name) for name in ("_helperlib", "_dynfunc"))
+    if not {"Environment", "make_function", "c_helpers"} <= {*dir(functions)} or not hasattr(helpers, "c_helpers"):
+        raise ImportError("numba")
+    return helpers, functions
+
+
+def _module_in(folders: list[str] | None, name: str) -> Any:  # noqa: ANN401 (as above)
+    """Module `name` of Numba, loaded from its file, so that the package `numba` is not imported."""
+    spec = importlib.machinery.PathFinder.find_spec(f"numba.{name}", folders)
+    if spec is None or spec.loader is None:
+        raise ImportError(name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
