@@ -93,6 +93,7 @@ class TestNotice:
     def no_command(self, monkeypatch):
         """A test before this may have run the command in this process, which tells all in one line."""
         monkeypatch.setattr(jit._WATCH, "is_all", False)
+        monkeypatch.setattr(object_code, "wheel_machine", lambda: None)
 
     def test_beside_the_package(self, monkeypatch):
         monkeypatch.setattr(object_code, "cache_folder", lambda: Path(jit.__file__).parent / "__pycache__")
