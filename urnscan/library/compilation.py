@@ -41,7 +41,7 @@ _DUMPS = {
     "f.xml": b"<record><leader></leader></record>",
 }
 _URN = b"urn:isbn:0451450523"
-_FUNCTIONS = 41
+_FUNCTIONS = 43
 """Number of functions that `warm_up` compiles."""
 _USE_HALF = "from urnscan.library.compilation import use_half; use_half()"
 
