@@ -28,49 +28,46 @@ urnscan.scan(sys.argv[2]).to_parquet(sys.argv[3])
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
+def test_a_wheel_with_object_code(tmp_path):
+    """One test: each worker that has a part of it would build the wheel, which takes two minutes."""
     pytest.importorskip("hatchling")
-    folder = tmp_path_factory.mktemp("wheel")
+    wheel = build(tmp_path / "wheel")
+    check_content(wheel)
+    run = install(wheel, tmp_path)
+    check_first_run(run, tmp_path)
+    check_where_nothing_can_be_written(run)
+    for variant in variants():
+        check_variant(run, tmp_path, variant)
+
+
+def build(folder):
+    """The wheel that `hatch build` makes."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
     subprocess.run(command, cwd=ROOT, check=True, env=os.environ | {"HATCH_BUILD_HOOK_ENABLE_CUSTOM": "true"})
     (path,) = folder.iterdir()
     return path
 
 
-@pytest.fixture(scope="module")
-def environment(wheel, tmp_path_factory):
-    """The folder of the programs of an environment with the wheel. Its other packages are those of this environment."""
-    folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel]
-    subprocess.run([folder / "bin" / "python", *install], check=True)
-    (packages,) = folder.glob("lib/python*/site-packages")
+def install(wheel, folder):
+    """Install the wheel into an environment whose other packages are those of this one. Runs a program there, for a user with an empty home."""
+    environment, home = folder / "environment", folder / "home"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    words = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel]
+    subprocess.run([environment / "bin" / "python", *words], check=True)
+    (packages,) = environment.glob("lib/python*/site-packages")
     # Files *.pth in that folder, such as that of an editable installation, are not read there.
     (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
-    return folder / "bin"
-
-
-@pytest.fixture
-def run(environment, tmp_path):
-    """Run a program there, for a user with an empty home; what it says on both streams."""
-    (tmp_path / "home").mkdir()
+    home.mkdir()
 
     def run(program, *words, **settings):
-        user = {"HOME": str(tmp_path / "home"), "PATH": os.defpath, "LANG": "C.UTF-8"}
-        return subprocess.run(
-            [environment / program, *words],
-            cwd=tmp_path,
-            env=user | settings,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
+        user = {"HOME": str(home), "PATH": os.defpath, "LANG": "C.UTF-8"} | settings
+        words = [environment / "bin" / program, *words]
+        return subprocess.run(words, cwd=folder, env=user, check=True, capture_output=True, text=True)
 
     return run
 
 
-def test_what_is_in_it(wheel):
+def check_content(wheel):
     """The same functions for each variant, and what an installer has to know."""
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if name.startswith("urnscan/object_code/")]
@@ -84,7 +81,7 @@ def test_what_is_in_it(wheel):
     assert not wheel.name.endswith("any.whl")
 
 
-def test_the_first_run(run, tmp_path):
+def check_first_run(run, tmp_path):
     """Nothing is compiled, so nothing is said of it and nothing is kept."""
     (tmp_path / "t.txt").write_text("see urn:isbn:0451450523\n")
     done = run("urnscan", "t.txt")
@@ -93,21 +90,20 @@ def test_the_first_run(run, tmp_path):
     assert not [*(tmp_path / "home").iterdir()]
 
 
-def test_nothing_can_be_written(run):
+def check_where_nothing_can_be_written(run):
     """A read-only installation, and a user without a home."""
     done = run("urnscan", "--warm-up", NUMBA_CACHE_DIR="/proc/nowhere", HOME="/nonexistent")
     assert done.stderr.startswith("urnscan: nothing to compile: all is there; compiled code is kept in ")
     assert done.stderr.endswith(f"{os.sep}site-packages{os.sep}urnscan\n")
 
 
-@pytest.mark.parametrize("variant", variants())
-def test_each_variant_has_all_functions_and_finds_the_same(run, tmp_path, variant):
-    """Also the lesser one, which no test on a better processor takes by itself; the same octets as code compiled here."""
+def check_variant(run, tmp_path, variant):
+    """It has all functions, and finds the same octets as code compiled here. A better processor would never take the lesser one."""
     samples = str(urnscan.samples())
     compiled, folder, count, has_numba = json.loads(
-        run("python", "-c", OTHER, variant, samples, "there.parquet").stdout
+        run("python", "-c", OTHER, variant, samples, f"{variant}.parquet").stdout
     )
     assert (compiled, count, has_numba) == (0, 0, False)
     assert Path(folder).name == "urnscan"
-    urnscan.scan(samples).to_parquet(tmp_path / "here.parquet")
-    assert (tmp_path / "there.parquet").read_bytes() == (tmp_path / "here.parquet").read_bytes()
+    urnscan.scan(samples).to_parquet(tmp_path / f"here-{variant}.parquet")
+    assert (tmp_path / f"{variant}.parquet").read_bytes() == (tmp_path / f"here-{variant}.parquet").read_bytes()
