@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.dedup.compare.agreement import ASPECTS, RULES, compare, rules_of
-from urnscan.dedup.compare.features import _kinds_in, known_words
+from urnscan.dedup.compare.features import _kinds_in, alone, have_opposites
+from urnscan.dedup.compare.known_words import known_words
+from urnscan.dedup.compare.parts import NO_PART, differ, is_sequence_among, numbers_in, part_of
 from urnscan.records.description import Description, axes
 
 ARTICLE = "\x98Die \x9cUhrmacher"
@@ -212,3 +214,129 @@ def test_each_kind_of_work_is_found_by_the_words_that_hint_at_it(data):
     name, pattern = data.draw(st.sampled_from(sorted(known_words().kinds.items())))
     title = data.draw(st.from_regex(pattern, fullmatch=True))
     assert name in _kinds_in([title])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *[("vol 2 pt 1", "vol 2 pt 2"), ("volume 2 part 1", "volume 2 part 2"), ("bd 2 teil 3", "bd 2 teil 2")],
+        *[
+            ("jg 5 h 6", "jg 5 h 5"),
+            ("bd 2 1", "bd 2 2"),
+            ("2 band 2 teil", "2 band 1 teil"),
+            ("12a", "12b"),
+            ("12a", "12"),
+        ],
+        *[
+            ("38075 f1 tm", "38075 f2 tm"),
+            ("第一冊", "第二冊"),
+            ("第十二巻", "第十三巻"),
+            ("上巻", "下巻"),
+            ("\u0661", "\u0662"),
+        ],
+        *[("vol 2", "vol 1 pt 2"), ("tome xl", "tome xli"), ("том первый 3", "том 4"), ("teil eins", "teil zwei")],
+        *[("1998 2", "1998 3"), ("1998", "1999"), ("vol 2 1998", "vol 3 1999"), ("1 2", "2 1")],
+    ],
+)
+def test_other_parts(one, other):
+    """Page of dedup, `part`: numbers in their order, of one level, with letters, in other scripts and in words."""
+    assert differ(part_of(one), part_of(other)) == differ(part_of(other), part_of(one)) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *[
+            ("vol 2 pt 1", "2 band 1 teil"),
+            ("bd 2", "bd 2 teil 1"),
+            ("vol iii", "3"),
+            ("third volume", "bd 3"),
+            ("vol 2", "2nd vol"),
+        ],
+        *[
+            ("teil 1 bd 2", "bd 2 teil 1"),
+            ("第一冊", "1"),
+            ("第12巻", "第十二巻"),
+            ("2a parte", "parte 2"),
+            ("1998 2", "2"),
+        ],
+        *[("vol 2 1998", "no 2"), ("no 2 1998", "1998 no 2"), ("part b", "b"), ("xlii", "42"), ("12", "12 3")],
+    ],
+)
+def test_same_parts(one, other):
+    """The same numbers in other words, or one record says less; a year counts only where both have one."""
+    assert differ(part_of(one), part_of(other)) == differ(part_of(other), part_of(one)) == 0
+
+
+@given(st.text("0123456789abivxlc 第一十百上巻١", max_size=12), st.text("12ab v", max_size=6))
+def test_parts_are_compared_in_any_order(one, other):
+    """A part is never another one than itself, and nothing raises."""
+    mine, others = part_of(" ".join(one.split())), part_of(" ".join(other.split()))
+    assert differ(mine, others) == differ(others, mine)
+    assert differ(mine, mine) in (0, None)
+    assert differ(mine, NO_PART) is None
+
+
+def test_an_index_is_not_its_volume():
+    """A supplement or an index of volume 2 has its number."""
+    for one, other, aspects in (
+        ("Bd. 2", "Register zu Bd. 2", ["part"]),
+        ("Vol. 2", "Suppl. 2", ["part"]),
+        ("Index 2", "Index 2", []),
+        ("2", "Suppl.", []),
+    ):
+        assert aspects_against({"title": "Inks", "part": one}, {"title": "Inks", "part": other}) == aspects
+    article = {"title": "Inks", "pages": "S259-S260"}
+    assert aspects_against(article | {"part": "12"}, article | {"part": "12 Suppl 1"}) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *[("Eastern Europe", "Western Europe"), ("Male readers", "Female readers"), ("Hypertension", "Hypotension")],
+        *[
+            ("Inorganic chemistry", "Organic chemistry"),
+            ("Internal medicine", "External medicine"),
+            ("Micrometer", "Macrometer"),
+        ],
+        *[
+            ("Upper Rhine", "Lower Rhine"),
+            ("Northumbria and the North", "Northumbria and the South"),
+            ("Oberfranken", "Unterfranken"),
+        ],
+        *[("Ancient history", "Modern history"), ("Ostpreußen", "Westpreußen"), ("National law", "International law")],
+        *[("Maps of inks", "Text of inks"), ("Reading", "Heading"), ("Sorting inks", "Porting inks")],
+    ],
+)
+def test_other_words(one, other):
+    """Page of dedup, `title`: opposites are no spellings, nor are words with another beginning, or one both titles have."""
+    book = "Handbook of inks. "
+    assert aspects_against({"title": book + one}, {"title": book + other}) == ["title"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *[("Tumour", "Tumor"), ("Katalog", "Catalog"), ("Esophagus", "Oesophagus"), ("Photographie", "Fotografie")],
+        *[
+            ("Aesthetics", "Esthetics"),
+            ("Data base", "Database"),
+            ("Proc. of inks", "Proceedings of inks"),
+            ("Colours", "Colors"),
+        ],
+        *[("North and South", "South and North"), ("Organisation", "Organization")],
+    ],
+)
+def test_spellings(one, other):
+    """Words that may be two spellings of one, or an abbreviation, are alike."""
+    book = "Handbook of invented inks: "
+    assert aspects_against({"title": book + one}, {"title": book + other}) == []
+
+
+def test_values_of_titles_are_in_their_order():
+    assert numbers_in("level 3 part b") == ("3", "b")
+    assert is_sequence_among(("1", "2"), ("1", "3", "2"))
+    assert not is_sequence_among(("2", "1"), ("1", "2"))
+    assert alone("maps of lamps", "text of lamps") == 1
+    assert have_opposites("eastern inks", "western inks")
+    assert not have_opposites("eastern and western inks", "western and eastern inks")

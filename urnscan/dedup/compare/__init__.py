@@ -1,5 +1,7 @@
 """Comparison of the descriptions of two records: do they describe one work, or contradict each other?
 
+known_words: the words by which titles, editions and parts tell what they are.
+parts: numbers of parts and volumes, and numbers in titles.
 features: titles, numbers and kinds of records, prepared for comparison.
 agreement: what contradicts in the descriptions of two records, as a table of rules.
 unpacked_descriptions: descriptions of records, unpacked into columns.

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from urnscan.dedup.compare.features import DIGITS, Closest, Features, Title, alone, closest, features, known_words
+from urnscan.dedup.compare.features import DIGITS, Closest, Features, Title, alone, closest, features, have_opposites
+from urnscan.dedup.compare.known_words import known_words
+from urnscan.dedup.compare.parts import differ, is_sequence_among
 from urnscan.records.description import Description
 
 _SLIP = 0.03  # of 1: two letters in a title of seventy
-_YEARS = range(1400, 2101)  # a volume may have the number of its year, or its own
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
@@ -24,7 +25,7 @@ def _closest(one: Features, other: Features) -> Closest | None:
     """The forms of the titles that are compared; None if a title is missing, or if they are in two scripts."""
     if not one.title or not other.title or one.title.script != other.title.script:
         return None
-    return closest(one.title, other.title, are_parts=bool(one.numbers and other.numbers))
+    return closest(one.title, other.title, are_parts=bool(one.part.designations and other.part.designations))
 
 
 def _of_titles(one: Features, other: Features) -> float | None:
@@ -63,14 +64,19 @@ def _of_editions(one: Features, other: Features) -> float | None:
 
 
 def _of_parts(one: Features, other: Features) -> float | None:
-    mine, others = one.numbers, other.numbers
-    if bool(_years(mine)) != bool(_years(others)):
-        mine, others = mine - _years(mine), others - _years(others)
-    return _unlike(mine, others)
+    return differ(one.part, other.part)
 
 
-def _years(numbers: frozenset[str]) -> frozenset[str]:
-    return frozenset(number for number in numbers if number.isdigit() and int(number) in _YEARS)
+def _of_extras(one: Features, other: Features) -> float | None:
+    """1 if only one of two volumes is an index or a supplement. Articles are known by their pages."""
+    if not (one.part.designations and other.part.designations) or (one.page and other.page):
+        return None
+    return float(one.part.extras != other.part.extras)
+
+
+def _of_opposites(one: Features, other: Features) -> float | None:
+    titles = _closest(one, other)
+    return None if titles is None else float(have_opposites(titles.one, titles.other))
 
 
 def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
@@ -82,8 +88,11 @@ def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
         return None
     numbers, other_numbers = (_arabic(record.title, both=both) for record in (one, other))
     if "".join(numbers) == "".join(other_numbers):  # 10(6) cells, 106 cells
-        mine, others = mine.difference(numbers), others.difference(other_numbers)
-    return _unlike(mine, others)
+        mine, others = (
+            tuple(value for value in mine if value not in numbers),
+            tuple(value for value in others if value not in other_numbers),
+        )
+    return float(not is_sequence_among(mine, others)) if mine and others else None
 
 
 def _arabic(title: Title | None, *, both: bool) -> list[str]:
@@ -113,7 +122,12 @@ def _far_titles(one: Features, other: Features) -> float:
 
 
 def _other_numbers(one: Features, other: Features) -> float:
-    return float(one.numbers | one.in_title[1] != other.numbers | other.in_title[1])
+    return float(_numbers(one) != _numbers(other) or bool(_of_parts(one, other)))
+
+
+def _numbers(record: Features) -> frozenset[str]:
+    """All numbers and letters of the part, and of the title."""
+    return frozenset([*(value for _, value in record.part.designations), *record.in_title[1]])
 
 
 def _other_kinds(one: Features, other: Features) -> float:
@@ -134,11 +148,6 @@ def _other_editions(one: Features, other: Features) -> float | None:
     return float(one.in_edition != other.in_edition) if one.in_edition and other.in_edition else None
 
 
-def _unlike(one: frozenset[str], other: frozenset[str]) -> float | None:
-    """1 if each set has a value that the other lacks, 0 if one contains the other, None if one is empty."""
-    return float(not (one <= other or other <= one)) if one and other else None
-
-
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A line of the table: records contradict each other if the distance is more than `most`."""
@@ -155,11 +164,13 @@ class Rule:
 RULES = (
     Rule("title", "1 minus the similarity of the titles, 0 to 1", 0.2, _of_titles),
     Rule("title", "words that only the one and only the other title has: the smaller number", 0, _of_words),
+    Rule("title", "opposite words, such as Eastern and Western", 0, _of_opposites),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _of_kinds),
     Rule("title", "other first authors of an editorial or the like", 0, _of_authors),
     Rule("year", "years between the nearest two", 1, _of_years),
     Rule("edition", "other numbers of the edition", 0, _of_editions),
     Rule("part", "other numbers of the part or volume", 0, _of_parts),
+    Rule("part", "only one is an index or a supplement", 0, _of_extras),
     Rule("part", "other numbers in the title", 0, _of_numbers_in_titles),
     Rule("part", "other first pages in a host", 0, _of_pages),
     Rule("format", "other contents, carriers or extents", 0, _of_formats),

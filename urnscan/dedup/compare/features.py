@@ -10,13 +10,14 @@ import re
 import string
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import regex
 from rapidfuzz import fuzz, process
 
+from urnscan.dedup.compare.known_words import ORDINAL, known_words
+from urnscan.dedup.compare.parts import NO_PART, Part, numbers_in, part_of
 from urnscan.records.description import ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE, Description, axes
-from urnscan.records.fields import read_data
 
 _TAG = regex.compile(r"</?\w{1,10}+(?:\s[^<>]{0,80}+)?>")  # <i>, <sub>
 _ARTICLE = re.compile(rf"{ARTICLE_BEGINS}[^{ARTICLE_ENDS}]*+{ARTICLE_ENDS}")
@@ -27,20 +28,18 @@ _GREEK = re.compile("[\u03b1-\u03c9]")
 _NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
 _ASCII_WORDS = {ord(char): " " for char in map(chr, range(128)) if char not in string.ascii_lowercase + string.digits}
 DIGITS = re.compile("[0-9]+")
-_LITERAL = re.compile(r"(?<!\\)[a-z]{3,}|(?<=\\[a-z])[a-z]{3,}")  # in a pattern, without what a backslash marks: \b
-_SUFFIX = "(?:st|nd|rd|th|te[rn]?|er|re|i?e(?:me)?|[oaº]|ra|n?da|ta|ma|na|va)"
-_NUMBER = re.compile(rf"([0-9]{{1,9}}){_SUFFIX}?\Z")
-_EDITION_NUMBER = re.compile(rf"(?:\A|第)([0-9]{{1,9}})(?:{_SUFFIX}|ed|aufl)?(?:\Z|版)")
-_ROMAN = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})\Z")
-_VALUES = {"i": 1, "v": 5, "x": 10}
-_ELIDED = frozenset("sld")  # letters that an apostrophe leaves: ink's, l'encre, d'ink
+_EDITION_NUMBER = re.compile(rf"(?:\A|第)([0-9]{{1,9}})(?:{ORDINAL}|ed|aufl)?(?:\Z|版)")
 _PAGE = re.compile(r"\s*+(?:(?:pp?|s|seiten?)[.\s]++)?([a-z]{0,3})([0-9]{1,9})(\s*+[-\u2013\u2014])?", re.IGNORECASE)
+_NO_PART = re.compile(r"\W*[0-9]{1,2}\)\W*")  # half of `12(1)`
 _LAST_PAGE = 99_999  # a greater number is that of an article
 _ONE_SCRIPT = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # of East Asia; one title may mix them
 _SLIP = 97  # similarity, to 100, of titles that differ by a slip of the pen
 _NESTED = 90  # similarity of titles of which one contains all words of the other
 _LEAST_WORDS = 3  # of the title of a part that may stand as the title
 _SHORT = 2  # letters of a word that is too short to tell anything
+_STEM = 4  # least letters after a prefix
+_SPELLINGS = frozenset(["ck", "ij", "iy", "sz", "vw", "fv", "gj", "ae e", "oe e", "ph f", "ps s", "es s"])
+"""Letters that begin one word in two spellings: two letters in their order, or two letters and the one in their place."""
 _ALIKE = 65  # similarity, to 100, of two spellings of a word
 
 
@@ -74,10 +73,9 @@ class Features(NamedTuple):
     title: Title | None
     years: frozenset[int]
     edition: int | None
-    numbers: frozenset[str]
-    """Of the part: numbers, and letters as in `Part B`."""
-    in_title: tuple[frozenset[str], frozenset[str]]
-    """Numbers and letters in the title proper, and in the whole title."""
+    part: Part
+    in_title: tuple[tuple[str, ...], tuple[str, ...]]
+    """Numbers and letters in the title proper, and in the whole title, in their order."""
     about: frozenset[str]
     """Kinds of works that are about another one, or made for it: `reply`, `workbook`."""
     kinds: Mapping[str, frozenset[str]]
@@ -93,59 +91,6 @@ class Features(NamedTuple):
     """Numbers of the edition, as they are written: `1` and `4` of `Version 1.4`."""
 
 
-class _Words(NamedTuple):
-    """The content of `words.toml`. Patterns are slow, so each has words of which one is in all texts that it finds."""
-
-    parts: frozenset[str]
-    numbers: Mapping[str, int]
-    """Numbers by their words, but for the cardinal ones of 1."""
-    ones: frozenset[str]
-    uncounted: frozenset[str]
-    """Small words, and numbers."""
-    editions: frozenset[str]
-    edition: re.Pattern[str]
-    """An edition with its number in a title; `editions` are its words."""
-    additions: frozenset[str]
-    addition: re.Pattern[str]
-    general: re.Pattern[str]
-    kinds: Mapping[str, re.Pattern[str]]
-    hints: Mapping[str, tuple[str, ...]]
-    """Beginnings of words of each of `kinds`."""
-    languages: Mapping[str, str]
-
-
-@functools.cache
-def known_words() -> _Words:
-    """Read `words.toml`."""
-    data: Mapping[str, Any] = read_data("words.toml")
-    ones = frozenset(data["cardinals"][0].split())
-    numbers = {
-        word: at
-        for name in ("cardinals", "ordinals")
-        for at, spellings in enumerate(data[name], 1)
-        for word in spellings.split()
-        if word not in ones
-    }
-    editions = data["editions"].split()
-    additions, kinds = "|".join(data["added"]), data["kinds"]
-    return _Words(
-        parts=frozenset(data["parts"].split()),
-        numbers=numbers,
-        ones=ones,
-        uncounted=frozenset([*data["small"].split(), *numbers, *ones]),
-        editions=frozenset(editions),
-        edition=re.compile(
-            rf"\b([0-9]{{1,3}}{_SUFFIX}?|{'|'.join(numbers)})(?: [^\W\d]+){{0,2}}? (?:{'|'.join(editions)})\b"
-        ),
-        additions=frozenset(_LITERAL.findall(additions)),
-        addition=re.compile(additions),
-        general=re.compile("".join(data["general"].split("\n"))),
-        kinds={name: re.compile(pattern) for name, pattern in kinds.items()},
-        hints={name: tuple({*_LITERAL.findall(pattern)}) for name, pattern in kinds.items()},
-        languages={word: name for name, spellings in data["languages"].items() for word in spellings.split()},
-    )
-
-
 @functools.lru_cache(maxsize=1 << 12)
 def features(description: Description) -> Features:
     """Make a description ready to be compared."""
@@ -155,16 +100,18 @@ def features(description: Description) -> Features:
     kinds: dict[str, set[str]] = {}
     for word in (description.format or "").split():
         kinds.setdefault(axes()[word], set()).add(word)
-    numbers = _designations(words(description.part), ends=True) if description.part else frozenset()
-    if title and title.without_part and not numbers:
-        numbers = _designations(title.proper[0].removeprefix(title.without_part).strip(), ends=True)
+    part = (
+        part_of(words(description.part)) if description.part and not _NO_PART.fullmatch(description.part) else NO_PART
+    )
+    if title and title.without_part and not part.designations:
+        part = part_of(title.proper[0].removeprefix(title.without_part).strip())
     editions = [words(description.edition)] if description.edition else []
     return Features(
         title=title,
         years=frozenset(map(int, (description.year or "").split())),
         edition=edition,
-        numbers=numbers,
-        in_title=(_designations(title.proper[0]), _designations(title.full[0])) if title else (frozenset(),) * 2,
+        part=part,
+        in_title=(numbers_in(title.proper[0]), numbers_in(title.full[0])) if title else ((), ()),
         about=_kinds_in([*editions, title.proper[0], title.full[0]] if title else editions),
         kinds={axis: frozenset(words) for axis, words in kinds.items()},
         page=_first_page(description.pages) if description.pages else None,
@@ -212,7 +159,7 @@ def _title(text: str) -> tuple[Title | None, int | None]:
     has_part = (
         len(proper_words) > 2
         and proper_words[-2] in known_words().parts
-        and bool(_designations(" ".join(proper_words[-2:])))
+        and bool(numbers_in(" ".join(proper_words[-2:])))
     )
     return Title(proper, full, subtitle, " ".join(proper_words[:-2]) if has_part else "", script), edition
 
@@ -248,42 +195,6 @@ def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
 def _hinted(word: str) -> tuple[str, ...]:
     """Kinds of works that a word may name."""
     return tuple(name for name, hints in known_words().hints.items() if word.startswith(hints))
-
-
-@functools.lru_cache(maxsize=1 << 14)
-def _number(word: str) -> str | None:
-    """The number that a word is, in digits: `3rd`, `third`, `three`, `iii`."""
-    if number := _NUMBER.match(word):
-        return str(int(number[1]))
-    if word in known_words().numbers:
-        return str(known_words().numbers[word])
-    return str(_roman(word)) if word and _ROMAN.match(word) else None
-
-
-def _designations(words: str, *, ends: bool = False) -> frozenset[str]:
-    """Numbers among words, also Roman ones and those in letters, and single letters: `Level 3`, `Faust II`, `Part B`.
-
-    `ends`: a letter, and `one`, count at any place.
-    """
-    designations = set()
-    known = known_words()
-    tokens = words.split(" ")
-    for at, word in enumerate(tokens):
-        is_short = len(word) == 1 and word.isalpha()
-        if not is_short and (number := _number(word)):
-            designations.add(number)
-        elif is_short or word in known.ones:
-            is_marked = ends or at == len(tokens) - 1 or (at > 0 and tokens[at - 1] in known.parts)
-            if (len(tokens) > 1 or ends) and (
-                is_marked or (is_short and at > 0 and word.isascii() and word not in _ELIDED)
-            ):
-                designations.add(_number(word) or ("1" if word in known.ones else word))
-    return frozenset(designations)
-
-
-def _roman(word: str) -> int:
-    values = [_VALUES[letter] for letter in word]
-    return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
 
 
 def _edition(text: str) -> int | None:
@@ -361,11 +272,14 @@ def alone(one: str, other: str) -> int:
     """Number of words in a title that the other title lacks; small words and numbers do not count.
 
     Two words are alike if one is a prefix of the other, such as its abbreviation, or if they may be two spellings of one.
+    A word that both titles have is not compared again: in `Maps of lamps` and `Text of lamps`, `Maps` is not `lamps`.
     """
     if one == other:
         return 0
     known = known_words()
-    others, joined = other.split(), other.replace(" ", "")
+    mine = set(one.split())
+    others = [word for word in other.split() if word not in mine]
+    joined = "".join(others)
     beginnings = tuple(word for word in others if len(word) > _SHORT)
     return sum(
         len(word) > _SHORT
@@ -373,6 +287,38 @@ def alone(one: str, other: str) -> int:
         and word not in known.uncounted
         and word not in joined  # nor at the beginning of one
         and not word.startswith(beginnings)
-        and process.extractOne(word, others, scorer=fuzz.ratio, score_cutoff=_ALIKE) is None
-        for word in set(one.split()).difference(others)
+        and not any(
+            _begin_alike(word, spelling)
+            for spelling, *_ in process.extract(word, others, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+        )
+        for word in mine.difference(other.split())
+    )
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    """Whether two words begin with the same letter, or with one that another spelling has: `Katalog`, `catalogue`."""
+    return one[0] == other[0] or bool(
+        {f"{one[:2]} {other[0]}", f"{other[:2]} {one[0]}", f"{min(one[0], other[0])}{max(one[0], other[0])}"}
+        & _SPELLINGS
+    )
+
+
+def have_opposites(one: str, other: str) -> bool:
+    """Whether one title has a word in the place of which the other one has its opposite: `Eastern`, `Western`."""
+    if one == other:
+        return False
+    mine, others = set(one.split()), set(other.split())
+    return any(_are_opposite(a, b) for a in mine - others for b in others - mine)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _are_opposite(one: str, other: str) -> bool:
+    known = known_words()
+    if frozenset((one, other)) in known.opposites:
+        return True
+    stem = 0
+    while stem < min(len(one), len(other)) and one[-1 - stem] == other[-1 - stem]:
+        stem += 1
+    return any(
+        frozenset((one[: len(one) - at], other[: len(other) - at])) in known.prefixes for at in range(_STEM, stem + 1)
     )

@@ -1,0 +1,91 @@
+"""The words of `words.toml`, by which titles, editions and parts of a record tell what they are."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from urnscan.records.fields import read_data
+
+# Letters after an ordinal number: `3rd`, `2ème`.
+ORDINAL = "(?:st|nd|rd|th|te[rn]?|er|re|i?e(?:me)?|[oaº]|ra|n?da|ta|ma|na|va)"
+# A literal in a pattern, without what a backslash marks: \b.
+_LITERAL = re.compile(r"(?<!\\)[a-z]{3,}|(?<=\\[a-z])[a-z]{3,}")
+
+
+class Words(NamedTuple):
+    """The content of `words.toml`. Patterns are slow, so each has words of which one is in all texts that it finds."""
+
+    parts: frozenset[str]
+    numbers: Mapping[str, int]
+    """Numbers by their words, but for the cardinal ones of 1."""
+    ones: frozenset[str]
+    uncounted: frozenset[str]
+    """Small words, and numbers."""
+    editions: frozenset[str]
+    edition: re.Pattern[str]
+    """An edition with its number in a title; `editions` are its words."""
+    additions: frozenset[str]
+    addition: re.Pattern[str]
+    general: re.Pattern[str]
+    kinds: Mapping[str, re.Pattern[str]]
+    hints: Mapping[str, tuple[str, ...]]
+    """Beginnings of words of each of `kinds`."""
+    languages: Mapping[str, str]
+    levels: Mapping[str, str]
+    """Words before the number of a part -> the level that they name: `volume`, `part`, `issue`."""
+    extras: Mapping[str, str]
+    """Words of what accompanies a part -> what it is: `supplement`, `index`."""
+    opposites: frozenset[frozenset[str]]
+    """Pairs of words of which only one fits."""
+    prefixes: frozenset[frozenset[str]]
+    """Pairs of beginnings that make such words; one of them may be empty."""
+
+
+@functools.cache
+def known_words() -> Words:
+    """Read `words.toml`."""
+    data: Mapping[str, Any] = read_data("words.toml")
+    ones = frozenset(data["cardinals"][0].split())
+    numbers = {
+        word: at
+        for name in ("cardinals", "ordinals")
+        for at, spellings in enumerate(data[name], 1)
+        for word in spellings.split()
+        if word not in ones
+    }
+    editions = data["editions"].split()
+    additions, kinds = "|".join(data["added"]), data["kinds"]
+    return Words(
+        parts=frozenset([*data["parts"].split(), *_by_word(data["levels"])]),
+        numbers=numbers,
+        ones=ones,
+        uncounted=frozenset([*data["small"].split(), *numbers, *ones]),
+        editions=frozenset(editions),
+        edition=re.compile(
+            rf"\b([0-9]{{1,3}}{ORDINAL}?|{'|'.join(numbers)})(?: [^\W\d]+){{0,2}}? (?:{'|'.join(editions)})\b"
+        ),
+        additions=frozenset(_LITERAL.findall(additions)),
+        addition=re.compile(additions),
+        general=re.compile("".join(data["general"].split("\n"))),
+        kinds={name: re.compile(pattern) for name, pattern in kinds.items()},
+        hints={name: tuple({*_LITERAL.findall(pattern)}) for name, pattern in kinds.items()},
+        languages=_by_word(data["languages"]),
+        levels=_by_word(data["levels"]),
+        extras=_by_word(data["extras"]),
+        opposites=frozenset(
+            frozenset((word, other))
+            for pair in data["opposites"]
+            for words, others in [pair.split(" - ")]
+            for word in words.split()
+            for other in others.split()
+        ),
+        prefixes=frozenset(frozenset(pair.split(" - ")) for pair in data["prefixes"]),
+    )
+
+
+def _by_word(spellings: Mapping[str, str]) -> Mapping[str, str]:
+    """Word -> the name of the list that has it."""
+    return {word: name for name, words in spellings.items() for word in words.split()}

@@ -1,0 +1,182 @@
+"""Numbers of parts and volumes, and numbers in titles, in their order: `Vol. 2, pt. 1` is not `Vol. 2, pt. 2`."""
+
+# ruff: noqa: RUF001 - characters of East Asia that look like Latin ones
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from urnscan.dedup.compare.known_words import ORDINAL, known_words
+
+_NUMBER = re.compile(rf"([0-9]{{1,9}})({ORDINAL})?\Z")
+_ROMAN = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})\Z")
+_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+# Above it, Roman numbers are read in the number of a part alone: `l` and `xl` may be words of a title.
+_LAST_ROMAN_IN_TITLE = 39
+# Letters that an apostrophe leaves: ink's, l'encre, d'ink.
+_ELIDED = frozenset("sld")
+_COUNTED = "冊册巻卷集期号號部編编輯辑篇回"
+_HAN = re.compile(rf"([〇零一二三四五六七八九十百0-9]+)[{_COUNTED}]|([上中下])[{_COUNTED}]")
+"""In East Asia: a number before the word for a volume, or `first`, `middle` or `last` before it."""
+_HAN_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
+_TEN, _HUNDRED = "十", "百"
+# A volume may have the number of its year, or its own.
+_YEARS = range(1400, 2101)
+
+
+class Part(NamedTuple):
+    """What a record says of its part or volume."""
+
+    designations: tuple[tuple[str, str], ...] = ()
+    """Level (`volume`, `part`, `issue`; empty if not named) and number or letter, in the order of the text."""
+    extras: frozenset[str] = frozenset()
+    """`supplement`, `index`."""
+
+    def values(self, *, are_years: bool) -> tuple[str, ...]:
+        """The numbers that may be years, or the others."""
+        return tuple(value for _, value in self.designations if _is_year(value) == are_years)
+
+
+NO_PART = Part()
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def part_of(words: str) -> Part:
+    """The part that words name: `vol 2 pt 1`, `2 band 1 teil`, `12a`, `index`."""
+    known = known_words()
+    tokens = words.split(" ")
+    designations = []
+    used = -1
+    for at, word in enumerate(tokens):
+        after = tokens[at + 1] if at + 1 < len(tokens) else ""
+        for value in _values(word, after):
+            level = ""
+            if at and at - 1 != used and tokens[at - 1] in known.parts:
+                level = known.levels.get(tokens[at - 1], "")
+            elif after in known.parts and _follows(tokens, at + 1):
+                level, used = known.levels.get(after, ""), at + 1
+            designations.append((level, value))
+    return Part((*designations,), frozenset(known.extras[word] for word in tokens if word in known.extras))
+
+
+def _follows(tokens: Sequence[str], at: int) -> bool:
+    """Whether the word at a place belongs to the number before it, as in `2 Band 1 Teil`, and not to the one after it."""
+    rest = tokens[at + 1 : at + 3]
+    return not rest or not any(_values(rest[0], "")) or rest[-1] in known_words().parts
+
+
+def _values(word: str, after: str) -> Iterator[str]:
+    """The numbers and letters of a part that a word is or has, before another word."""
+    known = known_words()
+    number = _NUMBER.match(word)
+    if number and (len(number[2] or "") != 1 or after in known.parts):
+        yield str(int(number[1]))
+    elif found := _HAN.findall(word):
+        yield from (str(_han(digits)) if digits else place for digits, place in found)
+    elif word.isdecimal():
+        yield str(int(word))
+    elif len(word) == 1 and word.isalpha():
+        yield (number_of(word) or word) if word not in _VALUES or word in "ivx" else word
+    elif any(map(str.isdigit, word)):
+        # `12a`, `f1`: a designation with letters.
+        yield word
+    elif value := number_of(word) or _roman_number(word):
+        yield value
+    elif word in known.ones:
+        yield "1"
+
+
+def differ(one: Part, other: Part) -> float | None:
+    """1 if the parts are other ones, 0 if one says nothing that the other does not say, None if one says nothing.
+
+    Numbers of one level must be the same as far as both go. Otherwise the numbers of one must be among those of the
+    other, in their order. A year counts only if both have one.
+    """
+    if not (one.designations and other.designations):
+        return None
+    levels = _by_level(one), _by_level(other)
+    shared = levels[0].keys() & levels[1].keys() - {""}
+    if any(not _is_beginning(levels[0][level], levels[1][level]) for level in shared):
+        return 1
+    mine, others = one.values(are_years=False), other.values(are_years=False)
+    years, other_years = set(one.values(are_years=True)), set(other.values(are_years=True))
+    is_other = bool(years and other_years) and not (years <= other_years or other_years <= years)
+    if levels[0].keys() != levels[1].keys() or "" in levels[0]:
+        is_other |= bool(mine and others) and not is_sequence_among(mine, others)
+    has_any = bool(mine and others) or bool(years and other_years)
+    return float(is_other) if has_any else None
+
+
+def _by_level(part: Part) -> dict[str, tuple[str, ...]]:
+    levels: dict[str, tuple[str, ...]] = {}
+    for level, value in part.designations:
+        levels[level] = (*levels.get(level, ()), value)
+    return levels
+
+
+def _is_beginning(one: Sequence[str], other: Sequence[str]) -> bool:
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]
+
+
+def is_sequence_among(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether all values of the shorter sequence are in the longer one, in the same order."""
+    shorter, longer = sorted((one, other), key=len)
+    rest = iter(longer)
+    return all(value in rest for value in shorter)
+
+
+def _is_year(value: str) -> bool:
+    return value.isdigit() and int(value) in _YEARS
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def number_of(word: str) -> str | None:
+    """The number that a word is, in digits: `3rd`, `third`, `three`, `iii`."""
+    if number := _NUMBER.match(word):
+        return str(int(number[1]))
+    if word in known_words().numbers:
+        return str(known_words().numbers[word])
+    value = _roman_number(word)
+    return value if value and int(value) <= _LAST_ROMAN_IN_TITLE else None
+
+
+def numbers_in(title: str) -> tuple[str, ...]:
+    """Numbers among the words of a title, also Roman ones and those in letters, and single letters: `Level 3`, `Faust II`,
+    `Part B`.
+    """
+    designations = []
+    known = known_words()
+    tokens = title.split(" ")
+    for at, word in enumerate(tokens):
+        is_short = len(word) == 1 and word.isalpha()
+        if not is_short and (number := number_of(word)):
+            designations.append(number)
+        elif (is_short or word in known.ones) and len(tokens) > 1:
+            is_marked = at == len(tokens) - 1 or (at > 0 and tokens[at - 1] in known.parts)
+            if is_marked or (is_short and at > 0 and word.isascii() and word not in _ELIDED):
+                designations.append(number_of(word) or ("1" if word in known.ones else word))
+    return (*designations,)
+
+
+def _roman_number(word: str) -> str | None:
+    """The value of a Roman number, in digits."""
+    if not (word and _ROMAN.match(word)):
+        return None
+    values = [_VALUES[letter] for letter in word]
+    return str(sum(-value if value < max(values[at:]) else value for at, value in enumerate(values)))
+
+
+def _han(digits: str) -> int:
+    """The value of a number in Chinese characters or in digits."""
+    total = unit = 0
+    for digit in digits:
+        if digit in (_TEN, _HUNDRED):
+            total += (unit or 1) * (10 if digit == _TEN else 100)
+            unit = 0
+        else:
+            unit = unit * 10 + (int(digit) if digit.isdigit() and digit.isascii() else _HAN_DIGITS[digit])
+    return total + unit
