@@ -165,6 +165,8 @@ ODD_LINES = [
         '{"a": {"b": 1}\n{"c": 1}}',
         '{"a": "}\n{"}',
         '{"a": "x"}\n\n{"a": "y"}{}',
+        # As many of the name as there are values, though one of them has it twice and another has it with an escape.
+        '{"a": "x", "a": "y"}\n{"\\u0061": "z"}',
     ],
     *["[" * 2000, '{"c": ' + "[" * 2000 + "]" * 2000 + "}", '{"a": "%s"}' % ("x" * 300)],
 ]
@@ -195,15 +197,18 @@ def test_lines_of_json_are_read_alike_one_by_one_and_many_at_a_time(lines, colum
 
 
 def test_usual_lines_are_read_many_at_a_time(monkeypatch):
-    """Else they take four times as long. A line that is unusual is read alone, and the lines behind it together again."""
+    """Else they take four times as long, also arrays. An unusual line is read alone, and those after it together again."""
     seen = []
     one_by_one = ValueLines.read
     monkeypatch.setattr(ValueLines, "read", lambda *given: (seen.append(each) or each for each in one_by_one(*given)))
-    lines = [json.dumps({"a": str(number)}) for number in range(100)]
-    lines[50] = '{"a": ["x"]}'
+    lines = [
+        json.dumps({"a": [str(number), None, [[], ["x"]]] if number % 2 else str(number)}) for number in range(100)
+    ]
+    lines[50] = '{"a": [{"b": "x"}]}'
     values, _ = read_pieces(text_fields.read_json, ("a",), "\n".join([*lines, ""]).encode())
-    assert len(values) == 100
-    assert [value.value for value in seen] == [(("a", "0"),), (("a", ["x"]),)]
+    assert values[:4] == [("0/a", b"0"), ("1/a[0]", b"1"), ("1/a[2][1][0]", b"x"), ("2/a", b"2")]
+    assert len(values) == 150
+    assert [value.value for value in seen] == [(("a", "0"),), (("a", [(("b", "x"),)]),)]
 
 
 @pytest.mark.parametrize("line", ['{"a": "%d", "b": "\\n"}', '{"b": [1, {"c": null}], "a": "%d \\u0424"}', '{"a":%d}'])

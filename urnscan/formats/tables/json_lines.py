@@ -5,30 +5,28 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from urnscan.compiled.ascii import CASE
-from urnscan.compiled.jit import read_only
-from urnscan.compiled.octets import count_lf, find_words
-from urnscan.formats.tables.values import PlacedValues, in_place
+from urnscan.formats.tables.values import Place, PlacedValues, in_lists, in_place
 from urnscan.framing.buffer import Buffer
 
 _MOST = 1 << 18  # octets of lines that are read at a time
-_MOST_PLACES = 1 << 16
-_LINE, _ESCAPE = b'\n{"', b"\\u0"  # what begins a line, as programs write it, and the escape of a character
-_LF, _QUOTE, _ZERO, _EIGHT, _BACKSLASH, _OPEN, _CLOSE = np.frombuffer(b'\n"08\\{}', np.uint8)
+_LF, _OPEN, _CLOSE = np.frombuffer(b"\n{}", np.uint8)
+# Arrays in arrays whose strings are usual. More of them cost a pass over all values each.
+_DEEPEST = 3
 _ESCAPED = re.compile(rb"\\u00[0-7]")  # a character of ASCII, which may occur in a name
 
 
 class UsualLines:
-    """Reads lines that are objects, and the members of them with some names that are strings.
+    """Reads lines that are objects, and the members of them with some names that are strings or arrays of strings.
 
     A line is left if anything about it is unusual: it is blank, damaged, no object, may have a name twice or with escapes,
-    or such a member is an array or an object. Then it has to be read with more care.
+    or an object or many arrays are around a string. Then it has to be read with more care.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -38,20 +36,19 @@ class UsualLines:
         self._names = [in_place(name) for name in names]
         self._keys = [b'"%b"' % name.encode() for name in names]
         members = {f"member{number}": name for number, name in enumerate(names)}
-        fields = [(member, Any, None) for member in members]
+        fields = [(member, Any, msgspec.UNSET) for member in members]
         line = msgspec.defstruct("Line", fields, rename=members, gc=False)
         self._members = [attrgetter(member) for member in members]
         self._decoder = msgspec.json.Decoder(line)
-        words = [_LINE, _ESCAPE, *(key[: len(_LINE)] for key in self._keys)]
-        self._words = read_only(np.array([[octet | CASE for octet in word] for word in words], np.uint8))
-        self._places = np.empty(_MOST_PLACES, np.int64)
-        self._nothing = line()
+        self._absent, self._nothing = msgspec.UNSET, line()
         self._errors = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
         self._starts: list[int] = []  # of the lines that were looked at, and of the next
         self._unusual: list[int] = []
-        self._columns: list[list[Any]] = []
+        self._values: list[bytes] = []  # of the members of all lines, and of elements in place of arrays
+        self._lengths = self._offsets = np.zeros(1, np.int64)  # of these values; of the lines in them
+        self._levels: list[tuple[list[bool], npt.NDArray[np.int64]]] = []
 
-    def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues]:
+    def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues | None]:
         """Read the usual lines from the next octet on, as far as they are in memory, and take them: their number, and the values
         in them. `first` is the number of the first.
         """
@@ -62,18 +59,45 @@ class UsualLines:
         unusual = bisect.bisect_left(self._unusual, at)
         end = self._unusual[unusual] if unusual < len(self._unusual) else len(self._starts) - 1
         if end <= at:
-            return 0, ([], [])
+            return 0, None
         buffer.at += self._starts[end] - self._starts[at]
-        strings = [
-            (number, column, value)
-            for column, values in enumerate(self._columns)
-            for number, value in enumerate(values[at:end], first)
-            if value and isinstance(value, str)
-        ]
-        if len(self._columns) > 1:
-            strings.sort()
-        places: list[tuple[object, ...]] = [(number, self._names[column]) for number, column, _ in strings]
-        return end - at, ([value.encode() for _, _, value in strings], places)
+        cells = slice(self._offsets[at], self._offsets[end])
+        values = self._values[cells]
+        place = self._place(first - at)
+        filled = cells.start + np.flatnonzero(self._lengths[cells])
+        return end - at, ([*filter(None, values)], lambda index: place(int(filled[index])))
+
+    def _place(self, first: int) -> Place:
+        """Places of the cells; `first` is the number of the first line."""
+        names = self._names
+
+        def of_member(member: int) -> str:
+            line, column = divmod(member, len(names))
+            return f"{first + line}/{names[column]}"
+
+        place: Place = of_member
+        for are_arrays, offsets in self._levels:
+            place = _in_cells(place, are_arrays, offsets)
+        return place
+
+    def _spread(self, columns: Iterable[Sequence[Any]], unusual: Iterable[int]) -> None:
+        """Put the elements of arrays in the places of their arrays, and leave the lines that have an object there."""
+        cells = [*itertools.chain.from_iterable(zip(*columns, strict=True))]
+        self._offsets = np.arange(0, len(cells) + 1, len(self._names))
+        self._levels = []
+        while list in (kinds := {*map(type, cells)}) and len(self._levels) < _DEEPEST:
+            are_arrays = [type(cell) is list for cell in cells]
+            lists = [cell if is_array else (cell,) for cell, is_array in zip(cells, are_arrays, strict=True)]
+            offsets = np.cumsum([0, *map(len, lists)])
+            cells = [*itertools.chain.from_iterable(lists)]
+            self._offsets = offsets[self._offsets]
+            self._levels.append((are_arrays, offsets))
+        if {list, dict} & kinds:
+            deep = [number for number, cell in enumerate(cells) if isinstance(cell, list | dict)]
+            unusual = {*unusual, *(np.searchsorted(self._offsets, deep, "right") - 1).tolist()}
+        self._values = [cell.encode() if type(cell) is str else b"" for cell in cells]
+        self._lengths = np.array([*map(len, self._values)], np.int64)
+        self._unusual = sorted(unusual)
 
     def _look(self, buffer: Buffer) -> None:
         """Decode the next lines that are in memory."""
@@ -84,34 +108,24 @@ class UsualLines:
 
     def _look_at_all(self, block: bytes, offset: int) -> bool:
         """Decode lines by one call, if nothing is unusual in any of them and each is an object without white space around it."""
-        if not block.startswith(_LINE[1:]) or not block.endswith(b"}\n"):
+        if not block.startswith(b"{") or not block.endswith(b"}\n"):
             return False
-        octets = read_only(np.frombuffer(block, np.uint8))
-        last = len(octets) - len(_LINE) + 1
-        count, reached = find_words(octets, 0, last, self._words, self._places)
-        places = self._places[:count]
-        first = octets[places]
-        breaks = places[first == _LF]
-        breaks = breaks[(octets[breaks - 1] == _CLOSE) & (octets[breaks + 1] == _OPEN)]
-        lines = len(breaks) + 1
-        escapes = places[first == _BACKSLASH]
-        are_ascii = (octets[escapes + 3] == _ZERO) & (octets[escapes + 4] < _EIGHT)
-        if reached < last or lines != count_lf(octets, 0, len(octets)) or are_ascii.any():
+        octets = np.frombuffer(block, np.uint8)
+        ends = np.flatnonzero(octets == _LF)
+        is_usual = (octets[ends - 1] == _CLOSE).all() and (octets[ends[:-1] + 1] == _OPEN).all()
+        if not is_usual or _ESCAPED.search(block):
             return False
         try:
             records = self._decoder.decode_lines(block)
         except self._errors:
             return False
-        if len(records) != lines:
+        if len(records) != len(ends):
             return False
         columns = [[*map(member, records)] for member in self._members]
-        quotes = places[first == _QUOTE].tolist()
-        for key, values in zip(self._keys, columns, strict=True):
-            is_single = sum(block.startswith(key, at) for at in quotes) == len(values) - values.count(None)
-            if not is_single or {list, dict} & {*map(type, values)}:
-                return False
-        self._starts = [offset, *(breaks + (offset + 1)).tolist(), offset + len(block)]
-        self._columns, self._unusual = columns, []
+        if any(map(self._may_repeat, itertools.repeat(block), self._keys, columns)):
+            return False
+        self._starts = [offset, *(ends + (offset + 1)).tolist()]
+        self._spread(columns, ())
         return True
 
     def _look_at_each(self, block: bytes, offset: int) -> None:
@@ -125,12 +139,26 @@ class UsualLines:
             except self._errors:
                 records.append(self._nothing)
         unusual = {at for at, record in enumerate(records) if record is self._nothing}
-        self._columns = [[*map(member, records)] for member in self._members]
-        for key, values in zip(self._keys, self._columns, strict=True):
-            unusual.update(at for at, value in enumerate(values) if isinstance(value, list | dict))
-            # A member that is null counts as one that is not there: it gives nothing.
-            if block.count(key) != len(values) - values.count(None):
+        columns = [[*map(member, records)] for member in self._members]
+        # A name with escapes would make up for one that occurs twice.
+        has_escapes = _ESCAPED.search(block) is not None
+        for key, values in zip(self._keys, columns, strict=True):
+            if has_escapes or self._may_repeat(block, key, values):
                 unusual.update(at for at, line in enumerate(lines) if line.count(key) > 1)
-        if _ESCAPED.search(block):
+        if has_escapes:
             unusual.update(at for at, line in enumerate(lines) if _ESCAPED.search(line))
-        self._unusual = sorted(unusual)
+        self._spread(columns, unusual)
+
+    def _may_repeat(self, block: bytes, key: bytes, values: list[Any]) -> bool:
+        return block.count(key) != len(values) - values.count(self._absent)
+
+
+def _in_cells(place: Place, are_arrays: list[bool], offsets: npt.NDArray[np.int64]) -> Place:
+    """Places of cells that were put in the places of others: the elements of an array, or the cell itself."""
+    of_element = in_lists(place, offsets)
+
+    def of_cell(cell: int) -> str:
+        which = int(np.searchsorted(offsets, cell, "right")) - 1
+        return of_element(cell) if are_arrays[which] else place(which)
+
+    return of_cell

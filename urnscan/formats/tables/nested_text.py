@@ -3,7 +3,7 @@
 Arrays may come from hostile files: offsets and indices are checked before they are followed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +14,13 @@ from urnscan.compiled.arrow import number_array, number_scalar
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
-from urnscan.formats.tables.values import MOST_OCTETS, Failures, below, in_place, in_words, no_column
+from urnscan.formats.tables.values import MOST_OCTETS, Failures, Place, below, in_lists, in_place, in_words, no_column
 
 FAILED = (pa.ArrowException, ValueError, OSError, MemoryError, OverflowError, RecursionError)
 """Errors that pyarrow raises for a damaged file."""
 
 Tails = tuple[str, ...]
 """Dotted ways into a nested column, each to a part that is read; "" leads to all of the column."""
-Place = Callable[[int], str]
 
 _TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 _VIEWS = (pa.string_view(), pa.binary_view())
@@ -150,8 +149,8 @@ def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: in
                 yield from _leaves(child, inner, _in_field(place, field.name), layer, depth + 1)
     elif pa.types.is_map(kind) or _is_list(kind):
         array = _as_list(array)
-        ends = np.cumsum(_integers(pc.list_value_length(array)))
-        yield from _leaves(array.flatten(), tails, _in_list(place, ends), layer, depth + 1)
+        offsets = np.cumsum(np.append(0, _integers(pc.list_value_length(array))))
+        yield from _leaves(array.flatten(), tails, in_lists(place, offsets), layer, depth + 1)
     elif "" in tails:
         for start, values in _pieces(array):
             layer.budget.count_unfolded(values.nbytes)
@@ -165,17 +164,6 @@ def _later(place: Place, start: int) -> Place:
 def _in_field(place: Place, name: str) -> Place:
     part = f".{in_place(name)}"
     return lambda index: below(place(index), part)
-
-
-def _in_list(place: Place, ends: npt.NDArray[np.int64]) -> Place:
-    """Places of the elements of lists, whose elements end at `ends`, counted through all lists."""
-
-    def of_element(index: int) -> str:
-        which = int(np.searchsorted(ends, index, "right"))
-        start = int(ends[which - 1]) if which else 0
-        return below(place(which), f"[{index - start}]")
-
-    return of_element
 
 
 def _as_list(array: pa.Array) -> pa.Array:

@@ -5,12 +5,13 @@ table keeps its values in ordinary tables next to it, which are read (`NAME_cont
 """
 
 import contextlib
+import functools
 import itertools
 import os
 import re
 import sqlite3
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,7 +184,7 @@ class _Database:
 
     def _read_table(self, table: _Table, columns: list[str]) -> Iterator[PlacedValues | SourceError]:
         # The number of the row comes first.
-        name, names = in_place(table.name), ["", *map(in_place, columns)]
+        names = ["", *map(in_place, columns)]
         width = len(names)
         count = 0
         for rows in self._rows_of(table, columns):
@@ -198,7 +199,7 @@ class _Database:
             if not self._took(len(rows), sum(map(len, values))):
                 yield self._failed(table.name, sqlite3.DatabaseError("it has more rows than its file has room for"))
                 return
-            yield values, [(name, numbers[at // width], names[at % width]) for at in filled]
+            yield values, functools.partial(_place, in_place(table.name), numbers, names, filled)
 
     def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:
         """Rows of a table in groups, as far as they can be read: for each row its number or NULL, and its values.
@@ -280,6 +281,12 @@ class _Database:
             self._left -= took
             self._layer.budget.count_read(took)
         return self._rows * _SMALLEST_ROW <= self._size
+
+
+def _place(table: str, numbers: Sequence[object], columns: list[str], filled: list[int], index: int) -> str:
+    """Place of a value; `filled` are the cells that have one."""
+    row, column = divmod(filled[index], len(columns))
+    return f"{table}/{numbers[row]}/{columns[column]}"
 
 
 def _text(name: bytes) -> str:

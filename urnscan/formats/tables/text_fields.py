@@ -74,14 +74,14 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
         if not present and isinstance(record.value, tuple) and len(there) < _FIELDS:
             there.update(dict.fromkeys(in_place(name) for name, _ in record.value))
         filled = [pair for column in columns for pair in strings(record.value, column, present) if pair[1]]
-        return [_octets(value, record.octets) for _, value in filled], [(number, place) for place, _ in filled]
+        return [_octets(value, record.octets) for _, value in filled], lambda index: f"{number}/{filled[index][0]}"
 
     records = _json_reader(text.buffer, layer)
     usual = UsualLines(columns) if isinstance(records, ValueLines) and all(map(_IS_PLAIN, columns)) else None
 
-    def usually(number: int) -> tuple[int, PlacedValues]:
-        # Until every column has occurred, records are read one by one: the error of a missing column lists their names.
-        return usual.read(text.buffer, number) if usual is not None and present >= set(columns) else (0, ([], []))
+    def usually(number: int) -> tuple[int, PlacedValues | None]:
+        # Until a column has occurred, records are read one by one: the error of missing columns lists their names.
+        return usual.read(text.buffer, number) if usual is not None and present else (0, None)
 
     yield from text.values(records.read, named, usually)
     if text.count and not present and not text.failures.count:
@@ -105,12 +105,8 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | Source
 
     def named(row: Row, number: int) -> PlacedValues:
         values = layout.values(row)
-        filled: PlacedValues = ([], [])
-        for at, name in chosen:
-            if at < len(values) and values[at]:
-                filled[0].append(values[at])
-                filled[1].append((number, name))
-        return filled
+        filled = [(values[at], name) for at, name in chosen if at < len(values) and values[at]]
+        return [value for value, _ in filled], lambda index: f"{number}/{filled[index][1]}"
 
     if any(names) and not chosen:
         yield no_column(layer, columns, names)
@@ -141,7 +137,7 @@ class _Text:
         self,
         read: Callable[[Buffer], Iterator[_Record | Damaged]],
         named: Callable[[_Record, int], PlacedValues],
-        several: Callable[[int], tuple[int, PlacedValues]] | None = None,
+        several: Callable[[int], tuple[int, PlacedValues | None]] | None = None,
     ) -> Iterator[documents.Values | SourceError]:
         """Read all records, and of each the values that `named` finds in it, given its number. `several` reads several
         records at a time, as far as it can: given the number of the first, how many they are, and the values in them.
@@ -160,7 +156,7 @@ class _Text:
         self,
         read: Callable[[Buffer], Iterator[_Record | Damaged]],
         named: Callable[[_Record, int], PlacedValues],
-        several: Callable[[int], tuple[int, PlacedValues]] | None,
+        several: Callable[[int], tuple[int, PlacedValues | None]] | None,
     ) -> Iterator[PlacedValues | SourceError]:
         is_resumed = False
         while True:
@@ -173,7 +169,7 @@ class _Text:
                     is_resumed = False
                     while several is not None:
                         count, values = several(self.count)
-                        if not count:
+                        if values is None:
                             break
                         yield values
                         self.count += count

@@ -1,9 +1,13 @@
 """Values gathered to columns, errors and names in one line, limits of memory: shared by the readers of tables."""
 
+import bisect
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from urnscan.compiled.arrow import octets_array
 from urnscan.errors import SourceError
@@ -11,8 +15,10 @@ from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
 from urnscan.stores.reader import Reader
 
-PlacedValues = tuple[list[bytes], list[tuple[object, ...]]]
-"""Values, none of them empty, and for each the parts of its place."""
+Place = Callable[[int], str]
+"""From the index of a value to its place: `row/column`."""
+PlacedValues = tuple[list[bytes], Place]
+"""Values, none of them empty, and their places."""
 MOST_OCTETS = 1 << 23
 """Octets of the values in one column; a longer value has a column of its own."""
 _MOST_VALUES = 1 << 14
@@ -28,25 +34,42 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterator[Values | SourceError]:
     """Gather values to columns; errors pass through. Raises LimitError."""
     values: list[bytes] = []
-    places: list[tuple[object, ...]] = []
+    starts: list[int] = []
+    places: list[Place] = []
     octets = 0
     for part in parts:
         if isinstance(part, SourceError):
             yield part
             continue
-        values += part[0]
-        places += part[1]
-        octets += sum(map(len, part[0]))
+        if part[0]:
+            starts.append(len(values))
+            places.append(part[1])
+            values += part[0]
+            octets += sum(map(len, part[0]))
         if octets >= MOST_OCTETS or len(values) >= _MOST_VALUES:
-            yield _column(values, places, layer)
-            values, places, octets = [], [], 0
+            yield _column(values, starts, places, layer)
+            values, starts, places, octets = [], [], [], 0
     if values:
-        yield _column(values, places, layer)
+        yield _column(values, starts, places, layer)
 
 
-def _column(values: list[bytes], places: list[tuple[object, ...]], layer: Layer) -> Values:
+def _column(values: list[bytes], starts: list[int], places: list[Place], layer: Layer) -> Values:
+    def place(index: int) -> str:
+        part = bisect.bisect_right(starts, index) - 1
+        return layer.of_value(places[part](index - starts[part]))
+
     layer.budget.count_unfolded(sum(map(len, values)))
-    return Values(octets_array(values), lambda index: layer.of_value("/".join(map(str, places[index]))))
+    return Values(octets_array(values), place)
+
+
+def in_lists(place: Place, offsets: npt.NDArray[np.int64]) -> Place:
+    """Places of the elements of lists, which begin at `offsets`, counted through all lists; `place` is that of a list."""
+
+    def of_element(index: int) -> str:
+        which = int(np.searchsorted(offsets, index, "right")) - 1
+        return below(place(which), f"[{index - offsets[which]}]")
+
+    return of_element
 
 
 @dataclass(slots=True)
