@@ -507,9 +507,10 @@ def test_linear_time(piece):
     assert min(seconds(8_000) for _ in range(3)) < 8 * small + 0.05
 
 
-def test_memory_is_bounded():
-    """What is passed over is no URN, however much of it there is."""
-    scan = scanner("rfc2141", KINDS)
+@pytest.mark.parametrize("recover", [KINDS, *((kind,) for kind in KINDS)])
+def test_memory_is_bounded(recover):
+    """What is passed over is no URN, however much of it there is, with each of the views."""
+    scan = scanner("rfc2141", recover)
     left = [(b"urn" + b"\\\n" * 100_000)] + [b"\\\n" * 200_000] * 20
 
     def read(view):

@@ -165,11 +165,12 @@ class RecoveringScanner:
                 break
         pending.hunt_end = base + int(state[AT])
         at_the_end = (final or failed) and text.decided == base + len(octets)
-        until = pending.hunt_end
         if self._reads_bare:
             self._add_references(pending, text, whole=final and at_the_end, failed=failed)
-            until = pending.reference_end
-        yield from pending.decided(sys.maxsize if at_the_end else until)
+        else:
+            # Else all of the text would stay in memory.
+            pending.reference_end = pending.hunt_end
+        yield from pending.decided(sys.maxsize if at_the_end else pending.reference_end)
 
     def _add_references(self, pending: _PendingMatches, text: BufferedText, *, whole: bool, failed: bool) -> None:
         """Add references to names without `urn:` that overlap no other match, up to the place where all matches are known.
