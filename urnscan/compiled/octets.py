@@ -104,44 +104,6 @@ def may_hold(octets: Octets, at: int, end: int, one: np.uint8, other: np.uint8) 
 
 
 @compiled
-def find_words(octets: Octets, at: int, end: int, words: Octets, places: Integers) -> tuple[int, int]:
-    """Write to `places` where one of `words` begins in `octets[at:end]`, in any case. A word is a row of three lower-case
-    letters.
-
-    The last word may reach two octets beyond `end`. Returns the number of places and the position reached, which is
-    less than `end` if `places` is full.
-    """
-    count = 0
-    while at < end and count + _HUNT <= len(places):
-        last = min(at + _HUNT, end)
-        if last - at < _HUNT or _has_word(octets[at : last + 2], words):
-            for i in range(at, last):
-                for word in words:
-                    if (
-                        octets[i] | CASE == word[0]
-                        and octets[i + 1] | CASE == word[1]
-                        and octets[i + 2] | CASE == word[2]
-                    ):
-                        places[count] = i
-                        count += 1
-                        break
-        at = last
-    return count, at
-
-
-@inlined
-def _has_word(octets: Octets, words: Octets) -> bool:
-    """Whether one of the words begins in the first _HUNT octets. `octets` has two more, for the end of the last word."""
-    least = _MOST
-    for word in words:
-        first, second, third = word
-        for i in range(_HUNT):
-            differs = ((octets[i] | _CASE) ^ first) | ((octets[i + 1] | _CASE) ^ second)
-            least = min(least, np.uint8(differs | ((octets[i + 2] | _CASE) ^ third)))
-    return bool(least == 0)
-
-
-@compiled
 def count_lf(octets: Octets, start: int, end: int) -> int:
     """Number of LF octets in `octets[start:end]`."""
     return occurrences(octets, start, end, LF)

@@ -9,6 +9,6 @@ markup, elements: tags and invisible characters in the middle of a URN; the elem
 readings: the ways to decode a text, step by step, and the places where a hidden URN may begin.
 windows: decodes the text at these places, and collects the results for the scanner.
 wraps: decides whether a URN goes on after a line end.
-bare: references to names without `urn:`, such as an ISBN after its label.
+bare, label_words: references to names without `urn:`, such as an ISBN after its label; the search for labels.
 recovery: the scanner that returns literal and hidden URNs in the order of the text.
 """

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from urnscan.compiled.octets import Integers, Octets, find_words
+from urnscan.compiled.octets import Integers, Octets
 from urnscan.errors import ArgumentError
+from urnscan.scanner.views.label_words import find_words
 from urnscan.urn.namespaces import identifiers as native
 from urnscan.urn.namespaces.native import Native
 from urnscan.urn.namespaces.registry import OURS
@@ -63,7 +64,7 @@ class _Kind(NamedTuple):
 
     nid: str
     word: bytes
-    """Three letters of the label or address. The text is searched for these letters."""
+    """Three letters of the label or address: one of the words that `find_words` finds."""
     before: regex.Pattern[bytes]
     """Pattern of the label or address before the word. The text up to the word must end with this pattern."""
     after: regex.Pattern[bytes]
@@ -100,7 +101,6 @@ _KINDS = (
     _kind("doi", b"doi", _ALONE, _DOI_GAP + _DOI_NAME),
 )
 _RESOLVER = _KINDS[3]
-_WORDS = np.frombuffer(b"".join(dict.fromkeys([*(kind.word for kind in _KINDS), b"nbn"])), np.uint8).reshape(-1, 3)
 
 _NBN = regex.compile(rb"nbn:[a-z]{2}[:-][^\x00-\x20\"'<>\\^`{|}\x7f-\xff?#&,;]{1,512}+", regex.IGNORECASE)
 _TAILS = (
@@ -138,7 +138,7 @@ def find_references(
     places = np.empty(_PLACES, np.int64)
     last = min(end, len(octets) - 2)
     while start < last:
-        count, next_start = find_words(octets, start, last, _WORDS, places)
+        count, next_start = find_words(octets, start, last, places)
         words = places[:count]
         for place in words[are_free(words)].tolist():
             if place < start:
