@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 _DIGIT_0, _DIGIT_9, _LETTER_A, _LETTER_D, _LETTER_E, _LETTER_X, _HYPHEN, _COLON = b"09adex-:"
+_CAPITAL_A, _CAPITAL_Z = b"AZ"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
@@ -52,6 +53,29 @@ def mod_37_36_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
             value = int(octets[i] - _DIGIT_0) if is_digit else 10 + int((octets[i] | _CASE) - _LETTER_A)
             check = ((36 if check == 0 else check) * 2 % 37 + value) % 36
     return check == 1
+
+
+def eic_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+    """The check character of an Energy Identification Code (EIC Reference Manual): its 16 characters, of which a hyphen counts
+    36, weighted 16 to 1, add up to a multiple of 37, and the last one is no hyphen.
+
+    >>> eic_is_right(b"22XWATTPLUS----G", 0, 16), eic_is_right(b"22XWATTPLUS----H", 0, 16)
+    (True, False)
+    """
+    if end - start != 16 or octets[end - 1] == _HYPHEN:
+        return False
+    total = sums = 0
+    for i in range(start, end):
+        if _DIGIT_0 <= octets[i] <= _DIGIT_9:
+            sums += int(octets[i] - _DIGIT_0)
+        elif _CAPITAL_A <= octets[i] <= _CAPITAL_Z:
+            sums += 10 + int(octets[i] - _CAPITAL_A)
+        elif octets[i] == _HYPHEN:
+            sums += 36
+        else:
+            return False
+        total += sums  # so the first character counts sixteen times, the last once
+    return total % 37 == 0
 
 
 _DNB_TABLE = (

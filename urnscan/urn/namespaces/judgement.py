@@ -13,6 +13,7 @@ from types import MappingProxyType
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
     dnb_digit,
+    eic_is_right,
     mod_11_2_is_right,
     mod_37_36_is_right,
     mod_97_10_is_right,
@@ -55,12 +56,6 @@ class Check:
     """Whether a wrong one makes a name invalid, or is only reported."""
 
 
-def _eic_is_right(nss: bytes, _start: int, _end: int) -> bool:
-    from stdnum.eu import eic  # noqa: PLC0415 (loaded only if used)
-
-    return bool(eic.is_valid(nss.decode()))
-
-
 def _dnb_is_right(nss: bytes, _start: int, _end: int) -> bool | None:
     name = b"urn:nbn:" + nss
     digit = dnb_digit(name, 0, len(name) - 1, DNB_NUMBERS)
@@ -74,7 +69,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
         "mod_11_2": Check("ISO/IEC 7064 MOD 11-2", mod_11_2_is_right),
         "mod_97_10": Check("ISO/IEC 7064 MOD 97-10", mod_97_10_is_right),
         "mod_37_36": Check("ISO/IEC 7064 MOD 37,36", mod_37_36_is_right),
-        "eic": Check("the check character of the EIC reference manual", _eic_is_right),
+        "eic": Check("the check character of the EIC reference manual", eic_is_right),
         "dnb": Check("the check digit of the Deutsche Nationalbibliothek", _dnb_is_right, "dnb-check-digit", False),
     }
 )

@@ -1,7 +1,7 @@
 """The rules of namespaces applied to columns of URNs, compiled: verdicts and canonical forms.
 
-`judgement.py` does the same for one name. Patterns are tables of states, run octet by octet. A check digit that is not
-compiled here, as it is rare, is judged name by name. A pattern takes some 60 ns for a name.
+`judgement.py` does the same for one name. Patterns are tables of states, run octet by octet. A pattern takes some 60 ns
+for a name.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from urnscan.compiled.ascii import COLON, HASH, PERCENT, QUESTION_MARK
 from urnscan.compiled.jit import compiled, inner, read_only
 from urnscan.compiled.octets import Octets, copy
 from urnscan.compiled.strings import Column, Offsets, Vocabulary, index_words, same, word_number
-from urnscan.urn.namespaces import judge, registered
+from urnscan.urn.namespaces import registered
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
     dnb_digit,
+    eic_is_right,
     mod_11_2_is_right,
     mod_37_36_is_right,
     mod_97_10_is_right,
@@ -42,10 +43,9 @@ NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit", "untrimmed
 """Problem of each code of a verdict, a key of `urn.problems.PROBLEMS`; the last code is that of a name with `%00`."""
 _UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB, UNTRIMMED, _RUN_ON, _TEMPLATE, _NUL = range(9)
 
-_STEPS = ["", "isbn", "issn", "gsma", "dnb", "mod_11_2", "mod_97_10", "mod_37_36"]
+_STEPS = ["", "isbn", "issn", "gsma", "dnb", "mod_11_2", "mod_97_10", "mod_37_36", "eic"]
 """Compiled steps for a name that fits the grammar: values of `check` and `code` of the rule."""
-_NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(8)
-_ONE_BY_ONE = 255
+_NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36, _EIC = range(9)
 
 _CLOSES, _KINDS, _DNB_NUMBERS = (np.frombuffer(table, np.uint8) for table in (CLOSES, KINDS, DNB_NUMBERS))
 _SCHEME, _NO_STATE = 4, 0  # octets of "urn:"; a dead state, so never the first one
@@ -66,7 +66,7 @@ class _Tables(NamedTuple):
     """
 
     check: Codes
-    """Check digit of each rule: an index of _STEPS, or _ONE_BY_ONE."""
+    """Check digit of each rule: an index of _STEPS."""
     code: Codes
     """Rewriting of each rule: an index of _STEPS."""
     has_part: npt.NDArray[np.bool_]
@@ -106,16 +106,7 @@ def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
 
 def verdicts(urn: Octets, offsets: Offsets, ends: Offsets, rulebook: Rulebook = OURS) -> Codes:
     """Verdict on each URN in canonical form (of any level), an index of NAMES; its NSS ends at `ends`."""
-    judged, tables = _judged(urn, offsets, ends, rulebook)
-    checks = np.append(tables.check, _NOTHING)  # the last one, index -1, for URNs without a rule
-    decided = (_VALID, UNTRIMMED, _RUN_ON, _NUL)  # but for the check digit
-    for row in np.flatnonzero((checks[judged.rule] == _ONE_BY_ONE) & np.isin(judged.codes, decided)).tolist():
-        judgement = judge(urn[offsets[row] : ends[row]].tobytes().decode(), rulebook)
-        if judgement.problem:
-            judged.codes[row] = NAMES.index(judgement.problem)
-        else:
-            judged.codes[row] = _VALID if judgement.valid else _NUL
-    return judged.codes
+    return _judged(urn, offsets, ends, rulebook)[0].codes
 
 
 def namespace_forms(urn: Octets, offsets: Offsets, rulebook: Rulebook = OURS) -> Column:
@@ -140,7 +131,7 @@ def _nids(rulebook: Rulebook) -> Vocabulary:
 
 
 def _judged(urn: Octets, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
-    """A column judged, but for check digits that are not compiled."""
+    """A column judged, and the tables of its rules."""
     rows = len(offsets) - 1
     rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
     _look_up(read_only(urn), read_only(offsets), _nids(rulebook), rule, start)
@@ -175,7 +166,7 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
                 accepting.append(np.repeat(np.frombuffer(each.accepting, np.uint8), each.width))
                 size += len(each.follow)
     return _Tables(
-        check=np.array([_STEPS.index(step) if step in _STEPS else _ONE_BY_ONE for step in checks], np.uint8),
+        check=np.array([_STEPS.index(step) for step in checks], np.uint8),
         code=np.array([_STEPS.index(step) for step in codes], np.uint8),
         has_part=has_part,
         kinds=kinds,
@@ -221,7 +212,7 @@ def _fits(octets: Octets, start: int, end: int, number: int, tables: _Tables) ->
 
 @compiled
 def _judge(urn: Octets, ends: Offsets, judged: _Judged, tables: _Tables, room: Codes) -> None:
-    """Set the code of each URN, _VALID if its check digit is not compiled, and the automaton that it fits.
+    """Set the code of each URN, and the automaton that it fits.
 
     They are _UNKNOWN and -1 before. `room` has an octet for each of the longest NSS, and one more.
     """
@@ -317,7 +308,7 @@ def _has_right_digit(octets: Octets, start: int, end: int, rule: int, tables: _T
 
 @inner
 def _is_right(step: int, octets: Octets, start: int, end: int) -> bool:
-    """Whether the check digit or character of an NSS is right; True for a rule that is not compiled."""
+    """Whether the check digit or character of an NSS is right."""
     if step == _ISBN:
         return isbn_is_right(octets, start, end)
     if step == _ISSN:
@@ -329,7 +320,9 @@ def _is_right(step: int, octets: Octets, start: int, end: int) -> bool:
         return mod_11_2_is_right(octets, start, end)
     if step == _MOD_97_10:
         return mod_97_10_is_right(octets, start, end)
-    return step != _MOD_37_36 or mod_37_36_is_right(octets, start, end)
+    if step == _MOD_37_36:
+        return mod_37_36_is_right(octets, start, end)
+    return step != _EIC or eic_is_right(octets, start, end)
 
 
 @compiled
