@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
@@ -153,7 +154,7 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField])
             if code in parts and value and code:
                 text = value.strip()
                 if qualifier:
-                    text += _qualifiers(subfields, at, qualifier)
+                    text += in_brackets(_values_with(qualifier, subfields[at:]))
                 identifiers.append(Own(with_source(text, source) if source else text, scheme, row.is_key))
     return identifiers
 
@@ -163,11 +164,12 @@ def with_source(text: str, source: str) -> str:
     return f"({source.strip()}){text}" if source else text
 
 
-def _qualifiers(subfields: Sequence[tuple[str, str]], at: int, code: str) -> str:
-    """Qualifiers in the subfields from `at` on, written in brackets, as before they had subfields: ` (pbk.)`."""
-    text = ""
-    while at < len(subfields) and subfields[at][0] == code:
-        qualifier = subfields[at][1].translate(_NO_BRACKETS).strip(" :;,")
-        text += f" ({qualifier})" if qualifier else ""
-        at += 1
-    return text
+def _values_with(code: str, subfields: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """The values of the first subfields, as long as they have a code."""
+    return (value for _, value in itertools.takewhile(lambda subfield: subfield[0] == code, subfields))
+
+
+def in_brackets(qualifiers: Iterable[str]) -> str:
+    """Qualifiers written in brackets, as before they had subfields: ` (pbk.)`."""
+    texts = (qualifier.translate(_NO_BRACKETS).strip(" :;,") for qualifier in qualifiers)
+    return "".join(f" ({text})" for text in texts if text)

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers, octet_strings, string_array, text_array
-from urnscan.compiled.jit import compiled, inner
+from urnscan.compiled.ascii import CASE, is_digit
+from urnscan.compiled.jit import compiled, inlined, inner
 from urnscan.compiled.octets import Octets
 from urnscan.compiled.strings import Offsets, cut
 from urnscan.records.fields import Own
@@ -24,7 +25,6 @@ from urnscan.records.identifiers import (
     OTHER,
     UNNAMED,
     as_text,
-    counts_out,
     kind_of,
 )
 from urnscan.urn.numbers.isbn import NO_ISBN, RIGHT, WRONG, write_isbn
@@ -32,10 +32,13 @@ from urnscan.urn.numbers.isbn import NO_ISBN, RIGHT, WRONG, write_isbn
 _BEGINNING = b"urn:isbn:"
 # Octets of the URN of an ISBN.
 _URN_OF_ISBN = len(_BEGINNING) + 13
-_SPACE, _OPENS, _CLOSES = b" ()"
-# Octets that occur in no qualifier that is read here.
-_IN_OTHERS = tuple(b"()[];,|/\n")
-_LONGEST_QUALIFIER = 99
+_ASCII = 127
+_HYPHEN, _LETTER_X = b"-x"
+_BETWEEN_DIGITS = tuple(b" -")
+_LONGEST_TAIL = 102
+# Digits in the text after an ISBN from which it may be another number.
+_DIGITS = 9
+_EXAMPLE, _URN_OF_EXAMPLE = "9780395363416", "urn:isbn:9780395363416"
 # Codes of values: Python has to read it; it has no URN; it has a URN.
 _ALONE, _NOTHING, _URN = NO_ISBN, WRONG, RIGHT
 
@@ -60,7 +63,7 @@ def as_texts(values: pa.StringArray, scheme: str) -> Texts:
         texts, codes = _urns_of_isbn(values)
     else:
         texts, codes = values, _codes_of_others(values, kind)
-    codes[~flags_of(pc.string_is_ascii(values))] = _ALONE
+        codes[~flags_of(pc.string_is_ascii(values))] = _ALONE
     alone = np.flatnonzero(codes == _ALONE)
     texts_of_alone = [as_text(Own(text, scheme)) for text in values.take(number_array(alone)).to_pylist()]
     has_text = np.array([text is not None for text in texts_of_alone], np.bool_)
@@ -84,24 +87,25 @@ def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
 
 
 def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
-    """URNs and codes of values that are an ISBN, or an ISBN and a qualifier in brackets. URNs of others are not valid."""
+    """URNs and codes of values that begin with an ISBN. URNs of others are not valid."""
     octets, offsets = octet_strings(values)
     codes, ends = np.empty(len(values), np.uint8), np.empty(len(values), np.int32)
     out = np.empty((len(values), _URN_OF_ISBN), np.uint8)
     out[:, : len(_BEGINNING)] = np.frombuffer(_BEGINNING, np.uint8)
     _write_isbns(octets, offsets, out.ravel(), codes, ends)
-    with_qualifier = np.flatnonzero((codes != _ALONE) & (ends < offsets[1:]))
-    qualifiers = string_array(*cut(octets, ends[with_qualifier], offsets[1:][with_qualifier])).dictionary_encode()
-    highest = [_highest_code(qualifier.strip()) for qualifier in qualifiers.dictionary.to_pylist()]
-    codes[with_qualifier] = np.minimum(codes[with_qualifier], np.array(highest, np.uint8)[numbers(qualifiers.indices)])
+    with_tail = np.flatnonzero((codes != _ALONE) & (ends < offsets[1:]))
+    tails = string_array(*cut(octets, ends[with_tail], offsets[1:][with_tail])).dictionary_encode()
+    highest = np.array([_highest_code(tail) for tail in tails.dictionary.to_pylist()], np.uint8)
+    codes[with_tail] = np.minimum(codes[with_tail], highest[numbers(tails.indices)])
     return string_array(out.ravel(), np.arange(0, out.size + 1, _URN_OF_ISBN, dtype=np.int32)), codes
 
 
-def _highest_code(qualifier: str) -> int:
-    """The highest code that an ISBN with a qualifier can have."""
-    if "urn" in qualifier.lower():
+def _highest_code(tail: str) -> int:
+    """The highest code that an ISBN with this text after it can have: the code of a right ISBN with it."""
+    if sum(map(str.isdigit, tail)) >= _DIGITS:
         return _ALONE
-    return _NOTHING if counts_out(qualifier, "isbn") else _URN
+    text = as_text(Own(_EXAMPLE + tail, "isbn"))
+    return _NOTHING if text is None else _URN if text == _URN_OF_EXAMPLE else _ALONE
 
 
 @compiled
@@ -114,13 +118,17 @@ def _write_isbns(octets: Octets, offsets: Offsets, out: Octets, codes: Codes, en
 
 @inner
 def _end_of_isbn(octets: Octets, start: int, end: int) -> int:
-    """The end of a number before a qualifier in brackets, or of the whole text."""
+    """The end of the digits at the beginning of a text; the end of the text if what follows them may belong to them."""
     at = start
-    while at < end and octets[at] != _SPACE:
+    while at < end and (octets[at] == _HYPHEN or _is_digit_of_isbn(octets[at])):
         at += 1
-    if end - at <= _LONGEST_QUALIFIER + 3 and at + 2 < end and octets[at + 1] == _OPENS and octets[end - 1] == _CLOSES:
-        for place in range(at + 2, end - 1):
-            if octets[place] in _IN_OTHERS:
-                return end
-        return at
-    return end
+    place = at
+    while place < end and octets[place] in _BETWEEN_DIGITS:
+        place += 1
+    is_sure = place < end and octets[place] <= _ASCII and not _is_digit_of_isbn(octets[place])
+    return at if is_sure and end - at <= _LONGEST_TAIL else end
+
+
+@inlined
+def _is_digit_of_isbn(octet: int) -> bool:
+    return is_digit(octet) or octet | CASE == _LETTER_X

@@ -199,12 +199,17 @@ def with_wrong_digit(own: Own) -> str | None:
     >>> with_wrong_digit(Own("978-0-395-36341-5 (pbk.)", "isbn")), with_wrong_digit(Own("978-0-395-36341-6", "isbn"))
     ('978-0-395-36341-5', None)
     """
-    if own.is_key:
-        return None
+    return None if own.is_key or as_text(own) is not None else wrong_number(own)
+
+
+def wrong_number(own: Own) -> str | None:
+    """The same for an own identifier that has no text.
+
+    >>> wrong_number(Own("ISSN 1234-5678 (online)", "issn"))
+    '1234-5678'
+    """
     kind, plain = _kind_and_text(own)
-    if kind not in _LISTS or as_text(own) is not None:
-        return None
-    for match in _LISTS[kind].finditer(plain):
+    for match in _LISTS[kind].finditer(plain) if kind in _LISTS else ():
         group = str(match.lastgroup)
         is_filler = len(set(_digits(match[group]).removeprefix("978")[:-1])) == 1
         nid = "issn" if group == "issn" else "isbn"

@@ -22,7 +22,7 @@ from urnscan.compiled.strings import Offsets, cut
 from urnscan.records.columns import Columns, Texts
 from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.description import described_fields
-from urnscan.records.fields import Own, OwnField, admitting, of_subfields, of_value, own_fields
+from urnscan.records.fields import Own, OwnField, admitting, in_brackets, of_subfields, of_value, own_fields
 from urnscan.records.marc_fields import MarcOctets
 from urnscan.records.marc_octets import split_field
 from urnscan.records.marc_runs import Fields
@@ -96,7 +96,8 @@ class MarcColumns:
         """Own identifiers by row and scheme."""
         by_row = np.argsort(out.row[:count], kind="stable")
         places = out.places[by_row]
-        texts, schemes, sources = (_cut(octets, places[:, at : at + 2]) for at in (0, 2, 4))
+        texts, schemes, sources, qualifiers = (_cut(octets, places[:, at : at + 2]) for at in (0, 2, 4, 6))
+        texts = _with_qualifiers(texts, qualifiers, places[:, 6] != NONE)
         row, field = out.row[by_row], out.field[by_row]
         bounds = [*np.flatnonzero(np.diff(row, prepend=-1, append=-1)).tolist()] if count else []
         for start, end in itertools.pairwise(bounds):
@@ -175,6 +176,22 @@ def _identifiers(octets: Octets, places: Offsets) -> pa.StringArray:
     if not np.any(octet_strings(names)[0] >= 128):
         return pc.if_else(pc.equal(names, text_array([""])[0]), text_array([None])[0], names)
     return text_array([first_name([decoded(name)]) for name in names.view(pa.binary()).to_pylist()])
+
+
+def _with_qualifiers(
+    texts: pa.StringArray, subfields: pa.StringArray, has_subfields: npt.NDArray[np.bool_]
+) -> pa.StringArray:
+    """Values with their qualifiers in brackets after them, as `fields.of_subfields` writes them.
+
+    `subfields` are those of the qualifiers, each with its delimiter and code.
+    """
+    if not has_subfields.any():
+        return texts
+    encoded = subfields.view(pa.binary()).dictionary_encode()
+    qualifiers = [
+        in_brackets(map(decoded, octets.split(octets[:2] or b"\x1f")[1:])) for octets in encoded.dictionary.to_pylist()
+    ]
+    return pc.binary_join_element_wise(texts, text_array(qualifiers).take(encoded.indices), "")
 
 
 def _with_sources(

@@ -118,14 +118,14 @@ class Values(NamedTuple):
     packed_ends: Offsets
     """The start of the first packed description, and the end of each."""
     is_alone: npt.NDArray[np.bool_]
-    """Fields whose own identifiers Python has to read: they are not in ASCII, are blank, or have qualifiers."""
+    """Fields whose own identifiers Python has to read: they are not in ASCII, or blank."""
     field: Offsets
     """The number of the field of each own identifier."""
     row: Numbers
     """The number of the row of each own identifier."""
     places: Offsets
     """For each own identifier: its start and end, without white space around it; start and end of the kind in its field;
-    start and end of the source. NONE if there is no kind or source.
+    start and end of the source, and of the subfields with qualifiers. NONE for what is not there.
     """
 
     @classmethod
@@ -145,7 +145,7 @@ class Values(NamedTuple):
             np.zeros(count, np.bool_),
             np.empty(most, np.int32),
             np.empty(most, np.int16),
-            np.empty((most, 6), np.int32),
+            np.empty((most, 8), np.int32),
         )
 
 
@@ -205,10 +205,19 @@ def _end_of_value(octets: Octets, at: int, end: int) -> int:
 
 
 @inner
+def _find_qualifiers(octets: Octets, at: int, end: int, code: int, places: Offsets, row: int) -> None:
+    """Write the place of the subfields with a code that begin at a place, one after the other, or NONE."""
+    start = at
+    while at + 1 < end and octets[at + 1] == code:
+        at = _end_of_value(octets, at + 2, end)
+    places[row, 6], places[row, 7] = (start, at) if at > start else (NONE, NONE)
+
+
+@inner
 def _of_control(octets: Octets, start: int, end: int, out: Values, at: int) -> int:
     """Find the value of a control field. Returns the number of values so far, or _ALONE."""
     is_plain = _trim(octets, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
-    for column in range(2, 6):
+    for column in range(2, 8):
         out.places[at, column] = NONE
     return at + 1 if is_plain and _end_of_value(octets, start, end) == end else _ALONE
 
@@ -227,9 +236,10 @@ def _of_row(octets: Octets, start: int, end: int, row: int, tables: Tables, out:
         if octets[place] != _DELIMITER:
             continue
         code = octets[place + 1]
-        is_plain &= code != tables.qualifier[row]
         if tables.parts[row, code] and octets[place + 2] != _DELIMITER:
-            is_plain &= _trim(octets, place + 2, _end_of_value(octets, place + 2, end), out.places, at, 0)
+            behind = _end_of_value(octets, place + 2, end)
+            is_plain &= _trim(octets, place + 2, behind, out.places, at, 0)
+            _find_qualifiers(octets, behind, end, tables.qualifier[row], out.places, at)
             is_plain &= out.places[at, 0] < out.places[at, 1]
             if at == first:
                 is_plain &= _trim_first(octets, start, end, tables.scheme_in[row], out.places, at, 2)

@@ -15,7 +15,7 @@ from urnscan.framing.lines import Damaged
 from urnscan.records.columns import Columns, Texts
 from urnscan.records.fields import Own
 from urnscan.records.identifier_columns import as_texts
-from urnscan.records.identifiers import with_wrong_digit
+from urnscan.records.identifiers import wrong_number
 from urnscan.records.key_columns import KeyColumns
 from urnscan.records.record import Cut, RecordReader, Run, count_of
 from urnscan.records.record_columns import octets_of_each, read_columns
@@ -113,7 +113,7 @@ def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:
         suspects += ((*place, Own(text, own.scheme)) for *place, text in zip(*places, wrong, strict=True))
     first: dict[int, str] = {}
     for record, _, name in sorted(suspects, key=operator.itemgetter(0, 1)):
-        if record not in first and (digits := with_wrong_digit(name)) is not None:
+        if record not in first and (digits := wrong_number(name)) is not None:
             first[record] = digits
     return texts, [*first.items()]
 
