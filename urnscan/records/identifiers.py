@@ -141,7 +141,8 @@ _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _NOBODYS = frozenset(f"urn:uuid:{digit * 8}-{f'{digit * 4}-' * 3}{digit * 12}" for digit in "0f")
 
 _PLAIN_DOI = re.compile(
-    r"(?:https?://(?:dx\.)?doi\.org/)?(10\.[0-9]{4,9}/[A-Za-z0-9](?:[A-Za-z0-9._()-]{0,199}[A-Za-z0-9])?)"
+    r"(?i:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|info:doi/|doi ?:? ?)?"
+    r"(10\.[0-9]{4,9}/[A-Za-z0-9](?:[A-Za-z0-9._():/-]{0,199}[A-Za-z0-9])?)"
 )
 _BRACKETS = regex.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
 _PART = regex.compile(r"[^;,|\n]++")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from types import MappingProxyType
 
 import regex
@@ -204,18 +204,25 @@ def encode_nss(text: str, syntax: str = "rfc2141") -> str:
     >>> encode_nss("1/406/47452/2"), encode_nss("1/406/47452/2", syntax="rfc8141")
     ('1%2F406%2F47452%2F2', '1/406/47452/2')
     """
-    rules = get_syntax(syntax)
+    get_syntax(syntax)
     if not as_text("a name", text):
         raise ArgumentError("an NSS has at least one character")
     if "\0" in text:
         raise ArgumentError(f"NUL at position {text.index(chr(0))}: no URN may hold it, encoded or not (RFC 2141 §2.4)")
     # The text is encoded as a whole, so that an error has the position in the text.
     octets = text.encode()
-    roles = (NSS_FIRST, *repeat(NSS, len(octets) - 1))
-    return "".join(
+    first, others = (_encodings(syntax, role) for role in (NSS_FIRST, NSS))
+    return first[octets[0]] + "".join([others[octet] for octet in octets[1:]])
+
+
+@functools.cache
+def _encodings(syntax: str, role: int) -> Sequence[str]:
+    """How each octet is written in this role in an NSS."""
+    rules = get_syntax(syntax)
+    return [
         chr(octet) if rules.octets[octet] & role and chr(octet) not in rules.reserved else f"%{octet:02X}"
-        for octet, role in zip(octets, roles, strict=True)
-    )
+        for octet in range(256)
+    ]
 
 
 def _normal_percent(text: str) -> str:
