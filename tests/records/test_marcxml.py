@@ -39,7 +39,9 @@ ODD = {
     "an unknown prefix": ("record>", "x:record>"),
     "a doubled attribute": ('tag="020"', 'tag="020" tag="020"'),
     "a reference of HTML": ("&amp;", "&nbsp;"),
-    "a numeric reference": ("&amp;", "&#228;"),
+    "a number of no character": ("&amp;", "&#xD800;"),
+    "a number of a control character": ("&amp;", "&#31;"),
+    "a number without an end": ("&amp;", "&#228"),
     "an open reference": ("&amp;", "&amp"),
     "the end of a CDATA section": ("DE-101", "]]>"),
     "a control character": ("DE-101", "\x1e"),
@@ -102,6 +104,7 @@ def test_what_a_usual_record_says():
 
 USUAL_CHANGES = {
     "nothing": ("", ""),
+    "numbers of characters": ("&amp;", "&#9;&#38;&#xe4;&#x20AC;&#128512;"),
     "what looks like a value in single quotation marks": ("<leader>", "<leader>xmlns='x'"),
     "other white space": ("\n", "\n\t "),
     "no white space": (">\n", ">"),

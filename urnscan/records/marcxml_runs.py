@@ -1,8 +1,9 @@
 """Records of MARCXML in their most usual form: one call of compiled code splits many of them into fields.
 
 Such a record has elements with the same prefix, or without one, and only white space between them. Its octets are
-characters of XML in UTF-8, its references are the five that XML itself defines, and start tags are written exactly like
-`<datafield tag="020" ind1=" " ind2=" ">`. All records of a call have the same start tag. lxml reads the other records.
+characters of XML in UTF-8, its references are the five that XML itself defines, or numbers of characters, and start tags
+are written exactly like `<datafield tag="020" ind1=" " ind2=" ">`. All records of a call have the same start tag. lxml
+reads the other records.
 """
 
 from __future__ import annotations
@@ -14,17 +15,24 @@ from typing import NamedTuple
 import numpy as np
 from lxml import etree
 
+from urnscan.compiled.ascii import HASH, SEMICOLON, is_alnum
 from urnscan.compiled.jit import compiled, inlined, inner
 from urnscan.compiled.octets import Integers, Octets
 from urnscan.records.marc_octets import is_utf8
 from urnscan.records.marc_runs import NO_NUMBER, TAG, Fields, number_at
 from urnscan.records.record import Run
 from urnscan.records.xml_kinds import DEFAULT_LIMITS, parse_element
+from urnscan.scanner.views.references import read_number
 
 _LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L = b"<>&]0L"
 # U+FFFE and U+FFFF, which are not characters, begin with these octets.
 _RARE, _RARE_NEXT = b"\xef\xbf"
 _BLANK = tuple(b" \n\t")
+# Control characters of XML, with which line ends and tabs are written as references.
+_BREAKS = tuple(b"\t\n\r")
+_LETTER_X = ord("x")
+# Digits of a reference to a character.
+_MOST_DIGITS = 8
 _DELIMITER = 0x1F
 # The tag of the leader (000), and the first tag of data fields.
 _LEADER_TAG, _DATA_TAGS = 0, 10
@@ -110,6 +118,30 @@ def _word(octets: Octets, at: int, words: Words, first: int, last: int) -> tuple
     return last, _NOT_THERE
 
 
+@inner
+def _number_reference(octets: Octets, at: int, out: Octets, to: int) -> tuple[int, int]:
+    """Write the character of a reference such as `&#233;` or `&#xE9;` in UTF-8.
+
+    Returns the places after the reference, _NOT_THERE if it is none of a character of XML, and after the character.
+    """
+    is_hex = octets[at + 2] == _LETTER_X
+    start = end = at + 2 + is_hex
+    while end < start + _MOST_DIGITS and is_alnum(octets[end]):
+        end += 1
+    code = read_number(octets, start, end, 16 if is_hex else 10)
+    is_character = 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF
+    if octets[end] != SEMICOLON or not (is_character or code in _BREAKS):
+        return _NOT_THERE, to
+    if code < 0x80:
+        out[to] = code
+        return end + 1, to + 1
+    more = 1 + int(code >= 0x800) + int(code >= 0x10000)
+    out[to] = (0xFF00 >> more + 1) & 0xFF | code >> 6 * more
+    for place in range(1, more + 1):
+        out[to + place] = 0x80 | code >> 6 * (more - place) & 0x3F
+    return end + 1, to + 1 + more
+
+
 @inlined
 def _text(octets: Octets, at: int, words: Words, out: Octets, to: int) -> tuple[int, int]:
     """Write the text up to the next `<`, with characters instead of references.
@@ -118,6 +150,11 @@ def _text(octets: Octets, at: int, words: Words, out: Octets, to: int) -> tuple[
     """
     while octets[at] != _LESS:
         octet = octets[at]
+        if octet == _AMPERSAND and octets[at + 1] == HASH:
+            at, to = _number_reference(octets, at, out, to)
+            if at == _NOT_THERE:
+                break
+            continue
         if octet == _AMPERSAND:
             reference, at = _word(octets, at, words, _REFERENCES, _START)
             if at == _NOT_THERE:
