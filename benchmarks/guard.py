@@ -6,7 +6,8 @@ Ratios are compared: the CPU time of urnscan to that of a library on the same fi
 the load of the machine matters little; the median of several rounds counts. The library is `regex` on the text, and before
 it the one that reads the form: gzip, fastwarc, pyarrow, json, tarfile. For records it is pymarc, which only reads them.
 The kernel is the scanner on text in memory; all else are whole runs on one thread, from a file to classes or clusters.
-guard.json has the recorded ratios; `--record` replaces them. Exit status: 0 about as fast as recorded, 1 slower.
+guard.json has the recorded ratios; `--record` replaces them. Odd values are compared to plain ones by cliffs.py, whose rows
+have limits of their own. Exit status: 0 about as fast as recorded, 1 slower.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import cliffs
 import dedup
 import numpy as np
 import pyarrow.parquet as pq
@@ -187,6 +189,9 @@ def main(words: list[str] | None = None) -> int:
         worse += slower
         told = f", more than {TOLERANCE} times as much" if slower else ""
         print(f"{name}: {ratio:.3g} of the library, {was:.3g} in {recorded['release']}{told}")
+    for slower in () if arguments.record else cliffs.slower_rows():
+        worse += 1
+        print(f"{slower.row.name}: odd values take {slower.ratio:.3g} of plain ones, limit {slower.row.limit:g}")
     return 1 if worse else 0
 
 

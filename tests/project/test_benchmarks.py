@@ -200,6 +200,7 @@ def test_guard(tmp_path, monkeypatch, capsys):
     """It fails where a ratio is worse than recorded by more than the tolerance, and says which: all kinds of files are guarded."""
     import guard
 
+    monkeypatch.setattr(guard.cliffs, "ROWS", ())
     few = {kind: 200 if size < 10_000 else 300_000 for kind, size in guard.SIZES.items() if kind != "sparse"}
     monkeypatch.setattr(guard, "SIZES", few)
     monkeypatch.setattr(guard, "ROUNDS", 1)
@@ -213,6 +214,20 @@ def test_guard(tmp_path, monkeypatch, capsys):
     numbers.write_text(json.dumps(recorded | {"ratios": doctored}))
     assert guard.main(["--numbers", str(numbers)]) == 0
     assert "more than 1.5 times as much" not in capsys.readouterr().out
+
+
+@pytest.mark.full
+def test_cliffs(monkeypatch):
+    """Odd and plain values are all found, by the command and in the process of the guard, which names a row above its limit."""
+    import cliffs
+
+    told = command("cliffs.py", "--only", "own rules", "--values", 3000, "--runs", 1)
+    assert told.count("| 3,000 occurrences, 3,000 classes ") == 2
+    assert cliffs.LIMIT == 2
+    row = next(row for row in cliffs.ROWS if row.name == "MARC: ISBN, $q")
+    monkeypatch.setattr(cliffs, "_RECORDS_OF_GUARD", 300)
+    monkeypatch.setattr(cliffs, "ROWS", (row._replace(limit=-1000), row._replace(limit=1000)))
+    assert [slower.odd.counts for slower in cliffs.slower_rows()] == ["300 records, 300 clusters"]
 
 
 @pytest.mark.guard
