@@ -142,7 +142,7 @@ class Form(NamedTuple):
 
 
 _COLUMN = ("--column", "text", "-o", "{}/out.parquet")
-_DEDUP = ("dedup", "--fields", "-o", "{}/out.parquet")
+_DEDUP = ("dedup", "-o", "{}/out.parquet")
 _COLLECTION = b'<?xml version="1.0"?>\n<collection xmlns="http://www.loc.gov/MARC21/slim">\n'
 TEXT = Form("txt", lines)
 OCCURRENCES = Form("txt", lines, ("--occurrences", "{}/out.parquet", "--rejects", "{}/rejects.parquet"))
@@ -325,11 +325,11 @@ ROWS = (
         ),
     ),
     Row(
-        "MARC: all identifiers, any field",
+        "MARC: URNs of any field",
         MARC,
         _RECORD,
         (_RECORD.replace("{isbn13}", "{isbn13h} (pbk.)"),),
-        ("--agree", "none"),
+        ("--any-urn",),
     ),
     Row(
         "MARCXML: entities",
