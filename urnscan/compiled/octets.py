@@ -1,4 +1,4 @@
-"""Vectorised loops over octets: find `urn:`, find one of two octets, count lines, copy.
+"""Vectorised loops over octets: find `urn:`, find one of two octets, count lines, copy; and numbers.
 
 LLVM vectorises a loop if it works on single octets and has no early exit. So a search computes the minimum of the XOR
 of octets: XOR is 0 where two octets are equal. This is several times as fast as comparing and collecting booleans.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled.ascii import CASE, COLON, LF
-from urnscan.compiled.jit import IS_COMPILED, compiled, from_c, inlined
+from urnscan.compiled.ascii import CASE, COLON, LF, hex_digit
+from urnscan.compiled.jit import IS_COMPILED, compiled, from_c, inlined, inner
 
 Octets = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
@@ -22,6 +22,8 @@ _COUNTED = 224
 _CASE = np.uint8(CASE)
 _U, _R, _N, _COLON = np.frombuffer(b"urn:", np.uint8)
 _MOST = np.uint8(255)
+# No character has this number.
+_NO_CHARACTER = 0x110000
 _memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 
 
@@ -143,3 +145,15 @@ def copy(octets: Octets, start: int, end: int, into: Octets, at: int) -> int:
     else:
         into[at : at + end - start] = octets[start:end]
     return at + end - start
+
+
+@inner
+def read_number(octets: Octets, start: int, end: int, base: int) -> int:
+    """The number in `octets[start:end]`; -1 without digits or with other octets. A number above Unicode becomes 0x110000."""
+    number = 0
+    for i in range(start, end):
+        digit = hex_digit(octets[i])
+        if digit == -1 or digit >= base:
+            return -1
+        number = min(number * base + digit, _NO_CHARACTER)
+    return -1 if start == end else number

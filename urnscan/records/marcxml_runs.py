@@ -17,12 +17,11 @@ from lxml import etree
 
 from urnscan.compiled.ascii import HASH, SEMICOLON, is_alnum
 from urnscan.compiled.jit import compiled, inlined, inner
-from urnscan.compiled.octets import Integers, Octets
+from urnscan.compiled.octets import Integers, Octets, read_number
 from urnscan.records.marc_octets import is_utf8
 from urnscan.records.marc_runs import NO_NUMBER, TAG, Fields, number_at
 from urnscan.records.record import Run
 from urnscan.records.xml_kinds import DEFAULT_LIMITS, parse_element
-from urnscan.scanner.views.references import read_number
 
 _LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L = b"<>&]0L"
 # U+FFFE and U+FFFF, which are not characters, begin with these octets.

@@ -30,7 +30,7 @@ from urnscan.compiled.ascii import (
     is_letter,
 )
 from urnscan.compiled.jit import inlined, inner
-from urnscan.compiled.octets import Integers, Octets, is_scheme, is_urn
+from urnscan.compiled.octets import Integers, Octets, is_scheme, is_urn, read_number
 from urnscan.compiled.strings import Vocabulary
 from urnscan.scanner.grammar import Rules
 from urnscan.scanner.kernel import Block
@@ -41,7 +41,6 @@ from urnscan.scanner.views.references import (
     STOP,
     References,
     is_invisible,
-    read_number,
     read_reference,
 )
 

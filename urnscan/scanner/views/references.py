@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled.ascii import CASE, HASH, SEMICOLON, hex_digit, is_alnum
+from urnscan.compiled.ascii import CASE, HASH, SEMICOLON, is_alnum
 from urnscan.compiled.jit import inner
-from urnscan.compiled.octets import Octets
+from urnscan.compiled.octets import Octets, read_number
 from urnscan.compiled.strings import Vocabulary, index_words, word_number
 
 STOP, NOTHING, MORE = 0, -1, -2
@@ -23,8 +23,6 @@ INVISIBLES = (0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF)
 
 # Octets of "&CounterClockwiseContourIntegral;", the longest reference.
 _LONGEST = 34
-# No character has this number.
-_MOST = 0x110000
 _LETTER_X = ord("x")
 
 
@@ -76,18 +74,6 @@ def read_reference(octets: Octets, at: int, filled: int, references: References)
     if number in INVISIBLES:
         return NOTHING, end + 1
     return number if number < 128 else STOP, end + 1
-
-
-@inner
-def read_number(octets: Octets, start: int, end: int, base: int) -> int:
-    """The number in `octets[start:end]`; -1 without digits or with other octets. A number above Unicode becomes 0x110000."""
-    number = 0
-    for i in range(start, end):
-        digit = hex_digit(octets[i])
-        if digit == -1 or digit >= base:
-            return -1
-        number = min(number * base + digit, _MOST)
-    return -1 if start == end else number
 
 
 @inner
