@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from urnscan.records import description
 from urnscan.records.decoded_text import whole
@@ -34,8 +36,24 @@ _QUALIFIERS = frozenset(
 # Characters. Names in the tables are not as long.
 _LONGEST_NAME = 100
 _QUALIFIED = re.compile(r"([^(\[]*)[(\[]([^()\[\]]*)[)\]]\s*\Z")
+# A language in square brackets after a name, as DSpace writes it, also none.
+_LANGUAGE = re.compile(r"(?:\[(?:[a-z]{2,3}(?:[_-][A-Za-z]{2,4})?|\*)?\])+\s*\Z")
+# After a name: a language, or a suffix by which Solr and its kin tell what they index.
+_SUFFIX = re.compile(
+    r"(?<=[A-Za-z0-9])(?:[_.@:-](?:en|de|fr|es|it|pt|nl|sv|da|no|fi|pl|cs|ru|uk|zh|ja|ko|ar|el|tr|hu|eng|ger|deu|fre|fra|spa|ita|por|[a-z]{2}[_-][A-Za-z]{2}"
+    r"|full|display|str|txt|text|t|s|ss|tsi|tsim|ssi|ssim|stored|original|main|proper))+\Z",
+    re.IGNORECASE,
+)
+# Before a name: the object that has all members, or the kind of the record.
+_ENVELOPE = re.compile(
+    r"\A(?:(?:metadata|record|fields?|attributes|item|document|doc|_source|bibjson|dc|dcterms|dcvalue)[\s._:/-]+)+",
+    re.IGNORECASE,
+)
 # What comes before the name in a scheme that is a URI or a prefixed name.
 _NAMESPACE = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)
+
+
+_Row = TypeVar("_Row")
 
 
 def identifier(pairs: Pairs) -> str | None:
@@ -51,7 +69,7 @@ def identifier(pairs: Pairs) -> str | None:
 def are_known(names: Collection[str], table: str) -> bool:
     """Whether one of these names says that its value is an identifier, by a table of fields.toml. An `id` does not."""
     known = own_fields(table)
-    rows = (row for name in names for row in known.get(_fold(name[:_LONGEST_NAME]), ()))
+    rows = (row for name in names for row in _rows_of(known, name))
     return any(not row.vague for row in rows) or "@id" in names
 
 
@@ -59,10 +77,10 @@ def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
     """The record's own identifiers, in the order of its members."""
     as_written = list(pairs)
     members = [(_fold(name[:_LONGEST_NAME]), value) for name, value in as_written]
-    for (written_name, value), (name, _) in zip(as_written, members, strict=True):
+    for written_name, value in as_written:
         if isinstance(value, tuple) and written_name.lower() in _ENVELOPES:
             yield from own_identifiers([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)
-        for field in fields.get(name) or fields.get(name.removesuffix("s"), ()):
+        for field in _rows_of(fields, written_name):
             if not (field.unless and _has_member(members, *field.unless)):
                 for item in _as_list(value):
                     yield from _identifiers(item, field)
@@ -73,8 +91,7 @@ def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.
     for written_name, value in pairs:
         if isinstance(value, tuple) and written_name.lower() in _ENVELOPES:
             yield from statements([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)
-        name = _fold(written_name[:_LONGEST_NAME])
-        if rows := fields.get(name) or fields.get(name.removesuffix("s")):
+        if rows := _rows_of(fields, written_name):
             text = next(_strings(value), None)
             if text:
                 yield from description.of_text(whole(text), rows)
@@ -97,6 +114,25 @@ def _strings(value: object) -> Iterator[str]:
             values += reversed(texts or [member for _, member in value])
 
 
+def _rows_of(fields: Mapping[str, tuple[_Row, ...]], written_name: str) -> tuple[_Row, ...]:
+    """The rows of a table for a name as a record has it."""
+    return next((fields[name] for name in _spellings(written_name[:_LONGEST_NAME]) if name in fields), ())
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _spellings(name: str) -> tuple[str, ...]:
+    """The names that a table may have for a name, the closest first.
+
+    They have no language and no suffix of an index at their end (`title_en`, `dc.title[en_US]`, `title_full`), and no
+    envelope at their beginning (`metadata.title`, `Document Title`).
+    """
+    name = _LANGUAGE.sub("", name)
+    without = _SUFFIX.sub("", name)
+    forms = [name, without, _ENVELOPE.sub("", name), _ENVELOPE.sub("", without)]
+    folded = [_fold(form) for form in forms if form]
+    return tuple(dict.fromkeys(form for name in folded for form in (name, name.removesuffix("s"))))
+
+
 @functools.lru_cache(maxsize=1 << 12)
 def _fold(name: str) -> str:
     """A name reduced to small letters and digits. `ISBN-13`, `isbn_13` and `ISBN 13 (print)` become the same name.
@@ -110,6 +146,9 @@ def _fold(name: str) -> str:
 
 
 def _alphanumeric(text: str) -> str:
+    """The letters and digits of a text, small and without accents."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", text)
     return "".join(filter(str.isalnum, text.lower()))
 
 
