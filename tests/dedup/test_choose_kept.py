@@ -26,6 +26,7 @@ RECORD = st.fixed_dictionaries(
         "decided": st.integers(0, 2),
         "level": st.integers(1, 3),
         "fields": st.integers(0, 2),
+        "deleted": st.integers(0, 1),
     }
 )
 DUMPS = [
@@ -68,7 +69,8 @@ def test_ranks(records, keep, pieces, number, slice_):
     expected = {}
     for cluster in set(clusters):
         mine = [unit for unit, of in enumerate(records) if of["cluster"] == cluster]
-        mine.sort(key=lambda unit: (records[unit]["decided"], [BEST[rule](unit, records[unit]) for rule in keep], unit))
+        first = {unit: (records[unit]["decided"], records[unit]["deleted"]) for unit in mine}
+        mine.sort(key=lambda unit: (first[unit], [BEST[rule](unit, records[unit]) for rule in keep], unit))
         expected |= {unit: rank for rank, unit in enumerate(mine, 1)}
     assert found.tolist() == [expected[unit] for unit in units]
 

@@ -89,7 +89,7 @@ def keys_of(wanted: Sequence[str], *records: Record, dump: int = 1, named: bool 
     own = [(at, order, name) for at, record in enumerate(records) for order, name in enumerate(record.own)]
     names = text_array([record.identifier for record in records])
     reader = KeyColumns(KeyReader(wanted, dump, named=named))
-    found = [*reader.read(Columns(names, (), Texts.of_own(own), octets_array([]), {}))]
+    found = [*reader.read(Columns(names, (), Texts.of_own(own), octets_array([]), {}, np.empty(0, np.int64)))]
     if reader.has_octets:
         found.append(reader.of_octets([record.octets for record in records]))
     return list(dict.fromkeys(Texts.joined(found).texts.to_pylist()))

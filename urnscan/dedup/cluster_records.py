@@ -173,9 +173,12 @@ def _ranking_values(
         lengths, counts = (np.bincount(work, values).astype(np.int64) for values in (lengths, counts))
         dumps = dumps[begins]
     # A value that no rule compares is one number in memory.
-    changed, levels, fields, order = (
-        np.broadcast_to(np.int64(value), len(begins)) for value in (0, level_of(NOTHING), 0, 1)
+    changed, levels, fields, order, deleted = (
+        np.broadcast_to(np.int64(value), len(begins)) for value in (0, level_of(NOTHING), 0, 1, 0)
     )
+    if len(reading.records.deleted):
+        deleted = np.zeros(len(begins), np.int8)
+        deleted[work[reading.records.deleted]] = 1
     if need_descriptions(policy.keep):
         changed, levels, fields = changed.copy(), levels.copy(), fields.copy()
         progress.on_stage(Stage("choosing", reading.records.count, ROWS))
@@ -196,6 +199,7 @@ def _ranking_values(
         level=levels,
         fields=fields,
         decided=order if decisions is None else decisions.order,
+        deleted=deleted,
     )
 
 

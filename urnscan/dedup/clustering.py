@@ -143,11 +143,13 @@ class Clustering:
             yield pa.RecordBatch.from_pydict(columns).filter(is_kept)
 
     def standing(self) -> Iterator[tuple[Mapping[str, str | None], Numbers, pa.RecordBatch]]:
-        """The records that are not removed: source and member of their dump, their components, and their ROWS. Raises
-        FatalError.
+        """The records that are not removed, without those that were deleted: source and member of their dump, their
+        components, and their ROWS. Raises FatalError.
         """
+        is_standing = self.rank == 1
+        is_standing[self.records.reading.records.deleted] = False
         for dump, span, rows in self.records.batches():
-            stays = self.rank[span] == 1
+            stays = is_standing[span]
             place = {"source": dump.source.name, "member": dump.member}
             yield place, self.records.component[span][stays], rows.filter(flag_array(stays))
 

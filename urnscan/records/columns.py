@@ -66,6 +66,8 @@ class Columns(NamedTuple):
     """See `Record.description`."""
     damaged: Mapping[int, Damaged]
     """Records that cannot be read, by number. The other columns have no values for them."""
+    deleted: Integers
+    """Numbers of the records that say that they were deleted."""
 
     def by_scheme(self) -> Mapping[str, Texts]:
         """Own identifiers by scheme, of all fields together."""

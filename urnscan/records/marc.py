@@ -40,7 +40,7 @@ from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
 from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.format import Format
-from urnscan.records.marc_fields import MarcFields, MarcOctets, SplitField
+from urnscan.records.marc_fields import MarcFields, MarcOctets, SplitField, leader_with_status
 from urnscan.records.marc_octets import decoder
 from urnscan.records.marc_runs import LEADER, NO_NUMBER, Fields, fields_of, find_whole
 from urnscan.records.marc_values import FAMILIES, is_unimarc
@@ -149,7 +149,7 @@ class MarcRecords(RunReader):
             if decoded(tag) in self.marc.tags and (most := most - len(field)) >= 0:
                 # A wrong entry may lead to several fields with their terminators.
                 chosen.append((int(tag), field.replace(b"\x1e", b"\t")))
-        marc = MarcOctets(octets[:LEADER], len(tags), chosen)
+        marc = MarcOctets(leader_with_status(octets[:LEADER], [*map(decoded, tags)]), len(tags), chosen)
         return Record(cut.offset, octets, number, (octets,) if self.has_texts else (), marc=marc)
 
 

@@ -23,9 +23,9 @@ from urnscan.records.columns import Columns, Texts
 from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, OwnField, admitting, in_brackets, of_subfields, of_value, own_fields
-from urnscan.records.marc_fields import MarcOctets
+from urnscan.records.marc_fields import DELETED, STATUS, MarcOctets
 from urnscan.records.marc_octets import split_field
-from urnscan.records.marc_runs import Fields
+from urnscan.records.marc_runs import REFUSED, Fields
 from urnscan.records.marc_values import CONTROL, FAMILIES, NONE, PACKED, TAGS, Tables, Values, find_values
 
 _TAGS = 1000
@@ -90,6 +90,7 @@ class MarcColumns:
             own=[*self._values(octets, out, count, record_of_field), *others],
             descriptions=string_array(out.packed[: ends[-1]], ends).view(pa.binary()),
             damaged={},
+            deleted=records[_are_deleted(fields)],
         )
 
     def _values(self, octets: Octets, out: Values, count: int, records: Integers) -> Iterator[Texts]:
@@ -151,6 +152,14 @@ def in_columns(records: Sequence[MarcOctets]) -> Fields:
             row += 1
         out.ends[number] = row
     return out._replace(octets=np.frombuffer(b"".join(parts), np.uint8))
+
+
+def _are_deleted(fields: Fields) -> npt.NDArray[np.bool_]:
+    """Mark the records whose leader says that they were deleted."""
+    place = fields.leaders[:, 0] + STATUS
+    are_deleted: npt.NDArray[np.bool_] = (fields.totals != REFUSED) & (place < fields.leaders[:, 1])
+    are_deleted[are_deleted] = fields.octets[place[are_deleted]] == DELETED[0]
+    return are_deleted
 
 
 def _octets_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:

@@ -10,6 +10,9 @@ from urnscan.records.decoded_text import first_name, in_line
 
 LEADERS = ("LDR", "000")
 """Tags of the leader in formats that write it as a field."""
+STATUS, DELETED = 5, b"d"
+"""Place of the status in the leader, and the status of a record that was deleted."""
+_DELETION = "DEL"
 
 SplitField = tuple[str, Sequence[tuple[str, str]]]
 """A field, split into its indicators and its subfields (pairs of code and value). A control field is its data, and no pairs."""
@@ -24,10 +27,21 @@ class MarcOctets(NamedTuple):
     """Fields of a record with certain tags, as in ISO 2709."""
 
     leader: bytes
+    """See `leader_with_status`."""
     total: int
     """Number of all fields of the record."""
     fields: Sequence[tuple[int, bytes]]
     """Tags and fields, without field terminators."""
+
+
+def leader_with_status(leader: bytes, tags: Collection[str]) -> bytes:
+    """The leader of a record with these tags. Aleph and Alma write a field DEL into a record that was deleted: its leader
+    gets the status DELETED.
+
+    >>> leader_with_status(b"00092nam a22", ["001", "DEL"])
+    b'00092dam a22'
+    """
+    return leader[:STATUS].ljust(STATUS) + DELETED + leader[STATUS + 1 :] if _DELETION in tags else leader
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,9 @@ class MarcFields:
     def octets(self, tags: Collection[str]) -> MarcOctets:
         """The fields with these tags, as in ISO 2709."""
         return MarcOctets(
-            self.leader[:_LEADER].translate(MARKS).encode("utf-8", "replace"),
+            leader_with_status(
+                self.leader[:_LEADER].translate(MARKS).encode("utf-8", "replace"), [tag for tag, _ in self.fields]
+            ),
             sum(tag not in LEADERS for tag, _ in self.fields),
             [(int(tag), self._octets(tag, field)) for tag, field in self.fields if tag in tags],
         )

@@ -23,7 +23,7 @@ from urnscan.records.marc_runs import NO_NUMBER, TAG, Fields, number_at
 from urnscan.records.record import Run
 from urnscan.records.xml_kinds import DEFAULT_LIMITS, parse_element
 
-_LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L = b"<>&]0L"
+_LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L, _D = b"<>&]0LD"
 # U+FFFE and U+FFFF, which are not characters, begin with these octets.
 _RARE, _RARE_NEXT = b"\xef\xbf"
 _BLANK = tuple(b" \n\t")
@@ -177,7 +177,8 @@ def _tag(octets: Octets, place: int, word: int) -> int:
     if word == _LEADER:
         return _LEADER_TAG
     tag = number_at(octets, place, TAG)
-    if tag == NO_NUMBER and (word == _CONTROL or octets[place] == _ZERO or octets[place] == _L):  # "LDR" is a leader
+    # "LDR" is a leader, and "DEL" says that the record was deleted.
+    if tag == NO_NUMBER and (word == _CONTROL or octets[place] in (_ZERO, _L, _D)):
         return _WRONG
     if tag != NO_NUMBER and (tag == _LEADER_TAG or (tag < _DATA_TAGS) != (word == _CONTROL)):
         return _WRONG

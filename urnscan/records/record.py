@@ -101,6 +101,8 @@ class Record(NamedTuple):
     """Fields of MARC. `record_columns` reads them. It puts their identifiers after `own`, and their description before
     `description`.
     """
+    is_deleted: bool = False
+    """Whether the record says that it was deleted. `record_columns` finds that in fields of MARC by itself."""
 
 
 # Many duplicates are copies of each other.

@@ -42,11 +42,13 @@ def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total
     packed = octets_array([of_marc.get(number, b"") + record.description for number, record in records])
     place = np.arange(total)
     place[[number for number, _ in records]] = total + np.arange(len(records))
+    deleted = [number for number, record in records if record.is_deleted]
     return columns._replace(
         identifiers=pa.concat_arrays([columns.identifiers[:total], names]).take(number_array(place)),
         texts=[*columns.texts, *_texts(records)],
         own=[*Texts.of_own(_own(records)), *columns.own],
         descriptions=pa.concat_arrays([columns.descriptions[:total], packed]).take(number_array(place)),
+        deleted=np.append(columns.deleted, np.array(deleted, np.int64)),
     )
 
 

@@ -160,7 +160,7 @@ class XmlRecords(RunReader):
             return Damaged(offset, str(error))
         name = identifier(kind, element)
         if is_deleted(kind, element):
-            return Record(offset, octets, name)
+            return Record(offset, octets, name, is_deleted=True)
         texts = (_text(utf8, lambda: element),) if self.has_texts else ()
         identifiers = () if self.fields is None else own(kind, element, self.own_fields)
         description, marc = described(kind, element, self.described_fields), None

@@ -53,6 +53,8 @@ class RankingValues:
     """Number of fields; 0 where it is not read."""
     decided: IntArray
     """Order that people decided, the least for the best; it comes before all rules."""
+    deleted: IntArray
+    """1 for works whose records were deleted: none is kept in the place of another one, whatever the rules say."""
 
 
 _RULES: Mapping[str, Callable[[RankingValues, Numbers], Sequence[IntArray]]] = MappingProxyType(
@@ -146,7 +148,7 @@ def ranks(
     rank = np.ones(len(of_work), np.int32)
     for group in whole_groups(of_work[shared]):
         works = shared[group]
-        keys: list[IntArray] = [of_work[works], values.decided[works]]
+        keys: list[IntArray] = [of_work[works], values.decided[works], values.deleted[works]]
         for rule in keep:
             keys += _keys(rule, values, works, dumps)
         works = works[np.lexsort(keys[::-1])]  # a stable sort

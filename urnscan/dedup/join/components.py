@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import flags_of, number_array, numbers, octet_strings
+from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers, octet_strings
 from urnscan.compiled.jit import compiled, inner, read_only
 from urnscan.compiled.strings import spread
 from urnscan.errors import FatalError
@@ -130,12 +130,16 @@ class Edges:
         """Delete the edges."""
         self._parts.close()
 
-    def add(self, records: Numbers, urns: pa.StringArray) -> None:
-        """Append edges: record numbers, from 0, and canonical forms or keys, each pair once. Raises FatalError."""
+    def add(self, records: Numbers, urns: pa.StringArray, are_live: Flags | None = None) -> None:
+        """Append edges: record numbers, from 0, and canonical forms or keys, each pair once. Edges that are not `are_live`
+        are counted, and join nothing. Raises FatalError.
+        """
         if self.count + len(urns) > MOST:
             raise FatalError(f"more than {MOST:,} URNs and keys of records: give the dumps in several runs")
         edges = np.arange(self.count, self.count + len(urns), dtype=np.int32)
         self.count += len(urns)
+        if are_live is not None and not are_live.all():
+            records, urns, edges = records[are_live], urns.filter(flag_array(are_live)), edges[are_live]
         columns = [urns, number_array(records), number_array(edges)]
         self._parts.add(spread(*octet_strings(urns), _PARTS), pa.RecordBatch.from_arrays(columns, schema=_EDGES))
 

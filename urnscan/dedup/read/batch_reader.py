@@ -58,13 +58,15 @@ class BatchReader:
         numbered, *place, digest = (number_array(values) for values in (number, *_places(records), digests))
         arrays = [numbered, columns.identifiers, *place, names, columns.descriptions, digest]
         rows = pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+        deleted = columns.deleted
         if columns.damaged:
             is_read = np.ones(len(number), np.bool_)
             is_read[[*columns.damaged]] = False
             rows = rows.filter(flag_array(is_read))
             row = np.cumsum(is_read) - 1
             wrong = [(int(row[at]), identifier) for at, identifier in wrong]
-        return ReadBatch(rows, sorted(damaged), counts, cut_off, wrong)
+            deleted = row[deleted]
+        return ReadBatch(rows, sorted(damaged), counts, cut_off, wrong, sorted(deleted.tolist()))
 
     def _names(self, texts: Texts, keys: Texts, count: int) -> tuple[pa.ListArray, Counts, int]:
         """The column `names` of the records, the counts of their occurrences, and the URNs that were cut.

@@ -136,3 +136,5 @@ class ReadBatch(NamedTuple):
     """URNs longer than `max_length`. They are left out: two of them may share only a prefix."""
     wrong: Sequence[tuple[int, str]]
     """Rows whose record-level identifiers give no URN, with one whose check digit is wrong."""
+    deleted: Sequence[int]
+    """Rows of records that were deleted."""

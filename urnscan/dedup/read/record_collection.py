@@ -41,12 +41,18 @@ class RecordCollection:
         """Number of different URNs and keys of each record, in the same way, without keys that nearly all records have."""
         self.count = 0
         """Number of records."""
+        self._deleted: list[Numbers] = []
         self.occurrences = Counts()
         """Counts of the occurrences in all records."""
         self.cut = 0
         """URNs that were left out because they are longer than `max_length`."""
         self.wrong: list[tuple[str, str]] = []
         """The first records whose only identifiers have a wrong check digit: name, and the identifier."""
+
+    @property
+    def deleted(self) -> Numbers:
+        """The records that were deleted: they join nothing."""
+        return np.concatenate([np.empty(0, np.int32), *self._deleted])
 
     def close(self) -> None:
         """Delete rows and edges."""
@@ -69,7 +75,11 @@ class RecordCollection:
         if dump.format.keyed:
             self._add_ids(record, dump_number, rows)
         names = rows.column("names")
-        self.edges.add(np.repeat(record, np.diff(numbers(names.offsets))), names.values)
+        is_live = np.ones(len(rows), np.bool_)
+        is_live[batch.deleted] = False
+        self._deleted.append(record[~is_live])
+        of_each = np.diff(numbers(names.offsets))
+        self.edges.add(np.repeat(record, of_each), names.values, np.repeat(is_live, of_each))
         counts = np.diff(numbers(only_names(names, but=always()).offsets))
         dump.without += int(np.count_nonzero(counts == 0))
         for row, identifier in batch.wrong:

@@ -1,0 +1,96 @@
+"""A record that says that it was deleted joins nothing, and is never kept in the place of a live one."""
+
+from __future__ import annotations
+
+import pytest
+
+from urnscan.dedup.job import run
+from urnscan.dedup.policy import Policy
+from urnscan.dedup.write.outputs import Outputs
+from urnscan.display.progress import Progress
+from urnscan.run.options import Options
+
+ISBN = "9780306406157"
+
+
+def iso_2709(status: str, *, has_del: bool) -> bytes:
+    fields = [("020", f"  \x1fa{ISBN}"), ("245", "00\x1faLamps"), *([("DEL", "  \x1faY")] if has_del else [])]
+    directory, body = "", ""
+    for tag, field in fields:
+        directory += f"{tag}{len(field) + 1:04}{len(body):05}"
+        body += f"{field}\x1e"
+    base = 25 + len(directory)
+    return f"{base + len(body) + 1:05}{status}am a22{base:05} i 4500{directory}\x1e{body}\x1d".encode()
+
+
+def marcxml(status: str, *, has_del: bool) -> bytes:
+    deletion = '<datafield tag="DEL" ind1=" " ind2=" "><subfield code="a">Y</subfield></datafield>' if has_del else ""
+    return (
+        f'<record xmlns="http://www.loc.gov/MARC21/slim"><leader>00000{status}am a2200000 i 4500</leader>'
+        f'<datafield tag="020" ind1=" " ind2=" "><subfield code="a">{ISBN}</subfield></datafield>'
+        f'<datafield tag="245" ind1="0" ind2="0"><subfield code="a">Lamps</subfield></datafield>{deletion}</record>'
+    ).encode()
+
+
+def mrk(status: str, *, has_del: bool) -> bytes:
+    deletion = "=DEL  \\\\$aY\n" if has_del else ""
+    return f"=LDR  00000{status}am a2200000 i 4500\n=020  \\\\$a{ISBN}\n=245  00$aLamps\n{deletion}\n".encode()
+
+
+def aleph(status: str, *, has_del: bool) -> bytes:
+    number = "000000002" if has_del or status == "d" else "000000001"
+    lines = [f"LDR   L 00000{status}am^a2200000^i^4500", f"020   L $$a{ISBN}", "24500 L $$aLamps"]
+    return "".join(f"{number} {line}\n" for line in (*lines, *(["DEL   L $$aY"] if has_del else []))).encode()
+
+
+def marc_in_json(status: str, *, has_del: bool) -> bytes:
+    def field(tag: str, value: str) -> str:
+        return f'{{"{tag}": {{"ind1": " ", "ind2": " ", "subfields": [{{"a": "{value}"}}]}}}}'
+
+    fields = ", ".join([field("020", ISBN), field("245", "Lamps"), *([field("DEL", "Y")] if has_del else [])])
+    return f'{{"leader": "00000{status}am a2200000 i 4500", "fields": [{fields}]}}\n'.encode()
+
+
+def oai_pmh(status: str, *, has_del: bool) -> bytes:
+    attribute = ' status="deleted"' if status == "d" or has_del else ""
+    return (
+        f'<record xmlns="http://www.openarchives.org/OAI/2.0/"><header{attribute}>'
+        f"<identifier>oai:example.org:1</identifier></header>"
+        f"<metadata>{marcxml('n', has_del=False).decode()}</metadata></record>"
+    ).encode()
+
+
+FORMATS = {
+    "x.mrc": iso_2709,
+    "x.xml": marcxml,
+    "x.mrk": mrk,
+    "x.seq": aleph,
+    "x.jsonl": marc_in_json,
+    "oai.xml": oai_pmh,
+}
+
+
+def rows_of(path, octets: bytes, policy: Policy) -> list[dict]:
+    if path.suffix == ".xml":
+        octets = b"<collection>" + octets + b"</collection>"
+    path.write_bytes(octets)
+    rows: list[dict] = []
+    outputs = Outputs(clusters=lambda batch: rows.extend(batch.to_pylist()))
+    run([str(path)], Options(), policy, outputs, Progress())
+    return rows
+
+
+@pytest.mark.parametrize("mark", [{"status": "d", "has_del": False}, {"status": "n", "has_del": True}])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_deleted_record_is_a_cluster_by_itself(tmp_path, name, mark):
+    """MARC leader/05 d, the field DEL of Aleph and Alma, the header of OAI-PMH: also beside another deleted one."""
+    make = FORMATS[name]
+    live, deleted = make("n", has_del=False), make(**mark)
+    live_twice = rows_of(tmp_path / name, live + live, Policy())
+    assert [row["kept"] for row in live_twice] in ([True, False], [True])  # Aleph: two with one number are one record
+    rows = rows_of(tmp_path / name, deleted + live, Policy(keep=("first",)))
+    assert [row["decision"] for row in rows] == ["alone", "alone"]
+    assert rows[1]["urns"] == [f"urn:isbn:{ISBN}"]
+    if name != "x.seq":
+        rows = rows_of(tmp_path / name, deleted + live + deleted, Policy())
+        assert [row["decision"] for row in rows] == ["alone"] * 3
