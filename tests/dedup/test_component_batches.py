@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.dedup.test_contradictions import as_sets, descriptions
 from urnscan.dedup.compare.agreement import ASPECTS, rules_of
-from urnscan.dedup.join.component_batches import DESCRIBED, ComponentBatch, split_components
+from urnscan.dedup.join.component_batches import DESCRIBED, SINGLE, ComponentBatch, split_components
 from urnscan.dedup.join.components import OTHER, SURE, UNSURE
 from urnscan.dedup.join.split_component import split
 from urnscan.records.description import NOTHING, Description, as_text
@@ -50,6 +50,18 @@ def part_of(found, work_of, agree):
     texts = [as_text(found[number][0][at]) for number, at in work_of]
     described = pa.table([pa.array(work_of.values(), pa.int32()), pa.array(texts, pa.string())], schema=DESCRIBED)
     return ComponentBatch(component, identifier, level, work, described, agree, never)
+
+
+def test_identifiers_of_which_a_thing_has_one():
+    """They belong to their works, and matter where only an unsure key is shared."""
+    described = pa.table(
+        [pa.array([7, 5], pa.int32()), pa.array([as_text(Description("Inks", "2000"))] * 2)], DESCRIBED
+    )
+    component, identifier, work = (np.array(column, np.int32) for column in ([1, 1], [0, 0], [5, 7]))
+    for names, count in ((["a", "b"], 2), (["a", "a"], 1)):
+        single = pa.table([pa.array([7, 5], pa.int32()), pa.array([3, 3], pa.int8()), pa.array(names)], SINGLE)
+        batch = ComponentBatch(component, identifier, np.array([UNSURE] * 2), work, described, ASPECTS, (), single)
+        assert len(clusters_of(split_components(batch), [5, 7])) == count
 
 
 def clusters_of(result, units):

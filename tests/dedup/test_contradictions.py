@@ -128,3 +128,51 @@ def test_cuts(described, shared, clusters, reasons):
     group, why = split([Description(**each) for each in described], shared, RULES)
     assert as_sets(group) == clusters
     assert texts(why) == reasons
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_joined"),
+    [
+        ({0: {"urn:doi:10.5555/1"}}, {0: {"urn:doi:10.5555/2"}}, False),
+        ({0: {"urn:doi:10.5555/1"}}, {1: {"urn:isbn:9780306406157"}}, True),  # of other kinds
+        ({0: {"urn:doi:10.5555/1", "urn:doi:10.5555/2"}}, {0: {"urn:doi:10.5555/2"}}, True),
+        ({}, {0: {"urn:doi:10.5555/2"}}, True),
+    ],
+)
+def test_unsure_keys_and_other_identifiers(one, other, is_joined):
+    """The page of proceedings is the address of all their papers: two DOIs are two papers."""
+    described = [Description("Imaginary inks", "2012")] * 2
+    group, why = split(described, [], RULES, unsure=[[0, 1]], single=[one, other])
+    assert (group[0] == group[1]) == is_joined
+    assert texts(why) == ([[], []] if is_joined else [["unsure"], ["unsure"]])
+    group, _ = split(described, [[0, 1]], RULES, unsure=[[0, 1]], single=[one, other])
+    assert group[0] == group[1]  # a sure key joins them
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_joined"),
+    [
+        ("Wimpelfeld, Ansgar", "Ansgar Wimpelfeld", True),
+        ("Wimpelfeld A", "Wimpelfeld, Ansgar", True),
+        ("Müller, J.", "Mueller, Jo", True),
+        ("Li, Y.", "Li, Yan", True),
+        ("Li, Y.", "Wu, Y.", False),
+        ("Wimpelfeld, John", "Tintenfass, John", False),
+        ("John Wimpelfeld", "John Tintenfass", False),
+        ("Wimpelfeld, John", None, True),
+    ],
+)
+def test_unsure_keys_and_other_authors(one, other, is_joined):
+    """Two papers of one page with the same title, such as `Preface`."""
+    described = [Description("Imaginary inks", "2012", author=author) for author in (one, other)]
+    group, _ = split(described, [], RULES, unsure=[[0, 1]])
+    assert (group[0] == group[1]) == is_joined
+
+
+def test_unsure_keys_bring_no_other_identifiers_together():
+    """A record without a DOI has the address of two that have other ones: it could be either."""
+    described = [Description("Imaginary inks", "2012")] * 3
+    dois = [{0: {"urn:doi:10.5555/1"}}, {0: {"urn:doi:10.5555/2"}}, {}]
+    for unsure in ([[0, 1, 2]], [[0, 2], [1, 2]]):
+        group, _ = split(described, [], RULES, unsure=unsure, single=dois)
+        assert len(set(group)) == 3

@@ -156,7 +156,7 @@ class TestUnsure:
     def test_it_joins_no_component_that_is_too_large(self, tmp_path):
         """Else the address of a site would undo what numbers join."""
         numbers = [1, 1, *range(2, 9)]
-        dump = csv(tmp_path, "url,oclc,title", *(f"{URL},{number},Lighthouses" for number in numbers))
+        dump = csv(tmp_path, "url,accession,title", *(f"{URL},CN-{number:08},Lighthouses" for number in numbers))
         assert clusters(dump, keys="all", max_cluster=9) == [1] * 9
         assert clusters(dump, keys="all", max_cluster=8) == [1, *range(1, 9)]
 

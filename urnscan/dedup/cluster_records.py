@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from urnscan.compiled.arrow import flag_array
 from urnscan.dedup.clustering import DECISIONS, Clustering, Components
 from urnscan.dedup.compare.unpacked_descriptions import SHOWN
 from urnscan.dedup.join.choose_kept import (
@@ -138,7 +139,9 @@ def _contradictions(
         if descriptions is not None:
             progress.on_stage(Stage("reading descriptions", reading.records.count, ROWS))
             for (_, span, rows), described in records.described():
-                splitter.add(np.flatnonzero(records.share(span)) + span.start, described.column("description"))
+                shares = records.share(span)
+                names = rows.column("names").filter(flag_array(shares))
+                splitter.add(np.flatnonzero(shares) + span.start, described.column("description"), names)
                 descriptions.add(described.select(SHOWN.names))
                 if descriptions.octets > _IN_MEMORY:
                     descriptions.spill()

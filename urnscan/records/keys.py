@@ -120,6 +120,11 @@ def unsure() -> tuple[str, ...]:
     return tuple(key.beginning for key in keys().values() if key.unsure)
 
 
+def single() -> tuple[str, ...]:
+    """Beginnings of the URNs and keys of which a thing has one, as a rule."""
+    return tuple(f"{name}:" for name in read_data("keys.toml")["single"]["names"].split())
+
+
 def always() -> tuple[str, ...]:
     """Beginnings of the keys that nearly every record has."""
     return tuple(key.beginning for key in keys().values() if key.always)

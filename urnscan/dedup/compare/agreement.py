@@ -7,9 +7,12 @@ cannot be compared, contradicts nothing.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from rapidfuzz import fuzz
 
 from urnscan.dedup.compare.features import DIGITS, Closest, Features, Title, alone, closest, features, have_opposites
 from urnscan.dedup.compare.known_words import known_words
@@ -17,6 +20,7 @@ from urnscan.dedup.compare.parts import differ, is_sequence_among
 from urnscan.records.description import Description
 
 _SLIP = 0.03  # of 1: two letters in a title of seventy
+_ONE_NAME = 85  # similarity, to 100, of two spellings of a family name
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
@@ -143,6 +147,14 @@ def _other_years(one: Features, other: Features) -> float:
     return float(one.years.isdisjoint(other.years) and bool(one.years or other.years))
 
 
+def _other_authors(one: Features, other: Features) -> float | None:
+    """1 if the family name of neither first author is in the name of the other one; None if a name is missing."""
+    if not one.family or not other.family:
+        return None
+    pairs = (*itertools.product(one.family, other.author), *itertools.product(other.family, one.author))
+    return float(not any(a.startswith(b) or b.startswith(a) or fuzz.ratio(a, b) >= _ONE_NAME for a, b in pairs))
+
+
 def _other_editions(one: Features, other: Features) -> float | None:
     """None if one edition has no number."""
     return float(one.in_edition != other.in_edition) if one.in_edition and other.in_edition else None
@@ -180,6 +192,7 @@ RULES = (
 SURE_RULES = (
     Rule("title", "1 minus the similarity of the titles; a title is missing", _SLIP, _far_titles),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _other_kinds),
+    Rule("author", "other family names of the first authors", 0, _other_authors),
     Rule("year", "other years, or only one has a year", 0, _other_years),
     Rule("edition", "other numbers in the edition, such as `1.4` and `1.5`", 0, _other_editions),
     Rule("part", "other numbers of the part or in the title, or only one has such", 0, _other_numbers),
@@ -213,11 +226,16 @@ def rules_of(aspects: Sequence[str]) -> tuple[Rule, ...]:
 
 
 def is_surely_same(one: Description, other: Description) -> bool:
-    """Whether two descriptions are definitely of one work, by SURE_RULES: titles match (small typos allowed), years match, and
+    """Whether two descriptions are definitely of one work, by SURE_RULES: titles match (small typos allowed), authors and years match, and
     numbers match or are absent in both. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
     """
     mine, others = features(one), features(other)
     return all((rule.distance(mine, others) or 0) <= rule.most for rule in SURE_RULES)
+
+
+def have_other_authors(one: Description, other: Description) -> bool:
+    """Whether two descriptions name other first authors."""
+    return bool(_other_authors(features(one), features(other)))
 
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import regex
 from rapidfuzz import fuzz, process
 
+from urnscan.dedup.compare.authors import family_part
 from urnscan.dedup.compare.known_words import ORDINAL, known_words
 from urnscan.dedup.compare.parts import NO_PART, Part, numbers_in, part_of
 from urnscan.records.description import ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE, Description, axes
@@ -85,6 +86,8 @@ class Features(NamedTuple):
     languages: frozenset[str]
     author: frozenset[str]
     """Words of the name of the first author."""
+    family: frozenset[str]
+    """Words of the family name of the first author."""
     issue: frozenset[str]
     """Words of the number of an issue, a report or a version."""
     in_edition: frozenset[str]
@@ -116,10 +119,17 @@ def features(description: Description) -> Features:
         kinds={axis: frozenset(words) for axis, words in kinds.items()},
         page=_first_page(description.pages) if description.pages else None,
         languages=_languages(description.language) if description.language else frozenset(),
-        author=frozenset(word for word in words(description.author or "").split(" ") if len(word) > 2),
+        author=_words_of_name(description.author or ""),
+        family=_words_of_name(family_part(description.author or "")),
         issue=frozenset(words(description.issue).split()) if description.issue else frozenset(),
         in_edition=frozenset(DIGITS.findall(description.edition)) if description.edition else frozenset(),
     )
+
+
+def _words_of_name(name: str) -> frozenset[str]:
+    """Words of a name; short ones only if there are no others."""
+    all_words = words(name).split()
+    return frozenset(word for word in all_words if len(word) > 2) or frozenset(all_words)
 
 
 def words(text: str) -> str:

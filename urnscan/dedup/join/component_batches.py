@@ -16,7 +16,7 @@ import pyarrow as pa
 from urnscan.compiled.arrow import numbers
 from urnscan.dedup.compare.agreement import rules_of
 from urnscan.dedup.join.components import UNSURE, Levels, Numbers
-from urnscan.dedup.join.split_component import split
+from urnscan.dedup.join.split_component import Identifiers, split
 from urnscan.records.description import NOTHING, Description, as_text, from_text
 
 Bits = npt.NDArray[np.uint16]
@@ -24,6 +24,8 @@ Pairs = npt.NDArray[np.int32]
 """Pairs of numbers, in two rows."""
 DESCRIBED = pa.schema([("work", pa.int32()), ("description", pa.string())])
 """Works, and their descriptions, as `description.as_text` writes them."""
+SINGLE = pa.schema([("work", pa.int32()), ("kind", pa.int8()), ("name", pa.string())])
+"""Works, and their identifiers of which a thing has one, with the number of their kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class ComponentBatch:
     """Aspects that must not contradict each other."""
     never: Sequence[tuple[int, int]] = ()
     """Pairs of works of one component, in order, that are never joined."""
+    single: pa.Table | None = None
+    """SINGLE of the works whose component has an UNSURE identifier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,9 @@ def split_components(batch: ComponentBatch) -> BatchClusters:
     leads, others, apart, reasons = [], [], [], []
     for component in components.different():
         unsure = component.shared(unsure=True) if component.is_unsure else ()
-        group, why = split(component.described, component.shared(unsure=False), rules, unsure, component.never)
+        group, why = split(
+            component.described, component.shared(unsure=False), rules, unsure, component.never, component.single
+        )
         for at, (mine, bits) in enumerate(zip(group, why, strict=True), component.begin):
             if mine != at - component.begin:
                 leads.append(component.begin + mine)
@@ -94,6 +100,8 @@ class _Component(NamedTuple):
     """Whether an identifier is UNSURE."""
     never: Sequence[tuple[int, int]]
     """Pairs of works, counted from the first one of the component, that are never joined."""
+    single: Sequence[Identifiers]
+    """Identifiers of each work of which a thing has one; empty if no identifier is UNSURE."""
 
     def shared(self, *, unsure: bool) -> Iterator[list[int]]:
         """The works that share an identifier, for each UNSURE identifier or for each other identifier. Works are counted
@@ -130,6 +138,10 @@ class _Components:
             number = int(self._number[one])
             begin = int(self._begins[number])
             self._never[number].append((one - begin, other - begin))
+        self._single: dict[int, dict[int, set[str]]] = defaultdict(dict)
+        for row in () if batch.single is None else batch.single.to_pylist():
+            identifiers = self._single[int(place[np.searchsorted(work, row["work"])])]
+            identifiers.setdefault(row["kind"], set()).add(row["name"])
         number, _, level, _ = self._edges
         begins = self._begins[:-1]
         is_alike = np.minimum.reduceat(self._code, begins) == np.maximum.reduceat(self._code, begins)
@@ -160,7 +172,10 @@ class _Components:
         for number, end in zip(numbers_of.tolist(), ends, strict=True):
             begin = begins[number]
             described = [read(self._described[at]) for at in code[begin : begins[number + 1]]]
-            yield _Component(begin, described, edges[start:end], is_unsure[number], self._never.get(number, ()))
+            never = self._never.get(number, ())
+            places = range(begin, begins[number + 1]) if is_unsure[number] else ()
+            single = [self._single.get(at, {}) for at in places]
+            yield _Component(begin, described, edges[start:end], is_unsure[number], never, single)
             start = end
 
 

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import flag_array, number_array
-from urnscan.dedup.join.component_batches import DESCRIBED, Bits, ComponentBatch, split_components
-from urnscan.dedup.join.components import Numbers, Pair, Results, SharedEdges
+from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers
+from urnscan.dedup.join.component_batches import DESCRIBED, SINGLE, Bits, ComponentBatch, split_components
+from urnscan.dedup.join.components import UNSURE, Numbers, Pair, Results, SharedEdges
 from urnscan.dedup.join.never_join import NeverJoinedWorks
 from urnscan.dedup.join.split_component import TOO_LARGE
+from urnscan.records.keys import single
 from urnscan.tables.spill import SpilledParts
 
 _PARTS = 64
@@ -53,8 +55,12 @@ class ComponentSplitter:
         self._component, self._work = component, work
         self._is_shared = (sizes > 1) & (sizes <= max_cluster)
         self._is_large = sizes > max_cluster
+        self._is_unsure = np.zeros(len(sizes), np.bool_)
+        self._is_unsure[component[joined.record[joined.level[joined.identifier] == UNSURE]]] = True
+        self._is_unsure &= self._is_shared
         self._joined = joined
         self._described = SpilledParts(DESCRIBED, _PARTS, _IN_MEMORY, folder)
+        self._single = SpilledParts(SINGLE, _PARTS, _IN_MEMORY, folder)
         self._sizes = sizes
         self.works = int(sizes[self._is_shared].sum())
         """Things whose descriptions are compared."""
@@ -62,13 +68,31 @@ class ComponentSplitter:
     def close(self) -> None:
         """Delete the descriptions."""
         self._described.close()
+        self._single.close()
 
-    def add(self, records: Numbers, descriptions: pa.StringArray) -> None:
-        """Add the descriptions of records, written as in DESCRIBED. Raises FatalError if the disk is full."""
+    def add(self, records: Numbers, descriptions: pa.StringArray, names: pa.ListArray) -> None:
+        """Add the descriptions of records, written as in DESCRIBED, and their URNs and keys. Raises FatalError if the disk
+        is full.
+        """
         component = self._component[records]
         is_shared = self._is_shared[component]
         columns = [number_array(self._work[records[is_shared]]), descriptions.filter(flag_array(is_shared))]
         self._described.add(component[is_shared] % _PARTS, pa.RecordBatch.from_arrays(columns, schema=DESCRIBED))
+        is_unsure = self._is_unsure[component]
+        if is_unsure.any():
+            self._add_single(records[is_unsure], names.filter(flag_array(is_unsure)))
+
+    def _add_single(self, records: Numbers, names: pa.ListArray) -> None:
+        """Add the identifiers of records of which a thing has one."""
+        record, values = np.repeat(records, np.diff(numbers(names.offsets))), names.flatten()
+        for kind, beginning in enumerate(single()):
+            is_of_kind = flags_of(pc.starts_with(values, beginning))
+            if is_of_kind.any():
+                of_kind = record[is_of_kind]
+                kinds = number_array(np.full(len(of_kind), kind, np.int8))
+                columns = [number_array(self._work[of_kind]), kinds, values.filter(flag_array(is_of_kind))]
+                rows = pa.RecordBatch.from_arrays(columns, schema=SINGLE)
+                self._single.add(self._component[of_kind] % _PARTS, rows)
 
     def clusters(
         self,
@@ -114,12 +138,11 @@ class ComponentSplitter:
             edges = order[bounds[number] : bounds[number + 1]]
             if not len(edges):
                 continue
-            described = self._described.take(number)
+            described, of_single = self._described.take(number), self._single.take(number)
             identifier = shared_edges.identifier[edges]
             work = self._work[shared_edges.record[edges]]
-            yield ComponentBatch(
-                of_edge[edges], identifier, shared_edges.level[identifier], work, described, agree, apart[number]
-            )
+            level = shared_edges.level[identifier]
+            yield ComponentBatch(of_edge[edges], identifier, level, work, described, agree, apart[number], of_single)
 
     def _too_large(self) -> list[tuple[int, int]]:
         large = np.flatnonzero(self._is_large)

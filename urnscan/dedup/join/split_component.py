@@ -10,12 +10,21 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from urnscan.dedup.compare.agreement import ASPECTS, Comparison, Rule, compare_features, is_surely_same
+from urnscan.dedup.compare.agreement import (
+    ASPECTS,
+    Comparison,
+    Rule,
+    compare_features,
+    have_other_authors,
+    is_surely_same,
+)
 from urnscan.dedup.compare.features import features
 from urnscan.records.description import Description
 
+Identifiers = Mapping[int, set[str]]
+"""Identifiers of a record by the number of their kind."""
 REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join")
 """Why two records that share an identifier are not in one cluster; a set of reasons has a bit for each.
 
@@ -35,12 +44,14 @@ def split(
     rules: Sequence[Rule],
     unsure: Iterable[Sequence[int]] = (),
     never: Iterable[tuple[int, int]] = (),
+    single: Sequence[Identifiers] = (),
 ) -> tuple[list[int], list[int]]:
     """Split a component into clusters.
 
     `described` has the description of each record; `shared` has, for each identifier, the records that share it; `unsure`
     has those that share an unsure key, which joins only records that are surely the same; `never` has pairs of records,
-    in order, that are never joined.
+    in order, that are never joined; `single` has the identifiers of each record of which a thing has one. An unsure key
+    brings no records into one cluster that have other ones of a kind, or other authors.
     Returns for each record the number of a record of its cluster, the same for all of a cluster, and its reasons.
     """
     count = len(described)
@@ -59,22 +70,32 @@ def split(
     for records in shared:
         for pair in itertools.combinations(sorted(records), 2):
             weights[pair] += 1
-    apart: set[tuple[int, int]] = set()  # pairs that share only unsure keys, and are not surely the same
+    unsure_weights: dict[tuple[int, int], int] = defaultdict(int)  # of pairs that share only unsure keys
+    apart: set[tuple[int, int]] = set()  # such pairs that are not surely the same
+    single = single or [{}] * count
     for records in unsure:
         for pair in itertools.combinations(sorted(records), 2):
-            if pair in weights or is_surely_same(described[pair[0]], described[pair[1]]):
+            one, other = pair
+            if pair in weights:
                 weights[pair] += 1
+            elif is_surely_same(described[one], described[other]) and not _differ(single[one], single[other]):
+                unsure_weights[pair] += 1
             elif pair not in aspects:
                 apart.add(pair)
-    by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)  # equal aspects, shared identifiers
-    for pair, weight in weights.items():
-        if pair not in aspects:
-            by_strength[compared[pair].same, weight].append(pair)
     group = list(range(count))
-    for _, pairs in sorted(by_strength.items(), reverse=True):
-        _join(group, pairs, against)
+    _join_strongest_first(group, weights, compared, aspects, against)
+    if unsure_weights:
+        for one, other in itertools.combinations(range(count), 2):
+            if (
+                group[one] != group[other]
+                and (one, other) not in weights
+                and (_differ(single[one], single[other]) or have_other_authors(described[one], described[other]))
+            ):
+                against[one] |= 1 << other
+                against[other] |= 1 << one
+        _join_strongest_first(group, unsure_weights, compared, aspects, against)
     reasons = [0] * count
-    for pair in weights:
+    for pair in (*weights, *unsure_weights):
         one, other = pair
         if group[one] != group[other]:
             reasons[one] |= aspects.get(pair, _CHAIN)
@@ -100,6 +121,27 @@ def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[t
         (one, other): known[min(numbers[one], numbers[other]), max(numbers[one], numbers[other])]
         for one, other in itertools.combinations(range(len(numbers)), 2)
     }
+
+
+def _differ(one: Identifiers, other: Identifiers) -> bool:
+    """Whether two records have other identifiers of one kind."""
+    return any(one[kind].isdisjoint(other[kind]) for kind in one.keys() & other.keys())
+
+
+def _join_strongest_first(
+    group: list[int],
+    weights: Mapping[tuple[int, int], int],
+    compared: Mapping[tuple[int, int], Comparison],
+    aspects: Mapping[tuple[int, int], int],
+    against: Sequence[int],
+) -> None:
+    """Join the groups of pairs that do not contradict each other. `weights`: shared identifiers of each pair."""
+    by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)  # equal aspects, shared identifiers
+    for pair, weight in weights.items():
+        if pair not in aspects:
+            by_strength[compared[pair].same, weight].append(pair)
+    for _, pairs in sorted(by_strength.items(), reverse=True):
+        _join(group, pairs, against)
 
 
 def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[int]) -> None:

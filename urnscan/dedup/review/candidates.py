@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from urnscan.dedup.clustering import Clustering
 from urnscan.dedup.compare.agreement import RULES, compare, similarity
+from urnscan.dedup.compare.authors import family_part
 from urnscan.dedup.compare.features import features, words
 from urnscan.dedup.read.batches import digest_of
 from urnscan.display.progress import ROWS, Progress, Stage
@@ -27,7 +28,6 @@ from urnscan.tables.schemas import CANDIDATES
 _LEAST = 0.9  # similarity of the titles
 _BEGINNING = 8  # letters of a title that have to be the same
 _NEAR = 20  # titles after a title, in their order, with which it is compared
-_INITIALS = 3  # letters, at most, of the initials of an author
 _ROWS_AT_ONCE = 1 << 14
 
 
@@ -126,7 +126,7 @@ def _keys(packed: pa.BinaryArray) -> npt.NDArray[np.int64]:
 
 def _key(description: Description) -> int:
     title, year = features(description).title, _year(description)
-    family = _family(description.author) if description.author else ""
+    family = words(family_part(description.author)) if description.author else ""
     if not (title and year and family):
         return 0
     beginning = title.proper[-1].replace(" ", "")[:_BEGINNING]  # without its article, if the record marks one
@@ -136,19 +136,3 @@ def _key(description: Description) -> int:
 
 def _year(description: Description) -> int | None:
     return int(description.year.partition(" ")[0]) if description.year else None
-
-
-def _family(author: str) -> str:
-    """Family name of an author, in small letters.
-
-    >>> [_family(author) for author in ("Paul, Jean", "Jean Paul", "Paul JF", "Jean Paul and Sophie Mereau")]
-    ['paul', 'paul', 'paul', 'paul']
-    """
-    first = author.partition(" and ")[0]
-    family, comma, _ = first.partition(",")
-    if comma:
-        return words(family)
-    names = family.split()
-    while len(names) > 1 and len(names[-1].strip(".")) <= _INITIALS and names[-1].isupper():
-        names.pop()
-    return words(names[-1]) if names else ""

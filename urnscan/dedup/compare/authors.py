@@ -1,0 +1,21 @@
+"""Names of authors: which part of a name is that of the family."""
+
+from __future__ import annotations
+
+_INITIALS = 3  # letters, at most, of the initials of an author
+
+
+def family_part(author: str) -> str:
+    """The part of the first author's name that is the family name.
+
+    >>> [family_part(author) for author in ("Paul, Jean", "Jean Paul", "Paul JF", "Jean Paul and Sophie Mereau")]
+    ['Paul', 'Paul', 'Paul', 'Paul']
+    """
+    first = author.partition(" and ")[0]
+    family, comma, _ = first.partition(",")
+    if comma:
+        return family
+    names = family.split()
+    while len(names) > 1 and len(names[-1].strip(".")) <= _INITIALS and names[-1].isupper():
+        names.pop()
+    return names[-1] if names else ""
