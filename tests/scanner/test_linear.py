@@ -19,7 +19,7 @@ import pytest
 import regex
 
 import urnscan
-from urnscan.dedup.compare.features import known_words
+from urnscan.dedup.compare.known_words import known_words
 from urnscan.run.options import Options
 from urnscan.scanner.scanners import make_scanner
 from urnscan.scanner.views.kinds import KINDS
@@ -182,19 +182,21 @@ ALIKE = {"finditer": {*"finditer findall sub subn split".split()}, "search": {"s
 BOUNDED = {
     "urnscan.records.triples:_STATEMENT": "finds in runs of statements alone, in which every octet belongs to one",
 }
+# Patterns that are asked about one character.
+OF_ONE_CHARACTER = {"urnscan.urn.lookalikes:pattern"}
 # Patterns that are made in functions, and are no more to be found when they have returned: by what they are tested.
 MADE = {
     "records.identifiers:_in_list": "what it makes are _ISBN, _ISSN, _EAN and _SERIAL",
-    "dedup.compare.features:known_words": "patterns of words.toml, which are tried as those of modules are",
+    "dedup.compare.known_words:known_words": "patterns of words.toml, which are tried as those of modules are",
     "framing.json_values:_marks": "a list of plain names",
     "framing.rows:__init__": "two octets, or one",
     "records.keys:__init__": "the patterns of keys.toml, all in one: records/test_keys.py::test_hostile_texts",
-    "records.tagged:named": "of the layouts, whose patterns are tried as those of modules are",
+    "records.tagged:name_fields": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:field": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:tagged": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:bound": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:first_line": "of the layouts, whose patterns are tried as those of modules are",
-    "records.xml_records:_started": "the name of an element, and what ends it",
+    "records.xml_records:_read_start_tag": "the name of an element, and what ends it",
     "scanner.views.bare:_kind": "of _KINDS, which are tried as those of modules are",
     "scanner.views.bare:_address_of_nbn": "of the 256 octets before a name",
     "formats.captures:_pattern": "conditions of the user, for texts of at most a hundred characters",
@@ -249,7 +251,7 @@ def patterns():
     known = {path: (pattern, sorted(asked(path, texts))) for path, pattern in found.values()}
     known |= {
         path: (each, ["sub"])
-        for path, each in patterns_in("urnscan.dedup.compare.features:words", known_words()._asdict())
+        for path, each in patterns_in("urnscan.dedup.compare.known_words:known_words", known_words()._asdict())
     }
     return known | {path: found for module in modules() for path, found in made_later(module, texts[module.__name__])}
 
@@ -268,8 +270,10 @@ def made_later(module, text):
         name = f"{module.__name__}:{ast.unparse(argument)}"
         if isinstance(argument, ast.Constant):
             yield name, (pattern_of(argument.value), methods)
-        elif isinstance(argument, ast.Name):
+        elif isinstance(argument, ast.Name) and argument.id in vars(module):
             yield name, (pattern_of(vars(module)[argument.id]), methods)
+        elif isinstance(argument, ast.Name):
+            assert name in OF_ONE_CHARACTER
         elif isinstance(argument, ast.Attribute):
             for owner in Native.__subclasses__():
                 if isinstance(pattern := getattr(owner, argument.attr, None), str):
@@ -387,8 +391,8 @@ def test_patterns_are_found():
     for path in ("urnscan.display.text:CONTROL", "urnscan.records.bibtex:_KEY", "urnscan.scanner.views.wraps:_RUN"):
         assert path in found
     assert "urnscan.urn.namespaces.native:self.form of Isbn" in found
-    assert "urnscan.urn.lookalikes:_SUSPICIOUS" in found
-    assert "urnscan.dedup.compare.features:words['addition']" in found
+    assert "urnscan.urn.lookalikes:_LETTER_OF_ONE_SCRIPT" in found
+    assert "urnscan.dedup.compare.known_words:known_words['addition']" in found
     assert any("urnscan.urn.parser:" in path or "urnscan.urn.namespaces" in path for path in found)
     assert set(BOUNDED) <= set(found)
     assert next(slow_units(re.compile(r"\s*\n"), "search", [""]), None)

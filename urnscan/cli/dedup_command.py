@@ -93,8 +93,8 @@ _OUTPUT = {
 }
 _JOINING = {
     "--any-urn": flag(
-        "count every URN in a record (default: the identifiers in the record's own fields, such as MARC 020, 022, 024 "
-        "and 856, where ISBN, ISSN, DOI and UUID count as URNs, too; a URN elsewhere names another thing)"
+        "count every URN in a record; without it, only the identifiers in the record's own fields count (MARC 020, 022, "
+        "024, 856; MODS and DC identifier; ...), where ISBN, ISSN, DOI and UUID count as URNs, too"
     ),
     # Accepted and without effect: it was the way to what is the default now.
     "--fields": {"action": "store_true", "help": argparse.SUPPRESS},

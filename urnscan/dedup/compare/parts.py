@@ -19,7 +19,9 @@ _LAST_ROMAN_IN_TITLE = 39
 # Letters that an apostrophe leaves: ink's, l'encre, d'ink.
 _ELIDED = frozenset("sld")
 _COUNTED = "冊册巻卷集期号號部編编輯辑篇回"
-_HAN = re.compile(rf"([〇零一二三四五六七八九十百0-9]+)[{_COUNTED}]|([上中下])[{_COUNTED}]")
+_HAN = re.compile(
+    rf"(?<![〇零一二三四五六七八九十百0-9])([〇零一二三四五六七八九十百0-9]++)[{_COUNTED}]|([上中下])[{_COUNTED}]"
+)
 """In East Asia: a number before the word for a volume, or `first`, `middle` or `last` before it."""
 _HAN_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
 _TEN, _HUNDRED = "十", "百"
