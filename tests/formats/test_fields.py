@@ -8,7 +8,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import urnscan
@@ -103,6 +103,7 @@ def expected(values, columns):
     )
 
 
+@example([{"a": 1}, None], ["a"], "row", False, [8])
 @given(
     values=st.lists(JSON, max_size=5),
     columns=st.lists(st.sampled_from(["a", "b", "a.b", "a.b.c"]), min_size=1, unique=True),

@@ -192,15 +192,17 @@ class _Text:
 
 def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
     """Choose how values are read, by the first octets of a text."""
-    in_lines: bool | None = None
     name = layer.file_name.lower()
-    while in_lines is None:
+    while True:
+        head = buffer.octets[buffer.at : buffer.at + HEAD]
         try:
-            in_lines = are_lines(buffer.octets[buffer.at : buffer.at + HEAD], name)
+            in_lines = are_lines(head, name)
         except ValueError:
             # Its beginning is damaged.
             in_lines = name.endswith(LINE_NAMES)
-        if not buffer.more():
+        # Only the end of its line tells that a value is alone in it.
+        is_known = in_lines is not None and (not in_lines or b"\n" in head or len(head) == HEAD)
+        if is_known or not buffer.more():
             break
     return ValueLines(_DECODER) if in_lines else JsonValues(_DECODER)
 
