@@ -47,6 +47,7 @@ ODD = {
     "a control character": ("DE-101", "\x1e"),
     "a lone carriage return": ("DE-101", "\r"),
     "no character": ("DE-101", "\ufffe"),
+    "a tag between indicators": ('tag="020" ind1=" "', 'ind1=" " tag="020"'),
     "a tag of four": ('"999"', '"9990"'),
     "a control field with the tag of a data field": ('tag="003"', 'tag="022"'),
     "a data field with the tag of a control field": ('tag="020"', 'tag="003"'),
@@ -104,6 +105,7 @@ def test_what_a_usual_record_says():
 
 USUAL_CHANGES = {
     "nothing": ("", ""),
+    "the order of pymarc": ('tag="245" ind1="1" ind2="0"', 'ind1="1" ind2="0" tag="245"'),
     "numbers of characters": ("&amp;", "&#9;&#38;&#xe4;&#x20AC;&#128512;"),
     "what looks like a value in single quotation marks": ("<leader>", "<leader>xmlns='x'"),
     "other white space": ("\n", "\n\t "),

@@ -2,8 +2,8 @@
 
 Such a record has elements with the same prefix, or without one, and only white space between them. Its octets are
 characters of XML in UTF-8, its references are the five that XML itself defines, or numbers of characters, and start tags
-are written exactly like `<datafield tag="020" ind1=" " ind2=" ">`. All records of a call have the same start tag. lxml
-reads the other records.
+are written exactly like `<datafield tag="020" ind1=" " ind2=" ">` or `<datafield ind1=" " ind2=" " tag="020">`, as pymarc
+does. All records of a call have the same start tag. lxml reads the other records.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ _KINDS[[*range(9), 11, 12, *range(13, 32), *b"<>&", _RARE]] = _ODD
 _KINDS[np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", np.uint8)] = _OF_CODE
 
 # Words: tags that other tags may follow, the ends of texts after start tags, references, the start tag of a record.
-_SUBFIELD, _DATA_END, _DATA, _CONTROL, _END, _LEADER, _TAGS_END = range(7)
+_SUBFIELD, _DATA_END, _DATA, _DATA_OF_PYMARC, _CONTROL, _END, _LEADER, _TAGS_END = range(8)
 _REFERENCES, _START = 2 * _TAGS_END, 2 * _TAGS_END + 5
 _CHARACTERS = tuple(b"<>\"'&")
-# Octets up to the end of a start tag: from the code or second indicator, from the first indicator, and from the tag of a
-# control field and of a data field.
-_CODE_BACK, _FIRST_BACK = 3, 12
-_CONTROL_BACK, _DATA_BACK = 5, 23
+# Octets up to the end of a start tag, from the code of a subfield; and from the tag, the first and the second indicator of
+# other fields, by the word.
+_CODE_BACK = 3
+_TAG_BACK, _FIRST_BACK, _SECOND_BACK = (0, 0, 23, 5, 5), (0, 0, 12, 22), (0, 0, 3, 13)
 
 
 class Words(NamedTuple):
@@ -78,11 +78,12 @@ class Words(NamedTuple):
     def of(cls, start: bytes, prefix: bytes) -> Words:
         """The words of records with this start tag and this prefix, which may be empty."""
         begin, end, code, indicator = b"<" + prefix, b"</" + prefix, bytes([_OF_CODE]), bytes([_OF_INDICATOR])
-        tag = b' tag="%b"' % (TAG * code)
+        tag, indicators = b' tag="%b"' % (TAG * code), b' ind1="%b" ind2="%b"' % (indicator, indicator)
         words = {
             _SUBFIELD: begin + b'subfield code="%b">' % code,
             _DATA_END: end + b"datafield>",
-            _DATA: begin + b'datafield%b ind1="%b" ind2="%b">' % (tag, indicator, indicator),
+            _DATA: begin + b"datafield%b%b>" % (tag, indicators),
+            _DATA_OF_PYMARC: begin + b"datafield%b%b>" % (indicators, tag),
             _CONTROL: begin + b"controlfield%b>" % tag,
             _END: end + b"record>",
             _LEADER: begin + b"leader>",
@@ -174,8 +175,6 @@ def _text(octets: Octets, at: int, words: Words, out: Octets, to: int) -> tuple[
 @inlined
 def _tag(octets: Octets, place: int, word: int) -> int:
     """The tag at a place, as a number; NO_NUMBER if it has letters, _WRONG if a field with this start tag cannot have it."""
-    if word == _LEADER:
-        return _LEADER_TAG
     tag = number_at(octets, place, TAG)
     # "LDR" is a leader, and "DEL" says that the record was deleted.
     if tag == NO_NUMBER and (word == _CONTROL or octets[place] in (_ZERO, _L, _D)):
@@ -205,11 +204,11 @@ def _fields(
             return (at if word == _END and not is_inside else _NOT_THERE), total, row, to
         if word >= _DATA:
             first = to
-            tag = _tag(octets, at - (_DATA_BACK if word == _DATA else _CONTROL_BACK), word)
+            tag = _LEADER_TAG if word == _LEADER else _tag(octets, at - _TAG_BACK[word], word)
             if tag == _WRONG:
                 return _NOT_THERE, total, row, to
-        if word == _DATA:
-            out[to], out[to + 1] = octets[at - _FIRST_BACK], octets[at - _CODE_BACK]
+        if word == _DATA or word == _DATA_OF_PYMARC:
+            out[to], out[to + 1] = octets[at - _FIRST_BACK[word]], octets[at - _SECOND_BACK[word]]
             to += 2
             is_inside = True
             continue
