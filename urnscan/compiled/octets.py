@@ -126,6 +126,14 @@ def occurrences(octets: Octets, start: int, end: int, octet: int) -> int:
     return count
 
 
+@inlined
+def find_octet(octets: Octets, at: int, end: int, octet: int) -> int:
+    """First place of an octet in `octets[at:end]`; `end` if it is not there. For short ways: it reads octet by octet."""
+    while at < end and octets[at] != octet:
+        at += 1
+    return at
+
+
 @compiled
 def join(octets: Octets, starts: Integers, ends: Integers, separator: int, into: Octets) -> None:
     """Copy each `octets[starts[i]:ends[i]]` to `into`, one after the other, with the separator after each."""

@@ -179,9 +179,9 @@ def _ranking_values(
     changed, levels, fields, order, deleted = (
         np.broadcast_to(np.int64(value), len(begins)) for value in (0, level_of(NOTHING), 0, 1, 0)
     )
-    if len(reading.records.deleted):
+    if len(records_deleted := reading.records.deleted):
         deleted = np.zeros(len(begins), np.int8)
-        deleted[work[reading.records.deleted]] = 1
+        deleted[work[records_deleted]] = 1
     if need_descriptions(policy.keep):
         changed, levels, fields = changed.copy(), levels.copy(), fields.copy()
         progress.on_stage(Stage("choosing", reading.records.count, ROWS))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from urnscan.compiled.ascii import is_white
 from urnscan.compiled.jit import compiled, inner
-from urnscan.compiled.octets import Octets, copy
+from urnscan.compiled.octets import Octets, copy, find_octet
 from urnscan.compiled.strings import Offsets
 from urnscan.records.marc_runs import REFUSED, TAG, Fields, Numbers
 
@@ -193,15 +193,8 @@ def _trim_first(octets: Octets, start: int, end: int, code: int, places: Offsets
         return True
     for place in range(start, end - 2):
         if octets[place] == _DELIMITER and octets[place + 1] == code and octets[place + 2] != _DELIMITER:
-            return _trim(octets, place + 2, _end_of_value(octets, place + 2, end), places, row, column)
+            return _trim(octets, place + 2, find_octet(octets, place + 2, end, _DELIMITER), places, row, column)
     return True
-
-
-@inner
-def _end_of_value(octets: Octets, at: int, end: int) -> int:
-    while at < end and octets[at] != _DELIMITER:
-        at += 1
-    return at
 
 
 @inner
@@ -209,7 +202,7 @@ def _find_qualifiers(octets: Octets, at: int, end: int, code: int, places: Offse
     """Write the place of the subfields with a code that begin at a place, one after the other, or NONE."""
     start = at
     while at + 1 < end and octets[at + 1] == code:
-        at = _end_of_value(octets, at + 2, end)
+        at = find_octet(octets, at + 2, end, _DELIMITER)
     places[row, 6], places[row, 7] = (start, at) if at > start else (NONE, NONE)
 
 
@@ -219,7 +212,7 @@ def _of_control(octets: Octets, start: int, end: int, out: Values, at: int) -> i
     is_plain = _trim(octets, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
     for column in range(2, 8):
         out.places[at, column] = NONE
-    return at + 1 if is_plain and _end_of_value(octets, start, end) == end else _ALONE
+    return at + 1 if is_plain and find_octet(octets, start, end, _DELIMITER) == end else _ALONE
 
 
 @inner
@@ -237,7 +230,7 @@ def _of_row(octets: Octets, start: int, end: int, row: int, tables: Tables, out:
             continue
         code = octets[place + 1]
         if tables.parts[row, code] and octets[place + 2] != _DELIMITER:
-            behind = _end_of_value(octets, place + 2, end)
+            behind = find_octet(octets, place + 2, end, _DELIMITER)
             is_plain &= _trim(octets, place + 2, behind, out.places, at, 0)
             _find_qualifiers(octets, behind, end, tables.qualifier[row], out.places, at)
             is_plain &= out.places[at, 0] < out.places[at, 1]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from urnscan.compiled.jit import compiled, inner
-from urnscan.compiled.octets import Integers, Octets
+from urnscan.compiled.octets import Integers, Octets, find_octet
 
 _LESS, _SLASH, _GREATER, _QUOTE, _APOSTROPHE = b"</>\"'"
 # Octets after the `<` of comments, CDATA sections, declarations and instructions.
@@ -50,16 +50,12 @@ def find_elements(octets: Octets, at: int, name: Octets, starts: Integers, ends:
     name, or if its end tag has white space. Text between elements is ignored.
     """
     for count in range(len(starts)):
-        while at < len(octets) and octets[at] != _LESS:
-            at += 1
-        start = at
+        start = at = find_octet(octets, at, len(octets), _LESS)
         at = _start_tag(octets, at + 1) if _stands(name, octets, at + 1) else 0
         if not at:
             return count
         while True:
-            at += 1
-            while at < len(octets) and octets[at] != _LESS:
-                at += 1
+            at = find_octet(octets, at + 1, len(octets), _LESS)
             if at + 1 >= len(octets) or octets[at + 1] in _HIDING:
                 return count
             is_end = octets[at + 1] == _SLASH

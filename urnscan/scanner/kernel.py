@@ -26,7 +26,7 @@ from urnscan.compiled.ascii import (
     upper,
 )
 from urnscan.compiled.jit import compiled, inlined, inner
-from urnscan.compiled.octets import Integers, Octets, copy, count_lf, hunt, may_hold
+from urnscan.compiled.octets import Integers, Octets, copy, count_lf, find_octet, hunt, may_hold
 from urnscan.scanner.grammar import IS_CLOSING, Rules, is_selected, match, may_be_selected, separator, trim
 from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url
 from urnscan.urn.syntax import ALNUM, TAIL_COMPONENTS, TAIL_NONE
@@ -277,8 +277,7 @@ def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: 
     columns.text_offsets[row + 1] = state[TEXT_USED] = used
     canonical_end = urn.nss_end
     if rules.keep_query:
-        while canonical_end < end and octets[canonical_end] != HASH:
-            canonical_end += 1
+        canonical_end = find_octet(octets, canonical_end, end, HASH)
     _add_canonical(octets, start, urn.colon, canonical_end, state, columns)
     used = state[HOST_USED]
     for i in range(urn.host, urn.host_end):

@@ -14,7 +14,7 @@ import numpy as np
 
 from urnscan.compiled.ascii import COLON, HASH, QUESTION_MARK, SLASH, is_digit
 from urnscan.compiled.jit import inner
-from urnscan.compiled.octets import Octets
+from urnscan.compiled.octets import Octets, find_octet
 
 LOOK_BACK = 1024
 """Octets before a URN that are searched for a URL."""
@@ -97,15 +97,13 @@ def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
         brackets += (octets[at] == _OPENING_BRACKET) + (octets[at] == _CLOSING_BRACKET)
     host_end = host
     if octets[host] == _OPENING_BRACKET:
-        while host_end < end and octets[host_end] != _CLOSING_BRACKET:
-            host_end += 1
+        host_end = find_octet(octets, host_end, end, _CLOSING_BRACKET)
         brackets -= 2
         if host_end == end or host_end == host + 1:
             return start, start, False
         host_end += 1
     else:
-        while host_end < end and octets[host_end] != COLON:
-            host_end += 1
+        host_end = find_octet(octets, host_end, end, COLON)
     if brackets or (host_end < end and octets[host_end] != COLON):
         return start, start, False
     # The rest of the authority is the port.

@@ -11,7 +11,7 @@ import pyarrow as pa
 from urnscan.compiled.arrow import bits, decoded, number_array, text_array
 from urnscan.compiled.ascii import EQUALS, HASH, PLUS, QUESTION_MARK
 from urnscan.compiled.jit import compiled, read_only
-from urnscan.compiled.octets import Octets
+from urnscan.compiled.octets import Octets, find_octet
 from urnscan.compiled.strings import Offsets, cut
 from urnscan.urn.namespaces.judgement_columns import NAMES, Codes
 from urnscan.urn.problem_columns import MARKS_IN_ALL, Marks, marks_of
@@ -92,9 +92,7 @@ def _find_components(
         if at < end and octets[at] == QUESTION_MARK:
             at += 2 if is_rfc8141 else 1
             starts[_Q, i] = at
-            while at < end and octets[at] != HASH:
-                at += 1
-            ends[_Q, i] = at
+            ends[_Q, i] = at = find_octet(octets, at, end, HASH)
         if at < end:
             starts[_F, i] = at + 1
             ends[_F, i] = end

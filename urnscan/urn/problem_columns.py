@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from urnscan.compiled.ascii import AMPERSAND, COLON, EQUALS, HASH, PERCENT, QUESTION_MARK, hex_digit, is_alnum, is_digit
 from urnscan.compiled.jit import compiled, inlined, inner, read_only
-from urnscan.compiled.octets import Integers, Octets
+from urnscan.compiled.octets import Integers, Octets, find_octet, occurrences
 from urnscan.compiled.strings import Offsets
 from urnscan.urn.lookalikes import (
     COMPOSED,
@@ -146,7 +146,7 @@ def _mark(
                     filled = end
             if has_directives and _holds(string, AMPERSAND):
                 directives = _query(string)
-                is_long = _count(directives, AMPERSAND) >= _MOST_DIRECTIVES
+                is_long = occurrences(directives, 0, len(directives), AMPERSAND) >= _MOST_DIRECTIVES
                 has_long |= is_long
                 if is_long or _has_repeated_keyword(directives):
                     marks[i] |= _REPEATED
@@ -234,17 +234,8 @@ def _decode(string: Octets, has_components: bool, codes: _Codes, filled: int) ->
 @inlined
 def _query(string: Octets) -> Octets:
     """The directives of a URN (rfc2141bis-03 §2.3)."""
-    end = _find(string, HASH, 0)
-    return string[min(_find(string, QUESTION_MARK, 0) + 1, end) : end]
-
-
-@inlined
-def _count(octets: Octets, wanted: int) -> int:
-    """How many times an octet occurs."""
-    number = 0
-    for octet in octets:
-        number += int(octet == wanted)
-    return number
+    end = find_octet(string, 0, len(string), HASH)
+    return string[min(find_octet(string, 0, end, QUESTION_MARK) + 1, end) : end]
 
 
 @inner
@@ -252,25 +243,17 @@ def _has_repeated_keyword(query: Octets) -> bool:
     """Whether two directives have the same keyword."""
     first = 0
     while first < len(query):
-        length = _find(query, EQUALS, first) + 1 - first
-        following = other = _find(query, AMPERSAND, first) + 1
+        length = find_octet(query, first, len(query), EQUALS) + 1 - first
+        following = other = find_octet(query, first, len(query), AMPERSAND) + 1
         while other + length <= len(query):
             same = 0
             while same < length and query[first + same] == query[other + same]:
                 same += 1
             if same == length:
                 return True
-            other = _find(query, AMPERSAND, other) + 1
+            other = find_octet(query, other, len(query), AMPERSAND) + 1
         first = following
     return False
-
-
-@inlined
-def _find(octets: Octets, wanted: int, first: int) -> int:
-    """The first place of an octet from `first` on; the length, if there is none."""
-    while first < len(octets) and octets[first] != wanted:
-        first += 1
-    return first
 
 
 @compiled

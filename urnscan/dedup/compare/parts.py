@@ -81,7 +81,7 @@ def _values(word: str, after: str) -> Iterator[str]:
     elif word.isdecimal():
         yield str(int(word))
     elif len(word) == 1 and word.isalpha():
-        yield (number_of(word) or word) if word not in _VALUES or word in "ivx" else word
+        yield number_of(word) or word
     elif any(map(str.isdigit, word)):
         # `12a`, `f1`: a designation with letters.
         yield word

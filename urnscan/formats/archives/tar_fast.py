@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from urnscan.compiled.ascii import EQUALS, LF, SPACE, is_digit
 from urnscan.compiled.jit import compiled, inner, read_only
-from urnscan.compiled.octets import Octets, copy
+from urnscan.compiled.octets import Octets, copy, find_octet
 from urnscan.formats.contents import Label, Labels, Names, Texts
 
 BLOCK = 512
@@ -154,8 +154,7 @@ def _says_little(octets: Octets, at: int, end: int) -> bool:
         for octet in SAID:
             if octets[at + 1] == octet:
                 return False
-        while at < end and octets[at] != EQUALS:
-            at += 1
+        at = find_octet(octets, at, end, EQUALS)
         last = begin + length
         if not at + 1 < last <= end or octets[last - 1] != LF:
             return False

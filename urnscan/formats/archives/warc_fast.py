@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from urnscan.compiled.ascii import COLON
 from urnscan.compiled.jit import compiled, inner, read_only
-from urnscan.compiled.octets import Octets, copy
+from urnscan.compiled.octets import Octets, copy, find_octet
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Label, Labels, Names, Texts
 
@@ -121,9 +121,7 @@ def _header_end(octets: Octets, at: int, span: _Spans) -> int:
         return -1
     at += 3
     while True:
-        end = at
-        while end < last and octets[end] != _LF:
-            end += 1
+        end = find_octet(octets, at, last, _LF)
         if end == last or end == at or octets[end - 1] != _CR:
             return -1
         if end == at + 1:
@@ -162,9 +160,7 @@ def _body(octets: Octets, at: int, last: int) -> int:
     """Beginning of the body of a message at `at`; -1 if its head is not usual, or may say that the body is in a coding."""
     is_first = True
     while True:
-        end = at
-        while end < last and octets[end] != _LF:
-            end += 1
+        end = find_octet(octets, at, last, _LF)
         if end == last:
             return -1
         if end == at or (end == at + 1 and octets[at] == _CR):
