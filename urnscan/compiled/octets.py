@@ -105,6 +105,15 @@ def may_hold(octets: Octets, at: int, end: int, one: np.uint8, other: np.uint8) 
     return bool(least == 0)
 
 
+@inlined
+def holds(octets: Octets, wanted: int) -> bool:
+    """Whether an octet occurs in others. It has no early exit, so it is vectorised: most texts do not have the octet."""
+    least = _MOST
+    for i in range(len(octets)):
+        least = min(least, octets[i] ^ np.uint8(wanted))
+    return bool(least == 0)
+
+
 @compiled
 def count_lf(octets: Octets, start: int, end: int) -> int:
     """Number of LF octets in `octets[start:end]`."""

@@ -78,7 +78,8 @@ _TAG = _REST << 10
 COMPOSED = _REST << 11
 """A character that NFC may replace, move, or join with the one before it."""
 
-MIXED, CONFUSABLE, INVISIBLE = 1, 2, 4
+MIXED, CONFUSABLE, INVISIBLE = 4, 8, 16
+"""Bits of the problems, as the marks of `problem_columns` have them."""
 _CODES = {MIXED: "mixed-scripts", CONFUSABLE: "confusable", INVISIBLE: "invisible-character"}
 
 _UNJOINED = "".join(
@@ -179,7 +180,7 @@ def traits_of(char: str, *, exact: bool = False) -> int:
         scripts = [script for script in _RECOMMENDED if pattern_of(rf"\p{{scx={script}}}").match(char)]
         of_several = [system for system, used in _SYSTEMS_OF_SEVERAL.items() if not set(used).isdisjoint(scripts)]
         traits |= sum(_BITS[system] for system in (*scripts, *of_several)) or _REST
-    if traits & _SYSTEMS and not traits & _LATIN and (char in _like_ascii() if exact else True):
+    if traits & _SYSTEMS and not traits & _LATIN and (not exact or char in _like_ascii()):
         traits |= _LIKE_ASCII
     return traits
 

@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from urnscan.compiled.ascii import AMPERSAND, COLON, EQUALS, HASH, PERCENT, QUESTION_MARK, hex_digit, is_alnum, is_digit
 from urnscan.compiled.jit import compiled, inlined, inner, read_only
-from urnscan.compiled.octets import Integers, Octets, find_octet, occurrences
+from urnscan.compiled.octets import Integers, Octets, find_octet, holds, occurrences
 from urnscan.compiled.strings import Offsets
 from urnscan.urn.lookalikes import (
     COMPOSED,
     CONFUSABLE,
     FIRST_SUSPECT,
     IGNORABLE,
-    MIXED,
+    INVISIBLE,
     SOFT_HYPHEN,
     has_invisible,
     problems_of_words,
@@ -34,7 +34,7 @@ Marks = npt.NDArray[np.uint8]
 MARKS_IN_ALL = 1 << len(OF_SPELLINGS)
 """Number of different marks, 0 among them."""
 # Numbers, not computed from OF_SPELLINGS: they become part of compiled code that is kept.
-_NUL, _REPEATED, _MIXED, _CONFUSABLE, _INVISIBLE, _NOT_UTF_8, _NEEDLESS = 1, 2, 4, 8, 16, 32, 64
+_NUL, _REPEATED, _NOT_UTF_8, _NEEDLESS = 1, 2, 32, 64
 _SUSPECT = 128
 """Bit for a spelling with a character that may mislead."""
 
@@ -101,8 +101,8 @@ def _add_misleading(codes: _Codes, marks: Marks) -> None:
         codes = _composed(codes)
         traits = _traits(codes)
     _judge_words(read_only(codes), read_only(traits), found)
-    if (found & _CONFUSABLE).any():
-        found &= 0xFF ^ _CONFUSABLE
+    if (found & CONFUSABLE).any():
+        found &= 0xFF ^ CONFUSABLE
         _judge_words(read_only(codes), read_only(_traits(codes, exact=True)), found)
     marks[rows] |= found
 
@@ -136,30 +136,21 @@ def _mark(
     for first in range(0, len(marks), _TOGETHER):
         last = min(first + _TOGETHER, len(marks))
         some = octets[offsets[first] : offsets[last]]
-        if not (_holds(some, PERCENT) or (has_directives and _holds(some, AMPERSAND))):
+        if not (holds(some, PERCENT) or (has_directives and holds(some, AMPERSAND))):
             continue
         for i in range(first, last):
             string = octets[offsets[i] : offsets[i + 1]]
-            if _holds(string, PERCENT):
+            if holds(string, PERCENT):
                 end, marks[i] = _decode(string, has_components, codes, filled)
                 if marks[i] & _SUSPECT:
                     filled = end
-            if has_directives and _holds(string, AMPERSAND):
+            if has_directives and holds(string, AMPERSAND):
                 directives = _query(string)
                 is_long = occurrences(directives, 0, len(directives), AMPERSAND) >= _MOST_DIRECTIVES
                 has_long |= is_long
                 if is_long or _has_repeated_keyword(directives):
                     marks[i] |= _REPEATED
     return filled, has_long
-
-
-@inlined
-def _holds(string: Octets, wanted: int) -> bool:
-    """Whether octets hold another. It has no early exit, so it is vectorised: most strings do not."""
-    different = np.uint8(255)
-    for j in range(len(string)):
-        different = min(different, string[j] ^ np.uint8(wanted))
-    return bool(different == 0)
 
 
 @inner
@@ -263,7 +254,7 @@ def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
     for at in range(len(codes)):
         if codes[at] == _END:
             if has_invisible(traits[first:at]):
-                marks[row] |= _INVISIBLE
+                marks[row] |= INVISIBLE
             row, first = row + 1, at + 1
 
 
@@ -273,10 +264,6 @@ def _judge_words(codes: _Codes, traits: Integers, marks: Marks) -> None:
     row = first = 0
     for at in range(len(codes)):
         if codes[at] == _NAME_END or codes[at] == _END:
-            problems = problems_of_words(traits[first:at])
-            if problems & MIXED:
-                marks[row] |= _MIXED
-            if problems & CONFUSABLE:
-                marks[row] |= _CONFUSABLE
+            marks[row] |= problems_of_words(traits[first:at])
         if codes[at] == _END:
             row, first = row + 1, at + 1

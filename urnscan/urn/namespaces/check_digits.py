@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from urnscan.urn.numbers.digits import value_of
+
 if TYPE_CHECKING:
     from urnscan.compiled.octets import Octets
 
@@ -24,8 +26,7 @@ def mod_11_2_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
     check = 0
     for i in range(start, end):
         if octets[i] != _HYPHEN:
-            digit = 10 if octets[i] | _CASE == _LETTER_X else int(octets[i] - _DIGIT_0)
-            check = (2 * check + digit) % 11
+            check = (2 * check + value_of(octets[i])) % 11
     return check == 1
 
 

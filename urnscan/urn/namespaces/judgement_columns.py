@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from urnscan.compiled.ascii import COLON, HASH, PERCENT, QUESTION_MARK
 from urnscan.compiled.jit import compiled, inner, read_only
-from urnscan.compiled.octets import Octets, copy
+from urnscan.compiled.octets import Octets, copy, holds
 from urnscan.compiled.strings import Column, Offsets, Vocabulary, index_words, same, word_number
 from urnscan.urn.namespaces import registered
 from urnscan.urn.namespaces.check_digits import (
@@ -49,7 +49,7 @@ _NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36, _EIC = r
 
 _CLOSES, _KINDS, _DNB_NUMBERS = (np.frombuffer(table, np.uint8) for table in (CLOSES, KINDS, DNB_NUMBERS))
 _SCHEME, _NO_STATE = 4, 0  # octets of "urn:"; a dead state, so never the first one
-_DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9 = b"0789"
+_DIGIT_0 = ord("0")
 _VERSION_0 = tuple(b";vers=0")
 
 
@@ -281,11 +281,7 @@ def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
 @inner
 def _holds_nul(octets: Octets, start: int, end: int) -> bool:
     """Whether the NSS holds `%00`."""
-    least = np.uint8(255)
-    text = octets[start:end]
-    for i in range(len(text)):  # it has no early exit, so it is vectorised; most names have none
-        least = min(least, np.uint8(text[i] ^ PERCENT))
-    if not least:
+    if holds(octets[start:end], PERCENT):
         for i in range(start, end - 2):
             if octets[i] == PERCENT and octets[i + 1] == _DIGIT_0 and octets[i + 2] == _DIGIT_0:
                 return True

@@ -8,8 +8,7 @@ More information:
 * https://www.isbn-international.org/
 * https://www.iana.org/assignments/urn-formal/isbn (RFC 3187, which it replaces, §3.1)
 
-The functions on octets are called in plain Python for one ISBN, and compiled for columns. Octets become `int` before they
-are added up: uncompiled, those of an array are 8 bits wide and would overflow.
+The functions on octets are called in plain Python for one ISBN, and compiled for columns.
 
 >>> [is_right(isbn, 0, len(isbn)) for isbn in (b"0-395-36341-1", b"9780395363416", b"9780395363417")]
 [True, True, False]
@@ -20,6 +19,8 @@ are added up: uncompiled, those of an array are 8 bits wide and would overflow.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from urnscan.urn.numbers.digits import drop_hyphens, value_of, weighted_sum
 
 if TYPE_CHECKING:
     from urnscan.compiled.octets import Octets
@@ -37,7 +38,7 @@ CHECK = "ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108)"
 NO_ISBN, WRONG, RIGHT = range(3)
 """Results of `write_isbn`."""
 
-_DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _LETTER_A, _LETTER_X, _LETTER_Z, _HYPHEN = b"0789axz-"
+_DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _LETTER_X, _HYPHEN = b"0789x-"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
@@ -45,15 +46,12 @@ def is_right(octets: Octets | bytes | bytearray, start: int, end: int) -> bool:
     """Whether the digits of an ISBN-10, weighted 10 to 1, add up to a multiple of 11, or those of an ISBN-13, weighted
     1 and 3 in turn, to a multiple of 10.
     """
-    count = by_places = sums = in_turn = 0
+    count = in_turn = 0
     for i in range(start, end):
         if octets[i] != _HYPHEN:
-            digit = 10 if octets[i] | _CASE == _LETTER_X else int(octets[i] - _DIGIT_0)
-            sums += digit
-            by_places += sums  # so the first digit counts as often as there are digits, the last once
-            in_turn += (1 + count % 2 * 2) * digit
+            in_turn += (1 + count % 2 * 2) * value_of(octets[i])
             count += 1
-    return in_turn % 10 == 0 if count == 13 else by_places % 11 == 0
+    return in_turn % 10 == 0 if count == 13 else weighted_sum(octets, start, end) % 11 == 0
 
 
 def calc_check_digit(octets: Octets | bytes | bytearray, start: int) -> int:
@@ -70,12 +68,7 @@ def calc_check_digit(octets: Octets | bytes | bytearray, start: int) -> int:
 
 def write_canonical(octets: Octets | bytearray, start: int, end: int) -> int:
     """Bring an ISBN into its canonical form, in its place, and return where it ends now: three octets later at most."""
-    at = start
-    for i in range(start, end):
-        octet = octets[i]
-        if octet != _HYPHEN:
-            octets[at] = octet - _CASE if _LETTER_A <= octet <= _LETTER_Z else octet
-            at += 1
+    at = drop_hyphens(octets, start, end)
     # A wrong ISBN-10 is not converted: it would get a right check digit, and become the name of another book.
     if at - start == 10 and is_right(octets, start, at):
         for i in range(at - 1, start - 1, -1):

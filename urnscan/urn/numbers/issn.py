@@ -24,6 +24,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from urnscan.urn.numbers.digits import drop_hyphens, weighted_sum
+
 if TYPE_CHECKING:
     from urnscan.compiled.octets import Octets
 
@@ -36,38 +38,22 @@ WANTED = "8 digits, the last perhaps X, with a hyphen in the middle, as in 0317-
 CHECK = "modulo 11 with weights 8 to 2 (ISO 3297)"
 """What `is_right` computes, in words, for messages."""
 
-_DIGIT_0, _LETTER_X, _LETTER_A, _LETTER_Z, _HYPHEN = b"0xaz-"
-_CASE = 32  # the bit in which upper and lower case of a letter differ
-
-
-def _weighted_sum(octets: Octets | bytes, start: int, end: int) -> int:
-    """The sum of the digits, weighted 8 to 1."""
-    total = sums = 0
-    for i in range(start, end):
-        if octets[i] != _HYPHEN:
-            sums += 10 if octets[i] | _CASE == _LETTER_X else int(octets[i] - _DIGIT_0)
-            total += sums  # so the first digit counts as often as there are digits, the last once
-    return total
+_HYPHEN = ord("-")
 
 
 def is_right(octets: Octets | bytes, start: int, end: int) -> bool:
     """Whether the digits, weighted 8 to 1, add up to a multiple of 11."""
-    return _weighted_sum(octets, start, end) % 11 == 0
+    return weighted_sum(octets, start, end) % 11 == 0
 
 
 def calc_check_digit(seven: str) -> str:
     """The check digit of an ISSN of which the first seven digits are given."""
-    return "0123456789X"[-_weighted_sum(f"{seven}0".encode(), 0, 8) % 11]
+    return "0123456789X"[-weighted_sum(f"{seven}0".encode(), 0, 8) % 11]
 
 
 def write_canonical(octets: Octets | bytearray, start: int, end: int) -> int:
     """Bring an ISSN into its canonical form, in its place, and return where it ends now: one octet later at most."""
-    at = start
-    for i in range(start, end):
-        octet = octets[i]
-        if octet != _HYPHEN:
-            octets[at] = octet - _CASE if _LETTER_A <= octet <= _LETTER_Z else octet
-            at += 1
+    at = drop_hyphens(octets, start, end)
     middle = min(start + 4, at)  # a user's own rule may have fewer digits
     for i in range(at, middle, -1):
         octets[i] = octets[i - 1]
