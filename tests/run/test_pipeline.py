@@ -28,7 +28,7 @@ from tests.support.strategies import near_urns
 from tests.support.strategies import octets as rich_octets
 from urnscan import __version__
 from urnscan.display.progress import ROWS, Progress, Stage
-from urnscan.errors import FatalError, SourceError, SourceNote
+from urnscan.errors import FatalError, PdfNote, SourceError, SourceNote, count_of
 from urnscan.formats import small_files as reading
 from urnscan.formats import unfold as opening
 from urnscan.grouping import out_of_core as grouping
@@ -38,6 +38,7 @@ from urnscan.run.failures import Failures
 from urnscan.run.options import Options
 from urnscan.run.pipeline import Outputs, Report, run
 from urnscan.run.resume import Shards
+from urnscan.run.task_results import Counts
 from urnscan.run.tasks import Sizes, plan_size
 from urnscan.run.worker import Worker
 from urnscan.stores.input import Input
@@ -783,6 +784,15 @@ class TestFailures:
         assert [len(failures.failures), len(failures.notes)] == [21, 21]
         assert str(failures.failures[-1]) == "a: 1 more failures in it"
         assert str(failures.notes[-1]) == "a: 5 more notes in it"
+
+    @pytest.mark.core
+    def test_notes_that_are_told_together_count_once(self):
+        """A report may be made again of the same notes, as that of a run on Spark is: it counted them once more each time."""
+        notes = [PdfNote(name, "a PDF") for name in "abc"]
+        reports = [Report.of(Counts(inputs=3), [SourceError("d", "gone"), *notes], Options()) for _ in range(3)]
+        assert [(len(report.failures), len(report.notes), count_of(report.notes)) for report in reports] == [
+            (1, 1, 3)
+        ] * 3
 
     def test_tables_whose_checksum_is_wrong_count(self, tmp_path):
         names = ("a.csv", "b.csv", "c.csv")

@@ -6,14 +6,14 @@ Each share of the inputs is scanned separately, and the results are merged to on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 
 from urnscan.compiled.arrow import number_array, numbers
-from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote, checks_options
+from urnscan.errors import ArgumentError, FatalError, SourceError, checks_options
 from urnscan.library.scans import Scan
 from urnscan.library.shared import as_table
 from urnscan.run.failures import Failures
@@ -134,18 +134,11 @@ def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memor
     options, merged = first.options, _Merged()
     rows = merged.rows(chain([first], results))
     classes = list(classes_of_partial(rows, options, grouping.memory, grouping.jobs))
-    report = Report(
-        **asdict(merged.counts),
-        classes=sum(batch.num_rows for batch in classes),
-        untrimmed=sum(map(count_untrimmed, classes)),
-        failures=[failure for failure in merged.failures if not isinstance(failure, SourceNote)],
-        notes=[note for note in merged.failures if isinstance(note, SourceNote)],
-    )
+    report = Report.of(merged.counts, merged.failures, options)
+    report.classes, report.untrimmed = sum(batch.num_rows for batch in classes), sum(map(count_untrimmed, classes))
     report.rejects = None
     if report.failures and not report.inputs:
         raise FatalError("no input could be read")
-    if not options.leaves_out:
-        report.left_out = None
     metadata = report.metadata(options)
     occurrences = as_table([], OCCURRENCES, metadata)
     return Scan(classes=as_table(classes, CLASSES, metadata), occurrences=occurrences, report=report, options=options)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -19,7 +20,7 @@ from urnscan.errors import FatalError, SourceError, SourceNote, count_of
 from urnscan.grouping.by_count import by_count
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.pool import Pool
-from urnscan.run.failures import Failures
+from urnscan.run.failures import Failures, add_note
 from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
 from urnscan.run.resume import Shards, stamp
@@ -98,6 +99,20 @@ class Report:
     seconds: float = 0.0
     """Duration in seconds."""
 
+    @classmethod
+    def of(cls, counts: Counts, errors: Iterable[SourceError], options: Options) -> Self:
+        """The report of these counts, failures and notes."""
+        report = cls(**asdict(counts))
+        for error in errors:
+            if isinstance(error, SourceNote):
+                # Its count may grow, and the same notes may be in other reports.
+                add_note(report.notes, copy.copy(error) if error.together else error)
+            else:
+                report.failures.append(error)
+        if not options.leaves_out:
+            report.left_out = None
+        return report
+
     def _repr_html_(self) -> str:
         """HTML for notebooks: the counts, then the failures and the notes."""
         names = "inputs octets occurrences left_out classes rejects trimmable".split()
@@ -156,11 +171,9 @@ def run(
             results.add(piece)
         results.finish()
         pool.timings.count("scan", results.counts.octets)
-        report = Report(**asdict(results.counts), failures=failures.failures, notes=failures.notes)
+        report = Report.of(results.counts, [*failures.failures, *failures.notes], options)
         if outputs.rejects is None:
             report.rejects = None
-        if not options.leaves_out:
-            report.left_out = None
         if report.failures and not report.inputs:
             raise FatalError("no input could be read")
         if grouping is not None:

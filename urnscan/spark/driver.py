@@ -129,10 +129,7 @@ class Scan:
 
     def report(self) -> Report:
         """Counts, failures and notes; `classes` and `seconds` are unknown."""
-        report = report_of(self._summaries)
-        if not self.options.leaves_out:
-            report.left_out = None
-        return report
+        return report_of(self._summaries, self.options)
 
     def unpersist(self) -> None:
         """Delete the results on the disks of the executors."""

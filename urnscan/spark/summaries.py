@@ -5,11 +5,11 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from urnscan.errors import SourceError, SourceNote
-from urnscan.run.failures import add_note
+from urnscan.errors import SourceError
+from urnscan.run.options import Options
 from urnscan.run.pipeline import Report
 from urnscan.run.task_results import Counts
 from urnscan.spark.keys import KeySample
@@ -45,7 +45,7 @@ def collect(blobs: DataFrame) -> tuple[list[TaskSummary], KeySample]:
     return sorted(all_summaries, key=lambda summary: summary.task), sample
 
 
-def report_of(summaries: Sequence[TaskSummary]) -> Report:
+def report_of(summaries: Sequence[TaskSummary], options: Options) -> Report:
     """Add up counts, failures and notes. A file that is split into parts is one input, and its equal failures are one."""
     counts, failures, reported, counted_files = Counts(), [], set(), set()
     for summary in summaries:
@@ -57,11 +57,7 @@ def report_of(summaries: Sequence[TaskSummary]) -> Report:
             if summary.part_of is None or (summary.part_of, str(failure)) not in reported:
                 failures.append(failure)
                 reported.add((summary.part_of, str(failure)))
-    report = Report(**asdict(counts), failures=[error for error in failures if not isinstance(error, SourceNote)])
-    for note in failures:
-        if isinstance(note, SourceNote):
-            add_note(report.notes, note)
-    return report
+    return Report.of(counts, failures, options)
 
 
 def lines_before_parts(summaries: Sequence[TaskSummary]) -> dict[int, int]:
