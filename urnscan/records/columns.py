@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import number_array, text_array
 from urnscan.compiled.octets import Integers
 from urnscan.framing.lines import Damaged
-from urnscan.records.fields import Own
+from urnscan.records.fields import Own, with_source
 
 
 class Texts(NamedTuple):
@@ -88,3 +89,10 @@ class Columns(NamedTuple):
         for record, _, own in sorted(rows, key=operator.itemgetter(0, 1)):
             of_records[record].append(own)
         return of_records
+
+
+def with_sources(texts: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
+    """Values with their sources before them, as `fields.with_source` writes them; null: without a source."""
+    encoded = sources.dictionary_encode()
+    prefixes = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])
+    return pc.binary_join_element_wise(prefixes.take(encoded.indices).fill_null(""), texts, "")

@@ -8,7 +8,6 @@ A reader splits a record into fields of one of three shapes: values with names (
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 import itertools
@@ -88,9 +87,10 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
     by_field: dict[str, list[OwnField]] = {}
     left_out = () if urns else read_data("keys.toml")["never"]["schemes"].split()
     for kind in ("fields", "keys") if keys else ("fields",):
-        for entry in copy.deepcopy(table_rows(format_name, kind)):
-            if entry.get("scheme") in left_out:
+        for row in table_rows(format_name, kind):
+            if row.get("scheme") in left_out:
                 continue
+            entry = {**row}
             names, unless = entry.pop("field").split(), entry.pop("unless", None)
             entry |= {"unless": unless and tuple(unless), "is_key": kind == "keys"}
             for name in names:

@@ -173,13 +173,9 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
         while text[at : at + 1] == "}":
             at, depth = _skip(text, at + 1), depth - 1
             if not depth:
-                return (
-                    unnamed_array
-                    if unnamed_array and count == 1 and at == len(text)
-                    else None
-                    if is_record
-                    else named_array
-                )
+                if unnamed_array and count == 1 and at == len(text):
+                    return unnamed_array
+                return None if is_record else named_array
         if count and text[at : at + 1] == ",":
             at = _skip(text, at + 1)
         if is_record:

@@ -20,8 +20,7 @@ import pyarrow.compute as pc
 from urnscan.compiled.arrow import bits, flag_array, flags_of, number_array, numbers, string_array, text_array
 from urnscan.compiled.ascii import WHITE
 from urnscan.compiled.octets import Integers
-from urnscan.records.columns import Columns, Texts
-from urnscan.records.fields import with_source
+from urnscan.records.columns import Columns, Texts, with_sources
 from urnscan.records.keys import (
     ACCESSION,
     AGENCY,
@@ -243,11 +242,11 @@ class KeyColumns:
         """The keys of the names of records (MARC 001): a name with its institution, or, if there is none, with its agency."""
         columns = (names, institutions, agencies)
         has_name, has_institution, has_agency = (flags_of(column.is_valid()) for column in columns)
-        keys = self._in(_with_sources(names, institutions), np.flatnonzero(has_name), "control")
+        keys = self._in(with_sources(names, institutions), np.flatnonzero(has_name), "control")
         yield keys
         is_left = has_name & ~has_institution & has_agency
         is_left[keys.record] = False
-        yield self._in(_with_sources(names, agencies), np.flatnonzero(is_left), "agency")
+        yield self._in(with_sources(names, agencies), np.flatnonzero(is_left), "agency")
         if self._reader.has_local:
             row = np.flatnonzero(has_name & ~has_institution)
             local = pc.binary_join_element_wise(f"local:{self._reader.dump}", names.take(number_array(row)), ":")
@@ -281,10 +280,3 @@ def _without(names: pa.StringArray, records: Integers) -> pa.StringArray:
     is_removed = np.zeros(len(names), np.bool_)
     is_removed[records] = True
     return pc.if_else(flag_array(is_removed), _NULL, names)
-
-
-def _with_sources(names: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
-    """Names with their sources before them, as `fields.with_source` writes them."""
-    encoded = sources.dictionary_encode()
-    prefixes = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])
-    return pc.binary_join_element_wise(prefixes.take(encoded.indices).fill_null(""), names, "")

@@ -19,7 +19,7 @@ from urnscan.compiled.arrow import flag_array, number_array, numbers, octet_stri
 from urnscan.compiled.jit import read_only
 from urnscan.compiled.octets import Integers, Octets
 from urnscan.compiled.strings import Offsets, cut
-from urnscan.records.columns import Columns, Texts
+from urnscan.records.columns import Columns, Texts, with_sources
 from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, OwnField, admitting, in_brackets, of_subfields, of_value, own_fields
@@ -103,7 +103,10 @@ class MarcColumns:
         bounds = [*np.flatnonzero(np.diff(row, prepend=-1, append=-1)).tolist()] if count else []
         for start, end in itertools.pairwise(bounds):
             own_field, part = self._rows[row[start]], slice(start, end)
-            values = _with_sources(texts[part], own_field, sources[part], places[part, 4] != NONE)
+            values, has_source = texts[part], places[part, 4] != NONE
+            if own_field.source or has_source.any():
+                default = text_array([own_field.source or None])[0]
+                values = with_sources(values, pc.if_else(flag_array(has_source), sources[part], default))
             for scheme, indices in _by_scheme(own_field, schemes[part], places[part, 2] != NONE):
                 order = field[part][indices]
                 of_scheme = values.take(number_array(indices))
@@ -201,19 +204,6 @@ def _with_qualifiers(
         in_brackets(map(decoded, octets.split(octets[:2] or b"\x1f")[1:])) for octets in encoded.dictionary.to_pylist()
     ]
     return pc.binary_join_element_wise(texts, text_array(qualifiers).take(encoded.indices), "")
-
-
-def _with_sources(
-    texts: pa.StringArray, row: OwnField, sources: pa.StringArray, has_source: npt.NDArray[np.bool_]
-) -> pa.StringArray:
-    """Values with their sources before them, as `fields.with_source` writes them."""
-    if row.source:
-        sources = pc.if_else(flag_array(has_source), sources, text_array([row.source.strip()])[0])
-    elif not has_source.any():
-        return texts
-    opens, closes, nothing = text_array(["(", ")", ""])
-    joined = pc.binary_join_element_wise(opens, sources, closes, texts, nothing)
-    return joined if row.source else pc.if_else(flag_array(has_source), joined, texts)
 
 
 def _by_scheme(

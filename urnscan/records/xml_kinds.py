@@ -260,15 +260,21 @@ def described(kind: Kind, record: etree._Element, fields: Callable[[str], descri
     return description.pack(name, statements)
 
 
+@functools.cache
+def _in_any_namespace(path: str) -> str:
+    """A path of a table, for elements of all namespaces."""
+    return "/".join(f"{{*}}{name}" for name in path.split("/"))
+
+
 def _statements_of_elements(table: description.Table, record: etree._Element) -> Iterator[description.Statement]:
     for path, rows in table.items():
-        for element in record.iterfind("/".join(f"{{*}}{name}" for name in path.split("/"))):
-            parent = element.getparent()
+        for element in record.iterfind(_in_any_namespace(path)):
+            text, parent = _text(element), element.getparent()
             for row in rows:
                 is_other = row.unless and (
                     element.get(row.unless) or (parent is not None and parent is not record and parent.get(row.unless))
                 )
-                if (text := _text(element)) and not is_other:
+                if text and not is_other:
                     yield from description.of_text(text, (row,))
 
 
@@ -277,7 +283,7 @@ def _of_elements(table: Table, record: etree._Element) -> Iterator[Own]:
     (`@name`), or the name of an element next to it.
     """
     for path, rows in table.items():
-        for element in record.iterfind("/".join(f"{{*}}{name}" for name in path.split("/"))):
+        for element in record.iterfind(_in_any_namespace(path)):
             text = _text(element)
             for row in rows:
                 if text and not (row.unless and element.get(row.unless[0]) == row.unless[1]):

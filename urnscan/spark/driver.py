@@ -368,8 +368,10 @@ def scan_inputs(
         raise FatalError("standard input is on one machine only: name files, folders or URLs that all executors reach")
     planned = list(tasks(inputs, request.options, outputs, request.sizes))
     has_parts = any(isinstance(task, FilePart) for task in planned)
-    partitions = list(partitions_of(planned, cores_of(spark)))
-    ranges = ranges_of_heads(spark, planned, request) if "classes" in request.tables else Ranges()
+    # On Spark Connect this is a job.
+    cores = cores_of(spark)
+    partitions = list(partitions_of(planned, cores))
+    ranges = ranges_of_heads(spark, planned, request, cores) if "classes" in request.tables else Ranges()
     numbers = spark.range(0, len(partitions), 1, max(1, len(partitions)))
     # The tasks are sent with the function, as Spark Connect has no broadcast. If they are many, classic Spark makes a
     # broadcast of them.

@@ -56,11 +56,10 @@ def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, by
             first, octets = number, 0
 
 
-def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanRequest) -> Ranges:
+def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanRequest, cores: int) -> Ranges:
     """Ranges of keys for a scan, by the heads of some tasks; one range if there is little to do."""
     # An input of unknown size, such as a pipe, can be read only once. So it counts as empty, and its head is not read.
     sizes = [_size(task, 0) for task in planned]
-    cores = cores_of(spark)
     heads = [pickle.dumps(head) for head in choose_heads(planned, sizes)]
     if not heads:
         return Ranges()

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from urnscan.errors import FatalError
-from urnscan.stores.urls import is_remote, without_secrets
-from urnscan.tables.output_file import Output, as_fatal
+from urnscan.stores.urls import is_remote
+from urnscan.tables.output_file import Output, as_fatal, name_of
 
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Compressions that pyarrow writes, by the suffix of the name."""
@@ -45,7 +45,7 @@ class OctetOutput(Output):
         """See Output. Also raises FatalError for a suffix in NOT_WRITTEN."""
         suffix = Path(os.fspath(path)).suffix.lower()
         if suffix in NOT_WRITTEN:
-            raise FatalError(f"{os.fspath(path)}: {suffix} is not written; choose {', '.join(CODECS)} or none of them")
+            raise FatalError(f"{name_of(path)}: {suffix} is not written; choose {', '.join(CODECS)} or none of them")
         super().__init__(path, force=force, folder=folder)
         with as_fatal(self._place.name), contextlib.ExitStack() as stack:
             stack.push(self)
@@ -68,7 +68,7 @@ class PageOutput(OctetOutput):
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """See OctetOutput. Raises FatalError for a suffix that is not in PAGES; a name without a suffix is accepted."""
-        name = without_secrets(os.fspath(path))
+        name = name_of(path)
         suffix, _ = form_of(name)
         if suffix and suffix not in PAGES:
             raise FatalError(f"{name}: the page is HTML, not {suffix}; use .html")

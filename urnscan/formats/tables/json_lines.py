@@ -122,7 +122,7 @@ class UsualLines:
         if len(records) != len(ends):
             return False
         columns = [[*map(member, records)] for member in self._members]
-        if any(map(self._may_repeat, itertools.repeat(block), self._keys, columns)):
+        if any(self._may_repeat(block, key, values) for key, values in zip(self._keys, columns, strict=True)):
             return False
         self._starts = [offset, *(ends + (offset + 1)).tolist()]
         self._spread(columns, ())

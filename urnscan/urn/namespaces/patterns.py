@@ -276,9 +276,10 @@ def automaton(text: str) -> Automaton:
     nfa = _NFA(text)
     kinds, representatives = _kinds(octets for edges in nfa.edges for octets, _, _ in edges)
     width = len(representatives)
-    states: dict[frozenset[int], int] = {frozenset(): 0, nfa.closure([0]): 1}
+    initial = nfa.closure([0])
+    states: dict[frozenset[int], int] = {frozenset(): 0, initial: 1}
     follow, marks = [0] * width, [EXACT] * width
-    pending = [nfa.closure([0])]
+    pending = [initial]
     work = 0
     # The list grows during the loop.
     for state in pending:
