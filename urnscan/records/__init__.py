@@ -19,6 +19,7 @@ pica: PICA+, normalised and plain.
 xml_records: the places of records in XML.
 xml_runs: records of XML in a usual form, many by one call of compiled code.
 xml_scope: the elements around a record, and their namespaces.
+xml_text: the parser of one record in XML, and its text.
 xml_kinds: the table of XML formats, and their fields: MARCXML, MODS, Dublin Core, OAI-PMH, SRU and ONIX.
 marcxml_runs: records of MARCXML in their most usual form: compiled code splits them into columns of fields.
 json_records: JSON Lines and arrays, also inside objects.

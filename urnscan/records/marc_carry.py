@@ -13,6 +13,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
 
+from urnscan.records.xml_text import parse_element
+
 # Octets, with terminators: ISO 2709 has five and four digits for these lengths.
 _LONGEST_RECORD, _LONGEST_FIELD = 99_999, 9_999
 _UTF8, _OTHER, _ASCII = "utf-8", "other", "ascii"
@@ -164,9 +166,8 @@ def _datafields(octets: bytes) -> list[_DataField]:
 def _parse(field: bytes, prefix: bytes) -> etree._Element:
     """The element of a field. Raises NotChangedError."""
     names = b' xmlns:%b="x"' % prefix[:-1] if prefix else b""
-    parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
     try:
-        return etree.fromstring(b"<a%b>%b</a>" % (names, field), parser)[0]
+        return parse_element(field, names)
     except etree.XMLSyntaxError as error:
         raise NotChangedError(f"a datafield of it cannot be read as XML: {error.msg}") from None
 

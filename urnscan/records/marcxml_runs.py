@@ -21,7 +21,7 @@ from urnscan.compiled.octets import Integers, Octets, read_number
 from urnscan.records.marc_octets import is_utf8
 from urnscan.records.marc_runs import NO_NUMBER, TAG, Fields, number_at
 from urnscan.records.record import Run
-from urnscan.records.xml_kinds import DEFAULT_LIMITS, parse_element
+from urnscan.records.xml_text import DEFAULT_LIMITS, parse_element
 
 _LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L, _D = b"<>&]0LD"
 # U+FFFE and U+FFFF, which are not characters, begin with these octets.

@@ -40,12 +40,10 @@ from urnscan.records.xml_kinds import (
     local,
     marc_fields_in,
     own,
-    parse,
-    parsed_text,
-    plain_text,
 )
 from urnscan.records.xml_runs import find_elements
 from urnscan.records.xml_scope import NCNAME, PREFIX, Scope
+from urnscan.records.xml_text import parse, parsed_text, plain_text
 
 # A start tag or an end tag; it also fits texts that are not tags.
 _TAG = re.compile(
