@@ -21,8 +21,14 @@ _PATIENCE = 0.1  # seconds after which a reader looks whether it was closed
 _BLOCK = 1 << 16
 _MOST_STDERR = 1 << 12  # octets of standard error that are kept
 _LONGEST = 200  # characters of standard error in a message
-_GUARD = 'read -r _; kill -s KILL -- "-$0"'
-"""Script that waits for the end of its input, that is of this process, and then ends a group of processes."""
+_GUARD_SCRIPT = 'read -r group; read -r _; kill -s KILL -- "-$group"'
+"""Script that reads the number of a group of processes, waits for the end of its input, that is of this process, and then
+ends the group.
+"""
+_COMMAND_SCRIPT = 'echo $$ >&0; file=$1; shift; exec "$@" <"$file"'
+"""Script that writes its number to the guard, which is its standard input, and becomes the command. So there is no moment
+in which a command runs and its guard does not know of it.
+"""
 
 
 class Filtered(Reader):
@@ -97,19 +103,20 @@ class Filtered(Reader):
         """Start the command on the file of a reader, or on a copy of its octets if it has no file."""
         path = self._stack.enter_context(on_disk(reader, self._layer))
         words = [path.join(word.rsplit(PATH, 1)) if takes_path(word) else word for word in self._filter.command]
+        stdin = path if words == [*self._filter.command] else os.devnull
+        script = ["sh", "-c", _COMMAND_SCRIPT, "sh", stdin, *words]
         try:
-            with open(path if words == [*self._filter.command] else os.devnull, "rb") as stdin:  # noqa: PTH123 (names may be odd)
-                process = subprocess.Popen(  # noqa: S603 (the user's own command, without a shell)
-                    words,
-                    stdin=stdin,
-                    stdout=out,
-                    stderr=err,
-                    start_new_session=True,
-                )
+            guard = self._stack.enter_context(_guard())
+            process = subprocess.Popen(  # noqa: S603 (the user's own command; its words are no part of the script)
+                script,
+                stdin=guard.stdin,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
         except OSError as error:
             raise self._error(f"could not be started: {error.strerror or error}") from error
         self._stack.callback(_end, process)
-        self._stack.enter_context(_guarded(process))
         return process
 
     def _listen(self, seconds: float) -> set[int]:
@@ -145,20 +152,13 @@ class Filtered(Reader):
 
 
 @contextlib.contextmanager
-def _guarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End a command also if this process is killed, as by Spark or for lack of memory. Needs a shell; without one, it
-    does nothing.
-    """
-    words = ["sh", "-c", _GUARD, str(process.pid)]
-    try:
-        guard = subprocess.Popen(  # noqa: S603 (a constant)
-            words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-    except OSError:
-        yield
-        return
-    with guard:
-        yield
+def _guard() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that ends a command also if this process is killed, as by Spark or for lack of memory. Raises OSError."""
+    words = ["sh", "-c", _GUARD_SCRIPT]
+    with subprocess.Popen(  # noqa: S603 (a constant)
+        words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as guard:
+        yield guard
         guard.kill()
 
 
