@@ -1,4 +1,4 @@
-"""`urnscan dedup` as who keeps a catalogue meets it: what it writes, what it says, what it leaves behind."""
+"""The command `urnscan dedup`: its outputs, its messages, its exit status."""
 
 from __future__ import annotations
 

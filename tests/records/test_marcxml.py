@@ -1,4 +1,4 @@
-"""Records of MARCXML of which compiled code takes many apart say what lxml reads in them; any other is left to lxml."""
+"""MARCXML that compiled code reads gives what lxml gives; all other records are left to lxml."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Functions of whole columns of Arrow, which do for each value what `urnscan.canonical` and others do for one text.
+"""Functions of whole columns of Arrow: canonical forms, validity, names in texts, explanations.
 
 A text that occurs several times is read only once.
 """

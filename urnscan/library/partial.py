@@ -1,4 +1,4 @@
-"""A scan in shares, for engines that run functions on many machines.
+"""`scan_partial` and `merge_partial`: a scan in shares, for engines that run functions on many machines.
 
 Each share of the inputs is scanned separately, and the results are merged to one scan.
 """

@@ -27,7 +27,7 @@ class Own(NamedTuple):
     scheme: str = ""
     """Kind of identifier by the record (`isbn`, `doi`), in lower case; empty if the record does not name it."""
     is_key: bool = False
-    """Whether it is in a field of `keys.toml`: then it never becomes a URN."""
+    """True for an identifier in a field of `keys.toml`: it gives keys, and never a URN."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ class Format:
     """A format of dumps."""
 
     name: str
-    """Its name in `--record`."""
+    """Name of the format in `--record`."""
     title: str
-    """Its name in messages."""
+    """Name of the format in messages."""
     reader: type[RecordReader]
     """Class of the reader of one dump."""
     recognise: Callable[[bytes, str], bool | None] = lambda _head, _name: False
@@ -40,7 +40,7 @@ class Format:
     knows_fields: Callable[[bytes], bool] = lambda _head: True
     """Whether a dump with these first octets has fields that are known to contain identifiers: a table may have none."""
     recipe: str = ""
-    """For a format that is recognised and not read: how to convert a dump. Empty if the format is read."""
+    """How to convert a dump of a format that is recognised and not read; empty if the format is read."""
     in_columns: bool = False
     """Whether compiled code reads nearly all records: then other processes that read records save no time."""
     show: Callable[[bytes], str] = decoded

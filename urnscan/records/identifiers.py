@@ -204,7 +204,7 @@ def with_wrong_digit(own: Own) -> str | None:
 
 
 def wrong_number(own: Own) -> str | None:
-    """The same for an own identifier that has no text.
+    """The first ISBN or ISSN with a wrong check digit in an own identifier that has no text; None if there is none.
 
     >>> wrong_number(Own("ISSN 1234-5678 (online)", "issn"))
     '1234-5678'

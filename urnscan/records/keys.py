@@ -43,7 +43,7 @@ class Key:
     kind: str
     meaning: str
     unsure: bool = False
-    """Whether such a key joins only records with the same title and part."""
+    """True for a key that joins only records with the same title, author, year and part."""
     always: bool = False
     """Whether nearly every record has such a key."""
 

@@ -35,7 +35,7 @@ class MarcColumns:
     """Makes columns of records from their fields, by the tables of both families."""
 
     def __init__(self, *, own: bool, described: bool, keys: bool) -> None:
-        """See `RecordReader`."""
+        """The options are those of `RecordReader`."""
         self._own_tables = [own_fields(name, urns=own, keys=keys) for name in FAMILIES]
         self._description_tables = [described_fields(name) if described else {} for name in FAMILIES]
         self._is_described = described

@@ -1,4 +1,4 @@
-"""Rows of a table inside a page: columns as JSON, compressed (deflate), in base64, so that no text can end an element.
+"""The rows of a table as a page contains them: JSON, compressed (deflate), in base64. So no text can end an element.
 
 In this form, 100,000 classes take one or two megabytes, and a browser reads them in a tenth of a second. The script
 shows a few rows at a time: 100,000 rows in the document would make a browser too slow.

@@ -1,4 +1,4 @@
-"""What all pages share: templates in which any text is harmless and visible, and numbers are readable.
+"""Templates of HTML pages, in which any text is harmless and visible, and numbers are readable.
 
 All output of templates passes `_put`. It escapes text, and groups the digits of integers by commas. It replaces
 characters that are invisible or change the display (controls, bidirectional ones, lone surrogates) by visible signs.

@@ -1,4 +1,4 @@
-"""Rows of a window -> classes: the same rows as one run over all inputs would have written."""
+"""Merge of the rows of a class from several tables into the row that one run over all inputs would have written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partial rows of several workers: they are exchanged with the names of their sources, and grouped into classes in the end."""
+"""Partial rows (counts of spellings) that workers exchange: added up, split by ranges of keys, packed, and grouped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The work of one thread: a few inputs, or a part of a huge one -> task results."""
+"""Worker: scans the inputs of one task, or a part of a huge input, and yields its results."""
 
 from __future__ import annotations
 

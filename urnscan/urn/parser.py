@@ -217,7 +217,7 @@ def encode_nss(text: str, syntax: str = "rfc2141") -> str:
 
 @functools.cache
 def _encodings(syntax: str, role: int) -> Sequence[str]:
-    """How each octet is written in this role in an NSS."""
+    """The text of each octet in an NSS, encoded or not, at a place of this role."""
     rules = get_syntax(syntax)
     return [
         chr(octet) if rules.octets[octet] & role and chr(octet) not in rules.reserved else f"%{octet:02X}"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 CLOSING = b".,;:!?'*_"
 """Punctuation that may end a sentence after a name, though a name may hold it, too."""
 QUOTATION_MARK = b"'"[0]
-"""Ends the name if it also stands directly before it."""
+"""The quotation mark. It ends a name that has another one directly before it."""
 LIST_SEPARATORS = tuple(b",;")
-"""End the name if `urn:` follows directly."""
+"""The separators of a list. One ends a name if `urn:` follows it directly."""
 BRACKETS = tuple(b"()")
 """The one that opens and the one that closes; the second is cut only without the first."""
 

@@ -30,7 +30,7 @@ _YEARS = range(1400, 2101)
 
 
 class Part(NamedTuple):
-    """What a record says of its part or volume."""
+    """The number of a part or volume, as a record has it: `Vol. 2, pt. 1`."""
 
     designations: tuple[tuple[str, str], ...] = ()
     """Level (`volume`, `part`, `issue`; empty if not named) and number or letter, in the order of the text."""

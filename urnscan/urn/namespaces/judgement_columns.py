@@ -86,12 +86,12 @@ class _Judged(NamedTuple):
     """A column of URNs, judged."""
 
     rule: _Indices
-    """Number of the rule of each; -1 if its NID has none."""
+    """Number of the rule of each URN; -1 if its NID has none."""
     start: Offsets
-    """The beginning of its NSS."""
+    """Place of the NSS of each URN."""
     codes: Codes
     fitting: _Indices
-    """Number of the automaton that it fits; -1 for none."""
+    """Number of the automaton that each URN fits; -1 for none."""
 
 
 def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
