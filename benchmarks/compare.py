@@ -83,9 +83,9 @@ one-thread: samples damaged/made.gz -j 1 | memory: damaged/long.gz damaged/made.
 strict: damaged/made.xz/checksum/0.made.xz samples --strict | wrong-option: samples --syntax rfc9999 | follow: samples --follow
 """
 DEDUPS = """
-keep-last: --keep last | keep-longest: --keep longest | keep-most: --keep most-identifiers --fields | max-class: --max-class 2
-weak-none: --weak= --fields | weak-some: --weak isbn,nbn:de | quiet: --quiet | fields: --fields
-levels: --equivalence lexical --recover all | fields-otherwise: --fields --syntax rfc8141 --trim --resolver-tail cut
+keep-last: --keep last | keep-longest: --keep longest | keep-most: --keep most-identifiers | max-class: --max-class 2
+weak-none: --weak= | weak-some: --weak isbn,nbn:de --any-urn | quiet: --quiet | any-urn: --any-urn
+levels: --equivalence lexical --recover all | otherwise: --syntax rfc8141 --trim --resolver-tail cut
 """
 
 
@@ -150,7 +150,7 @@ def damaged_runs(work: Path) -> Iterator[Run]:
                 yield Run(f"{path}/column", (f"{path} {ROWS} --column urn",))
         if (work / "dumps" / form).exists() and kind.name != "whole":
             named = " ".join(str(each.relative_to(work)) for each in files)
-            yield Run(f"{path}/dedup", (f"dedup {named} {KEPT}{' --fields' * (kind.name != 'flipped')}",))
+            yield Run(f"{path}/dedup", (f"dedup {named} {KEPT}{' --any-urn' * (kind.name == 'flipped')}",))
     for folder in sorted((work / "fuzzed").glob("*")):
         path, (kind, _, form) = folder.relative_to(work), folder.name.partition("-")
         yield Run(f"{path}/rows", (f"{path} {ROWS} {chosen(str(path))}",))
@@ -158,7 +158,7 @@ def damaged_runs(work: Path) -> Iterator[Run]:
             yield Run(f"{path}/column", (f"{path} {ROWS} --column urn --column a --recover all",))
         if kind == "records":
             yield Run(
-                f"{path}/dedup", (f"dedup {path} {KEPT}", f"dedup {path} {KEPT} --force --fields --record {form}")
+                f"{path}/dedup", (f"dedup {path} {KEPT}", f"dedup {path} {KEPT} --force --any-urn --record {form}")
             )
 
 
@@ -174,14 +174,14 @@ def corpora_runs(work: Path) -> Iterator[Run]:
                 yield Run(f"{name}/rows/{label(choice)}", (f"{name} {ROWS} {words(choice)}",))
             yield Run(f"{name}/printed", (f"{name} --trim",))
             if not few:
-                yield Run(f"{name}/dedup", (f"dedup {name} -o {{out}}/clusters.parquet --fields",))
+                yield Run(f"{name}/dedup", (f"dedup {name} -o {{out}}/clusters.parquet",))
 
 
 def dedup_runs(work: Path) -> Iterator[Run]:
     """Each dump alone, then all of them with each option."""
     for path in sorted((work / "dumps").glob("*")):
         dedup = f"dedup dumps/{path.name} {KEPT} --report {{out}}/page.html"
-        yield Run(f"dedup/{path.name}/fields", (f"{dedup} --fields",))
+        yield Run(f"dedup/{path.name}/any-urn", (f"{dedup} --any-urn",))
         yield Run(f"dedup/{path.name}/all", (f"{dedup} {chosen(path.name)}",))
     for name, given in entries(DEDUPS):
         yield Run(f"dedup/options/{name}", (f"dedup dumps {KEPT} {given}",))

@@ -23,6 +23,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,6 +86,11 @@ def record(number: int, work: int, style: random.Random) -> bytes:
         ("650", b" 0\x1faLibraries\x1fxAutomation."),
         ("856", b"40\x1fuhttps://nbn-resolving.org/" + urn.encode()),
     ]
+    return iso_2709(fields)
+
+
+def iso_2709(fields: Iterable[tuple[str, bytes]]) -> bytes:
+    """A record of MARC 21 in ISO 2709, of tags and contents of fields."""
     directory, data = b"", b""
     for tag, content in fields:
         directory += b"%s%04d%05d" % (tag.encode(), len(content) + 1, len(data))
@@ -117,11 +123,11 @@ def contenders(kind: str, dump: Path, work: Path) -> list[Contender]:
         "urn",
     ]  # the script does not compare, and knows only URNs
     duplicates = summary("duplicate")
-    one_core = Contender(f"{DEDUP} -j 1", [[*job, "--fields", "-j", 1]], duplicates)
+    one_core = Contender(f"{DEDUP} -j 1", [[*job, "-j", 1]], duplicates)
     if kind == "marcxml":
         lxml = [sys.executable, _script(work, "with_lxml.py", LXML_SCRIPT), dump]
         return [one_core, Contender("lxml, parsing alone", [lxml], count_nothing)]
-    found = [Contender(DEDUP, [[*job, "--fields"]], duplicates), Contender("urnscan dedup", [job], duplicates)]
+    found = [Contender(DEDUP, [job], duplicates), Contender(f"{DEDUP} --any-urn", [[*job, "--any-urn"]], duplicates)]
     if kind == "marc":
         found.append(one_core)
         pymarc = [sys.executable, _script(work, "with_pymarc.py", PYMARC_SCRIPT), dump, work / "peer.mrc"]

@@ -115,7 +115,7 @@ def works(kind: str, folder: Path) -> tuple[Work, dict[str, Work]]:
     path = folder / kind
     if kind == "records":
         dedup.generate(path, SIZES[kind])
-        return lambda: _records(path), {"MARC dedup": lambda: deduplicate(path, fields=True, jobs=1).report.records}
+        return lambda: _records(path), {"MARC dedup": lambda: deduplicate(path, jobs=1).report.records}
     pattern = regex.compile(PATTERN.encode(), regex.IGNORECASE)
     if kind in DENSITIES:
         generate(path, SIZES[kind], DENSITIES[kind])

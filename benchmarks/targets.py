@@ -15,7 +15,7 @@ JOB = "urnscan, whole job"
 ONE, TWO = "urnscan -j 1", "urnscan -j 2"
 FASTWARC = "fastwarc + regex"
 DUCKDB = "DuckDB regexp_extract_all"
-DEDUP = "urnscan dedup --fields"
+DEDUP = "urnscan dedup"
 
 
 class Target(NamedTuple):

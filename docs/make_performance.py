@@ -170,7 +170,12 @@ def _ratio(ours: dict[str, Any], other: dict[str, Any]) -> str:
 
 def _dedup() -> list[str]:
     """Seconds for each dump, of urnscan and of others."""
-    names = {"urnscan dedup": "", targets.DEDUP: "", f"{targets.DEDUP} -j 1": "", "pymarc + pandas": "script with "}
+    names = {
+        targets.DEDUP: "",
+        f"{targets.DEDUP} --any-urn": "",
+        f"{targets.DEDUP} -j 1": "",
+        "pymarc + pandas": "script with ",
+    }
     names |= {"yaz-marcdump": "", "lxml, parsing alone": ""}
     rows = []
     for dump in _newest(lambda each: each["corpus"] in ("marc", "marcxml", "many marc")):

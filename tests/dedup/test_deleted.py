@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.iso_2709 import marc
 from urnscan.dedup.job import run
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.write.outputs import Outputs
@@ -14,13 +15,9 @@ ISBN = "9780306406157"
 
 
 def iso_2709(status: str, *, has_del: bool) -> bytes:
-    fields = [("020", f"  \x1fa{ISBN}"), ("245", "00\x1faLamps"), *([("DEL", "  \x1faY")] if has_del else [])]
-    directory, body = "", ""
-    for tag, field in fields:
-        directory += f"{tag}{len(field) + 1:04}{len(body):05}"
-        body += f"{field}\x1e"
-    base = 25 + len(directory)
-    return f"{base + len(body) + 1:05}{status}am a22{base:05} i 4500{directory}\x1e{body}\x1d".encode()
+    deletion = [(b"DEL", b"  \x1faY")] if has_del else []
+    record = marc((b"020", f"  \x1fa{ISBN}".encode()), (b"245", b"00\x1faLamps"), *deletion)
+    return record[:5] + status.encode() + record[6:]
 
 
 def marcxml(status: str, *, has_del: bool) -> bytes:

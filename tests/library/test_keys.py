@@ -217,7 +217,6 @@ def test_eprints(tmp_path):
         "@article{f, title={Mamba}, journal={CoRR}, volume={abs/2312.00752}, year={2023}}\n"
     )
     assert clusters(tmp_path / "a.bib") == [1] * 6
-    assert clusters(tmp_path / "a.bib", fields=True) == [1] * 6
 
 
 def test_accession_numbers(tmp_path):
