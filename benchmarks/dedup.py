@@ -121,7 +121,9 @@ def contenders(kind: str, dump: Path, work: Path) -> list[Contender]:
         "none",
         "--keys",
         "urn",
-    ]  # the script does not compare, and knows only URNs
+        "--keep",
+        "first",
+    ]  # the script does not compare, knows only URNs, and keeps the first
     duplicates = summary("duplicate")
     one_core = Contender(f"{DEDUP} -j 1", [[*job, "-j", 1]], duplicates)
     if kind == "marcxml":

@@ -30,8 +30,8 @@ pytestmark = pytest.mark.full
 ALL = ["-o", "clusters.parquet", "--deduplicated", "kept", "--report", "report.html"]
 OUTPUTS = ["clusters.parquet", "kept", "report.html"]
 BOOKS = make_dump("marc", 1, 40)
-COMMON = ["--any-urn", "--max-class", str(BOOKS.max_class), "--weak", ",".join(BOOKS.weak)]
-"""What its truth goes by."""
+COMMON = ["--any-urn", "--max-class", str(BOOKS.max_class), "--weak", ",".join(BOOKS.weak), "--keep", "first"]
+"""What its truth goes by, and the first of each work is kept."""
 WORKS = len(set(BOOKS.clusters))
 DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 URNS = pa.list_(pa.field("element", pa.string(), nullable=False))
@@ -304,7 +304,7 @@ class TestDeduplicated:
         urnscan.write("in/b.xml.gz", gzip.compress(dumps.pop("b.xml")))
         (urnscan.folder / "in/b.xml").unlink()
         (urnscan.folder / "out").mkdir()
-        result = dedup(urnscan, "in", "--any-urn", "--deduplicated", "out")
+        result = dedup(urnscan, "in", "--any-urn", "--keep", "first", "--deduplicated", "out")
         assert numbers_of(result) == (4, 11, 6, 5, 0)
         assert urnscan.names() == ["in", "out"]
         assert urnscan.names("out") == ["a.xml", "b.xml.gz", "c.json", "d.csv"]
@@ -338,7 +338,7 @@ class TestDeduplicated:
         one, other = json_lines("urn:foo:a", "urn:foo:b"), json_lines("URN:foo:b", "urn:foo:c", "urn:foo:a")
         urnscan.write("a.jsonl", b"\xef\xbb\xbf" + one.removesuffix(b"\n"))
         urnscan.write("b.jsonl.gz", gzip.compress(b"\xef\xbb\xbf" + other))
-        result = dedup(urnscan, "a.jsonl", "b.jsonl.gz", "-o", "clusters.parquet", "--deduplicated", "kept")
+        result = dedup(urnscan, "a.jsonl", "b.jsonl.gz", "--keep", "first", *ALL[:4])
         assert (urnscan.folder / "kept").read_bytes() == b"\xef\xbb\xbf" + one + LINE.findall(other)[1]
         assert numbers_of(result) == (2, 5, 3, 2, 0)
         assert urnscan.rows("clusters.parquet", "source", "record", "cluster", "cluster_rank") == [
@@ -685,7 +685,7 @@ class TestInputs:
         urnscan.write("a.jsonl", dump)
         urnscan.write("b.jsonl", b'{"id"\n')
         urnscan.write("c.jsonl", good[0])
-        result = dedup(urnscan, "a.jsonl", "c.jsonl", "b.jsonl", *ALL, "--record", "jsonl", status=1)
+        result = dedup(urnscan, "a.jsonl", "c.jsonl", "b.jsonl", *ALL, "--record", "jsonl", "--keep", "first", status=1)
         lines = said(result)
         assert len(lines) == 22
         for number, line in enumerate(lines[:20], 1):

@@ -46,7 +46,7 @@ class TestMARC:
         out, removed = tmp_path / "out.mrc", tmp_path / "removed.mrc"
         found = urnscan.deduplicate(
             dump,
-            fields=True,
+            keep="first",
             deduplicated=out,
             removed=removed,
             carry=["035", "852", "856"],
@@ -82,7 +82,7 @@ class TestMARC:
         dump, out = tmp_path / "dump.mrc", tmp_path / "out.mrc"
         kept = iso(ONE, " ")
         dump.write_bytes(kept + iso(THREE))
-        found = urnscan.deduplicate(dump, deduplicated=out, carry="856")
+        found = urnscan.deduplicate(dump, keep="first", deduplicated=out, carry="856")
         assert out.read_bytes() == kept
         ((name, reason),) = found.report.not_carried
         assert name == f"{dump}: record 1"

@@ -134,15 +134,20 @@ def test_newest_in_each_format(tmp_path, format_):
 
 
 def test_fullest(tmp_path):
-    """The encoding level of MARC comes before the length; the rule before it comes first."""
+    """The encoding level of MARC comes before the length; the rule before it comes first. It is the default."""
     record = '<record xmlns="http://www.loc.gov/MARC21/slim"><leader>00000nam a2200000{} a 4500</leader>'
     record += '<controlfield tag="001">urn:foo:a</controlfield>{}</record>'
     texts = [record.format("8", " " * 9), record.format(" ", ""), record.format("7", " " * 90), record.format("u", " ")]
     for name, some in {"a.xml": texts[:2], "b.xml": texts[2:]}.items():
         (tmp_path / name).write_text(f"<collection>{''.join(some)}</collection>")
     dumps = [tmp_path / "a.xml", tmp_path / "b.xml"]
-    for keep, order in {"fullest": [3, 1, 2, 4], "source:b.*,fullest": [4, 3, 1, 2]}.items():
-        found = urnscan.deduplicate(*dumps, keep=keep.split(","), any_urn=True).clusters
+    fullest, of_b = [3, 1, 2, 4], [4, 3, 1, 2]
+    for options, order in (
+        ({}, fullest),
+        ({"keep": "fullest"}, fullest),
+        ({"keep": ["source:b.*", "fullest"]}, of_b),
+    ):
+        found = urnscan.deduplicate(*dumps, **options, any_urn=True).clusters
         assert found.column("cluster_rank").to_pylist() == order
 
 

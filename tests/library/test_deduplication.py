@@ -82,7 +82,7 @@ class TestColumns:
     @pytest.fixture(scope="class")
     @classmethod
     def rows(cls, tmp_path_factory):
-        found = deduplicate(tmp_path_factory.mktemp("columns"), make_dump("marcxml", 3, 60))
+        found = deduplicate(tmp_path_factory.mktemp("columns"), make_dump("marcxml", 3, 60), keep="first")
         return found.clusters.to_pylist()
 
     def test_joined_by(self, rows):

@@ -130,7 +130,7 @@ _JOINING = {
     "--keep": option(
         "RULE[,RULE...]",
         f"which record of a cluster is kept: {', '.join(_KEEP)}, or source:NAME, which prefers a dump (its name, or a "
-        "pattern such as source:dnb*); a tie goes to the next rule, in the end to the first record (default: first)",
+        "pattern such as source:dnb*); a tie goes to the next rule, in the end to the first record (default: fullest)",
         type=Listed(_KEEP),
     ),
     "--carry": option(

@@ -59,7 +59,7 @@ class Policy:
     """Aspects in which joined records must not contradict each other, of ASPECTS; "none" or empty: no aspect."""
     max_cluster: int = 50
     """If shared keys connect more records than this, none of them is joined."""
-    keep: tuple[str, ...] = ("first",)
+    keep: tuple[str, ...] = ("fullest",)
     """Rules that say which record of a cluster is kept, of KEEP and `source:NAME`; a tie goes to the next rule."""
     record: str | None = None
     """The format of the dumps, such as `marc`; None: recognised in each dump."""

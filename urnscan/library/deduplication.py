@@ -104,7 +104,7 @@ def deduplicate(
     max_class: int | str = 100,
     agree: str | Iterable[str] = ASPECTS,
     max_cluster: int = 50,
-    keep: str | Iterable[str] = ("first",),
+    keep: str | Iterable[str] = ("fullest",),
     carry: str | Iterable[str] = (),
     decisions: str | os.PathLike[str] | None = None,
     never_join: str | os.PathLike[str] | None = None,
