@@ -778,7 +778,8 @@ def test_what_the_magic_does_not_tell_the_name_does():
         ("a.gz", "plain text, é\n".encode(), False),
         ("a.gz", "Latin-1, é\n".encode("latin-1"), False),
         ("a.gz", "UTF-16".encode("utf-16"), False),
-        ("a.lzma", b"\x00\x00\x00", False),
+        ("a.lzma", b"\x00\x00\x00", True),
+        ("a.tlz", b"plain text", False),
         ("a.gz", b"", False),
     ],
 )

@@ -10,11 +10,14 @@ import zipfile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from urnscan.errors import SourceError, SourceNote
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Reading
 from urnscan.formats.unfold import open_documents
+from urnscan.formats.unread import PACKED
 from urnscan.stores.input import Input
 
 
@@ -151,32 +154,88 @@ def test_a_table_that_does_not_begin_like_one_is_scanned_as_it_is(opened, tmp_pa
     for name, what, octets, at in tables(tmp_path):
         assert not any(isinstance(item, str) for item in opened(name, octets))
         bad = flipped(octets, at)
-        error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so values may be missing"
+        error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so text may be missing"
         assert opened(name, bad) == [error, (None, bad)]
 
 
 # Forms that are not read
 
 
+SIGNS = [(packed, sign) for packed in PACKED for sign in packed.signs]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=3 * len(SIGNS))
+@given(sign=st.sampled_from(SIGNS), rest=st.binary(max_size=200), within=st.sampled_from(("", "gzip", "zip")))
+def test_every_packed_form_is_told(opened, sign, rest, within):
+    """Exit status 0 means that no octet was left out (promises.md): under any name, and inside other forms."""
+    packed, magic = sign
+    octets = bytes(packed.at) + magic + b"\0" + rest
+    said = f"{packed.name} is not read: {packed.remedy}"
+    if within == "gzip":
+        assert opened("x", gzip.compress(octets)) == [f"raised: x: {said}"]
+    elif within == "zip":
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("a", octets)
+            archive.writestr("b", b"urn:a:b")
+        assert opened("x", file.getvalue()) == [f"x!/a: {said}", ("b", b"urn:a:b")]
+    else:
+        assert opened("x", octets) == [f"raised: x: {said}"]
+
+
 @pytest.mark.parametrize(
-    ("magic", "what"),
+    ("packed", "suffix"), [(packed, suffix) for packed in PACKED for suffix in packed.suffixes], ids=str
+)
+def test_a_file_that_is_only_named_like_a_packed_form_is_told(opened, packed, suffix):
+    """Its first octets may be damaged, or the form has none by which it is known (Brotli, an Apple disk image)."""
+    first, *others = opened(f"X{suffix.upper()}", b"\x03\x02\x01 urn:a:b")
+    if packed.signs:
+        assert first.endswith("does not begin like one: scanned as it is, so text may be missing")
+        assert len(others) == 1
+    else:
+        assert (first, others) == (f"raised: X{suffix.upper()}: {packed.name} is not read: {packed.remedy}", [])
+    assert opened(f"x{suffix}", b"urn:a:b in a text") == [(None, b"urn:a:b in a text")]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sign=st.sampled_from(
+        [sign for packed, sign in SIGNS if sign.isascii() and sign.decode().isprintable() and not packed.is_text]
+    ),
+    before=st.text("abc urn:", max_size=60),
+    text=st.text("abc urn:\n", max_size=100),
+)
+def test_a_text_that_begins_like_a_packed_form_is_text(opened, sign, before, text):
+    """A sign of letters alone counts only where control characters follow: no text is lost to it."""
+    octets = (before + sign.decode() + text).encode()
+    assert opened("x", octets) == [(None, octets)]
+
+
+@pytest.mark.parametrize(
+    ("name", "octets", "kind", "what"),
     [
-        (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z archive"),
-        (b"Rar!\x1a\x07\x00", "a RAR archive"),
-        (b"Rar!\x1a\x07\x01\x00", "a RAR archive"),
-        (b"MSCF\0\0\0\0abcd", "a cabinet"),
-        (b"\x1f\x9d\x90urn", "what compress wrote"),
-        (b"\x1f\x9d\x0curn", "what compress wrote"),
+        ("x", b"070701" + b"0" * 104 + b"a\0urn:a:b", "note: ", "a cpio archive"),
+        ("x", b"070707" + b"0" * 70 + b"a\0urn:a:b", "note: ", "a cpio archive"),
+        ("x", b"\xc7\x71" + bytes(24) + b"a\0urn:a:b", "note: ", "a cpio archive"),
+        ("x", b"!<thin>\n//          ", "note: ", "an ar archive"),
+        ("x", bytes(32768) + b"\x01CD001 urn:a:b", "note: ", "an ISO image"),
+        ("x.iso", b"\x33\xed" + bytes(32766) + b"\x01CD001 urn:a:b", "note: ", "an ISO image"),
+        ("x", b"begin 644 a.txt\n'=7)N.F$Z8@  \n`\nend\n", "", "what uuencode wrote"),
     ],
 )
-def test_archives_that_are_not_read_are_told(opened, magic, what):
-    """Whatever their names; in another archive it costs nothing but that member."""
-    assert opened("x", magic) == [f"raised: x: {what} is not read: unpack it first"]
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("a", magic)
-        archive.writestr("b", b"urn:a:b")
-    assert opened("x", file.getvalue()) == [f"x!/a: {what} is not read: unpack it first", ("b", b"urn:a:b")]
+def test_what_is_scanned_as_it_is_is_told(opened, name, octets, kind, what):
+    """Archives that pack nothing lose nothing (a note); what is encoded is lost (a failure)."""
+    said, text = opened(name, octets)
+    assert said.startswith(f"{kind}{name}: {what} is scanned as it is")
+    assert text == (None, octets)
+
+
+@pytest.mark.parametrize(
+    "text", [b"070701 urn:a:b", b"begin 644", b"begin 644 urn:a:b\nof the day\nurn:a:b", b"\0" * 600]
+)
+def test_what_only_begins_like_them_is_text(opened, text):
+    """No note about a text."""
+    assert opened("x", text) == [(None, text)]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +262,7 @@ def test_avro_and_orc_are_told_with_what_reads_them(opened, name, octets, remedy
 @pytest.mark.parametrize(("name", "what"), [("x.avro", "an Avro file"), ("x.orc", "an ORC file")])
 def test_what_is_only_named_like_them_is_scanned_as_it_is(opened, name, what):
     """forms.md: that is told, as the text in it may be packed."""
-    error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so values may be missing"
+    error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so text may be missing"
     assert opened(name, b"\0urn:a:b") == [error, (None, b"\0urn:a:b")]
     assert opened(name, b"urn:a:b") == [(None, b"urn:a:b")]
 

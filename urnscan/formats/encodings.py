@@ -32,7 +32,8 @@ _BYTE_ORDER = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
 # Control characters, which are not text in any encoding.
 _CONTROL = re.compile(rb"[^\t\n\f\r\x1b\x20-\xff]")
-_TOLD_BY = 16  # octets
+# Octets. Of those of packed text one in ten is a control character.
+_TOLD_BY = 64
 
 # To know UTF-16 and UTF-32 without a mark: the octets of a unit, and which of them is not NUL where it is ASCII.
 _UNITS = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
@@ -102,7 +103,12 @@ def is_binary(head: bytes) -> bool | None:
     octets = head[:_TOLD_BY]
     if octets.startswith(WIDE_MARKS):
         return False
-    return _CONTROL.search(octets) is not None or (None if len(octets) < _TOLD_BY else False)
+    return has_control(octets) or (None if len(octets) < _TOLD_BY else False)
+
+
+def has_control(octets: bytes) -> bool:
+    """Whether some of these octets are control characters that no text has."""
+    return _CONTROL.search(octets) is not None
 
 
 def _by_nuls(head: bytes) -> str | None:

@@ -89,7 +89,7 @@ class Registry:
 
 def _misnamed(name: str) -> Callable[[Reader, Layer], Iterator[Document | SourceError]]:
     return scan_as_it_is(
-        SourceError, f"is named like {name} but does not begin like one: scanned as it is, so values may be missing"
+        SourceError, f"is named like {name} but does not begin like one: scanned as it is, so text may be missing"
     )
 
 

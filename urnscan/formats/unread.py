@@ -1,77 +1,202 @@
-"""Forms that are recognised and not read: one line says how to unpack or convert them, and the exit status that they are left out."""
+"""Forms that are recognised and not read: one line says how to unpack or convert them, and the exit status that they are left out.
+
+The rows of `PACKED` are those forms of the lists of `file` (magic/Magdir: archive, compress, filesystems) and of libarchive
+that people still have, and that pack or encrypt text: a scan of their octets would find nothing, and say nothing.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import NoReturn
 
 from urnscan.errors import SourceError, SourceNote
 from urnscan.formats.context import Layer
-from urnscan.formats.encodings import is_binary
-from urnscan.formats.protocol import Archive, Recognise, looks_binary, scan_as_it_is
+from urnscan.formats.encodings import has_control, is_binary
+from urnscan.formats.protocol import ANY, Archive, Recognise, looks_binary, never, scan_as_it_is
 from urnscan.stores.reader import Reader, begins
 
-_COMPRESS = tuple(b"\x1f\x9d%c" % (block | bits) for block in (0, 0x80) for bits in range(9, 17))
+_UNPACK, _DECRYPT = "unpack it first", "decrypt it first"
+_NEAR = 8  # octets that are waited for in any case
 _RECIPE = "docs/howto/engines.md shows how to scan it with {}"
-_ORC = b"ORC"
 
 
-def _by_magic(*magics: bytes) -> Recognise:
-    return lambda head, _: begins(head, *magics)
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A form that is not read."""
+
+    name: str
+    """With its article, for messages."""
+    signs: tuple[bytes, ...] = ()
+    """Octets with which a file begins. Those without a control character count only in a file that has one: a text may begin so."""
+    suffixes: tuple[str, ...] = ()
+    """Suffixes of names. A file with one of them and without a sign is told, too, unless it is text."""
+    at: int = 0
+    """Octets before the sign."""
+    remedy: str = _UNPACK
+    is_text: bool = False
+    """Whether such a file may be text in its first octets, so that the sign alone decides."""
+
+    def recognise(self, head: bytes, layer: Layer) -> bool | None:
+        """Whether octets that begin so are of this form; None if more are needed."""
+        octets = head[self.at :]
+        sign = next((sign for sign in self.signs if octets.startswith(sign)), None)
+        if sign is not None:
+            is_sure = self.is_text or has_control(sign) or layer.file_name.lower().endswith(self.suffixes or "/")
+            return is_sure or is_binary(head)
+        if not any(sign.startswith(octets) for sign in self.signs):
+            return False
+        # A pipe may be slow, and text is not kept waiting for the octet 1,024.
+        return None if octets or self.at <= _NEAR or has_control(head) else False
+
+    def refuse(self, _: Reader, layer: Layer) -> NoReturn:
+        """Raise the error that says what it is."""
+        raise SourceError(layer.name, f"{self.name} is not read: {self.remedy}")
+
+    @property
+    def form(self) -> Archive:
+        """The form in the registry."""
+        return Archive(
+            name=self.name,
+            open=self.refuse,
+            recognise=self.recognise if self.signs else never,
+            begins=ANY if self.at else bytes({sign[0] for sign in self.signs}),
+            suffixes=self.suffixes,
+            recognise_named=looks_binary if self.suffixes else None,
+            needs_beginning=bool(self.signs),
+        )
 
 
-def _is_orc(head: bytes, layer: Layer) -> bool | None:
-    """Recognise ORC by its magic, and by its name or octets that are not text: a text may begin with these letters."""
-    known = begins(head, _ORC)
-    return is_binary(head) if known and not layer.file_name.lower().endswith(".orc") else known
+_LHA = tuple(b"-%b-" % kind for kind in b"lh0 lh1 lh4 lh5 lh6 lh7 lhd lhx lz4 lz5 lzs pm0 pm1 pm2".split())
+
+PACKED = (
+    # Archives.
+    Packed("a 7z archive", (b"7z\xbc\xaf\x27\x1c",), (".7z",)),
+    Packed("a RAR archive", (b"Rar!\x1a\x07", b"RE~^"), (".rar",)),
+    Packed("a cabinet", (b"MSCF\0\0\0\0", b"ISc("), (".cab",)),
+    Packed("an LHA archive", _LHA, (".lha", ".lzh"), at=2),
+    Packed("an ARJ archive", (b"\x60\xea",), (".arj",)),
+    Packed("an XAR archive", (b"xar!",), (".xar",)),
+    Packed("an RPM package", (b"\xed\xab\xee\xdb",), (".rpm",)),
+    Packed("an ACE archive", (b"**ACE**",), (".ace",), at=7),
+    Packed("a ZOO archive", (b"\xdc\xa7\xc4\xfd",), (".zoo",), at=20),
+    Packed("a StuffIt archive", (b"SIT!", b"StuffIt"), (".sit", ".sitx")),
+    Packed("a ZPAQ archive", (b"zPQ\x01", b"zPQ\x02", b"7kSt"), (".zpaq",)),
+    Packed("a FreeArc archive", (b"ArC\x01",)),
+    Packed("an ALZ or EGG archive", (b"ALZ\x01", b"EGGA"), (".alz",)),
+    Packed("an ARC archive of SEA", tuple(b"\x1a%c" % kind for kind in (*range(2, 11), 0x14, 0x48))),
+    Packed("an archive of dar", (), (".dar",)),
+    Packed("a backup of Android", (b"ANDROID BACKUP\n",)),
+    Packed("a pack of git", (b"PACK\0\0\0",), (".pack",), remedy="check it out first (git clone)"),
+    # File systems and images of disks.
+    Packed("a Windows image", (b"MSWIM\0\0\0",), (".wim", ".esd", ".swm")),
+    Packed("a SquashFS image", (b"hsqs", b"sqsh", b"shsq", b"qshs"), (".squashfs", ".sqfs")),
+    Packed("a CramFS image", (b"\x45\x3d\xcd\x28", b"\x28\xcd\x3d\x45")),
+    Packed("an EROFS image", (b"\xe2\xe1\xf5\xe0",), at=1024),
+    Packed("an Apple disk image", (), (".dmg",)),
+    Packed("a QCOW disk image", (b"QFI\xfb",), (".qcow", ".qcow2")),
+    Packed("a VMware disk image", (b"KDMV",), (".vmdk",)),
+    # Compressions.
+    Packed("an lzip file", (b"LZIP",), (".lz",)),
+    Packed("an lzop file", (b"\x89LZO\0\r\n\x1a\n",), (".lzo",)),
+    Packed("an lrzip file", (b"LRZI",), (".lrz",)),
+    Packed("an rzip file", (b"RZIP",), (".rz",)),
+    Packed("a grzip file", (b"GRZipII\0",), (".grz",)),
+    Packed("a framed Snappy file", (b"\xff\x06\0\0sNaPpY",), (".sz", ".snappy")),
+    Packed("a Brotli file", (), (".br",)),
+    Packed("an LZFSE file", (b"bvx-", b"bvx1", b"bvx2", b"bvxn"), (".lzfse",)),
+    Packed("a bzip3 file", (b"BZ3v1",), (".bz3",)),
+    Packed("a bzip file", (b"BZ0",)),
+    Packed("a qpress file", (b"qpress10",)),
+    Packed("an LZ4 file of the legacy format", (b"\x02\x21\x4c\x18", b"\x03\x21\x4c\x18")),
+    Packed("a Zstandard file of a version before 0.8", tuple(b"%c\xb5\x2f\xfd" % version for version in range(0x22, 0x28))),
+    Packed("a zlib stream", (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"), (".zz", ".zlib")),
+    Packed("what compress wrote", tuple(b"\x1f\x9d%c" % (block | bits) for block in (0, 0x80) for bits in range(9, 17)), (".z",)),
+    Packed("what pack, freeze or compact wrote", (b"\x1f\x1e", b"\x1f\x9e", b"\x1f\x9f", b"\x1f\xa0", b"\x1f\xa1", b"\x1f\xff", b"\xff\x1f")),
+    Packed("what COMPRESS.EXE wrote", (b"SZDD\x88\xf0\x27\x33", b"KWAJ\x88\xf0\x27\xd1")),
+    # Books and collections of pages.
+    Packed("a Mobipocket book", (b"BOOKMOBI", b"TEXtREAd"), (".mobi", ".azw", ".azw3"), at=60, remedy="convert it to EPUB first"),
+    Packed("a book of Microsoft Reader", (b"ITOLITLS",), (".lit",), remedy="convert it to EPUB first"),
+    Packed("a file of HTML Help", (b"ITSF\x03\0\0\0",), (".chm",)),
+    Packed("a DjVu document", (b"AT&TFORM",), (".djvu", ".djv"), remedy="--filter 'djvu:djvutxt %' reads its text"),
+    Packed("a ZIM file", (b"ZIM\x04",), (".zim",), remedy="unpack it first (zimdump)"),
+    Packed("a Flash film", (b"CWS", b"ZWS"), (".swf",)),
+    # Tables and dumps.
+    Packed("an Avro file", (b"Obj\x01",), (".avro",), remedy=_RECIPE.format("fastavro")),
+    Packed("an ORC file", (b"ORC",), (".orc",), remedy=_RECIPE.format("pyarrow.orc")),
+    Packed("a sequence file of Hadoop", (b"SEQ\x04", b"SEQ\x05", b"SEQ\x06", b"RCF\x01")),
+    Packed("a DuckDB database", (b"DUCK",), (".duckdb",), at=8, remedy="export its tables to Parquet first"),
+    Packed("an HDF5 file", (b"\x89HDF\r\n\x1a\n",), (".h5", ".hdf5"), remedy="export its text first"),
+    Packed("a dump of pg_dump", (b"PGDMP",), remedy="write it as SQL first (pg_restore -f -)"),
+    # What is encrypted.
+    Packed("what OpenPGP encrypted or packed", (b"-----BEGIN PGP MESSAGE-----",), (".gpg", ".pgp"), remedy=_DECRYPT, is_text=True),
+    Packed("what age encrypted", (b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTED FILE-----"), (".age",), remedy=_DECRYPT, is_text=True),
+    Packed("what OpenSSL encrypted", (b"Salted__",), remedy=_DECRYPT),
+    Packed("a LUKS volume", (b"LUKS\xba\xbe",), (".luks",), remedy=_DECRYPT),
+)  # fmt: skip
+"""Forms that pack text."""
+
+# What keeps its members as they are, and what is text itself.
+_CPIO_SIGNS = (b"070701", b"070702", b"070707", b"\xc7\x71", b"\x71\xc7")
+_CPIO_HEADER = re.compile(rb"07070[12][0-9A-Fa-f]{104}|070707[0-7]{70}")
+_CPIO_DIGITS = re.compile(rb"[0-9A-Fa-f]{6,109}")
+_ISO_AT, _ISO_SIGNS = 32769, (b"CD001", b"BEA01")
+_ISO_WITHIN = _ISO_AT + 5
+_UUENCODE = re.compile(rb"begin(?:-base64)? [0-7]{3,4} [^\r\n]{1,250}\r?\n[!-`][ -`a-z]{4,84}\r?\n")
+_UUENCODE_BEGUN = (b"begin ", b"begin-base64 ")
+_UUENCODE_WITHIN = 400  # octets
 
 
-def _unread(
-    name: str,
-    *magics: bytes,
-    remedy: str = "unpack it first",
-    suffixes: tuple[str, ...] = (),
-    recognise: Recognise | None = None,
-) -> Archive:
-    """A form that is refused. A file with one of the suffixes and another beginning is scanned unchanged."""
-
-    def refuse(_: Reader, layer: Layer) -> NoReturn:
-        raise SourceError(layer.name, f"{name} is not read: {remedy}")
-
-    return Archive(
-        name=name,
-        open=refuse,
-        recognise=recognise or _by_magic(*magics),
-        begins=magics[0][:1],
-        suffixes=suffixes,
-        recognise_named=looks_binary if suffixes else None,
-        needs_beginning=True,
-    )
+def _by_sign(*signs: bytes) -> Recognise:
+    return lambda head, _: begins(head, *signs)
 
 
-def _as_it_is(name: str, magic: bytes, kind: type[SourceError], reason: str) -> Archive:
-    return Archive(
-        name=name, open=scan_as_it_is(kind, f"{name} {reason}"), recognise=_by_magic(magic), begins=magic[:1]
-    )
+def _is_cpio(head: bytes, _: Layer) -> bool | None:
+    """Recognise cpio by a whole header, in all of its forms."""
+    known = begins(head, *_CPIO_SIGNS)
+    if not known or not head.isascii():
+        return is_binary(head) if known else known
+    return _CPIO_HEADER.match(head) is not None or (None if _CPIO_DIGITS.fullmatch(head) else False)
 
+
+def _is_iso(head: bytes, layer: Layer) -> bool | None:
+    """Recognise ISO 9660 and UDF by their descriptor, behind 32 KiB that are NUL, or anything in a file of that name."""
+    if len(head) >= _ISO_WITHIN:
+        return head.startswith(_ISO_SIGNS, _ISO_AT)
+    return None if not head.strip(b"\0") or (layer.file_name.lower().endswith(".iso") and is_binary(head)) else False
+
+
+def _is_uuencoded(head: bytes, _: Layer) -> bool | None:
+    known = begins(head, *_UUENCODE_BEGUN)
+    if not known or _UUENCODE.match(head):
+        return known
+    return None if len(head) < _UUENCODE_WITHIN else False
+
+
+def _as_it_is(name: str, recognise: Recognise, begins_with: bytes, kind: type[SourceError], reason: str) -> Archive:
+    return Archive(name=name, open=scan_as_it_is(kind, f"{name} {reason}"), recognise=recognise, begins=begins_with)
+
+
+_UNPACK_MEMBERS = "is scanned as it is; unpack it first if its members are packed themselves"
 
 FORMS = (
     _as_it_is(
         "a Debian package",
-        b"!<arch>\ndebian-binary",
+        _by_sign(b"!<arch>\ndebian-binary"),
+        b"!",
         SourceError,
         "is scanned as it is, and what is packed in it is not read: unpack it first (dpkg-deb -x)",
     ),
+    _as_it_is("an ar archive", _by_sign(b"!<arch>\n", b"!<thin>\n"), b"!", SourceNote, _UNPACK_MEMBERS),
+    _as_it_is("a cpio archive", _is_cpio, b"0\xc7\x71", SourceNote, _UNPACK_MEMBERS),
+    _as_it_is("an ISO image", _is_iso, ANY, SourceNote, _UNPACK_MEMBERS),
     _as_it_is(
-        "an ar archive",
-        b"!<arch>\n",
-        SourceNote,
-        "is scanned as it is; unpack it first if its members are packed themselves",
+        "what uuencode wrote",
+        _is_uuencoded,
+        b"b",
+        SourceError,
+        "is scanned as it is, and what is encoded in it is not read: decode it first (uudecode)",
     ),
-    _unread("a 7z archive", b"7z\xbc\xaf\x27\x1c"),
-    _unread("a RAR archive", b"Rar!\x1a\x07"),
-    _unread("a cabinet", b"MSCF\0\0\0\0"),
-    _unread("what compress wrote", *_COMPRESS),
-    _unread("an Avro file", b"Obj\x01", remedy=_RECIPE.format("fastavro"), suffixes=(".avro",)),
-    _unread("an ORC file", _ORC, remedy=_RECIPE.format("pyarrow.orc"), suffixes=(".orc",), recognise=_is_orc),
+    *(packed.form for packed in PACKED),
 )
 """Packages of Debian before ar archives, which they are."""

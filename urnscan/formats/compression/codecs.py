@@ -79,7 +79,7 @@ CODECS = (
     Codec("xz", "stream", (".xz", ".txz"), decoders.xz, 1 << 18, (_XZ,), (_XZ,), _XZ + rb"\x00[\x00-\x0f]"),
     Codec("LZ4", "frame", (".lz4",), frames.lz4, 5 << 20, (_LZ4, *_SKIPPABLE), (_LZ4,), _LZ4_HEADER),
     Codec("zstd", "frame", (".zst", ".tzst"), ZstandardFile, 1 << 19, _ZSTD, _ZSTD, _ZSTD_HEADER),
-    Codec("LZMA", "stream", (".lzma",), decoders.lzma_alone, 0, (b"\x5d\x00\x00",), (), b"(?!)"),
+    Codec("LZMA", "stream", (".lzma", ".tlz"), decoders.lzma_alone, 0, (b"\x5d\x00\x00",), (), b"(?!)"),
 )
 """Every form of compression that is read, LZ4 before Zstandard: they share the skippable frames."""
 
@@ -280,7 +280,7 @@ def _form(codec: Codec) -> Compression:
         recognise=codec.recognise,
         begins=bytes(magic[0] for magic in codec.magics),
         suffixes=codec.suffixes,
-        recognise_named=_is_binary if codec.telling else None,
+        recognise_named=_is_binary,
     )
 
 
