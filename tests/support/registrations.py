@@ -54,8 +54,12 @@ def verdict(urn):
         )
     if "grammar" not in entry and "unsure" not in entry:
         return Verdict(None, None, urn)
+    head, *components = regex.split("(?=[?#])", nss, maxsplit=1)
+    fits = any(name in entry and _fold(entry[name], head) for name in ("grammar", "unsure"))
+    if components and fits and not regex.fullmatch(r"[.,;:!?'*_)]+|[.,;:!?'*_)]*[,;](?i:urn):.*", components[0]):
+        return Verdict(None, None, urn)
     problem = _not_meant(nid, entry, nss)
-    if problem or {"?", "#"} & set(nss):
+    if problem or components:
         return Verdict(None, problem, urn)
     return Verdict(False, "nss-grammar", urn)
 
@@ -79,6 +83,8 @@ def _compiled(pattern):
 
 
 def _fold(pattern, nss):
+    if {"?", "#"} & set(nss):  # RFC 2141 §2.3.2: no rule is applied
+        return None
     match = _compiled(pattern).fullmatch(nss)
     if match is None:
         return None

@@ -46,9 +46,9 @@ class TestMeaning:
         """What stands in a group is written in its case; %HH never (RFC 8141 §3.1)."""
         assert automaton(pattern).fold(text) == folded
 
-    def test_characters_that_no_urn_holds(self):
-        """A name in another script, or with a control character, fits nothing, "." included."""
-        for text in ("é", "文", "\0", " ", "\x7f", "\uff11"):
+    def test_characters_that_no_name_under_a_rule_holds(self):
+        """A name in another script, with a control character, or with "?" or "#", fits nothing, "." included."""
+        for text in ("é", "文", "\0", " ", "\x7f", "\uff11", "?", "#"):
             assert automaton(".").fold(text) is None
             assert automaton("[^a]").fold(text) is None
 
@@ -86,6 +86,12 @@ class TestRefused:
     def test_where_only_what_follows_tells(self, pattern):
         """A case that is known only later could not be written while reading."""
         with pytest.raises(ValueError, match="only by what comes later"):
+            automaton(pattern)
+
+    @pytest.mark.parametrize("pattern", [r"a\?", "[#?]+", "a#b"])
+    def test_what_no_name_under_a_rule_holds(self, pattern):
+        """Such a pattern would never fit, and its author would not learn why."""
+        with pytest.raises(ValueError, match="a name with . or # is not judged"):
             automaton(pattern)
 
     def test_too_large(self):

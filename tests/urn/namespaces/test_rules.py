@@ -238,6 +238,24 @@ class TestWhatPeopleMeet:
         found = judge(parse(name).canonical)
         assert (found.valid, found.problem) == (False, problem)
 
+    def test_no_rule_is_applied_to_a_name_with_a_component_of_rfc_8141(self):
+        """Semantics: null for each namespace, in any case of letters; a "#" is data to one author and a place to another."""
+        for nid, entry in EXAMPLES.items():
+            for name, _ in [*entry.get("valid", []), *entry.get("unsure", [])]:
+                plain = lexical(name)
+                if judge(plain).problem in ("run-on", "untrimmed", "template"):
+                    continue
+                for end in ("#Part", "?=Q", "?+R#f", "?id=A", "#"):
+                    urn = plain + end
+                    found = judge(urn)
+                    assert (found.valid, found.problem, f"urn:{nid}:{found.nss}") == (None, None, urn)
+
+    def test_an_address_goes_on(self):
+        """`run-on` names what stands before the first sign that no name of the namespace holds; a "?" is no such sign."""
+        assert judge("urn:doi:10.1000/ab/cd?x=1").problem is None
+        assert judge("urn:isbn:0-395-36341-1/a?x=1").problem == "run-on"
+        assert judge("urn:doi:10.1000/ab/cd?").problem == "untrimmed"
+
     def test_xml_namespaces_of_the_ietf_stay_exact(self):
         """RFC 3553 §4 against RFC 2648 §2: XML compares names of namespaces octet by octet."""
         assert not equivalent("urn:ietf:params:xml:ns:a", "urn:ietf:params:xml:ns:A", equivalence="namespace")

@@ -20,7 +20,7 @@ from urnscan.urn.namespaces.check_digits import (
 )
 from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.namespaces.registry import OURS, Rule, Rulebook, nid_and_nss
-from urnscan.urn.namespaces.trailing_text import KINDS, front, is_template
+from urnscan.urn.namespaces.trailing_text import KINDS, front, is_template, reserved_at
 from urnscan.urn.numbers import isbn, issn
 from urnscan.urn.problems import PROBLEMS
 from urnscan.urn.trim import CLOSES, is_trimmable
@@ -118,10 +118,11 @@ def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
             return Judgement(None, None, folded, rule.unsure_because or "nothing certain is known of such names")
     elif rule.grammar is None:
         return Judgement(None, None, nss, "nothing certain is known of the names in this namespace")
-    not_meant = _not_meant(rule, nss, rulebook)
+    place = reserved_at(nss.encode("ascii", "replace"), 0, len(nss))
+    not_meant = None if _goes_on(rule, nss, place) else _not_meant(rule, nss, rulebook)
     if not_meant is not None:
         return not_meant
-    if "?" in nss or "#" in nss:
+    if place < len(nss):
         return Judgement(
             None, None, nss, "what its ? or # begins is reserved in RFC 2141 (§2.3.2), a component in RFC 8141"
         )
@@ -138,6 +139,15 @@ def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
     """
     nid, _ = nid_and_nss(urn)
     return f"urn:{nid}:{judge(urn, rulebook).nss}"
+
+
+def _goes_on(rule: Rule, nss: str, place: int) -> bool:
+    """Whether an NSS fits up to the "?" or "#" at `place`, and more than closing punctuation stands there."""
+    octets = nss.encode("ascii", "replace")
+    patterns = filter(None, (rule.grammar, rule.unsure))
+    return not is_trimmable(octets, place, len(octets), CLOSES) and any(
+        automaton(pattern).fold(nss[:place]) is not None for pattern in patterns
+    )
 
 
 def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:

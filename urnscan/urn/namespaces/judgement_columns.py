@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled.ascii import COLON, HASH, PERCENT, QUESTION_MARK
+from urnscan.compiled.ascii import COLON, PERCENT
 from urnscan.compiled.jit import compiled, inner, read_only
 from urnscan.compiled.octets import Octets, copy, holds
 from urnscan.compiled.strings import Column, Offsets, Vocabulary, index_words, same, word_number
@@ -27,7 +27,7 @@ from urnscan.urn.namespaces.check_digits import (
 )
 from urnscan.urn.namespaces.patterns import automaton, fold, write_part
 from urnscan.urn.namespaces.registry import OURS, Rulebook
-from urnscan.urn.namespaces.trailing_text import KINDS, front, is_template
+from urnscan.urn.namespaces.trailing_text import KINDS, front, is_template, reserved_at
 from urnscan.urn.numbers.isbn import is_right as isbn_is_right
 from urnscan.urn.numbers.isbn import write_canonical as write_isbn
 from urnscan.urn.numbers.issn import is_right as issn_is_right
@@ -233,8 +233,12 @@ def _judge(urn: Octets, ends: Offsets, judged: _Judged, tables: _Tables, room: C
         elif _fits(urn, start, end, unsure, tables):
             fitting[i] = unsure
         elif tables.first[grammar] != _NO_STATE or tables.first[unsure] != _NO_STATE:
+            place = reserved_at(urn, start, end)
+            goes_on = not is_trimmable(urn, place, end, _CLOSES)
+            if goes_on and (_fits(urn, start, place, grammar, tables) or _fits(urn, start, place, unsure, tables)):
+                continue
             codes[i] = _not_meant(urn, start, end, rule[i], tables, room)
-            if codes[i] == _UNKNOWN and not _holds_reserved(urn, start, end):
+            if codes[i] == _UNKNOWN and place == end:
                 codes[i] = _GRAMMAR
 
 
@@ -267,15 +271,6 @@ def _not_meant(octets: Octets, start: int, end: int, rule: int, tables: _Tables,
         if not is_sure or tables.check[rule] == _NBN or _has_right_digit(octets, start, behind, rule, tables, room):
             return UNTRIMMED if is_trimmable(octets, behind, end, _CLOSES) else _RUN_ON
     return _TEMPLATE if is_template(octets, start, end) else _UNKNOWN
-
-
-@inner
-def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
-    """Whether the NSS holds a "?" or "#": reserved in RFC 2141 (§2.3.2), the beginning of a component in RFC 8141."""
-    found = False
-    for i in range(start, end):
-        found |= octets[i] == QUESTION_MARK or octets[i] == HASH
-    return found
 
 
 @inner

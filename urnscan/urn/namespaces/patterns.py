@@ -3,7 +3,7 @@ r"""The patterns of the rules, as tables of states.
 A pattern is a regular expression without backreferences and assertions: literals, `.`, `[...]`, `\d`, groups,
 `(?i:...)`, `|`, `* + ? {m,n}`; `regex` reads a pattern in the same way. The groups `(?<lower>...)` and `(?<upper>...)`
 mark parts in which case does not matter, and name the preferred case; `(?<check>...)` marks the part whose check digit is
-computed. A table runs in linear time: the functions on octets are called in plain Python for one NSS, and compiled for
+computed. No pattern fits a name with `?` or `#`. A table runs in linear time: the functions on octets are called in plain Python for one NSS, and compiled for
 columns.
 
 >>> automaton("(?<lower>[A-Za-z]+)-.+").fold("FI-Fe1")
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 EXACT, LOWER, UPPER = range(3)
 CASE, CHECKED = 3, 4
 """Bits of the mark of an octet: its preferred case, and whether the octet is in the part with the check digit."""
-_URN_CHARACTERS = range(0x21, 0x7F)
+# A rule is applied to no name with "?" or "#": RFC 2141 reserves them (§2.3.2), RFC 8141 begins components with them.
+_RULE_CHARACTERS = frozenset(range(0x21, 0x7F)) - frozenset(b"?#")
 _NO_URN_CHARACTER = 127
 _MOST_STATES = 5000
 _MOST_WORK = 2_000_000
@@ -263,7 +264,10 @@ def _octets(one: str, flags: int) -> _Octets:
         pattern = regex.compile(one, flags)
     except regex.error as error:
         raise ValueError(f"{one}: {error}") from None
-    return frozenset(octet for octet in _URN_CHARACTERS if pattern.fullmatch(chr(octet)))
+    octets = frozenset(octet for octet in _RULE_CHARACTERS if pattern.fullmatch(chr(octet)))
+    if not octets:
+        raise ValueError(f"{one} fits no character of a name; a name with ? or # is not judged")
+    return octets
 
 
 @functools.cache

@@ -27,6 +27,7 @@ KINDS = bytes(_CLOSES * CLOSES[octet] + _SEPARATES * (octet in SEPARATING) for o
 The functions take this table as an argument.
 """
 
+_QUESTION_MARK, _HASH = b"?#"
 _A, _Z, _DIGIT_0, _DIGIT_9 = b"az09"
 # The bit in which upper and lower case of a letter differ.
 _CASE = 32
@@ -56,6 +57,18 @@ def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kind
         if not kind & _CLOSES:
             candidate = 0
     return candidate if candidate > 0 else longest
+
+
+def reserved_at(octets: Octets | bytes, start: int, end: int) -> int:
+    """Place of the first "?" or "#": reserved in RFC 2141 (§2.3.2), a component in RFC 8141. `end` if there is none.
+
+    >>> reserved_at(b"10.1000/182#p2", 0, 14), reserved_at(b"10.1000/182", 0, 11)
+    (11, 11)
+    """
+    for i in range(start, end):
+        if octets[i] == _QUESTION_MARK or octets[i] == _HASH:
+            return i
+    return end
 
 
 def is_template(octets: Octets | bytes, start: int, end: int) -> bool:
