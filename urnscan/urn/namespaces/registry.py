@@ -24,7 +24,7 @@ NidStatus = Literal["formal", "informal", "experimental", "reserved", "unregiste
 
 # Characters that need no encoding in a value of a query (RFC 3986 §3.4). "+" is not among them: it may mean a space.
 _IN_VALUE = ":/?@!$'()*,;=-._~"
-_RESERVED = regex.compile("[a-z][a-z]-.*|urn(?:-[0-9]+)?")
+_RESERVED = regex.compile("[a-z0-9-]{2}|[a-z][a-z]-.*|urn(?:-.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ def nid_status(nid: str) -> NidStatus:
     """The status of a NID, in any case. A match with an unregistered NID is still a URN.
 
     `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are `urn` (RFC 2141 §2.1,
-    rfc2141bis-03 §2.1), two letters and a hyphen, among them `xn--` (RFC 8141 §5.1), and unregistered numbers of informal
-    namespaces (§5.2). All other texts are `unregistered`, also texts that cannot be a NID. Raises ArgumentError for a
+    rfc2141bis-03 §2.1), `urn-…` that is not registered, two characters, and two letters and a hyphen, among them `xn--…`
+    (RFC 8141 §5.1). All other texts are `unregistered`, also texts that cannot be a NID. Raises ArgumentError for a
     value that is not a text.
 
     >>> nid_status("ISBN"), nid_status("urn-5"), nid_status("x-test"), nid_status("urn-4711"), nid_status("hathi")
