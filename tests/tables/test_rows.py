@@ -221,7 +221,7 @@ class TestOccurrences:
 
     def test_each_is_refined_in_its_place(self):
         """Only forms with more than one directive have to be sorted; the others stand between them."""
-        text = b"urn:ab:c?b=1&a=2 urn:ab:d?b=1 urn:ab:e&b&a urn:ab:f urn:ab:g?z=&y=#f urn:ab:h?b&a urn:ab:i?b=1&b=2"
+        text = b"urn:ab:c?b=1&a=2 urn:ab:d?b=1 urn:ab:e&b&a urn:ab:f urn:ab:g?z=&y=#f urn:ab:h?b&a urn:ab:i?s=1&s=2"
         (found,) = found_in(text, "rfc2141bis-03", "resolution")
         expected = ["c?a=2&b=1", "d?b=1", "e&b&a", "f", "g?y=&z=", "h", "i"]
         assert found.urn.to_pylist() == [f"urn:ab:{rest}" for rest in expected]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,9 +37,9 @@ def partition(urns, **meaning):
     return sorted(classes.values(), key=min)
 
 
-def alone(keyword, pairs):
-    """Whether the keyword stands in one directive only."""
-    return [other for other, _ in pairs].count(keyword) == 1
+def counts(keyword, pairs):
+    """Whether a resolver must not ignore the keyword: it is not a registered one that is repeated."""
+    return keyword not in ("s", "c") or [other for other, _ in pairs].count(keyword) == 1
 
 
 def query(pairs):
@@ -128,7 +129,7 @@ class TestBis03Examples:
 
 class TestResolution:
     """rfc2141bis-03 §5, step 5b: "Reorder the directives in the <query> part of the URI, if present, bringing them into
-    a preferred <keywd> order." Ours is that of the octets; repeated keywords are ignored (§2.3), the fragment is dropped.
+    a preferred <keywd> order." Ours is that of the octets; repeated ones that are registered are ignored (§2.3), the fragment is dropped.
     """
 
     def form(self, urn):
@@ -152,14 +153,27 @@ class TestResolution:
             ("s=2&s=1", ""),
             ("s=1&s=1", ""),
             ("s=1&c=ToC&s=2", "?c=ToC"),
-            ("b=2&a=2&b=1&a=1", ""),
+            ("c=2&s=2&c=1&s=1", ""),
             ("s=1&S=1", "?S=1&s=1"),
-            ("a=1&a=2&a=3&b=", "?b="),
+            ("s=1&s=2&s=3&b=", "?b="),
         ],
     )
     def test_repeated_directives_are_ignored(self, query, left):
         """§2.3: a resolver "MUST ignore all query directives therein using the offending <keywd>(s)"."""
         assert self.form(f"urn:ab:x?{query}") == f"urn:ab:x{left}"
+
+    @pytest.mark.parametrize(
+        ("query", "form"),
+        [
+            ("x=8&x=9", "x=8&x=9"),
+            ("x=2&x=1", "x=1&x=2"),
+            ("x=1&x=1", "x=1&x=1"),
+            ("b=2&a=2&s=1&b=1&s=1", "a=2&b=1&b=2"),
+        ],
+    )
+    def test_a_keyword_that_is_not_registered_may_be_repeated(self, query, form):
+        """§2.3: "Each registered <keywd> MUST NOT appear more than once"; §9.2.1 registers s and c."""
+        assert self.form(f"urn:ab:x?{query}") == f"urn:ab:x?{form}"
 
     def test_fragment_dropped(self):
         assert self.form("urn:ab:x?b=1&a=?#?c=1") == "urn:ab:x?a=?&b=1"
@@ -180,7 +194,11 @@ class TestResolution:
     @given(directives)
     def test_form(self, pairs):
         """Sorted, and without what is repeated: what is left may be nothing, and then no "?" is left."""
-        kept = sorted(pair for pair in pairs if alone(pair[0], pairs))
+        kept = sorted(
+            (word, regex.sub("%..", lambda found: found[0].upper(), value))
+            for word, value in pairs
+            if counts(word, pairs)
+        )
         expected = parse("urn:ab:x" + f"?{query(kept)}" * bool(kept), "rfc2141bis-03")
         assert self.form(f"urn:ab:x?{query(pairs)}#f") == str(expected)
 
@@ -194,10 +212,10 @@ class TestResolution:
     @FEW
     @given(directives, directives)
     def test_same_form_if_and_only_if_a_resolver_sees_the_same(self, one, other):
-        """§2.3: it sees the directives whose keywords are not repeated; hex digits have no case."""
+        """§2.3: it ignores those whose registered keyword is repeated; hex digits have no case."""
 
         def seen(pairs):
-            return {(keyword, value.upper()) for keyword, value in pairs if alone(keyword, pairs)}
+            return sorted((keyword, value.upper()) for keyword, value in pairs if counts(keyword, pairs))
 
         meaning = {"syntax": "rfc2141bis-03", "equivalence": "resolution"}
         same = seen(one) == seen(other)
@@ -298,7 +316,7 @@ class TestCanonicalForm:
         if keep_query:
             name, mark, rest = kept.partition("?")
             pairs = [directive.split("=", 1) for directive in rest.split("&")] if mark else []
-            rest = query(sorted(pair for pair in pairs if alone(pair[0], pairs)))
+            rest = query(sorted(pair for pair in pairs if counts(pair[0], pairs)))
             kept = name + "?" * bool(rest) + rest
         assert canonical(spelled, syntax=syntax, equivalence=equivalence) == kept
 

@@ -49,12 +49,13 @@ class Level:
 
 
 def _ordered(urn: str) -> str:
-    """The URN with its directives sorted by keyword (rfc2141bis-03 §5, step 5b), without directives of repeated keywords.
+    """The URN with its directives sorted by keyword (rfc2141bis-03 §5, step 5b), then by value: they have no order (§2.3).
 
-    Resolvers must ignore these (§2.3), so they cannot change the result of a resolution.
+    Those of a registered keyword that is repeated are left out. Resolvers must ignore them (§2.3), so they cannot change
+    the result of a resolution. What another repeated keyword means is not laid down, so all its directives count.
     """
     name, _, query = urn.partition("?")
-    directives = "&".join(f"{keyword}={value}" for keyword, value in sorted(directives_of(query).items()))
+    directives = "&".join(f"{keyword}={value}" for keyword, value in sorted(directives_of(query)))
     return f"{name}?{directives}" if directives else name
 
 
@@ -62,7 +63,7 @@ _LEVELS = [
     Level("lexical", "scheme, NID and the hex digits of %HH in one case; components dropped"),
     Level(
         "resolution",
-        "the same, but the query kept with its directives sorted by keyword, repeated ones ignored (rfc2141bis-03 §5, "
+        "the same, but the query kept with its directives sorted by keyword, repeated s and c ignored (rfc2141bis-03 §5, "
         "step 5b, §2.3)",
         syntaxes=("rfc2141bis-03",),
         keep_query=True,

@@ -251,7 +251,11 @@ def _remarks_of_bis_03(urn: URN, rulebook: Rulebook) -> Iterator[str]:
     if urn.q_component is not None:
         yield f"the directives go to the resolver with the name (rfc2141bis-03 §2.3){_but_not_here(urn, rulebook)}"
     for keyword in urn.repeated_keywords:
-        yield f'the keyword "{keyword}" is repeated: a resolver ignores all its directives (rfc2141bis-03 §2.3)'
+        is_registered = keyword in QUERY_KEYWORDS
+        ignores = (
+            ": a resolver ignores all its directives" if is_registered else "; it is not registered, so both count"
+        )
+        yield f'the keyword "{keyword}" is repeated{ignores} (rfc2141bis-03 §2.3)'
     for keyword, value in urn.directives.items():
         if keyword not in QUERY_KEYWORDS:
             yield (

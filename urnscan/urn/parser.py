@@ -15,6 +15,7 @@ from urnscan.urn.reject_reasons import why_not
 from urnscan.urn.syntax import (
     NSS,
     NSS_FIRST,
+    QUERY_KEYWORDS,
     URL,
     SyntaxName,
     as_octets,
@@ -72,9 +73,11 @@ class URN:
     def directives(self) -> Mapping[str, str]:
         """Keyword -> value of an rfc2141bis-03 query (§2.3), in the order of the query.
 
-        Repeated keywords are left out, as that section requires of resolvers; `problems` reports them.
+        Repeated keywords are left out: that section requires it of resolvers for registered keywords, and of the others
+        no single value is the right one. `problems` reports them.
         """
-        return MappingProxyType(directives_of(self._query))
+        repeated = self.repeated_keywords
+        return MappingProxyType({word: value for word, value in directives_of(self._query) if word not in repeated})
 
     @property
     def repeated_keywords(self) -> tuple[str, ...]:
@@ -238,8 +241,10 @@ def _with_query(url: str, query: str) -> str:
     return f"{address}?{url_query}{query}"
 
 
-def directives_of(query: str) -> dict[str, str]:
-    """Keyword -> value of a query, without repeated keywords (rfc2141bis-03 §2.3)."""
+def directives_of(query: str) -> list[tuple[str, str]]:
+    """Keyword and value of each directive, without those that a resolver must ignore: a registered keyword is repeated
+    (rfc2141bis-03 §2.3).
+    """
     times = keywords_of(query)
-    pairs = (directive.partition("=") for directive in query.split("&"))
-    return {keyword: value for keyword, _, value in pairs if times[keyword] == 1}
+    pairs = (directive.partition("=") for directive in query.split("&") if directive)
+    return [(word, value) for word, _, value in pairs if times[word] == 1 or word not in QUERY_KEYWORDS]
