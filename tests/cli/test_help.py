@@ -216,7 +216,7 @@ class TestWrongWords:
             (
                 ["d", "--syntax", "8141"],
                 (
-                    "argument --syntax: invalid choice: '8141' (choose from 'rfc2141', 'rfc8141', 'rfc2141bis-03'); is it rfc8141? "
+                    "argument -s/--syntax: invalid choice: '8141' (choose from 'rfc2141', 'rfc8141', 'rfc2141bis-03'); is it rfc8141? "
                     "(urnscan --help tells more)"
                 ),
             ),
@@ -246,7 +246,7 @@ class TestWrongWords:
         said = guesses.for_option(word, [*options, "--print-completion"])
         assert said == (f"; is it {near}?" if near else "")
 
-    @pytest.mark.parametrize("word", ["--ignore-case", "-r", "-n", "-H", "--threads", "--uniq", "--no-filename"])
+    @pytest.mark.parametrize("word", ["--ignore-case", "-r", "--line-number", "-H", "--threads", "--uniq", "--no-filename"])
     def test_words_of_other_tools_have_an_answer(self, word):
         said = guesses.for_option(word, PARSERS["urnscan"]._option_string_actions)
         assert said.startswith("; ")

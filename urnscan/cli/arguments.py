@@ -132,8 +132,8 @@ class Parser(argparse.ArgumentParser):
             f"only); namespace, also by the rules that namespaces have registered (default: {default.equivalence})"
         )
         options = {
-            "--syntax": option("NAME", standard, choices=list(SYNTAXES), default=default.syntax),
-            "--equivalence": option("LEVEL", which, choices=list(LEVELS), default=default.equivalence),
+            "-s --syntax": option("NAME", standard, choices=list(SYNTAXES), default=default.syntax),
+            "-e --equivalence": option("LEVEL", which, choices=list(LEVELS), default=default.equivalence),
         }
         options["--rules"] = option(
             "FILE.toml",
@@ -149,7 +149,7 @@ class Parser(argparse.ArgumentParser):
             f"parameter or the fragment (default: {default.resolver_tail})"
         )
         ends = {
-            "--trim": flag("cut closing punctuation and unmatched brackets off the ends"),
+            "-t --trim": flag("cut closing punctuation and unmatched brackets off the ends"),
             "--resolver-tail": option("WHAT", tail, choices=["keep", "cut"], default=default.resolver_tail),
         }
         self.add_meaning(default, {**ends, **FINDING_OPTIONS})

@@ -83,7 +83,7 @@ _OUTPUT = {
     ),
 }
 _PRINTED = {
-    "--unique": flag("print each class once, with its count, the most frequent first"),
+    "-u --unique": flag("print each class once, with its count, the most frequent first"),
     "-c --count": flag("print the number of occurrences in each source, also 0"),
     "-l --list-sources": flag("print only the sources with an occurrence"),
     "-C --context": option(

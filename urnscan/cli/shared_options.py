@@ -112,7 +112,7 @@ FINDING_OPTIONS: OptionTable = {
         type=Listed((*KINDS, "all")),
         default=(),
     ),
-    "--nid": names_of(
+    "-n --nid": names_of(
         "find only names in these namespaces, or with these beginnings, as in isbn,nbn:de; a * at the end of one stands "
         "for anything"
     ),
