@@ -246,7 +246,9 @@ class TestWrongWords:
         said = guesses.for_option(word, [*options, "--print-completion"])
         assert said == (f"; is it {near}?" if near else "")
 
-    @pytest.mark.parametrize("word", ["--ignore-case", "-r", "--line-number", "-H", "--threads", "--uniq", "--no-filename"])
+    @pytest.mark.parametrize(
+        "word", ["--ignore-case", "-r", "--line-number", "-H", "--threads", "--uniq", "--no-filename"]
+    )
     def test_words_of_other_tools_have_an_answer(self, word):
         said = guesses.for_option(word, PARSERS["urnscan"]._option_string_actions)
         assert said.startswith("; ")

@@ -138,6 +138,32 @@ class TestUnique:
         assert urnscan("--unique", stdin=b"nothing").out == b""
 
 
+class TestByNamespace:
+    @pytest.mark.core
+    def test_counts_are_those_of_the_tables(self, inputs):
+        """The table has the sums of `-o` and `--occurrences`, trimmed or not; `--unique` changes nothing."""
+        for options in ([], ["--trim"], ["--equivalence", "namespace", "--unique"]):
+            tables = [option for option in options if option != "--unique"]
+            inputs("d", "-o", "c.parquet", "--occurrences", "o.parquet", "--force", *tables)
+            places = inputs.rows("o.parquet", "nid", "source")
+            classes = inputs.rows("c.parquet", "nid", "valid")
+            expected = {
+                nid: [
+                    sum(place[0] == nid for place in places),
+                    sum(row[0] == nid for row in classes),
+                    sum(row == (nid, False) for row in classes),
+                    len({source for name, source in places if name == nid}),
+                ]
+                for nid, _ in places
+            }
+            head, *lines = [line.split() for line in inputs.printed("d", "--by", "nid", *options)]
+            assert head == ["namespace", "occurrences", "classes", "invalid", "sources"]
+            assert {nid: list(map(int, counts)) for nid, *counts in lines} == expected
+
+    def test_nothing_found(self, urnscan):
+        assert urnscan.printed("--by", "nid", stdin=b"nothing") == ["namespace  occurrences  classes  invalid  sources"]
+
+
 class TestCanonical:
     """RFC 2141 §4, RFC 8141 §4.4: "all URN-aware applications MUST offer the option of displaying URNs in this canonical
     form".
@@ -281,6 +307,8 @@ class TestStream:
     ("options", "said"),
     [
         ("--count -l", "--count and --list-sources print different things: choose one"),
+        ("--by nid -o a.csv", "--by prints a table: leave it out, or leave out -o"),
+        ("--by nid --count", "--by prints a table: leave it out, or leave out --count"),
         ("--unique --count", "--count and --unique print different things: choose one"),
         ("--count --json", "--count prints lines: leave out --count or --json"),
         ("--unique --json", "--unique prints lines: for the classes as JSON, -o - --json in its place"),

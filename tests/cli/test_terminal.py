@@ -113,7 +113,7 @@ class TestProgress:
         assert "B/s" in screen.text
         assert re.search(r"/2\.00M\b", screen.text)
         assert re.search(r"\d\d:\d\d<", screen.text)
-        (line,) = screen.lines
+        line = screen.lines[0]
         assert line.startswith("urnscan: 20 inputs, 2,000,200 octets, 20 occurrences")
 
     def test_grouping_is_a_bar_of_rows(self, urnscan, screen):
@@ -133,7 +133,7 @@ class TestProgress:
     def test_not_where_it_is_not_wanted(self, urnscan, screen, option):
         urnscan("d", "-o", "classes.parquet", option, stderr=screen.line)
         assert not BAR.search(screen.text)
-        assert len(screen.text.splitlines()) == (1 if option == "--no-progress" else 0)
+        assert len(screen.text.splitlines()) == (2 if option == "--no-progress" else 0)
 
     def test_not_where_standard_error_is_no_terminal(self, urnscan, screen):
         """Though standard output and input are."""
@@ -142,10 +142,21 @@ class TestProgress:
         assert "\r" not in result.err
         assert screen.text == ""
 
+    def test_a_run_ends_with_the_largest_namespaces(self, urnscan, screen):
+        """Three lines at most, where a person reads them; a pipe or a file gets none."""
+        urnscan.write("e", b"urn:a:1 urn:b:1 urn:b:2 urn:c:1 urn:d:1 urn:isbn:1")
+        urnscan("e", "-o", "classes.parquet", stderr=screen.line)
+        assert screen.lines[-3:] == [
+            "urnscan: b: 2 occurrences, 2 classes",
+            "urnscan: a: 1 occurrence, 1 class",
+            "urnscan: 3 other namespaces: 3 occurrences, 3 classes, 1 invalid",
+        ]
+        assert len(urnscan("e", "-o", "classes.parquet", "--force").err.splitlines()) == 1
+
     def test_a_failure_stands_in_a_line_of_its_own(self, urnscan, screen):
         """Each is named in one line, also while the bar is there."""
         urnscan("nope", "d", "nope2", "-o", "classes.parquet", stderr=screen.line, status=1)
-        first, second, summary = screen.lines
+        first, second, summary, *_ = screen.lines
         assert first == "urnscan: nope: no such file or folder"
         assert second == "urnscan: nope2: no such file or folder"
         assert summary.endswith("2 failures -> classes.parquet")

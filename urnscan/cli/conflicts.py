@@ -20,7 +20,9 @@ TABLES = {"classes": "-o", "occurrences": "--occurrences", "rejects": "--rejects
 _FORMS = {"count": "--count", "list_sources": "--list-sources", "unique": "--unique"}
 """Options that print something other than all occurrences, by their arguments."""
 _AROUND = "-C"
-_OTHERS = {name: f"--{name}" for name in ("json", "canonical", "resume", "master", "errors", "memory", "timings")} | {
+_OTHERS = {
+    name: f"--{name}" for name in ("json", "canonical", "by", "resume", "master", "errors", "memory", "timings")
+} | {
     "jobs": "-j",
     "context": _AROUND,
 }
@@ -49,7 +51,7 @@ _NAME_ONE = "name an output with -o, --occurrences or --rejects"
 _RULES = (
     Rule(["--master", "--errors"], None, "{0} is for Spark: add --engine spark, or leave it out", [_SPARK]),
     Rule(
-        ["--json", "--canonical", _AROUND, *_FORMS.values()],
+        ["--json", "--canonical", "--by", _AROUND, *_FORMS.values()],
         [_SPARK],
         "{0} is for printing, which --engine spark does not do",
     ),
@@ -71,6 +73,11 @@ _RULES = (
     Rule(["--unique"], ["--json"], "{0} prints lines: for the classes as JSON, -o - --json in its place"),
     Rule(["--count", "--list-sources"], ["--json"], "{0} prints lines: leave out {0} or {1}"),
     Rule([*_FORMS.values()], [*_FILES, *_STREAMS], "{0} is for printing: leave it out, or leave out {1}"),
+    Rule(
+        ["--by"],
+        ["--count", "--list-sources", "--json", "--canonical", _AROUND, *_FILES, *_STREAMS],
+        "{0} prints a table: leave it out, or leave out {1}",
+    ),
     Rule(["--canonical"], ["--unique"], "{1} prints the canonical forms in any case: leave out {0}"),
     Rule(
         [_AROUND, "--canonical"],

@@ -6,8 +6,9 @@ import os
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from urnscan.cli.conflicts import STANDARD_OUTPUT, TABLES
 
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from urnscan.library.passages import Passages
     from urnscan.run.options import Options
     from urnscan.run.tasks import Argument
+    from urnscan.tables.namespace_counts import NamespaceCounts
     from urnscan.tables.printed_lines import Colours
 
     _Write = Callable[[memoryview], None]
+    _Sink = Callable[[Any], None]
 
 
 def open_passages(arguments: Namespace, inputs: Sequence[Argument], options: Options) -> Passages | None:
@@ -31,31 +34,60 @@ def open_passages(arguments: Namespace, inputs: Sequence[Argument], options: Opt
     return Passages(inputs, options, arguments.context)
 
 
-def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> dict[str, Callable[[Any], None]]:
-    """The fields of `run.pipeline.Outputs` that print what the arguments ask for; none if all goes to files.
+class Printers(NamedTuple):
+    """What prints the result of a scan."""
+
+    sinks: Mapping[str, _Sink] = MappingProxyType({})
+    """Fields of `run.pipeline.Outputs`, which print what they get."""
+    finish: Callable[[], None] = lambda: None
+    """Prints what is known only at the end."""
+
+
+def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> Printers:
+    """Printers of what the arguments ask for; none if all goes to files.
 
     `write` writes lines to standard output. Parquet on standard output is no printing: `cli.outputs` has it.
     """
+    from urnscan.tables.namespace_counts import NamespaceCounts
     from urnscan.tables.printed_lines import frequency_lines, json_lines, occurrence_lines
 
     paths = {table: getattr(arguments, table) for table in TABLES}
     streamed = next((table for table, path in paths.items() if path == STANDARD_OUTPUT), None)
     if streamed is None and any(path is not None for path in paths.values()):
-        return {}
+        return Printers()
     colours = _colours(arguments.color)
     if arguments.json:
-        return {streamed or "occurrences": _writer(write, json_lines, passages)}
+        return Printers({streamed or "occurrences": _writer(write, json_lines, passages)})
     if streamed is not None:
-        return {}
+        return Printers()
+    if arguments.by is not None:
+        by_namespace = NamespaceCounts()
+        sinks = {"occurrences": by_namespace.add_occurrences, "classes": by_namespace.add_classes}
+        return Printers(sinks, lambda: write(_octets(by_namespace.table())))
     if arguments.unique:
-        return {"frequencies": _writer(write, lambda rows: frequency_lines(rows, colours))}
+        return Printers({"frequencies": _writer(write, lambda rows: frequency_lines(rows, colours))})
     if arguments.count:
         counts = _Counts(write, colours)
-        return {"occurrences": counts.add, "names": counts.print}
+        return Printers({"occurrences": counts.add, "names": counts.print})
     if arguments.list_sources:
-        return {"occurrences": _Sources(write, colours).add}
+        return Printers({"occurrences": _Sources(write, colours).add})
     name = "urn" if arguments.canonical else "text"
-    return {"occurrences": _writer(write, lambda rows: occurrence_lines(rows, colours, name), passages)}
+    return Printers({"occurrences": _writer(write, lambda rows: occurrence_lines(rows, colours, name), passages)})
+
+
+def count_by_namespace(sinks: dict[str, _Sink | None]) -> NamespaceCounts:
+    """Counts by namespace of the classes that go to a sink; empty if none take classes."""
+    from urnscan.tables.namespace_counts import NamespaceCounts
+
+    by_namespace = NamespaceCounts()
+    if (to_file := sinks.get("classes")) is not None:
+
+        def take(rows: pa.RecordBatch) -> None:
+            by_namespace.add_classes(rows)
+            to_file(rows)
+
+        sinks["classes"] = take
+    return by_namespace
 
 
 def _colours(setting: str) -> Colours:

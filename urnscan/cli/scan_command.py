@@ -15,7 +15,7 @@ from urnscan.cli.conflicts import STANDARD_OUTPUT, TABLES, check_rules
 from urnscan.cli.first_run import prepare, warm_up
 from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files, open_outputs
-from urnscan.cli.printer import open_passages, printers
+from urnscan.cli.printer import count_by_namespace, open_passages, printers
 from urnscan.cli.shared_options import flag, option, whole_number
 from urnscan.cli.terminal import FailureLines, is_pipe, say, say_unregistered, show_progress, summarise, write
 from urnscan.display.text import counted
@@ -84,6 +84,11 @@ _OUTPUT = {
 }
 _PRINTED = {
     "-u --unique": flag("print each class once, with its count, the most frequent first"),
+    "--by": option(
+        "WHAT",
+        "nid: print a table with a line for each namespace: occurrences, classes, invalid classes and sources",
+        choices=["nid"],
+    ),
     "-c --count": flag("print the number of occurrences in each source, also 0"),
     "-l --list-sources": flag("print only the sources with an occurrence"),
     "-C --context": option(
@@ -168,7 +173,7 @@ def scan(arguments: argparse.Namespace) -> bool:
             progress.close()
         write(lines, sys.stdout)
 
-    printed = printers(arguments, passages, print_lines)
+    printed, finish = printers(arguments, passages, print_lines)
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(Pool(options.jobs))
         opening = functools.partial(open_table, pool=pool)
@@ -180,25 +185,21 @@ def scan(arguments: argparse.Namespace) -> bool:
         shards = _open_shards(arguments, options, files, stack) if is_file_alone else None
         progress = show_progress(arguments, "scanning", lambda: plan_size(inputs, options, paths), stack)
         sinks = {name: files.sink(name) for name in files.files}
+        by_namespace = count_by_namespace(sinks)
         folder = files.folder("classes")
         outputs = Outputs(**sinks, **printed, paths=paths, spill_folder=folder, shards=shards, pool=pool)
         report = run(inputs, options, outputs, progress)
+        finish()
         files.commit(report.metadata(options))
         if shards is not None:
-            if shards.unused and not arguments.quiet:
-                octets = counted(shards.unused, "octet")
-                say(f"the work of an earlier run on {octets} was of no use: its inputs have changed, or are not here")
-            if arguments.resume and any(shards.unmarked) and not arguments.quiet:
-                urls = counted(sum(shards.unmarked), "URL")
-                say(
-                    f"{urls} read whole, as --resume cannot tell whether it is the same: no ETag, and no length with a time"
-                )
-            shards.drop()
+            _close_shards(shards, arguments)
     missed = [] if passages is None else passages.failures()
     for failure in missed:
         say(failure)
     if not arguments.quiet:
         summarise(report, options, paths, 0 if shards is None else shards.octets)
+        for line in by_namespace.summary() if sys.stderr is not None and sys.stderr.isatty() else ():
+            say(line)
     for line in pool.timings.lines() if arguments.timings else ():
         say(line)
     return not report.failures and not missed
@@ -277,3 +278,14 @@ def _open_shards(
         other = "the earlier run had other options"
         say(f"{other if shards.differing else 'nothing is kept of an earlier run'}: beginning anew")
     return shards
+
+
+def _close_shards(shards: Shards, arguments: argparse.Namespace) -> None:
+    """Print which work of an earlier run was of no use, and remove what was kept for --resume."""
+    if shards.unused and not arguments.quiet:
+        octets = counted(shards.unused, "octet")
+        say(f"the work of an earlier run on {octets} was of no use: its inputs have changed, or are not here")
+    if arguments.resume and any(shards.unmarked) and not arguments.quiet:
+        urls = counted(sum(shards.unmarked), "URL")
+        say(f"{urls} read whole, as --resume cannot tell whether it is the same: no ETag, and no length with a time")
+    shards.drop()

@@ -1,0 +1,95 @@
+"""Counts of a scan by namespace: occurrences, classes, invalid classes and sources of each NID."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from urnscan.compiled.arrow import numbers
+from urnscan.display.text import counted
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Counts of one namespace."""
+
+    occurrences: int = 0
+    classes: int = 0
+    invalid: int = 0
+    """Classes whose `valid` is false."""
+    sources: int = 0
+    """Sources with an occurrence."""
+
+
+_COLUMNS = ("namespace", *_Counts.__slots__)
+_MOST_LINES = 3  # lines at the end of a run
+
+
+class NamespaceCounts:
+    """Adds up the rows of a scan by namespace."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, _Counts] = {}
+        # Rows come source by source, so only the namespaces of the current source are kept.
+        self._source: str | None = None
+        self._nids_of_source: set[str] = set()
+
+    def add_classes(self, rows: pa.RecordBatch) -> None:
+        """Count CODED_CLASSES rows, and their occurrences."""
+        nid = rows.column("nid")
+        nids, indices = nid.dictionary.to_pylist(), numbers(nid.indices)
+        is_invalid = rows.column("valid").fill_null(True).to_numpy(zero_copy_only=False) == np.False_
+        classes = np.bincount(indices, minlength=len(nids)).tolist()
+        invalid = np.bincount(indices[is_invalid], minlength=len(nids)).tolist()
+        # The weights are floats, which are exact up to 2**53.
+        weights = numbers(rows.column("occurrence_count"))
+        occurrences = np.bincount(indices, weights, minlength=len(nids)).tolist()
+        for name, *sums in zip(nids, occurrences, classes, invalid, strict=True):
+            counts = self._counts.setdefault(name, _Counts())
+            counts.occurrences += int(sums[0])
+            counts.classes += sums[1]
+            counts.invalid += sums[2]
+
+    def add_occurrences(self, rows: pa.RecordBatch) -> None:
+        """Count the sources of OCCURRENCES rows. Precondition: rows come source by source."""
+        source, nid = rows.column("source"), rows.column("nid")
+        sources, nids = source.dictionary.to_pylist(), nid.dictionary.to_pylist()
+        pairs = numbers(source.indices).astype(np.int64) * len(nids) + numbers(nid.indices)
+        _, first = np.unique(pairs, return_index=True)
+        for pair in pairs[np.sort(first)].tolist():
+            place, number = divmod(pair, len(nids))
+            if sources[place] != self._source:
+                self._source = sources[place]
+                self._nids_of_source.clear()
+            if nids[number] not in self._nids_of_source:
+                self._nids_of_source.add(nids[number])
+                self._counts.setdefault(nids[number], _Counts()).sources += 1
+
+    def table(self) -> list[str]:
+        """Lines of a table: a head, then the namespaces, that with the most occurrences first."""
+        rows = [_COLUMNS, *((name, *map("{:,}".format, astuple(counts))) for name, counts in self._sorted())]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return [
+            "  ".join([name.ljust(widths[0]), *map(str.rjust, values, widths[1:])]) + "\n" for name, *values in rows
+        ]
+
+    def summary(self) -> list[str]:
+        """At most three lines without sources: the largest namespaces, and the sum of the others."""
+        ranked = self._sorted()
+        named = ranked if len(ranked) <= _MOST_LINES else ranked[: _MOST_LINES - 1]
+        lines = [f"{name}: {_words(counts)}" for name, counts in named]
+        if others := [counts for _, counts in ranked[len(named) :]]:
+            sums = _Counts(*map(sum, zip(*map(astuple, others), strict=True)))
+            lines.append(f"{len(others):,} other namespaces: {_words(sums)}")
+        return lines
+
+    def _sorted(self) -> Sequence[tuple[str, _Counts]]:
+        return sorted(self._counts.items(), key=lambda item: (-item[1].occurrences, item[0]))
+
+
+def _words(counts: _Counts) -> str:
+    words = [counted(counts.occurrences, "occurrence"), counted(counts.classes, "class", "classes")]
+    return ", ".join(words + ([f"{counts.invalid:,} invalid"] if counts.invalid else []))
