@@ -6,7 +6,8 @@ RFC 2141 §5, RFC 8141 §3.1: a namespace may declare more names equal than the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import string
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -25,6 +26,7 @@ from urnscan.urn.numbers import isbn, issn
 from urnscan.urn.problems import PROBLEMS
 from urnscan.urn.trim import CLOSES, is_trimmable
 
+_ALPHANUMERICS = (*string.digits, *string.ascii_uppercase)
 GRAMMAR, UNTRIMMED, RUN_ON, TEMPLATE = "nss-grammar", "untrimmed", "run-on", "template"
 
 
@@ -54,6 +56,14 @@ class Check:
     problem: str = "check-digit"
     decides: bool = True
     """Whether a wrong one makes a name invalid, or is only reported."""
+    ends: Sequence[str] = (*"0123456789X",)
+    """Texts that may stand in the place of the check digit, all of one length."""
+
+    def hint(self, checked: str) -> str:
+        """Which check digit would be right; empty if it is not the only one. `checked` is a part as `is_right` takes it."""
+        front = checked[: -len(self.ends[0])]
+        right = [end for end in self.ends if self.is_right((front + end).encode(), 0, len(checked))]
+        return f"; {right[0]} would fit, if the others are right" if len(right) == 1 else ""
 
 
 def _dnb_is_right(nss: bytes, _start: int, _end: int) -> bool | None:
@@ -67,9 +77,11 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
         "isbn": Check(isbn.CHECK, isbn.is_right),
         "issn": Check(issn.CHECK, issn.is_right),
         "mod_11_2": Check("ISO/IEC 7064 MOD 11-2", mod_11_2_is_right),
-        "mod_97_10": Check("ISO/IEC 7064 MOD 97-10", mod_97_10_is_right),
-        "mod_37_36": Check("ISO/IEC 7064 MOD 37,36", mod_37_36_is_right),
-        "eic": Check("the check character of the EIC reference manual", eic_is_right),
+        "mod_97_10": Check(
+            "ISO/IEC 7064 MOD 97-10", mod_97_10_is_right, ends=tuple(f"{number:02}" for number in range(2, 99))
+        ),
+        "mod_37_36": Check("ISO/IEC 7064 MOD 37,36", mod_37_36_is_right, ends=_ALPHANUMERICS),
+        "eic": Check("the check character of the EIC reference manual", eic_is_right, ends=(*_ALPHANUMERICS, "-")),
         "dnb": Check("the check digit of the Deutsche Nationalbibliothek", _dnb_is_right, "dnb-check-digit", False),
     }
 )
@@ -168,9 +180,12 @@ def _fitting(rule: Rule, nss: str, folded: str) -> Judgement:
     form = REWRITE[rule.code](folded) if rule.code else folded
     reason = f"it fits {rule.syntax}"
     check = CHECKS[rule.check] if rule.check else None
-    is_right = _is_right(check, rule, nss) if check else None
-    if check and is_right is False and check.decides:
-        return Judgement(False, check.problem, form, f"{PROBLEMS[check.problem]}: {check.title}")
+    grammar = automaton(rule.grammar or "")
+    checked = grammar.part(nss) if grammar.has_part else nss
+    is_right = check.is_right(checked.encode(), 0, len(checked)) if check and checked else None
+    if check and checked and is_right is False and check.decides:
+        reason = f"{PROBLEMS[check.problem]}: {check.title}{check.hint(checked)}"
+        return Judgement(False, check.problem, form, reason)
     if "%00" in nss:
         return Judgement(None, None, form, f"{reason}, but it holds %00, which no URN should hold (RFC 2141 §2.4)")
     if check is None or is_right is None:
@@ -178,10 +193,3 @@ def _fitting(rule: Rule, nss: str, folded: str) -> Judgement:
     if is_right:
         return Judgement(True, None, form, f"{reason}, and the check digit is right")
     return Judgement(True, check.problem, form, f"{reason}; {PROBLEMS[check.problem]}")
-
-
-def _is_right(check: Check, rule: Rule, nss: str) -> bool | None:
-    """Whether the check digit of an NSS that fits the grammar is right; None where the grammar says that it has none."""
-    grammar = automaton(rule.grammar or "")
-    checked = grammar.part(nss) if grammar.has_part else nss
-    return check.is_right(checked.encode(), 0, len(checked)) if checked else None
