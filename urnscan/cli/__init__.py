@@ -4,6 +4,8 @@ shared_options: options that commands share, as data.
 arguments: the parser of a command, and records of options.
 guesses: words that no command knows, and what may be meant.
 scan_command: `urnscan INPUT...`: find URNs, and print them or write them to Parquet; also on Spark.
+check_command: `urnscan check INPUT...`: name each wrong URN in a line.
+faults: the lines of `urnscan check`, in each of its formats.
 dedup_command: `urnscan dedup DUMP...`.
 explain_command: `urnscan explain URN...`.
 report_command: `urnscan report CLASSES.parquet`.
@@ -29,6 +31,7 @@ from typing import NamedTuple
 
 from urnscan.cli import guesses
 from urnscan.cli.arguments import USAGE, Parser
+from urnscan.cli.check_command import check, check_parser
 from urnscan.cli.dedup_command import dedup, dedup_parser
 from urnscan.cli.diff_command import diff, diff_parser
 from urnscan.cli.explain_command import explain, explain_parser
@@ -53,6 +56,7 @@ class Command(NamedTuple):
 
 COMMANDS: Mapping[str, Command] = {
     "urnscan": Command(scan_parser, scan),
+    "urnscan check": Command(check_parser, check),
     "urnscan dedup": Command(dedup_parser, dedup),
     "urnscan explain": Command(explain_parser, explain),
     "urnscan report": Command(report_parser, report),

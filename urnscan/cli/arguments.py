@@ -7,16 +7,14 @@ import dataclasses
 import re
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from urnscan.cli import guesses
 from urnscan.cli.shared_options import (
-    DEDUP_MEANING,
     FINDING_OPTIONS,
-    ONLY_DEDUP,
-    ONLY_SCAN,
     READING_GROUPS,
     SCAN_MEANING,
     Meaning,
@@ -41,6 +39,7 @@ FAILED: Mapping[int, str] = {USAGE: "wrong usage, or nothing could be done", 130
 
 SUMMARIES: Mapping[str, str] = {
     "urnscan": "find URNs in text, group those that are the same, and write them to Parquet",
+    "urnscan check": "name each wrong URN in a line, as linters do",
     "urnscan dedup": "remove the duplicates from bibliographic dumps",
     "urnscan explain": "show the parts of URNs, or why a text is no URN",
     "urnscan report": "make an HTML page from the result of a scan",
@@ -119,7 +118,9 @@ class Parser(argparse.ArgumentParser):
         )
         self.add_group("input", {"inputs": inputs, "--files-from": files_from, **(more or {})})
 
-    def add_meaning(self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None) -> None:
+    def add_meaning(
+        self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None, left_out: Collection[str] = ()
+    ) -> None:
         """Add what counts as a URN, and which URNs are the same."""
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
@@ -139,11 +140,16 @@ class Parser(argparse.ArgumentParser):
             "FILE.toml",
             "own rules of namespaces, in place of the registered ones: docs/howto/own-namespace.md has an example",
         )
-        self.add_group("what counts as a URN, and which URNs are the same", {**options, **(more or {})})
+        options = {name: settings for name, settings in {**options, **(more or {})}.items() if name not in left_out}
+        self.add_group("what counts as a URN, and which URNs are the same", options)
 
-    def add_run(self, *, is_dedup: bool) -> None:
-        """Add the options that a scan and a deduplication share, and those that only a scan has."""
-        default = DEDUP_MEANING if is_dedup else SCAN_MEANING
+    def add_run(
+        self,
+        default: Meaning = SCAN_MEANING,
+        left_out: Collection[str] = (),
+        others: OptionTable = MappingProxyType({}),
+    ) -> None:
+        """Add the options of commands that find URNs in inputs, but for those in `left_out`; `others` replace some."""
         tail = (
             "for a URN in a URL: keep or cut the part of the URL that follows it, which is the query, the next "
             f"parameter or the fragment (default: {default.resolver_tail})"
@@ -152,8 +158,7 @@ class Parser(argparse.ArgumentParser):
             "-t --trim": flag("cut closing punctuation and unmatched brackets off the ends"),
             "--resolver-tail": option("WHAT", tail, choices=["keep", "cut"], default=default.resolver_tail),
         }
-        self.add_meaning(default, {**ends, **FINDING_OPTIONS})
-        left_out, others = (ONLY_SCAN, ONLY_DEDUP) if is_dedup else ((), {})
+        self.add_meaning(default, {**ends, **FINDING_OPTIONS}, left_out)
         for title, options in READING_GROUPS.items():
             self.add_group(
                 title, {name: others.get(name, settings) for name, settings in options.items() if name not in left_out}

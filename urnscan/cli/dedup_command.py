@@ -11,7 +11,7 @@ from urnscan.cli.arguments import FAILED, About, Parser, read_inputs, read_recor
 from urnscan.cli.first_run import prepare
 from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files, open_outputs
-from urnscan.cli.shared_options import NIDS, Listed, flag, option, whole_number
+from urnscan.cli.shared_options import DEDUP_MEANING, NIDS, ONLY_DEDUP, ONLY_SCAN, Listed, flag, option, whole_number
 from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted
 from urnscan.errors import FatalError, count_of
@@ -162,7 +162,7 @@ def dedup_parser() -> Parser:
     parser.add_group("output (at least one)", _OUTPUT)
     record = option("FORMAT", _RECORD, choices=tuple(FORMATS))
     parser.add_group("which records are joined, and which are kept", _JOINING | {"--record": record})
-    parser.add_run(is_dedup=True)
+    parser.add_run(DEDUP_MEANING, ONLY_SCAN, ONLY_DEDUP)
     parser.add_exits()
     return parser
 

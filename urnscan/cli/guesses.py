@@ -56,7 +56,8 @@ _COMMANDS = _by_word(
         "count": "urnscan --count INPUT...",
         "uniq unique": "urnscan --unique INPUT...",
         "dedupe deduplicate": "urnscan dedup DUMP...",
-        "parse check validate": "urnscan explain URN...",
+        "parse validate": "urnscan explain URN...",
+        "lint": "urnscan check INPUT...",
         "html page": "urnscan report CLASSES.parquet -o FILE.html",
         "completion completions": "urnscan --print-completion SHELL",
     }

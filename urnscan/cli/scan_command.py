@@ -127,7 +127,7 @@ def scan_parser() -> Parser:
     parser.add_inputs("INPUT", _INDEX)
     parser.add_group("output", _OUTPUT)
     parser.add_group("printing, without an output", _PRINTED)
-    parser.add_run(is_dedup=False)
+    parser.add_run()
     parser.add_group("Apache Spark", _ENGINE)
     text = f"print the completions for a shell and exit: {', '.join(_SHELLS)}"
     parser.add_exits(
@@ -161,7 +161,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         from urnscan.tables.schemas import WRITTEN
         from urnscan.tables.writers import open_table
 
-    options = _read_options(arguments)
+    options = read_options(arguments)
     say_unregistered(arguments, options)
     places = [getattr(arguments, name) for name in TABLES]
     paths = check_files(*(place for place in places if place != STANDARD_OUTPUT))
@@ -205,7 +205,7 @@ def scan(arguments: argparse.Namespace) -> bool:
     return not report.failures and not missed
 
 
-def _read_options(arguments: argparse.Namespace) -> Options:
+def read_options(arguments: argparse.Namespace) -> Options:
     """The options of a scan. Filters of the environment come after those of the arguments: the first one that fits is used."""
     from urnscan.run.options import Options
 
@@ -225,7 +225,7 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) ->
     for path in outputs.values():
         if (form := form_of(path)[0]) in TEXT_FORMS:
             raise FatalError(f"{path}: --engine spark writes folders of Parquet: leave out {form}")
-    options = _read_options(arguments)
+    options = read_options(arguments)
     say_unregistered(arguments, options)
     show_bar = not (arguments.no_progress or arguments.quiet)
     with contextlib.ExitStack() as stack:

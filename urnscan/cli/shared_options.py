@@ -105,6 +105,8 @@ DEDUP_MEANING = Meaning(
     "rfc8141", "; for records it is rfc8141, as a component such as #page=2 names no other thing", "namespace", "cut"
 )
 
+CHECK_MEANING = Meaning(resolver_tail="cut")
+
 FINDING_OPTIONS: OptionTable = {
     "--recover": option(
         "KIND[,KIND...]",
@@ -186,3 +188,4 @@ ONLY_DEDUP: OptionTable = {
     )
 }
 """Options that mean something else there."""
+NOT_IN_CHECK = ("-e --equivalence", "-t --trim", "--memory", "--timings")

@@ -1,6 +1,7 @@
 """The functions that Python programs and notebooks call.
 
 shared: progress, errors and tables of the functions below.
+faults: wrong names in texts, with their places.
 passages: the text around occurrences, from inputs that are read a second time.
 context: `Scan.context`, the text around the occurrences of a class.
 scans: `scan`.

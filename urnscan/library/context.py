@@ -253,5 +253,5 @@ class _SecondReading:
             if passage is None:
                 missing.append((number, match))
             else:
-                self.lines[number] = ContextLine(*passage, match.source, match.member, match.start, match.line)
+                self.lines[number] = ContextLine(*passage[:3], match.source, match.member, match.start, match.line)
         return missing

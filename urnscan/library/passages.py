@@ -52,6 +52,8 @@ class Passage(NamedTuple):
     before: str
     text: str
     after: str
+    column: int
+    """Characters of its line up to the first one of the occurrence, so at least 1."""
 
 
 def check_width(width: object) -> None:
@@ -79,7 +81,9 @@ class Text:
     def __init__(self, read_into: _ReadInto, width: int) -> None:
         self._buffer = Buffer(past_damage(read_into))
         self._width = width
-        self._line = 1  # line of the next octet in the buffer
+        # Line of the next octet in the buffer, and the characters of that line before it. A byte order mark is no character.
+        begins_with_mark = self._buffer.has(len(MARK)) and self._buffer.octets.startswith(MARK)
+        self._line, self._characters = 1, -1 if begins_with_mark else 0
         self._last_start = -1  # start of the last occurrence that was found
 
     def find(self, wanted: Wanted) -> Passage | None:
@@ -89,12 +93,13 @@ class Text:
         buffer, around = self._buffer, _MAX_CHARACTER * self._width
         begin = max(wanted.start - around - _MAX_CHARACTER + 1, 0)
         for block in buffer.blocks(begin - buffer.offset):
-            self._line += block.count(b"\n")
+            self._line, self._characters = self._after(block)
         before = wanted.start - begin
         end = before + wanted.length
         buffer.has(end + around)
         window = buffer.octets[buffer.at : buffer.at + end + around]
-        is_there = self._line + window.count(b"\n", 0, before) == wanted.line and len(window) >= end
+        line, characters = self._after(window[:before])
+        is_there = line == wanted.line and len(window) >= end
         if not is_there or (wanted.via is None and window[before:end] != wanted.text.encode()):
             return None
         self._last_start = wanted.start
@@ -103,7 +108,16 @@ class Text:
             left[max(len(left) - self._width, 0) :],
             window[before:end].decode("utf-8", "replace"),
             window[end:].decode("utf-8", "replace")[: self._width],
+            characters + 1,
         )
+
+    def _after(self, octets: bytes) -> tuple[int, int]:
+        """The line after these next octets of the text, and the characters of that line before its place."""
+        lines = octets.count(b"\n")
+        last = np.frombuffer(octets, np.uint8)[octets.rfind(b"\n") + 1 :]
+        # Each character of UTF-8 has one octet that continues none.
+        characters = int(np.count_nonzero(last & 0xC0 != 0x80))
+        return self._line + lines, characters if lines else self._characters + characters
 
 
 def texts_of(
@@ -154,7 +168,7 @@ class Passages:
 
     def add(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Add the columns `before` and `after` to OCCURRENCES rows; they are null if the occurrence is not found."""
-        passages = [self._passage(Wanted(**row)) for row in rows.select(list(Wanted._fields)).to_pylist()]
+        passages = [self.find(Wanted(**row)) for row in rows.select(list(Wanted._fields)).to_pylist()]
         for name in ("before", "after"):
             rows = rows.append_column(name, text_array([getattr(passage, name, None) for passage in passages]))
         return rows
@@ -166,7 +180,8 @@ class Passages:
             for (source, reason), missing in self._missing.items()
         ]
 
-    def _passage(self, wanted: Wanted) -> Passage | None:
+    def find(self, wanted: Wanted) -> Passage | None:
+        """The passage of an occurrence that comes after the last one; None if it is not found."""
         if wanted.source != self._source:
             self._open(wanted.source)
         # An archive may have several members with the same name: the occurrence may be in any of them.

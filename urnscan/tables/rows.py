@@ -221,6 +221,13 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) 
     )
 
 
+def invalid_names(urn: pa.StringArray, level: Level) -> npt.NDArray[np.bool_]:
+    """Whether each canonical form certainly breaks the rules of its namespace."""
+    octets, offsets = octet_strings(urn)
+    ends = _parts(octets, offsets, level.keep_query).ends
+    return is_invalid(verdicts(octets, offsets, ends, level.rulebook))
+
+
 def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
     """CLASSES rows as CODED_CLASSES rows."""
     columns = [

@@ -1,0 +1,104 @@
+"""The lines of `urnscan check`, in each of its formats: for people, as JSON, as SARIF, and for GitHub."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from urnscan.display.text import printable
+from urnscan.version import __version__
+
+if TYPE_CHECKING:
+    from urnscan.library.faults import Fault
+
+
+class Format(NamedTuple):
+    """How faults are written."""
+
+    write: Callable[[Fault], str]
+    """Text of a fault."""
+    head: str = ""
+    """Text before the first fault; written without a fault, too."""
+    between: str = ""
+    tail: str = ""
+    """Text after the last fault; written without a fault, too."""
+
+
+def _text_line(fault: Fault) -> str:
+    """`source:line:column: text: message`, as compilers and linters write it."""
+    places = [str(place) for place in (fault.line, fault.column) if place is not None]
+    place = ":".join([printable(fault.path), *places])
+    return f"{place}: {printable(fault.text)}: {printable(fault.message)}\n"
+
+
+def _json_line(fault: Fault) -> str:
+    return json.dumps(fault._asdict()) + "\n"
+
+
+def _github_line(fault: Fault) -> str:
+    """A command of GitHub Actions, which shows the fault in the changed file."""
+    places = {"file": fault.source, "line": fault.line, "col": fault.column, "title": fault.code}
+    properties = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in places.items() if value is not None)
+    inside = "" if fault.member is None else f"{fault.path}: "
+    return f"::error {properties}::{_escaped(f'{inside}{fault.text}: {fault.message}')}\n"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _sarif_result(fault: Fault) -> str:
+    """A result of SARIF 2.1.0 (§3.27). A place in a member of an archive is no place in the file: it has no region."""
+    location: dict[str, object] = {"artifactLocation": {"uri": _uri(fault.source)}}
+    result: dict[str, object] = {"ruleId": fault.code, "level": "error"}
+    if fault.member is None:
+        location["region"] = {"startLine": fault.line} | ({"startColumn": fault.column} if fault.column else {})
+        where: dict[str, object] = {"physicalLocation": location}
+    else:
+        name = f"{fault.path}:{fault.line}"
+        where = {"physicalLocation": location, "logicalLocations": [{"fullyQualifiedName": name}]}
+    return json.dumps(result | {"message": {"text": f"{fault.text}: {fault.message}"}, "locations": [where]})
+
+
+def _uri(source: str) -> str:
+    return source if "://" in source else quote(source.encode("utf-8", "surrogateescape"))
+
+
+_SARIF_HEAD = (
+    '{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [{"tool": {"driver": '
+    f'{{"name": "urnscan", "version": "{__version__}"}}}}, "columnKind": "unicodeCodePoints", "results": ['
+)
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "text": Format(_text_line),
+        "json": Format(_json_line),
+        "sarif": Format(_sarif_result, _SARIF_HEAD, ",\n", "]}]}\n"),
+        "github": Format(_github_line),
+    }
+)
+"""The formats of faults: lines for people, JSON Lines, SARIF 2.1.0, and commands of GitHub Actions."""
+
+
+class FaultWriter:
+    """Writes faults in a format, and counts them."""
+
+    def __init__(self, form: str, write: Callable[[str], None]) -> None:
+        """`form` is a key of FORMATS."""
+        self._format = FORMATS[form]
+        self._write = write
+        self.faults = 0
+
+    def add(self, fault: Fault) -> None:
+        """Write a fault."""
+        self._write((self._format.between if self.faults else self._format.head) + self._format.write(fault))
+        self.faults += 1
+
+    def finish(self) -> None:
+        """Write what comes after the last fault."""
+        self._write(("" if self.faults else self._format.head) + self._format.tail)
