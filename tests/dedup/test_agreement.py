@@ -43,6 +43,10 @@ descriptions = st.builds(
     part=st.none() | st.sampled_from(["Bd. 3", "Vol. III", "4", "Part B", "Part A", "Beiheft"]),
     format=st.none() | st.lists(st.sampled_from(sorted(axes())), unique=True, max_size=3).map(" ".join),
     pages=st.none() | st.sampled_from(["97-108", "97", "S259", "S548", "1-12", "209--224", "e97"]),
+    document=st.none() | st.sampled_from(["FP 1.18:D 37/977", "FP 1.18:V 59/977 (MF)", "A 1.2:X | B 2.3:Y"]),
+    series=st.none() | st.sampled_from(["12", "no. 12", "Bd. 3 | 7", "new ser., v. 4"]),
+    extent=st.none() | st.sampled_from(["xii, 230 p.", "260 pages", "3 v. in 4", "v. <1-3>", "1 sheet"]),
+    dates=st.sampled_from([None, "open"]),
 )
 
 
@@ -146,6 +150,38 @@ def aspects_against(one, other, rules=RULES):
         ({"title": "Inks (Second Edition)"}, {"title": "Inks", "edition": "2. Aufl."}, []),
         ({"title": "Inks, third edition"}, {"title": "Inks", "edition": "2. Aufl."}, ["edition"]),
         ({"title": "Inks, third edition"}, {"title": "Inks, second edition"}, ["edition"]),
+        # printings, months and extents
+        ({"edition": "1. Aufl."}, {"edition": "1. Aufl., 2. korr. Nachdr."}, ["edition"]),
+        ({"edition": "1st ed., 2nd printing"}, {"edition": "1st ed., 3rd printing"}, ["edition"]),
+        ({"edition": "1st ed."}, {"edition": "First edition, reprinted"}, ["edition"]),
+        ({"edition": "1. Aufl."}, {"edition": "1. Auflage, 1. Druck"}, []),
+        ({"edition": "April 1996"}, {"edition": "October 1996"}, ["edition"]),
+        ({"edition": "April 1996"}, {"edition": "Rev. ed."}, ["edition"]),
+        ({"edition": "April 1996"}, {"edition": "[Stand: Apr. 1996]"}, []),
+        ({"extent": "xii, 230 p."}, {"extent": "xii, 260 p."}, ["edition"]),
+        ({"extent": "xii, 230 p."}, {"extent": "[1], 236, [3] pages"}, []),
+        ({"extent": "1 online resource (xi, 658 pages)"}, {"extent": "658 S."}, []),
+        ({"extent": "2 videodiscs (326 min.) + 1 booklet (6 pages)"}, {"extent": "1 booklet (6 p.)"}, []),
+        ({"extent": "8 p."}, {"extent": "10 p."}, []),
+        ({"extent": "3 v. in 4"}, {"extent": "4 volumes"}, []),
+        ({"extent": "3 v."}, {"extent": "4 volumes"}, ["part"]),
+        ({"extent": "v. <1-3>"}, {"extent": "4 volumes"}, []),
+        ({"extent": "2 v. (450, 450 p.)"}, {"extent": "2 v. (900 p.)"}, []),
+        # numbers of documents and in series
+        ({"document": "FP 1.18:D 37/977"}, {"document": "FP 1.18:V 59/977"}, ["part"]),
+        ({"document": "C 13.10:970"}, {"document": "c 13.10: 970 (online) | C 13.10/2"}, []),
+        ({"series": "no. 12"}, {"series": "13"}, ["part"]),
+        ({"series": "no. 12 | Bd. 5"}, {"series": "5"}, []),
+        # what still appears
+        ({"year": "1985", "dates": "open"}, {"year": "1985"}, ["year"]),
+        ({"year": "1985", "dates": "open"}, {"year": "1986", "dates": "open"}, []),
+        ({"year": "1985", "dates": "open"}, {}, []),
+        # titles in two languages
+        ({"title": "Drying times of inks [Trockenzeiten der Tinten]"}, {"title": "Trockenzeiten der Tinten"}, []),
+        ({"title": "Drying times of inks [Trockenzeiten der Tinten]"}, {"title": "Drying Times of Inks"}, []),
+        ({"title": "Ink =\x1fTinte : eine Studie"}, {"title": "Tinte"}, []),
+        ({"title": "Inks [microform]"}, {"title": "Pens [microform]"}, ["title"]),
+        ({"title": "Annual report [Bureau of inks]"}, {"title": "Annual report [Office of pens]"}, ["title"]),
         # parts and pages
         ({"part": "Bd. 3"}, {"part": "Vol. III"}, []),
         ({"part": "Bd. 3"}, {"part": "4"}, ["part"]),
@@ -331,6 +367,16 @@ def test_spellings(one, other):
     """Words that may be two spellings of one, or an abbreviation, are alike."""
     book = "Handbook of invented inks: "
     assert aspects_against({"title": book + one}, {"title": book + other}) == []
+
+
+def test_a_volume_that_says_nothing():
+    """Page of dedup, `part`: `Suppl. 1` is no other volume than 60, and `1)` is half of `12(1)`, if all else is the same."""
+    article = {"title": "Drying times of invented inks", "year": "2015", "pages": "A161-A162"}
+    for part in ("Suppl. 1", "1)", "suppl"):
+        assert aspects_against(article | {"part": part}, article | {"part": "60"}) == []
+    assert aspects_against(article | {"part": "Suppl. 1"}, article | {"part": "60", "pages": "A161-A162, A9"}) == []
+    assert aspects_against(article | {"part": "Suppl. 1", "year": "2014"}, article | {"part": "60"}) == ["part"]
+    assert aspects_against(article | {"part": "59"}, article | {"part": "60"}) == ["part"]
 
 
 def test_values_of_titles_are_in_their_order():

@@ -52,6 +52,42 @@ OF_BOOK = Description(
 
 
 class TestMarc:
+    def test_documents_series_and_extents(self):
+        """Each number of a repeated field counts by itself; an open date says that a thing still appears, a decade does not."""
+        record = marc(
+            ("086", "0 ", "aFP 1.18:D 37/977"),
+            ("086", "0 ", "aFP 1.18/2:D 37"),
+            ("260", "  ", "aInkport :", "c1985-"),
+            ("300", "  ", "axii, 230 p. :", "bill."),
+            ("490", "1 ", "aLamps ;", "v12"),
+            ("830", " 0", "aLamps and inks ;", "v3"),
+        )
+        found = described("marc", record.as_marc())
+        assert found.document == "FP 1.18:D 37/977 | FP 1.18/2:D 37"
+        assert (found.series, found.extent, found.dates) == ("12 | 3", "xii, 230 p. :", "open")
+        assert described("marcxml", pymarc.record_to_xml(record, namespace=True)) == found
+
+    @pytest.mark.parametrize(
+        ("date", "is_open"),
+        [
+            ("1985-", True),
+            ("[1985]-", True),
+            ("1985-<1990>", True),
+            ("1985-1990.", False),
+            ("[198-]", False),
+            ("c1985.", False),
+        ],
+    )
+    def test_open_dates(self, date, is_open):
+        """`1985-` is a serial that still appears; `[198-]` is a decade."""
+        assert described("marc", marc(("260", "  ", f"c{date}")).as_marc()).dates == ("open" if is_open else None)
+
+    def test_the_type_of_date_says_that_a_serial_still_appears(self):
+        """MARC 008/06."""
+        record = marc(level="s")
+        record["008"].data = record["008"].data[:6] + "c" + record["008"].data[7:]
+        assert described("marc", record.as_marc()).dates == "open"
+
     def test_a_book(self):
         """In ISO 2709 and in XML; the second indicator of 245 marks the article."""
         assert described("marc", BOOK.as_marc()) == OF_BOOK
@@ -246,7 +282,7 @@ def test_every_meaning_is_a_word_of_the_axes():
     rows = [row for name in TABLES for held in described_fields(name).values() for row in held]
     levels = [digit for row in rows if row.aspect == "level" for digit in row.codes.values()]
     assert sorted(set(levels)) == list("12345678")
-    rows = [row for row in rows if row.aspect != "level"]
+    rows = [row for row in rows if row.aspect not in ("level", "dates")]
     said = [*read_data("descriptions.toml")["types"].values()]
     said += [meaning for row in rows for meaning in (*row.codes.values(), *row.words.values())]
     assert {word for meaning in said for word in meaning.split()} <= set(axes())

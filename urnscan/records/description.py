@@ -29,10 +29,14 @@ _FILE = "descriptions.toml"
 # Characters of a value that count: titles are not longer.
 _LONGEST = 500
 # Aspects that may have several values in a record.
-_SEVERAL = ("year", "changed", "language", "issue")
+_SEVERAL = ("year", "changed", "language", "issue", "document", "series", "extent")
+# Between such values that may have white space in them.
+_BETWEEN_VALUES = dict.fromkeys(("document", "series", "extent"), " | ")
 # Characters of a packed field, with the white space in it.
 _LONGEST_PACKED = 2_000
 _YEAR = re.compile(r"(?<![0-9])(?:1[4-9]|20)[0-9]{2}(?=(?:[0-9]{2}){0,2}(?![0-9]))")
+# `1985-`, `[1985]- `, `1985-<1990>`, `1985-9999`; not `[198-]`, a decade.
+_OPEN = re.compile(r"(?<![0-9])[0-9]{4}[\])?>]*\s*[-\u2013]\s*(?:\Z|[<,;.)\]]|9999)")
 _RANGE = re.compile("[0-9]\\s*[-\u2013]")
 # What comes before the type in a URI or a prefixed name.
 _VOCABULARY = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)
@@ -63,6 +67,14 @@ class Description(NamedTuple):
     """Numbers of an issue of a journal, of a report or of a version, with spaces between them."""
     fields: str | None = None
     """Number of fields of a MARC record."""
+    document: str | None = None
+    """Numbers of a government document, with ` | ` between them."""
+    series: str | None = None
+    """Numbers in a series, with ` | ` between them."""
+    extent: str | None = None
+    """Pages and volumes, as the record counts them, with ` | ` between several statements."""
+    dates: str | None = None
+    """`open` if the thing still appears (`1985-`)."""
 
 
 NOTHING = Description()
@@ -225,22 +237,24 @@ def describe(statements: Iterable[Statement]) -> Description:
             continue
         # XML may have line ends and indentation inside titles.
         value = " ".join(text[:_LONGEST_PACKED].split())[:_LONGEST]
-        if aspect == "level":
+        if aspect in ("level", "dates"):
             value = row.codes.get(text, "")
         elif aspect == "language":
             # A code that nobody has filled in is `|||`.
             value = value.strip("|")
         elif aspect == "year":
+            if _OPEN.search(value):
+                of_aspects["dates"] = -1, "open"
             value = " ".join(dict.fromkeys(_YEAR.findall(value)))
         if value and row.order == order:
             # The field is repeated.
             if aspect in _SEVERAL:
-                of_aspects[aspect] = order, f"{earlier} {value}"[:_LONGEST]
+                of_aspects[aspect] = order, f"{earlier}{_BETWEEN_VALUES.get(aspect, ' ')}{value}"[:_LONGEST]
         elif value:
             of_aspects[aspect] = row.order, value
     if not of_aspects and not meanings:
         return NOTHING
-    values = {aspect: text for aspect, (_, text) in of_aspects.items()}
+    values: dict[str, str | None] = {aspect: text for aspect, (_, text) in of_aspects.items()}
     title = values.get("title")
     if title and (article := values.get("article")):
         title = f"{ARTICLE_BEGINS}{article} {ARTICLE_ENDS}{title}"
@@ -249,17 +263,6 @@ def describe(statements: Iterable[Statement]) -> Description:
     pages = values.get("pages")
     if start := values.get("start"):
         pages = start if _RANGE.search(start) else f"{start}-"
-    return Description(
-        title=title,
-        year=values.get("year"),
-        edition=values.get("edition"),
-        part=values.get("part"),
-        format=" ".join(word for axis in sorted(meanings) for word in meanings[axis][1]) or None,
-        pages=pages,
-        changed=values.get("changed"),
-        level=values.get("level"),
-        author=values.get("author"),
-        language=values.get("language"),
-        issue=values.get("issue"),
-        fields=values.get("fields"),
-    )
+    format_ = " ".join(word for axis in sorted(meanings) for word in meanings[axis][1])
+    values |= {"title": title, "format": format_, "pages": pages}
+    return Description(**{name: values.get(name) or None for name in Description._fields})

@@ -20,6 +20,7 @@ from urnscan.dedup.compare.parts import differ, is_sequence_among
 from urnscan.records.description import Description
 
 _SLIP = 0.03  # of 1: two letters in a title of seventy
+_FEW_PAGES = 2  # by which two libraries count one book differently
 _ONE_NAME = 85  # similarity, to 100, of two spellings of a family name
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -68,7 +69,15 @@ def _of_editions(one: Features, other: Features) -> float | None:
 
 
 def _of_parts(one: Features, other: Features) -> float | None:
+    if one.part.is_extra != other.part.is_extra and _are_one_article(one, other):
+        return None  # `Suppl. 1` does not say of which volume
     return differ(one.part, other.part)
+
+
+def _are_one_article(one: Features, other: Features) -> bool:
+    """Whether two articles have the same title, year and first page."""
+    has_page = bool(one.page) and one.page == other.page
+    return has_page and not one.years.isdisjoint(other.years) and _far_titles(one, other) <= _SLIP
 
 
 def _of_extras(one: Features, other: Features) -> float | None:
@@ -102,6 +111,37 @@ def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
 def _arabic(title: Title | None, *, both: bool) -> list[str]:
     """Numbers in a title that are written in digits."""
     return DIGITS.findall((title.full if both else title.proper)[0]) if title else []
+
+
+def _of_documents(one: Features, other: Features) -> float | None:
+    return float(one.documents.isdisjoint(other.documents)) if one.documents and other.documents else None
+
+
+def _of_series(one: Features, other: Features) -> float | None:
+    """1 if no number in a series is that of the other record."""
+    distances = [differ(mine, others) or 0 for mine in one.series for others in other.series]
+    return min(distances, default=None)
+
+
+def _of_dates(one: Features, other: Features) -> float | None:
+    return float(one.is_open != other.is_open) if one.years and other.years else None
+
+
+def _of_printings(one: Features, other: Features) -> float | None:
+    return None if one.printing is None or other.printing is None else float(one.printing != other.printing)
+
+
+def _of_volumes(one: Features, other: Features) -> float | None:
+    volumes, others = one.extent.volumes, other.extent.volumes
+    return float(volumes.isdisjoint(others)) if volumes and others else None
+
+
+def _of_extents(one: Features, other: Features) -> float | None:
+    """The part of the pages that only one of two books of one volume has, from 0 to 1; two pages do not count."""
+    pages, others = one.extent.pages, other.extent.pages
+    if not pages or not others or max(one.extent.volumes | other.extent.volumes, default=1) > 1:
+        return None
+    return max(0, abs(pages - others) - _FEW_PAGES) / max(pages, others)
 
 
 def _of_pages(one: Features, other: Features) -> float | None:
@@ -180,11 +220,17 @@ RULES = (
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _of_kinds),
     Rule("title", "other first authors of an editorial or the like", 0, _of_authors),
     Rule("year", "years between the nearest two", 1, _of_years),
+    Rule("year", "only one still appears (`1985-`)", 0, _of_dates),
     Rule("edition", "other numbers of the edition", 0, _of_editions),
+    Rule("edition", "another printing, or an edition of another month", 0, _of_printings),
+    Rule("edition", "pages that only one of them has: the part of all", 0.1, _of_extents),
     Rule("part", "other numbers of the part or volume", 0, _of_parts),
     Rule("part", "only one is an index or a supplement", 0, _of_extras),
     Rule("part", "other numbers in the title", 0, _of_numbers_in_titles),
     Rule("part", "other first pages in a host", 0, _of_pages),
+    Rule("part", "other numbers of a government document", 0, _of_documents),
+    Rule("part", "other numbers in the series", 0, _of_series),
+    Rule("part", "other numbers of volumes", 0, _of_volumes),
     Rule("format", "other contents, carriers or extents", 0, _of_formats),
     Rule("language", "other languages", 0, _of_languages),
 )

@@ -16,20 +16,23 @@ import regex
 from rapidfuzz import fuzz, process
 
 from urnscan.dedup.compare.authors import family_part
+from urnscan.dedup.compare.extents import NO_EXTENT, Extent, extent_of
 from urnscan.dedup.compare.known_words import ORDINAL, known_words
-from urnscan.dedup.compare.parts import NO_PART, Part, numbers_in, part_of
+from urnscan.dedup.compare.parts import NO_PART, Part, number_of, numbers_in, part_of
 from urnscan.records.description import ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE, Description, axes
 
 _TAG = regex.compile(r"</?\w{1,10}+(?:\s[^<>]{0,80}+)?>")  # <i>, <sub>
 _ARTICLE = re.compile(rf"{ARTICLE_BEGINS}[^{ARTICLE_ENDS}]*+{ARTICLE_ENDS}")
 _RESPONSIBILITY = re.compile(r"\s/(?:\s.*+)?\Z")  # ISBD: Title / by its author
 _SUBTITLE = re.compile(rf"{SUBTITLE}|\s?[:=]\s|\s[-\u2013\u2014]\s")
+_PARALLEL = re.compile(rf"\s?=[\s{SUBTITLE}]+|\s\[(?=[^\[\]]*\]\W*\Z)")
 _LONE_GREEK = regex.compile(r"(?<!\p{Greek})[α-ζθ-ξπ-ω](?!\p{Greek})")  # noqa: RUF001 (not eta and omicron, which are articles)
 _GREEK = re.compile("[\u03b1-\u03c9]")
 _NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
 _ASCII_WORDS = {ord(char): " " for char in map(chr, range(128)) if char not in string.ascii_lowercase + string.digits}
 DIGITS = re.compile("[0-9]+")
 _EDITION_NUMBER = re.compile(rf"(?:\A|第)([0-9]{{1,9}})(?:{ORDINAL}|ed|aufl)?(?:\Z|版)")
+_IN_BRACKETS = re.compile(r"\s*+\([^()]{0,40}\)\s*+\Z")  # (MF), (online): how the document is published
 _PAGE = re.compile(r"\s*+(?:(?:pp?|s|seiten?)[.\s]++)?([a-z]{0,3})([0-9]{1,9})(\s*+[-\u2013\u2014])?", re.IGNORECASE)
 _NO_PART = re.compile(r"\W*[0-9]{1,2}\)\W*")  # half of `12(1)`
 _LAST_PAGE = 99_999  # a greater number is that of an article
@@ -63,6 +66,8 @@ class Title(NamedTuple):
     full: tuple[str, ...]
     """With the subtitle, if there is one; likewise."""
     subtitle: str
+    parallel: tuple[str, ...]
+    """The titles in other languages beside it: `Title = Título`, `Title [Título]`."""
     without_part: str
     """The title proper without the number of a part at its end; empty if there is none."""
     script: str
@@ -90,6 +95,15 @@ class Features(NamedTuple):
     """Words of the family name of the first author."""
     issue: frozenset[str]
     """Words of the number of an issue, a report or a version."""
+    documents: frozenset[str]
+    """Numbers of a government document, without white space, case and what is in brackets at their end."""
+    series: tuple[Part, ...]
+    """Numbers in series."""
+    extent: Extent
+    printing: frozenset[str] | None
+    """Numbers of a printing, and months, of the edition; None without a statement of the edition."""
+    is_open: bool
+    """Whether it still appears."""
     in_edition: frozenset[str]
     """Numbers of the edition, as they are written: `1` and `4` of `Version 1.4`."""
 
@@ -122,6 +136,11 @@ def features(description: Description) -> Features:
         author=_words_of_name(description.author or ""),
         family=_words_of_name(family_part(description.author or "")),
         issue=frozenset(words(description.issue).split()) if description.issue else frozenset(),
+        documents=_documents(description.document) if description.document else frozenset(),
+        series=tuple(part_of(words(number)) for number in (description.series or "").split(" | ") if number),
+        extent=extent_of(description.extent, words(description.extent)) if description.extent else NO_EXTENT,
+        printing=_printing(words(description.edition)) if description.edition else None,
+        is_open=description.dates == "open",
         in_edition=frozenset(DIGITS.findall(description.edition)) if description.edition else frozenset(),
     )
 
@@ -130,6 +149,11 @@ def _words_of_name(name: str) -> frozenset[str]:
     """Words of a name; short ones only if there are no others."""
     all_words = words(name).split()
     return frozenset(word for word in all_words if len(word) > 2) or frozenset(all_words)
+
+
+def _documents(text: str) -> frozenset[str]:
+    numbers = ("".join(_IN_BRACKETS.sub("", number).split()).lower().rstrip(".") for number in text.split("|"))
+    return frozenset(filter(None, numbers))
 
 
 def words(text: str) -> str:
@@ -171,7 +195,15 @@ def _title(text: str) -> tuple[Title | None, int | None]:
         and proper_words[-2] in known_words().parts
         and bool(numbers_in(" ".join(proper_words[-2:])))
     )
-    return Title(proper, full, subtitle, " ".join(proper_words[:-2]) if has_part else "", script), edition
+    without_part = " ".join(proper_words[:-2]) if has_part else ""
+    return Title(proper, full, subtitle, _parallel(text), without_part, script), edition
+
+
+def _parallel(text: str) -> tuple[str, ...]:
+    """Each of the titles in several languages, without its subtitle; none if there is one language."""
+    titles = _PARALLEL.split(text)
+    proper = (words(_SUBTITLE.split(title, maxsplit=1)[0]) for title in titles)
+    return tuple(filter(None, proper)) if len(titles) > 1 else ()
 
 
 def _edition_in(title: str) -> int | None:
@@ -218,6 +250,24 @@ def _edition(text: str) -> int | None:
     return None
 
 
+def _printing(edition: str) -> frozenset[str]:
+    """Numbers of a printing, and months, in an edition: `2` of `1 aufl 2 korr nachdr`. The first printing has none.
+
+    A printing without a number is `reprint`.
+    """
+    known = known_words()
+    tokens = edition.split(" ")
+    months = {f"month {known.months[word]}" for word in tokens if word in known.months}
+    if known.printings.isdisjoint(tokens):
+        return frozenset(months)
+    ended = max((at for at, word in enumerate(tokens) if word in known.editions), default=-1)
+    rest = tokens[ended + 1 :]
+    numbers = {
+        number for word in (rest if not known.printings.isdisjoint(rest) else tokens) if (number := number_of(word))
+    }
+    return frozenset(months | ((numbers or {"reprint"}) - {"1"}))
+
+
 def _first_page(text: str) -> tuple[str, int] | None:
     """The first page of a range, or one with letters before it (`S259`). A number alone may be that of all pages, and an
     article begins on page 1 before it has its place in an issue.
@@ -261,9 +311,11 @@ def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
     if are_parts and (one.without_part or other.without_part):
         without = ([title.without_part or title.proper[0]] for title in (one, other))
         closest_forms = max(closest_forms, _most_alike(*without))
-    for whole, part in ((one, other), (other, one)):  # the title of a part may stand as the title
-        if whole.subtitle.count(" ") >= _LEAST_WORDS - 1:
-            alike = _most_alike([whole.subtitle], part.proper)
+    for whole, part in ((one, other), (other, one)):
+        # The title of a part may stand as the title, or the title in one language.
+        has_long = whole.subtitle.count(" ") >= _LEAST_WORDS - 1
+        if forms := (*whole.parallel, *([whole.subtitle] if has_long else [])):
+            alike = _most_alike(forms, part.proper)
             closest_forms = max(closest_forms, alike) if alike.similarity >= _SLIP else closest_forms
     return closest_forms
 

@@ -27,6 +27,14 @@ class Words(NamedTuple):
     editions: frozenset[str]
     edition: re.Pattern[str]
     """An edition with its number in a title; `editions` are its words."""
+    printings: frozenset[str]
+    """Words of a printing: `Nachdruck`."""
+    months: Mapping[str, int]
+    """Months by their words, from 1."""
+    pages: frozenset[str]
+    volumes: frozenset[str]
+    unnumbered: frozenset[str]
+    """Words between a number and the word for pages."""
     additions: frozenset[str]
     addition: re.Pattern[str]
     general: re.Pattern[str]
@@ -67,6 +75,11 @@ def known_words() -> Words:
         edition=re.compile(
             rf"\b([0-9]{{1,3}}{ORDINAL}?|{'|'.join(numbers)})(?: [^\W\d]+){{0,2}}? (?:{'|'.join(editions)})\b"
         ),
+        printings=frozenset(data["printings"].split()),
+        months={word: at for at, spellings in enumerate(data["months"], 1) for word in spellings.split()},
+        pages=frozenset(data["pages"].split()),
+        volumes=frozenset(data["volumes"].split()),
+        unnumbered=frozenset(data["unnumbered"].split()),
         additions=frozenset(_LITERAL.findall(additions)),
         addition=re.compile(additions),
         general=re.compile("".join(data["general"].split("\n"))),

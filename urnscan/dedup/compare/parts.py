@@ -37,6 +37,11 @@ class Part(NamedTuple):
     extras: frozenset[str] = frozenset()
     """`supplement`, `index`."""
 
+    @property
+    def is_extra(self) -> bool:
+        """Whether its only number is that of a supplement: `Suppl. 1`."""
+        return bool(self.extras) and len(self.designations) <= 1
+
     def values(self, *, are_years: bool) -> tuple[str, ...]:
         """The numbers that may be years, or the others."""
         return tuple(value for _, value in self.designations if _is_year(value) == are_years)

@@ -1,0 +1,51 @@
+"""Pages and volumes in the extent of a book: `xii, 230 p.`, `3 v. in 4`, `1 online resource (xi, 658 pages)`."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+from urnscan.dedup.compare.known_words import known_words
+
+_ROMAN = re.compile("[ivxlcdm]+")
+_OPEN = re.compile(r"<[^<>]*>")  # volumes that are there so far: `v. <1-3>`
+
+
+class Extent(NamedTuple):
+    """The extent of a book; None or empty: it does not say it."""
+
+    pages: int | None = None
+    """The greatest number of pages of a sequence: libraries differ about the others."""
+    volumes: frozenset[int] = frozenset()
+    """Volumes as they were published, and as they are bound: 3 and 4 of `3 v. in 4`."""
+
+
+NO_EXTENT = Extent()
+
+
+def extent_of(text: str, words: str) -> Extent:
+    """The extent that a text says; `words` has its words in small letters.
+
+    A number counts if only other numbers stand between it and the word for pages or volumes.
+    """
+    known = known_words()
+    pages: list[int] = []
+    before: list[int] = []
+    for word in words.split(" "):
+        if word.isdecimal():
+            before.append(int(word))
+        elif word in known.pages:
+            pages += before
+            before = []
+        elif word not in known.unnumbered and not _ROMAN.fullmatch(word):
+            before = []
+    volumes = _volumes().search(words)
+    if volumes is None or _OPEN.search(text):
+        return Extent(max(pages, default=None))
+    return Extent(max(pages, default=None), frozenset(int(number) for number in volumes.groups() if number))
+
+
+@functools.cache
+def _volumes() -> re.Pattern[str]:
+    return re.compile(rf"\b([0-9]{{1,4}}) (?:{'|'.join(known_words().volumes)})\b(?: (?:in|en) ([0-9]{{1,4}})\b)?")
