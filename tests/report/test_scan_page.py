@@ -271,6 +271,7 @@ class TestDetails:
         ("urn", "link"),
         [
             ("urn:nbn:de:hbz:6-85659524771", "https://nbn-resolving.org/urn:nbn:de:hbz:6-85659524771"),
+            ("urn:doi:10.1002/3.0.CO;2-#", "https://doi.org/10.1002/3.0.CO;2-%23"),
             ("urn:isbn:9780395363416", None),
             ("urn:nbn:<script>", None),
         ],

@@ -125,6 +125,20 @@ class TestURN:
     @pytest.mark.parametrize(
         ("text", "resolver"),
         [
+            ("urn:doi:10.1002/a%3Cb%3E3.0.CO;2-#", "https://doi.org/10.1002/a%3Cb%3E3.0.CO;2-%23"),
+            ("urn:doi:10.1002/a?b#c?", "https://doi.org/10.1002/a%3Fb%23c%3F"),
+            ("urn:nbn:de:101:1-2#p?x", "https://nbn-resolving.org/urn:nbn:de:101:1-2%23p%3Fx"),
+            ("urn:nbn:se-a?b#c", "https://urn.kb.se/resolve?urn=urn:nbn:se-a?b%23c"),
+            ("urn:isbn:0395363411#p2", None),
+        ],
+    )
+    def test_marks_of_a_name_of_rfc_2141(self, text, resolver):
+        """RFC 2141 §2.3.2: "?" and "#" stand in the name; raw, they would end the path, and another name is asked for."""
+        assert explain(text).resolver == resolver
+
+    @pytest.mark.parametrize(
+        ("text", "resolver"),
+        [
             ("urn:nbn:de:101:1-2?s=I2L&c=ToC#p", "https://nbn-resolving.org/urn:nbn:de:101:1-2?s=I2L&c=ToC#p"),
             ("urn:nbn:se-1?s=I2L&c=ToC", "https://urn.kb.se/resolve?urn=urn:nbn:se-1?s=I2L%26c=ToC"),
             ("urn:ietf:rfc:2648?s=I2L", "https://www.rfc-editor.org/info/rfc2648"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -24,6 +25,8 @@ NidStatus = Literal["formal", "informal", "experimental", "reserved", "unregiste
 
 # Characters that need no encoding in a value of a query (RFC 3986 §3.4). "+" is not among them: it may mean a space.
 _IN_VALUE = ":/?@!$'()*,;=-._~"
+# Characters of a name that would end the path.
+_IN_PATH = str.maketrans({"?": "%3F", "#": "%23"})
 _RESERVED = regex.compile("[a-z0-9-]{2}|[a-z][a-z]-.*|urn(?:-.*)?")
 
 
@@ -85,17 +88,27 @@ class Resolver:
         """The address for a URN in canonical form without components; None if the service does not resolve such names.
 
         `request` is sent to the resolver with the name: the r-component with its `?+`, or the query of rfc2141bis-03 with
-        its `?`. It is part of the address only if `url` contains `{urn}`.
+        its `?`. It is part of the address only if `url` contains `{urn}`. A `?` or `#` of the name itself, as RFC 2141 has
+        them (§2.3.2), is percent-encoded.
+
+        >>> rules()["doi"].link("urn:doi:10.1002/3.0.CO;2-#")
+        'https://doi.org/10.1002/3.0.CO;2-%23'
         """
         _, nss = nid_and_nss(urn)
         match = regex.fullmatch(self.names, nss)
         if match is None:
             return None
-        name = urn + request
-        # After a "?" the name is a value of the query, in which & and % have a meaning.
-        if "?" in self.url.partition("{urn}")[0]:
-            name = quote(name, safe=_IN_VALUE)
-        return self.url.format(urn=name, nss=nss, **match.groupdict())
+        values = {"nss": nss, **match.groupdict(default="")}
+        link = ""
+        for text, placeholder, _, _ in string.Formatter().parse(self.url):
+            link += text
+            if placeholder is None:
+                continue
+            name, added = (urn, request) if placeholder == "urn" else (values[placeholder], "")
+            # After a "?" the name is a value of the query, in which & and % have a meaning.
+            in_query = "?" in link
+            link += quote(name + added, safe=_IN_VALUE) if in_query else name.translate(_IN_PATH) + added
+        return link
 
 
 @dataclass(frozen=True, slots=True)
