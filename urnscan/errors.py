@@ -24,6 +24,8 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
+from urnscan.display.addresses import without_secrets
+
 _is_at_shell = False
 _NEAR = 0.75
 """Least similarity of a name to be suggested: one wrong letter in four, or two letters swapped in six."""
@@ -133,7 +135,10 @@ class _Sentence(Exception):  # noqa: N818 (base of the classes below)
 
 
 class UrnscanError(_Sentence):
-    """Base of the errors that urnscan raises on purpose; `str()` gives one clear line."""
+    """Base of the errors that urnscan raises on purpose; `str()` gives one clear line, without secrets of addresses."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_secrets(message))
 
 
 class SourceError(UrnscanError):
@@ -156,8 +161,8 @@ class SourceError(UrnscanError):
 
     def __init__(self, source: str, reason: str) -> None:
         super().__init__(f"{source}: {reason}")
-        self.source = source
-        self.reason = reason
+        self.source = without_secrets(source)
+        self.reason = without_secrets(reason)
 
     def __reduce__(self) -> tuple[type["SourceError"], tuple[str, str], dict[str, Any]]:
         return type(self), (self.source, self.reason), vars(self)  # as of InvalidURN; the last has the count

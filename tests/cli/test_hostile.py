@@ -29,6 +29,7 @@ import pytest
 import zstandard
 
 from tests.support.packed import dictionary, dictionary_frame, with_dictionary, zipped
+from urnscan.cli import COMMANDS
 from urnscan.run.options import Options
 
 from .conftest import MEASURED, URNSCAN
@@ -249,6 +250,35 @@ class TestNames:
         page = (urnscan.folder / "r.html").read_text()
         assert not UNSEEN.search(page)
         assert "<img" not in page
+
+
+class TestSecrets:
+    """No line has the password of an address, whichever argument is the address, and however it was mistyped."""
+
+    @pytest.mark.core
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["http:///me:secret@host/a"],
+            ["https:me:secret@host/a"],
+            ["https://me:sec/ret-secret@host/a"],
+            ["--files-from", "http://me:secret@host/a"],
+            ["--rules", "https://host/a?pw=secret&pass=secret&hmac=secret&sharedsecret=secret&bearer=secret"],
+        ],
+    )
+    def test_of_a_scan(self, urnscan, words):
+        result = urnscan(*words, status=2)
+        assert "secret" not in result.err
+        assert "host/a" in result.err or "…" in result.err
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_of_any_option(self, urnscan, name):
+        """Of each command each option that takes a value, and its inputs."""
+        names = [action.option_strings[-1:] for action in COMMANDS[name].parser()._actions]
+        for option in {"".join(last) for last in names} - {"--filter"}:  # that takes a command, whose name is told
+            address = "http:///me:secret@host/a" if option else "https:me:secret@host/a?hmac=secret"
+            words = [*name.split()[1:], *([option] if option else []), address]
+            assert "secret" not in urnscan(*words, status=None).err, words
 
 
 DOCUMENT = """<?xml version="1.0"?>

@@ -19,6 +19,7 @@ from unittest import mock
 from tests.fuzzing.drawn import split
 from tests.support.classes import classes, made, occurrences, write
 from tests.support.packed import zipped
+from urnscan.display.addresses import without_secrets
 from urnscan.errors import DamageError, FatalError, LimitError, SourceError
 from urnscan.formats.contents import Document, Values
 from urnscan.formats.context import Reading
@@ -30,7 +31,7 @@ from urnscan.inputs.lists import PathList
 from urnscan.report.figures import summarise
 from urnscan.report.scan_page import render
 from urnscan.stores.input import Input
-from urnscan.stores.urls import is_remote, is_url, local_path, parse_url, without_secrets
+from urnscan.stores.urls import is_remote, is_url, local_path, parse_url
 
 __all__ = ["HEAD", "files_from", "form", "report", "tables", "urls"]
 

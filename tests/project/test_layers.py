@@ -17,7 +17,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "compiled": ("display", "llvmlite numba numpy pyarrow"),
     "urn": ("display errors compiled", "homoglyphs_fork numpy regex stdnum"),
     "framing": ("errors", ""),
-    "stores": ("errors", "fsspec lxml numpy pyarrow"),
+    "stores": ("display errors", "fsspec lxml numpy pyarrow"),
     "formats": (
         "extensions errors compiled framing stores",
         "brotli isal lz4 msgspec numpy pyarrow pypdfium2 zstandard",

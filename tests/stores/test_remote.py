@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.walks import find_inputs
+from urnscan.display.addresses import without_secrets
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Reading
@@ -476,6 +477,38 @@ class TestFailing:
         assert found(url) == [f"{url}: a redirect loop: the server redirects without end"]
         assert len(web.asked) <= 12
 
+    @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+    @pytest.mark.parametrize(
+        "scheme", ["ftp", "FTP", "file", "data", "gopher", "s3", "gs", "hdfs", "javascript", "urn", "unix", "ws"]
+    )
+    def test_a_redirect_to_what_is_no_page(self, web, scheme, code):
+        """Only http and https are followed: a page may not choose another way, nor a file of this machine."""
+        server = socket.create_server(("127.0.0.1", 0))
+        server.settimeout(0)
+        target = f"{scheme}://127.0.0.1:{server.getsockname()[1]}{web.url}/b"
+        web.pages["/a"] = lambda handler: handler.answer(code, Location=target)
+        assert found(f"{web.url}/a") == [
+            f"{web.url}/a: the server redirects to {scheme.lower()}:, and only http and https are followed"
+        ]
+        with pytest.raises(BlockingIOError):
+            server.accept()
+        server.close()
+
+    def test_a_redirect_that_says_more_and_more(self, web):
+        """What a server sends with a redirect is not read: it may be without end."""
+
+        def endless(handler):
+            handler.send_response(302)
+            handler.send_header("Location", "/b")
+            handler.end_headers()
+            with contextlib.suppress(OSError):
+                while True:
+                    handler.wfile.write(bytes(1 << 16))
+
+        web.pages["/a"] = endless
+        web.pages["/b"] = b"x"
+        assert read(only(f"{web.url}/a")) == b"x"
+
     def test_changed_where_someone_seeks(self, web):
         web.pages["/a"] = TEXT
         with open_file(only(f"{web.url}/a")) as reader, reader.reopen() as file:
@@ -567,12 +600,17 @@ class TestSecrets:
             ("abfs://:secret@account/c/a", "abfs://account/c/a"),
             ("github://org:repo@main/a", "github://org:repo@main/a"),
             ("ftp://me:secret@host/a", "ftp://host/a"),
+            ("https://host/a;jsessionid=secret/b", "https://host/a/b"),
         ],
     )
     def test_names(self, url, name):
         assert urls.parse_url(url).name == name
         assert "secret" not in repr(urls.parse_url(url))
-        assert "secret" not in urls.without_secrets(f"Cannot open '{url}' for reading")
+        assert "secret" not in without_secrets(f"Cannot open '{url}' for reading")
+
+    def test_a_blank_in_a_password(self):
+        """What stands before the "@" is the user, whatever it is."""
+        assert urls.parse_url("https://me:my secret@host/a").name == "https://host/a"
 
     def test_pages_that_differ_in_what_is_not_shown_are_two(self, web):
         """The parameter `key` is left out of the name, but not out of the identity."""

@@ -59,13 +59,13 @@ def report(arguments: argparse.Namespace) -> bool:
         from urnscan.report.figures import summarise
         from urnscan.report.scan_page import render
         from urnscan.run.options import Options
-        from urnscan.stores.urls import is_remote, local_path, real_place, without_secrets
+        from urnscan.stores.urls import is_remote, local_path, real_place
         from urnscan.tables.plain_output import PageOutput
 
     (output,) = check_files(arguments.output)
     for path in filter(None, (arguments.classes, arguments.occurrences)):
         if is_remote(path):
-            raise FatalError(f"{without_secrets(path)}: copy it here first; a report is made of files on this machine")
+            raise FatalError(f"{path}: copy it here first; a report is made of files on this machine")
         if real_place(path) == real_place(output):
             raise FatalError(f"{output}: is an input of the report; name another output")
     rulebook = Options(rules=arguments.rules).level.rulebook

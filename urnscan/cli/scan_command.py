@@ -18,6 +18,7 @@ from urnscan.cli.outputs import check_files, open_outputs
 from urnscan.cli.printer import count_by_namespace, open_passages, printers
 from urnscan.cli.shared_options import flag, option, whole_number
 from urnscan.cli.terminal import FailureLines, is_pipe, say, say_unregistered, show_progress, summarise, write
+from urnscan.display.addresses import without_secrets
 from urnscan.display.text import counted
 from urnscan.errors import FatalError
 
@@ -257,7 +258,6 @@ def _open_shards(
 ) -> Shards:
     """Open what a run keeps beside its first output, for --resume, until the stack is closed. Raises FatalError."""
     from urnscan.run.resume import Shards
-    from urnscan.stores.urls import without_secrets
 
     first = next(iter(outputs.files.values()))
     meaning = {"tables": list(outputs.files), **options.identity()}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from urnscan.cli import guesses
+from urnscan.display.addresses import without_secrets
 from urnscan.display.progress import Progress, Stage, open_bar, without_bar
 from urnscan.display.text import components, counted, others_left_out, printable, trimming
 from urnscan.errors import SourceError, count_of
@@ -37,10 +38,10 @@ def write(text: str | memoryview, stream: TextIO) -> None:
 
 
 def say(message: object) -> None:
-    """Print one line on standard error."""
+    """Print one line on standard error, without control characters and secrets of addresses."""
     if sys.stderr is not None:
         try:
-            write(f"urnscan: {printable(str(message))}\n", sys.stderr)
+            write(f"urnscan: {printable(without_secrets(str(message)))}\n", sys.stderr)
         except OSError:  # for example a full disk: the run goes on without messages
             sys.stderr = None
 
@@ -113,10 +114,8 @@ def is_pipe(stream: TextIO) -> bool:
 
 def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], failures: int = 0, notes: int = 0) -> None:
     """Print one line with the counts of a run, and the outputs that it has written."""
-    from urnscan.stores.urls import without_secrets
-
     more = [counted(number, one) for number, one in ((failures, "failure"), (notes, "note")) if number]
-    names = f" -> {', '.join(map(without_secrets, written))}" if written else ""
+    names = f" -> {', '.join(written)}" if written else ""
     say(", ".join([*parts, f"{seconds:.1f} s", *more]) + names)
 
 

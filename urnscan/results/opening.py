@@ -9,7 +9,7 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.inputs.arguments import find_listed
 from urnscan.inputs.selection import Selection
 from urnscan.stores.input import one_by_one
-from urnscan.stores.urls import is_remote, local_path, real_place, without_secrets
+from urnscan.stores.urls import is_remote, local_path, real_place
 from urnscan.tables.editions import EDITION
 from urnscan.tables.readers import TableFile
 
@@ -76,7 +76,7 @@ def _paths(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         if name == "-" or is_remote(name):
             advice = "standard input cannot be read here" if name == "-" else "copy it here first"
-            raise FatalError(f"{without_secrets(name)}: {advice}; name files on this machine")
+            raise FatalError(f"{name}: {advice}; name files on this machine")
         for entry in one_by_one(find_listed([local_path(name)], _PARQUET)):
             if isinstance(entry, SourceError):
                 raise FatalError(str(entry)) from entry

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from urnscan.display.addresses import without_secrets
 from urnscan.stores import store
 from urnscan.stores.s3 import new_file_system
 from urnscan.stores.store import Content, Entry, Store, Trouble
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
-from urnscan.stores.urls import ARROW, HTTP, Url, shown, without_secrets
+from urnscan.stores.urls import ARROW, HTTP, Url, shown
 
 _Untyped: TypeAlias = Any  # neither pyarrow nor fsspec carries types
 

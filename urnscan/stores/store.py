@@ -9,9 +9,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from urnscan.display.addresses import without_secrets
 from urnscan.errors import SourceError
 from urnscan.stores.s3 import after_refusal
-from urnscan.stores.urls import Url, without_secrets
+from urnscan.stores.urls import Url
 
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds between the tries of a request."""

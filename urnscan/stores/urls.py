@@ -2,10 +2,11 @@
 
 import os
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes
 
+from urnscan.display.addresses import public_user, without_secrets
 from urnscan.errors import SourceError
 
 ARROW = frozenset("s3 gs gcs abfs abfss hdfs viewfs".split())
@@ -17,17 +18,6 @@ _BEGIN = re.compile("([A-Za-z][A-Za-z0-9+.-]*)://")
 _PATTERN = re.compile(r"(?<![^/])[^/*?\[]*+[*?\[].*", re.DOTALL)
 _BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OPTIONS = re.compile(r"\?((?:[a-z_]+=[^?&]*)(?:&[a-z_]+=[^?&]*)*)\Z")
-# The scheme is bounded: a page that lists a folder may contain anything, and the search would be slow.
-_USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/?#\s]*)@")
-_PARAMETER = re.compile(r"(?<=[?&])([^=?&#\s]+)=")
-_VALUE = re.compile(r"""[^&#\s'"]*&?""")
-_WORD = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
-# A parameter is left out of names if a word of its name is one of these, or if it has a prefix of signatures in clouds.
-_SECRET = frozenset(
-    "sig signature token secret password passwd pwd key apikey credential credentials auth authorization policy session"
-    " sas jwt code accesskeyid".split()
-)
-_SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +29,7 @@ class Url:
     """Part before the "@"."""
     host: str
     """Bucket, container or host, with its port."""
-    path: str
+    path: str = field(repr=False)
     """Path from the "/" on: percent-encoded on the web, in other stores "/" and the key, unchanged."""
     options: str = field(repr=False)
     """Part after the "?"."""
@@ -56,7 +46,8 @@ class Url:
     @property
     def authority(self) -> str:
         """Prefix of the name, up to the path."""
-        return without_secrets(shown(self.root))
+        user = public_user(self.scheme, self.user or "")
+        return shown(f"{self.scheme}://{user and user + '@'}{self.host}")
 
     @property
     def full(self) -> str:
@@ -165,38 +156,6 @@ def shown(path: str) -> str:
 def clean(text: str) -> str:
     """Make a text encodable as UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def without_secrets(text: str) -> str:
-    """Leave the users, passwords and signatures of the URLs in a text out."""
-    text = "".join(_public_parameters(_USER.sub(_public, text)))
-    return re.sub(r"[?&](?=[\s'\"]|\Z)", "", text) if "?" in text else text
-
-
-def _public(match: re.Match[str]) -> str:
-    """Beginning of a URL without secrets: before the "@" is a user, a container or a repository."""
-    scheme, user = match[1], match[2]
-    if scheme == "github":
-        return match[0]
-    container = user.partition(":")[0] if scheme in ("abfs", "abfss") else ""
-    return f"{scheme}://{container}@" if container else f"{scheme}://"
-
-
-def _public_parameters(text: str) -> Iterator[str]:
-    """Parts of a text between secret parameters, each of which is left out to the end of its value."""
-    at = 0
-    while match := _PARAMETER.search(text, at):
-        is_secret = _is_secret(unquote(match[1]))
-        yield text[at : match.start() if is_secret else match.end()]
-        value = _VALUE.match(text, match.end()) if is_secret else None
-        # "&b=1?sig=…": in a path there may be "&" and "=".
-        at = value.end() if value else match.end()
-    yield text[at:]
-
-
-def _is_secret(parameter: str) -> bool:
-    words = {word.lower() for word in _WORD.findall(parameter)}
-    return bool(words & _SECRET) or parameter.lower() in _SECRET or parameter.lower().startswith(_SIGNED)
 
 
 def _decoded(part: str) -> str:

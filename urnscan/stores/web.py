@@ -10,11 +10,13 @@ import urllib.error
 import urllib.request
 from base64 import b64encode
 from collections.abc import Iterator
+from typing import IO
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
+from urnscan.display.addresses import without_secrets
 from urnscan.stores import store
 from urnscan.stores.store import Entry, Trouble
-from urnscan.stores.urls import Url, clean, without_secrets
+from urnscan.stores.urls import HTTP, Url, clean
 
 _INDEX = re.compile(rb"(?i)<title[^>]*>\s*(index of|directory listing for)\b")
 _BLOCK = 1 << 16  # octets that are read at a time to list a folder or to get to a position
@@ -23,7 +25,30 @@ _LARGEST_INDEX = 1 << 24  # octets of a page that lists a folder
 _NO_TLS = frozenset(
     "WRONG_VERSION_NUMBER RECORD_LAYER_FAILURE HTTP_REQUEST UNSUPPORTED_PROTOCOL TLSV1_ALERT_PROTOCOL_VERSION".split()
 )
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # characters of a URL that are not percent-encoded
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to pages of the web, and to nothing else: the library follows those to FTP, too."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        # The library would read all that the server sends with the redirect.
+        fp.close()
+        if urlsplit(newurl).scheme not in HTTP:
+            return None
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+_OPENER = urllib.request.build_opener(_Redirects)
 
 
 class Web:
@@ -101,7 +126,7 @@ class Web:
         if self._credentials:
             request.add_unredirected_header("Authorization", self._credentials)
         try:
-            return _Page(urllib.request.urlopen(request, timeout=store.TIMEOUT))  # noqa: S310
+            return _Page(_OPENER.open(request, timeout=store.TIMEOUT))
         except urllib.error.HTTPError as error:
             error.close()
             if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
@@ -111,6 +136,10 @@ class Web:
                 raise Trouble("is shorter than it was", passing=False) from None
             if str(error.msg).startswith(urllib.request.HTTPRedirectHandler.inf_msg):
                 raise Trouble("a redirect loop: the server redirects without end", passing=False) from None
+            scheme = urlsplit(error.headers.get("Location", "")).scheme
+            if error.code in _REDIRECTS and scheme not in HTTP:
+                reason = f"the server redirects to {scheme}:, and only http and https are followed"
+                raise Trouble(reason, passing=False) from None
             raise _of_status(error.code) from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _of_network(error) from None

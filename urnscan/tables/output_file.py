@@ -20,9 +20,10 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
+from urnscan.display.addresses import without_secrets
 from urnscan.errors import FatalError, SourceError, option
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
-from urnscan.stores.urls import is_remote, local_path, real_place, without_secrets
+from urnscan.stores.urls import is_remote, local_path, real_place
 
 SHARDS_SUFFIX = f".shards{TEMPORARY_SUFFIX}"
 """Suffix of the folder with the results of an unfinished run, from which a run with `--resume` continues."""

@@ -1,0 +1,87 @@
+"""Addresses in texts for people: without users, passwords and signatures.
+
+Each message passes here, whoever wrote it: an address may stand where nobody expects one, as the name of a file that is
+not there.
+"""
+
+import re
+from urllib.parse import unquote
+
+# Schemes of addresses with users. A "/" or both may be missing, as only there no URN or text is meant.
+_SCHEMES = "https?|s3a?|gc?s|abfss?|hdfs|viewfs|webhdfs|ftps?|sftp|ssh|smb|webdavs?|davs?"
+# Bounds, and places where an address begins, keep the search linear: a page that lists a folder may contain anything.
+_USER = re.compile(
+    rf"""
+    (?P<begin> \b (?P<scheme> [A-Za-z][A-Za-z0-9+.-]{{0,63}} ) :///* )
+    (?: (?P<user> [^/?\#\s]* ) @
+      # A "/", "?" or "#" in a password: what stands before it is no port.
+      | [^/?\#\s:@\[]* : (?! [0-9]* (?: [/?\#\s'"] | \Z ) ) \S{{0,200}} @ )
+  | (?P<short> (?<! [^\s'"] ) (?i: {_SCHEMES} ) :/? ) [^/?\#\s'"]* @
+    """,
+    re.VERBOSE,
+)
+_NO_SECRETS = frozenset(("USER:PASSWORD", "anonymous"))
+"""Users of our own messages: how a password is written, and the user of a public bucket."""
+_PARAMETER = re.compile(r"(?<=([?&;#]))([^=?&;#\s]+)=")
+_VALUE = re.compile(r"""[^&#\s'"]*?(?:&|(?=[#\s'"]|[:;,](?:\s|\Z)|\Z))""")
+# `/a;jsessionid=…/b`
+_VALUE_IN_PATH = re.compile(r"""[^/?&;#\s'"]*?(?=[/?&;#\s'"]|[:,](?:\s|\Z)|\Z)""")
+_WORD = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
+# A parameter is left out if a word of its name is one of these, if its name contains one of the longer words, or if it
+# begins as signatures in clouds do.
+_SECRET = frozenset("sig key auth pass pw pwd pin otp hmac policy session sas jwt code cookie csrf xsrf passwd".split())
+_CONTAINED = re.compile(
+    "password|passphrase|passwd|secret|token|signature|credential|authoriz|apikey|accesskey|privatekey|hmac|bearer|saml|sess(?:ion)?id"
+)
+_SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
+
+
+def without_secrets(text: str) -> str:
+    """The text, with users, passwords and signatures of the addresses in it left out.
+
+    >>> without_secrets("https:me:secret@host/a?page=2&sharedsecret=x: no such file or folder")
+    'https:host/a?page=2: no such file or folder'
+    """
+    if ":" not in text and "=" not in text:
+        return text
+    return _without_parameters(_USER.sub(_public, text))
+
+
+def _public(match: re.Match[str]) -> str:
+    if match["user"] in _NO_SECRETS:
+        return match[0]
+    public = public_user(match["scheme"], match["user"] or "")
+    return f"{match['begin']}{public}@" if public else match["begin"] or match["short"]
+
+
+def public_user(scheme: str, user: str) -> str:
+    """What is no secret before the "@" of an address: a container or a repository, not a user."""
+    if scheme in ("abfs", "abfss"):
+        return user.partition(":")[0]
+    return user if scheme == "github" else ""
+
+
+def _without_parameters(text: str) -> str:
+    """The text without its secret parameters, each of which goes to the end of its value."""
+    parts: list[str] = []
+    at = 0
+    while match := _PARAMETER.search(text, at):
+        # "&b=1?sig=…": in a path there may be "&" and "=".
+        end = match.end()
+        if _is_secret(unquote(match[2])):
+            parts += filter(None, [text[at : match.start()]])
+            value = (_VALUE if match[1] in "?&" else _VALUE_IN_PATH).match(text, end)
+            end = value.end() if value else end
+            if not text.endswith("&", 0, end):
+                # No parameter follows: what stood before this one goes with it.
+                parts[-1] = parts[-1][:-1]
+        else:
+            parts += [text[at:end]]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _is_secret(parameter: str) -> bool:
+    lower = parameter.lower()
+    words = {lower, *(word.lower() for word in _WORD.findall(parameter))}
+    return bool(words & _SECRET) or bool(_CONTAINED.search(re.sub("[-_.]", "", lower))) or lower.startswith(_SIGNED)
