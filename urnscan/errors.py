@@ -8,7 +8,7 @@ Exception
 │   │   ├── FormatError  it is no dump of records: of very many a deduplication names only the first
 │   │   │   └── UnknownFormatError  it is in no format that is known, though it was named or resembles one
 │   │   ├── RecordError  a record of a dump is damaged: of very many a deduplication names only the first
-│   │   └── SourceNote   no failure: scanned in another form than its own, or a result of an earlier run
+│   │   └── SourceNote   no failure: scanned in another form than its own, or a table of an earlier run
 │   │       ├── PdfNote      what reads PDFs is not installed: all of these are told in one line
 │   │       └── NoDumpNote   in a folder or an archive, it is in no format of records: all of these are told in one line
 │   ├── FatalError       the run ends: wrong usage, or an output that cannot be written
@@ -203,8 +203,8 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
     """An input, or a member of it, was scanned as it is, though it has a form of its own; or it is a table of urnscan.
 
     It is told and counted apart from failures, and changes no exit status. A form belongs here only if it stores text
-    as it is: where it packs text, the text is lost, and that is a failure. A table that urnscan wrote is not scanned:
-    its names would be counted once more. Of a table of Delta or Iceberg more is scanned than it has now.
+    as it is: where it packs text, the text is lost, and that is a failure. An output of the run itself is not
+    scanned: it will be replaced. Of a table of Delta or Iceberg more is scanned than it has now.
     """
 
     most_told = 20

@@ -30,6 +30,7 @@ from urnscan.formats.limits import Limits
 from urnscan.formats.unfold import open_documents, open_together
 from urnscan.inputs.arguments import find_listed
 from urnscan.inputs.cdx import read_index
+from urnscan.inputs.selection import Selection
 from urnscan.stores.input import Input
 
 RECORDS = [(f"r{number}", b"urn:example:%d " % number * (1 + number % 3)) for number in range(9)]
@@ -288,7 +289,7 @@ class TestIndexes:
         write(folder / name, octets[:start] + more + octets[end:])
         with contextlib.suppress(FatalError):
             index = read_index(str(folder / name), str(folder))
-            assert all(isinstance(each, SourceError) for each in index.find(lambda _: iter(())))
+            assert all(isinstance(each, SourceError) for each in index.find(lambda _: iter(()), follow=True))
 
     def test_very_many_wrong_lines(self, archive):
         """They are told one by one up to 10,000."""
@@ -367,6 +368,23 @@ class TestFiles:
             "b: is no file of which records can be read",
             "c: no such file or folder",
         ]
+
+    @pytest.mark.parametrize("name", ["link.warc.gz", "to/a.warc.gz"])
+    def test_links(self, archive, name):
+        """An index of others leads no reader out of the folder: links below it are followed with --follow only."""
+        folder, rows = archive
+        place = folder / "named"
+        place.mkdir()
+        (place / "link.warc.gz").symlink_to(folder / "w" / WARC)
+        (place / "to").symlink_to(folder / "w")
+        index = write(folder / "l", cdxj([(name, *rows[0][1:])]))
+        reason = "a link leads to it, and an index names no links; follow=True reads it"
+        assert read(index, place) == [f"{name}: {reason}"]
+        (source,) = find_listed([read_index(str(index), str(place))], Selection(follow=True))
+        assert source.path == str(place / name)
+        (folder / "link").symlink_to(place / "to")
+        index = write(folder / "l", cdxj(rows[:1]))
+        assert read(index, folder / "link") == expected(0)
 
     def test_a_file_that_has_become_shorter(self, archive):
         """Between the finding and the reading."""

@@ -318,3 +318,11 @@ ROWS = b"1,b,c\n2,b,c\n3,b,c\n"
 def test_recognition(head, name, expected):
     """By the name, or where the header and three rows agree; text with commas is no table."""
     assert is_separated(head, name) is expected
+
+
+def test_a_header_that_is_never_closed_is_told():
+    """Else a table would have columns that nobody named, with exit status 0."""
+    buffer = Buffer(io.BytesIO(b'"title,urn\nx,urn:ex:a\n').readinto)
+    damaged, cut = read_from(SeparatedRecords(own=False), buffer)
+    assert damaged == Damaged(0, "the header, which names the columns: a quotation mark in it is never closed")
+    assert cut.octets == b"x,urn:ex:a\n"

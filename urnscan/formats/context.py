@@ -31,6 +31,8 @@ class Reading:
     """Commands that make text of files; the first that fits is used."""
     processes: Processes = field(default_factory=Processes, compare=False, repr=False)
     """The processes that were started to read."""
+    results: bool = True
+    """Whether tables that urnscan wrote are scanned, with a note; if not, they are told, and not read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable
 
 from urnscan.errors import DamageError, FatalError, SourceError
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
 from urnscan.stores.reader import PieceReader, Reader
 
@@ -149,6 +151,15 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("urnscan.replace", _replace)
+
+
+def as_text(reader: Buffer, layer: Layer) -> Document:
+    """The document of plain text: without its byte order mark, and in UTF-8 if its octets are in another encoding."""
+    codec, mark = find_codec(reader.head, layer.reading.encoding)
+    reader.skip(mark)
+    return Document(
+        layer.member, reader if codec is None else Transcoder(reader, layer, codec, mark), codec, layer.capture
+    )
 
 
 class Transcoder(PieceReader):

@@ -15,7 +15,7 @@ from urnscan.formats.buffer import Buffer
 from urnscan.formats.byte_ranges import Extent, open_extents
 from urnscan.formats.contents import Document, Label, Labels, Member, Texts, Values
 from urnscan.formats.context import Layer, Reading
-from urnscan.formats.encodings import MARKS_BEGIN, Transcoder, find_codec
+from urnscan.formats.encodings import MARKS_BEGIN, as_text, find_codec
 from urnscan.formats.filters import ANY, Filter
 from urnscan.formats.limits import Budget
 from urnscan.formats.media_types import BEGIN
@@ -125,10 +125,7 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
             return
     match form := FORMS.recognise(reader, layer):
         case None if layer.is_wanted:
-            codec, mark = find_codec(reader.head, layer.reading.encoding)
-            reader.skip(mark)
-            text = reader if codec is None else Transcoder(reader, layer, codec, mark)
-            yield Document(layer.member, text, codec, layer.capture)
+            yield as_text(reader, layer)
         case Compression():
             inner = layer.unpacked(form.suffixes)
             with Buffer(form.open(reader, layer)) as unpacked:

@@ -39,27 +39,29 @@ def find_listed(
     """The inputs that the arguments name, as an iterator; an argument that leads to none gives an error.
 
     * "-" is standard input; an existing path that is no folder is an input, whatever it is.
-    * A folder is walked, depth first, hidden files included. FIFOs, sockets and devices in it are passed over, files whose
-      `real_place` is in `skip` (a run's own outputs), and names that end in TEMPORARY_SUFFIX.
+    * A folder is walked, depth first, hidden files included. FIFOs, sockets and devices in it are passed over, and names
+      that end in TEMPORARY_SUFFIX. So are files whose `real_place` is in `skip` (a run's own outputs): each gives a note.
     * A URL is an object in a store, a folder of one, or a pattern of such names; `file://` stands before a path.
-    * Anything else with `*`, `?` or `[` in it is a pattern: `**` matches any number of folders. Matches count as
-      named, in the order of a walk. Nothing matched is an error.
+    * Anything else with `*`, `?` or `[` in it is a pattern: `**` matches any number of folders. Files and folders that
+      match count as named, in the order of a walk; anything else is passed over. Nothing matched is an error.
     * A list names paths and URLs, never patterns; those in `skip` are passed over. A list of nothing is an error.
     * An index names files and the records of them that are read.
 
     Raises FatalError for a list that cannot be read, and for a file in `foreign`: outputs, also in `skip`, at whose place
     a file lies that is no result of an earlier run, and so is an input that would be replaced.
     """
-    meanings = _Meanings(selection, OwnOutputs(skip, foreign))
+    own = OwnOutputs(skip, foreign)
+    meanings = _Meanings(selection, own)
     for argument in arguments:
         if isinstance(argument, PathList):
             yield from meanings.of_list(argument)
         elif isinstance(argument, RecordIndex):
-            yield from argument.find(meanings.of_indexed)
+            yield from argument.find(meanings.of_indexed, follow=selection.follow)
         elif argument == "-":
             yield Input("-", None, None)
         else:
             yield from meanings.of_name(argument)
+    yield from own.notes
 
 
 class _Meanings:
@@ -107,7 +109,7 @@ class _Meanings:
         if is_remote(url):
             from urnscan.inputs.url_inputs import find_remote  # noqa: PLC0415 (not loaded where no URL is read)
 
-            yield from find_remote(url, self._selection, self._own.places, is_pattern=may_be_pattern)
+            yield from find_remote(url, self._selection, self._own, is_pattern=may_be_pattern)
             return
         try:
             path = local_path(url)
@@ -117,18 +119,23 @@ class _Meanings:
             yield from self.of_name(path, may_be_pattern=may_be_pattern)
 
     def _of_pattern(self, pattern: str) -> Inputs:
-        match = None
+        is_matched = False
         for match in matches(pattern, self._own, follow=self._selection.follow):
             if isinstance(match, SourceError):
+                is_matched = True
                 yield match
                 continue
             try:
                 status = os.stat(match)
             except OSError as error:
+                is_matched = True
                 yield SourceError.from_os(name_of(match), error)
             else:
-                yield from self._of_existing(match, status)
-        if match is None:
+                # A FIFO would be waited for, and a device may be without end.
+                if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+                    is_matched = True
+                    yield from self._of_existing(match, status)
+        if not is_matched:
             yield SourceError(name_of(pattern), "no such file or folder, and no file matches it as a pattern")
 
     def _of_lines(self, paths: PathList) -> Iterator[Inputs | Callable[[], Inputs]]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from urnscan.errors import FatalError, SourceError
+from urnscan.errors import FatalError, SourceError, option
 from urnscan.stores.input import Input, Listed, name_of
 from urnscan.stores.urls import HTTP, in_folder, is_remote, local_path, parse_url
 
@@ -61,19 +61,31 @@ class RecordIndex:
         """The octets of all records, approximately: a record that is named twice counts twice."""
         return sum(sum(records[1::3]) for records in self.files.values())
 
-    def find(self, find: Callable[[str], Iterator[Listed | Input | SourceError]]) -> Iterator[Input | SourceError]:
-        """The files as inputs, in the order of their names, each with its extents; `find` finds the inputs of a path."""
+    def find(
+        self, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
+    ) -> Iterator[Input | SourceError]:
+        """The files as inputs, in the order of their names, each with its extents; `find` finds the inputs of a path.
+
+        `follow`: whether links below the place lead to files, too.
+        """
         from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
 
-        parts = (functools.partial(self._file, name, find) for name in sorted(self.files, key=os.fsencode))
+        parts = (
+            functools.partial(self._file, name, find, follow=follow) for name in sorted(self.files, key=os.fsencode)
+        )
         yield from self.errors
         yield from in_turn(part if is_remote(self.place) else part() for part in parts)
 
     def _file(
-        self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError]]
+        self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
     ) -> Iterator[Input | SourceError]:
         """The input of a file, and an error for each line whose record is not inside the file."""
         path = self._path(name)
+        if not (follow or is_remote(self.place)) and _has_link(local_path(self.place), name):
+            yield SourceError(
+                name_of(path), f"a link leads to it, and an index names no links; {option('follow')} reads it"
+            )
+            return
         source = next(find(path), None)
         if isinstance(source, SourceError):
             yield source
@@ -247,6 +259,11 @@ def _shown(text: str) -> str:
 
 def _wrong(source: str, line: int, reason: str) -> SourceError:
     return SourceError(name_of(source), f"line {line:,}: {reason}")
+
+
+def _has_link(folder: str, name: str) -> bool:
+    """Whether one of the parts of a name below a folder is a symbolic link."""
+    return any(map(os.path.islink, itertools.accumulate(name.split("/"), os.path.join, initial=f"{folder}/")))
 
 
 def _is_file(source: Input, name: str) -> bool:

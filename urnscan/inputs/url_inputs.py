@@ -1,9 +1,10 @@
 """URLs -> the inputs that they name: objects, those of folders, those that match a pattern."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from urnscan.errors import SourceError, SourceNote
+from urnscan.inputs.own_outputs import OwnOutputs
 from urnscan.inputs.selection import DELTA_LOG, LAKE, Selection, with_next
 from urnscan.stores.filesystems import open_store
 from urnscan.stores.input import Input
@@ -13,22 +14,22 @@ from urnscan.stores.urls import HTTP, Remote, Url, parse_url
 
 
 def find_remote(
-    argument: str, selection: Selection, skip: Collection[str], *, is_pattern: bool = True
+    argument: str, selection: Selection, own: OwnOutputs, *, is_pattern: bool = True
 ) -> Iterator[Input | SourceError]:
     """Find the inputs of a URL: an object, those of a folder, or those that match the URL if it may be a pattern.
 
-    A page of the web is a folder only if its title says that it lists one. `skip`: names of inputs to pass over.
+    A page of the web is a folder only if its title says that it lists one. `own` are passed over.
     """
     try:
-        yield from _Finder(parse_url(argument), selection, skip).find(is_pattern=is_pattern)
+        yield from _Finder(parse_url(argument), selection, own).find(is_pattern=is_pattern)
     except SourceError as error:
         yield error
 
 
 class _Finder:
-    def __init__(self, url: Url, selection: Selection, skip: Collection[str]) -> None:
+    def __init__(self, url: Url, selection: Selection, own: OwnOutputs) -> None:
         self._selection = selection
-        self._skip = skip
+        self._own = own
         self._name = url.name
         self._open(url)
 
@@ -91,7 +92,7 @@ class _Finder:
                     )
             elif len(parts) in next_positions and (is_walked or pattern[-1]):
                 source = self._input(entry)
-                if source.name not in self._skip:
+                if not self._own.has(source.name, source.name):
                     yield source
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:

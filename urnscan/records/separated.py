@@ -79,6 +79,8 @@ class SeparatedRecords(RecordReader):
             self._names = self._layout.names(header)
             ranks = [(RANKS[name.lower()], column) for column, name in enumerate(self._names) if name.lower() in RANKS]
             self._named_by = min(ranks)[1] if ranks else None
+            if header.fault:
+                yield Damaged(header.offset, f"the header, which names the columns: {header.fault}")
         for row in self._rows.read(buffer):
             if isinstance(row, Damaged):
                 yield row

@@ -112,7 +112,7 @@ class _DumpReader:
         self._formats = DumpFormats(policy.record, named)
         self._order = order
         self._records = records
-        self.reading: Reading = dataclasses.replace(options.reading, columns=())
+        self.reading: Reading = dataclasses.replace(options.reading, columns=(), results=False)
         self.dumps: list[Dump] = []
         self.empty: list[Input] = []
         self.spool: Spool | None = None

@@ -1,6 +1,6 @@
 """Tables -> columns of values: Parquet, Arrow, SQLite, and named fields of CSV and JSON.
 
-former_outputs: tables in text that an earlier run wrote, passed over.
+former_outputs: tables in text that an earlier run wrote, which are told.
 parquet: Parquet files.
 arrow: Arrow IPC files and streams.
 nested_text: columns of Arrow -> values of text, however deep they are nested.

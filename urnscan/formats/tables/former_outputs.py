@@ -1,17 +1,26 @@
-"""Tables in CSV, TSV and JSON Lines that an earlier run wrote: skipped, as each name in them would be counted again."""
+"""Tables in CSV, TSV and JSON Lines that an earlier run wrote: told, as each name in them counts again.
+
+They are scanned like any text: what begins like such a table may be anything.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from urnscan.errors import SourceNote
+from urnscan.errors import FormatError, SourceError, SourceNote
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
-from urnscan.formats.protocol import Table
+from urnscan.formats.encodings import as_text
+from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import Reader, begins
 
-REASON = "is a table that urnscan wrote, and is not scanned; --column names a column to scan"
-"""Text of the note about such a table."""
+_SCANNED = (
+    "looks like a table that urnscan wrote, and is scanned, so its names count once more: --exclude leaves it out, --column "
+    "names a column to scan"
+)
+_NO_DUMP = "is a table that urnscan wrote, and no dump of records: not read; --exclude leaves it out"
 
 _FIRST_COLUMNS = ("urn nid nss nid_status", "source member start line text", "cluster source member record")
 """Names of the first columns of the tables of classes, of occurrences and rejects, of clusters."""
@@ -42,8 +51,15 @@ def _is_output(head: bytes, layer: Layer) -> bool | None:
     return None if may_be else False
 
 
-def _pass_over(_: Reader, layer: Layer) -> Iterator[SourceNote]:
-    yield SourceNote(layer.name, REASON)
+def told(layer: Layer) -> SourceError:
+    """What is said of such a table."""
+    return SourceNote(layer.name, _SCANNED) if layer.reading.results else FormatError(layer.name, _NO_DUMP)
 
 
-FORM = Table(name="a table that urnscan wrote", open=_pass_over, recognise=_is_output, begins=b"\xef{")
+def _tell(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
+    yield told(layer)
+    if layer.reading.results:
+        yield as_text(Buffer.of(reader), layer)
+
+
+FORM = Archive(name="a table that urnscan wrote", open=_tell, recognise=_is_output, begins=b"\xef{")

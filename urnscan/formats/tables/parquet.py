@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.errors import SourceError, SourceNote
+from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
 from urnscan.formats.protocol import Table, looks_binary
-from urnscan.formats.tables.former_outputs import REASON
+from urnscan.formats.tables.former_outputs import told
 from urnscan.formats.tables.nested_text import FAILED, Tails, as_octets, choose, read_column, tails_of
 from urnscan.formats.tables.values import MOST_OCTETS, Failures, in_words, octets_of, path_of
 from urnscan.stores.reader import Reader, begins
@@ -93,8 +93,9 @@ class _Parquet:
     def read(self) -> Iterator[Values | SourceError]:
         """Read the chosen columns."""
         if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
-            yield SourceNote(self._layer.name, REASON)
-            return
+            yield told(self._layer)
+            if not self._layer.reading.results:
+                return
         schema = self._file.schema_arrow
         chosen, errors = choose(schema, self._layer)
         yield from errors
