@@ -12,6 +12,8 @@ from tests.support.examples import FEW
 from urnscan.dedup.join.components import SharedEdges, components
 from urnscan.dedup.review.decisions import AppliedDecisions, Decision, Decisions, read_decisions
 from urnscan.errors import FatalError
+from urnscan.tables.schemas import CLUSTERS
+from urnscan.tables.writers import open_table
 
 BOOKS = """id,isbn,title,edition,year
 b1,9780395363416,Inks and their makers,1st ed.,1998
@@ -83,6 +85,87 @@ class TestWords:
     def test_no_word(self, shelf):
         """A row without a decision is left to the rules."""
         assert outcome(shelf(dict.fromkeys(PROPOSED, ""), keep="last"))["b4"] == "kept"
+
+
+class TestAnyRecord:
+    """Each table of a run says enough of a record to decide about it, also if nothing about it is in doubt."""
+
+    @pytest.fixture
+    def run(self, tmp_path):
+        """A function that runs over BOOKS without a doubt, and one that gives a table with other words back to a run."""
+        dump = tmp_path / "shelf.csv"
+        dump.write_text(BOOKS)
+
+        def edited(rows):
+            path = tmp_path / "decided.csv"
+            with path.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, rows[0])
+                writer.writeheader()
+                writer.writerows(rows)
+            return path
+
+        return lambda **options: urnscan.deduplicate(dump, agree="none", force=True, **options), edited
+
+    def written(self, path):
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def clusters(self, found, path):
+        with open_table(path, CLUSTERS) as table:
+            for batch in found.clusters.to_batches():
+                table.write(batch)
+            table.complete({})
+            table.commit({})
+        return self.written(path)
+
+    def test_clusters(self, run, tmp_path):
+        """The table of -o: as it is, it changes nothing; a word in it does what it says."""
+        again, edited = run
+        before = again()
+        rows = self.clusters(before, tmp_path / "clusters.csv")
+        same = again(decisions=edited(rows))
+        assert (outcome(same), same.report.refused) == (outcome(before), [])
+        (first, *_) = [row for row in rows if row["decision"] == "removed"]
+        first["decision"] = "apart"
+        after = again(decisions=edited(rows))
+        assert outcome(after) == outcome(before) | {first["record_id"]: "apart"}
+        assert after.report.apart == 1
+
+    def test_mapping(self, run, tmp_path):
+        """A removal is undone in the table of --mapping, with a column for the word."""
+        again, edited = run
+        before = again(mapping=tmp_path / "mapping.csv")
+        rows = self.written(tmp_path / "mapping.csv")
+        assert len(rows) == before.report.duplicates == 3
+        kept = {row["kept_digest"] for row in rows}
+        assert kept == {row["digest"] for row in before.clusters.to_pylist() if row["kept"]}
+        after = again(decisions=edited([row | {"decision": "apart"} for row in rows[:2]]))
+        assert after.report.duplicates == 1
+        assert {outcome(after)[row["record_id"]] for row in rows[:2]} == {"apart"}
+
+    @pytest.mark.parametrize("review_all", [False, True])
+    def test_review(self, run, tmp_path, review_all):
+        """Without a doubt only --review-all shows anything, and that is every removal."""
+        again, edited = run
+        before = again(review=tmp_path / "review.csv", review_all=review_all)
+        rows = self.written(tmp_path / "review.csv")
+        removed = {name for name, decision in outcome(before).items() if decision == "removed"}
+        assert {row["record_id"] for row in rows if row["decision"] == "remove"} == (removed if review_all else set())
+        if review_all:
+            rows = [row | {"decision": "apart"} for row in rows if row["decision"] == "remove"]
+            assert again(decisions=edited(rows)).report.duplicates == 0
+
+    def test_together_without_component(self, run):
+        again, edited = run
+        rows = [{"source": "a", "member": "", "record": 1, "digest": "d0", "decision": "together"}]
+        with pytest.raises(FatalError, match="line 2: together needs the column component"):
+            again(decisions=edited(rows))
+
+
+def test_review_all_needs_a_review(tmp_path):
+    (tmp_path / "shelf.csv").write_text(BOOKS)
+    with pytest.raises(FatalError, match="review_all says what review shows"):
+        urnscan.deduplicate(tmp_path / "shelf.csv", review_all=True)
 
 
 class TestChecks:

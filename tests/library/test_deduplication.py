@@ -207,10 +207,13 @@ class TestDeduplicated:
         found = urnscan.deduplicate(*names, mapping=place, keep=keep, agree="none")
         rows = found.clusters.to_pylist()
         kept = {row["cluster"]: row for row in reversed(rows) if row["kept"]}
-        shared = "source member record record_id start cluster joined_by".split()
+        shared = "source member record record_id start cluster joined_by digest".split()
         expected = [
             {name: row[name] for name in shared}
-            | {f"kept_{name}": kept[row["cluster"]][name] for name in ("source", "member", "record", "record_id")}
+            | {
+                f"kept_{name}": kept[row["cluster"]][name]
+                for name in ("source", "member", "record", "record_id", "digest")
+            }
             for row in rows
             if not row["kept"]
         ]

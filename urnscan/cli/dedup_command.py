@@ -83,6 +83,7 @@ _OUTPUT = {
         "proposed for each and why, in a format as -o; a name that ends in .html: as a page, which saves what is "
         "decided there for --decisions",
     ),
+    "--review-all": flag("with --review: show every removal, and not only what is in doubt"),
     "--candidates": option(
         "FILE",
         "write pairs of records that share no key, but author, year and nearly the title, in a format as -o; they are "
@@ -198,6 +199,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
             mapping=files.sink("mapping"),
             review=review,
             review_page=review_page,
+            review_all=arguments.review_all,
             candidates=files.sink("candidates"),
             dumps=files.files.get("deduplicated"),
             removed=files.files.get("removed"),

@@ -23,7 +23,6 @@ from urnscan.dedup.join.choose_kept import (
 from urnscan.dedup.join.components import OTHER, SURE, Flags, Numbers, Pair, SharedEdges, components
 from urnscan.dedup.join.contradictions import ComponentSplitter, SplitComponents
 from urnscan.dedup.join.never_join import NeverJoinedWorks
-from urnscan.dedup.join.split_component import TOO_LARGE
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.read.read_dumps import ReadDumps
 from urnscan.dedup.review.decisions import AppliedDecisions
@@ -73,11 +72,12 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         if decisions is not None:
             decisions.check(rank)
         is_apart = reasons > 0 if decisions is None else (reasons > 0) | decisions.are(APART)
+        decision = _decision(cluster, rank, is_apart)
         clustering = Clustering(
             records=records,
             cluster=cluster,
             rank=rank,
-            decision=_decision(cluster, rank, is_apart),
+            decision=decision,
             reasons=reasons,
             joins=all_joined.joins(cluster, reading.records.edges.count),
             descriptions=descriptions,
@@ -85,7 +85,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
                 "common": all_joined.common,
                 "clusters": int(cluster.max(initial=0)),
                 "duplicates": int(np.count_nonzero(rank > 1)),
-                "apart": int(np.count_nonzero(reasons & ~np.uint16(TOO_LARGE))),
+                "apart": int(np.count_nonzero(decision == DECISIONS.index("apart"))),
                 "refused": [] if decisions is None else decisions.refused,
                 "too_large": too_large,
             },

@@ -16,10 +16,10 @@ from urnscan.dedup.compare.unpacked_descriptions import SHOWN, unpacked
 from urnscan.dedup.join.component_batches import Bits
 from urnscan.dedup.join.components import Flags, Numbers
 from urnscan.dedup.join.split_component import REASONS
-from urnscan.dedup.read.batches import ROWS as ROWS_READ
 from urnscan.dedup.read.batches import only_names
 from urnscan.dedup.read.read_dumps import ReadDumps
 from urnscan.dedup.reread import Dump
+from urnscan.dedup.review.review_table import shown_digests
 from urnscan.dedup.write.copies import Places
 from urnscan.records.keys import always
 from urnscan.tables.schemas import CLUSTERS, REVIEW
@@ -29,7 +29,7 @@ DECISIONS = ("alone", "kept", "removed", "apart")
 """Decisions of a run about a record: it shares no key; it is kept in place of others; it is removed for another; it shares
 keys, but is the only one of its cluster.
 """
-_ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), ROWS_READ.field("digest")])
+_ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition")])
 _REASON_TEXTS = [
     " ".join(name for at, name in enumerate(REASONS) if bits_ >> at & 1) for bits_ in range(1 << len(REASONS))
 ]
@@ -96,13 +96,17 @@ class Clustering:
         if self.descriptions is not None:
             self.descriptions.close()
 
-    @property
-    def is_doubtful(self) -> Flags:
-        """Whether a component holds records that share a key and are not in one cluster, by its number."""
-        return np.bincount(self.records.component, self.reasons > 0, minlength=1) > 0
+    def has_doubt(self, *, or_removal: bool) -> Flags:
+        """Whether a component holds records that share a key and are not in one cluster, by its number; with `or_removal`,
+        also whether a record of it is removed.
+        """
+        is_seen = self.reasons > 0
+        if or_removal:
+            is_seen |= self.rank > 1
+        return np.bincount(self.records.component, is_seen, minlength=1) > 0
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """CLUSTERS rows of all records, with edition and digest after them; each batch with its dump.
+        """CLUSTERS rows of all records, with the edition after them; each batch with its dump.
 
         Raises FatalError.
         """
@@ -124,13 +128,14 @@ class Clustering:
                 "decision": _named(self.decision[span].astype(np.int32), DECISIONS),
                 "reason": _named(self.reasons[span].astype(np.int32), _REASON_TEXTS),
                 "component": number_array(self.records.component[span].astype(np.int64)),
+                "digest": shown_digests(numbers(rows.column("digest"))),
                 **self._scattered(span, described),
             }
             yield dump, pa.RecordBatch.from_arrays([columns[name] for name in _ROWS.names], schema=_ROWS)
             edge += len(names.values)
 
     def kept(self) -> Iterator[pa.RecordBatch]:
-        """Cluster and names of the records that are kept in place of others. Raises FatalError."""
+        """Cluster, names and digests of the records that are kept in place of others. Raises FatalError."""
         for dump, span, rows in self.records.batches():
             columns = {
                 "cluster": number_array(self.cluster[span].astype(np.int64)),
@@ -138,6 +143,7 @@ class Clustering:
                 "member": _repeated(dump.member, len(rows)),
                 "record": rows.column("record"),
                 "record_id": rows.column("record_id"),
+                "digest": shown_digests(numbers(rows.column("digest"))),
             }
             is_kept = flag_array(self.decision[span] == DECISIONS.index("kept"))
             yield pa.RecordBatch.from_pydict(columns).filter(is_kept)

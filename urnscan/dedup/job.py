@@ -78,7 +78,7 @@ class DedupReport:
     unknown: Sequence[str] = ()
     """Names of the dumps without a field that is known to contain identifiers, so that every URN in them counts."""
     apart: int = 0
-    """Records that share a URN with a record of another cluster, as descriptions contradict each other."""
+    """Records that share a key, and are the only ones of their cluster: those whose `decision` is `apart`."""
     refused: Sequence[tuple[int, str]] = ()
     """Rows of `decisions` that were not applied: the line, and why not."""
     too_large: Sequence[tuple[str, int]] = ()
@@ -198,7 +198,7 @@ def run(
         report.left_out = reading.records.occurrences.left_out if options.leaves_out else None
         chosen = None if outputs.page is None else _report_clusters(clustering, reading)
         redirects = None if outputs.mapping is None else Redirects(clustering)
-        review = Review(clustering.is_doubtful) if outputs.has_review else None
+        review = Review(clustering.has_doubt(or_removal=outputs.review_all)) if outputs.has_review else None
         takers = [collector.take for collector in (review, chosen) if collector is not None]
         if outputs.clusters is not None or redirects is not None or takers:
             progress.on_stage(Stage("writing", report.records, ROWS))
@@ -236,6 +236,8 @@ def run(
 
 def _check(policy: Policy, outputs: Outputs) -> None:
     """Raise FatalError for options that do not go together."""
+    if outputs.review_all and not outputs.has_review:
+        raise FatalError(f"{option('review_all', None)} says what {option('review', None)} shows: name a file for it")
     if policy.carry and outputs.dumps is None:
         raise FatalError(f"{option('carry')} changes what {option('deduplicated')} writes: name a file for it")
 

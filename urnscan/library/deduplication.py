@@ -20,7 +20,7 @@ from urnscan.display.text import html_counts, html_failures, html_hints, html_ta
 from urnscan.errors import checks_options
 from urnscan.library.shared import as_frame, as_table, watched
 from urnscan.records.keys import URN
-from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
+from urnscan.run.options import Named, Options, as_flag, local_name, named_inputs, read_options
 from urnscan.run.tasks import plan_size
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.tables.metadata import KEY
@@ -94,6 +94,7 @@ def deduplicate(
     removed: str | os.PathLike[str] | None = None,
     mapping: str | os.PathLike[str] | None = None,
     review: str | os.PathLike[str] | None = None,
+    review_all: bool = False,
     candidates: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: bool | None = None,
@@ -133,7 +134,8 @@ def deduplicate(
 
     `deduplicated` is a file or a folder for the dumps without duplicates, `removed` one for the duplicates.
     The next three are files, in the format that the suffix of the name chooses. `mapping` is the table from removed
-    records to kept ones. `review` has the records with doubtful decisions; if its name ends in .html, it is a page.
+    records to kept ones. `review` has the records with doubtful decisions; if its name ends in .html, it is a page. With
+    `review_all`, it has every removal, too.
     `candidates` has pairs of records that share no key and may be the same. With `force`, existing outputs are replaced.
     `decisions` is the path of a table of `review` that people have edited, `never_join` that of a table with pairs of
     identifiers whose records are never joined.
@@ -150,7 +152,7 @@ def deduplicate(
     >>> result.report.records, result.report.duplicates
     (5, 1)
     >>> result.clusters.select(["record_id", "cluster", "kept"]).slice(1, 1).to_pylist()
-    [{'record_id': '990000102', 'cluster': 1, 'kept': False}]
+    [{'record_id': '990000102', 'cluster': 1, 'kept': True}]
     """
     policy, options = read_options(locals(), Policy, Options)
     inputs = named_inputs(dumps)
@@ -167,6 +169,7 @@ def deduplicate(
             mapping=files["mapping"].write if "mapping" in files else None,
             review=review_table,
             review_page=review_page,
+            review_all=as_flag("review_all", review_all),
             candidates=files["candidates"].write if "candidates" in files else None,
             dumps=files.get("deduplicated"),
             removed=files.get("removed"),

@@ -23,7 +23,7 @@ _NAMES = {
     pa.int32(): "position length last_source publication_year",
     pa.int64(): "row start kept_record line occurrence_count source_count spelling_count first_start sources "
     "cluster record cluster_rank component",
-    pa.string(): "member text urn message nss first_source first_member problem record_id kept_record_id title author edition digest "
+    pa.string(): "member text urn message nss first_source first_member problem record_id kept_record_id title author edition digest kept_digest "
     "r_component q_component f_component",
     _DICTIONARY: "mime source kept_source kept_member column_name nid via resolver reason nid_status decision format",
     _URNS: "urns other_keys joined_by",
@@ -101,7 +101,7 @@ FREQUENCIES = _schema("urn occurrence_count")
 
 CLUSTERS = _schema(
     "cluster source member record record_id start length urns other_keys joined_by cluster_rank kept decision reason component "
-    "title publication_year format author",
+    "title publication_year format author digest",
     nullable=(*_NULLABLE, "start", "length", "reason", "author"),
     member=_DICTIONARY,
     length=pa.int64(),
@@ -109,7 +109,8 @@ CLUSTERS = _schema(
 """One row per record of a dump, in the order of the inputs, then of the records."""
 
 MAPPING = _schema(
-    "source member record record_id start kept_source kept_member kept_record kept_record_id cluster joined_by",
+    "source member record record_id start kept_source kept_member kept_record kept_record_id cluster joined_by digest "
+    "kept_digest",
     nullable=(*_NULLABLE, "start"),
     member=_DICTIONARY,
 )
@@ -122,7 +123,7 @@ REVIEW = _schema(
     member=_DICTIONARY,
     decision=pa.string(),
 )
-"""One row per record of a component with a doubtful decision, sorted by component, then by cluster and rank."""
+"""One row per record of a component that people should see, sorted by component, then by cluster and rank."""
 
 _OF_CANDIDATES = "title author publication_year format source member record record_id".split()
 CANDIDATES = pa.schema(

@@ -230,7 +230,7 @@ class _DumpReader:
             dump.own,
             policy.keys if policy.has_keys else (),
             policy.needs_descriptions or outputs.candidates is not None,
-            outputs.has_review or policy.decisions is not None,
+            outputs.has_digests or policy.decisions is not None,
         )
 
     def _begin(self, dump: Dump) -> None:

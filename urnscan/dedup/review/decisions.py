@@ -21,7 +21,9 @@ from urnscan.errors import ArgumentError, FatalError
 
 _CODES = {REMOVE: 1, KEEP: 2, TOGETHER: 3, APART: 4}
 """Words by how much they save: of two words about one work, the greater one counts."""
-_NEEDED = ("decision", "component", "source", "member", "record", "digest")
+_OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
+"""Words of the table of clusters, and what a person means who leaves them there."""
+_NEEDED = ("decision", "source", "member", "record", "digest")
 
 
 class Decision(NamedTuple):
@@ -47,7 +49,8 @@ class Decisions:
 
 
 def read_decisions(path: str | os.PathLike[str]) -> Decisions:
-    """Read a table of `--review` whose column `decision` people have edited: CSV, or TSV, as spreadsheets save it.
+    """Read a table whose column `decision` people have edited: CSV, or TSV, as spreadsheets save it. It is one of
+    `--review` or of clusters, or any other with the same columns.
 
     Raises FatalError, with the line, for a file that cannot be read or is no such table.
     """
@@ -73,8 +76,11 @@ def decisions_of(value: object) -> Decisions | None:
 
 def _rows(table: UserTable) -> Iterator[tuple[tuple[str, str], Decision]]:
     """Rows of the table with a decision: source and member, and the rest. Raises FatalError."""
-    for where, line, cells in table.rows(_NEEDED, "urnscan dedup --review FILE.csv writes such a table"):
+    for where, line, cells in table.rows(
+        _NEEDED, "urnscan dedup --review FILE.csv writes such a table", ("component",)
+    ):
         word = cells["decision"].strip().lower()
+        word = _OF_RUNS.get(word, word)
         if not word:
             continue
         if word not in _CODES:
@@ -83,6 +89,8 @@ def _rows(table: UserTable) -> Iterator[tuple[tuple[str, str], Decision]]:
             )
         if not (cells["record"].isascii() and cells["record"].isdigit()):
             raise FatalError(f"{where}: record is {cells['record']!r}, and no number")
+        if word == TOGETHER and not cells["component"]:
+            raise FatalError(f"{where}: {TOGETHER} needs the column component: the same word there joins the records")
         decision = Decision(line, word, cells["component"], int(cells["record"]), cells["digest"])
         yield (cells["source"], cells["member"]), decision
 

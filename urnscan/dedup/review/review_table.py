@@ -1,13 +1,14 @@
-"""The table for people who decide: all records of doubtful components."""
+"""The table for people who decide: all records of the components that they should see."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.compiled.arrow import flag_array, number_array, numbers
+from urnscan.compiled.arrow import flag_array, number_array, numbers, string_array
 from urnscan.dedup.join.components import Flags
 from urnscan.dedup.reread import Dump
 from urnscan.tables.schemas import REVIEW
@@ -18,9 +19,20 @@ KEEP, REMOVE, APART, TOGETHER = "keep", "remove", "apart", "together"
 _PROPOSED = {"alone": APART, "kept": KEEP, "removed": REMOVE, "apart": APART}
 
 
+def shown_digests(digests: npt.NDArray[np.int64]) -> pa.StringArray:
+    r"""Digests as tables have them: no spreadsheet treats one as a number.
+
+    >>> shown_digests(np.array([0, -1])).to_pylist()
+    ['d0000000000000000', 'dffffffffffffffff']
+    """
+    shown = np.full((len(digests), 17), ord("d"), np.uint8)
+    shown[:, 1:] = np.frombuffer(digests.astype(">i8").tobytes().hex().encode(), np.uint8).reshape(-1, 16)
+    return string_array(shown.ravel(), np.arange(len(digests) + 1, dtype=np.int32) * np.int32(17))
+
+
 def shown_digest(digest: int) -> str:
-    """A digest as the table has it: no spreadsheet treats it as a number."""
-    return f"d{digest % (1 << 64):016x}"
+    """A digest as `shown_digests` has it."""
+    return str(shown_digests(np.array([digest]))[0])
 
 
 def review_rows(table: pa.RecordBatch) -> pa.RecordBatch:
@@ -29,27 +41,26 @@ def review_rows(table: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class Review:
-    """Collects the records of doubtful components, in memory, to give them by component and cluster."""
+    """Collects the records of some components, in memory, to give them by component and cluster."""
 
-    def __init__(self, is_doubtful: Flags) -> None:
-        """`is_doubtful`: whether a component is, by its number."""
-        self._is_doubtful = is_doubtful
+    def __init__(self, is_shown: Flags) -> None:
+        """`is_shown`: whether people should see a component, by its number."""
+        self._is_shown = is_shown
         self._batches: list[pa.RecordBatch] = []
         self.dumps: list[Dump] = []
         """Dumps with such records, by the numbers in the column `dump` of `table`."""
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
-        """Collect what is in doubt of the rows of `Clustering.rows`, all of this dump."""
-        doubtful = rows.filter(flag_array(self._is_doubtful[numbers(rows.column("component"))]))
-        if not len(doubtful):
+        """Collect what people should see of the rows of `Clustering.rows`, all of this dump."""
+        shown = rows.filter(flag_array(self._is_shown[numbers(rows.column("component"))]))
+        if not len(shown):
             return
-        proposed = [_PROPOSED[decision] for decision in doubtful.column("decision").to_pylist()]
+        proposed = [_PROPOSED[decision] for decision in shown.column("decision").to_pylist()]
         if not self.dumps or self.dumps[-1] is not dump:
             self.dumps.append(dump)
-        columns = {name: doubtful.column(name) for name in (*REVIEW.names, "cluster_rank", "length")}
-        columns["dump"] = number_array(np.full(len(doubtful), len(self.dumps) - 1, np.int32))
+        columns = {name: shown.column(name) for name in (*REVIEW.names, "cluster_rank", "length")}
+        columns["dump"] = number_array(np.full(len(shown), len(self.dumps) - 1, np.int32))
         columns["decision"] = pa.array(proposed, pa.string())
-        columns["digest"] = pa.array(map(shown_digest, numbers(doubtful.column("digest")).tolist()), pa.string())
         self._batches.append(pa.RecordBatch.from_pydict(columns))
 
     def table(self) -> pa.RecordBatch | None:

@@ -29,8 +29,11 @@ class UserTable:
         """The SHA-256 of the file, in hexadecimal digits."""
         return hashlib.sha256(self.octets).hexdigest()
 
-    def rows(self, columns: Sequence[str], hint: str) -> Iterator[tuple[str, int, Mapping[str, str]]]:
-        """The place of each row for messages (`a.csv: line 3`), its line, and its cells in these columns.
+    def rows(
+        self, columns: Sequence[str], hint: str, optional: Sequence[str] = ()
+    ) -> Iterator[tuple[str, int, Mapping[str, str]]]:
+        """The place of each row for messages (`a.csv: line 3`), its line, and its cells in these columns; empty in an
+        `optional` one that is not there.
 
         Raises FatalError, with the line, if it is no CSV in UTF-8, or has not all columns; then it gives the hint.
         """
@@ -44,7 +47,7 @@ class UserTable:
             if missing := [column for column in columns if column not in (rows.fieldnames or ())]:
                 raise FatalError(f"{self.path}: has no column {missing[0]}: {hint}")
             for row in rows:
-                cells = {column: _as_written(row[column] or "") for column in columns}
+                cells = {column: _as_written(row.get(column) or "") for column in (*columns, *optional)}
                 yield f"{self.path}: line {rows.line_num:,}", rows.line_num, cells
         except csv.Error as error:
             raise FatalError(f"{self.path}: line {rows.line_num:,}: is no CSV: {error}") from None

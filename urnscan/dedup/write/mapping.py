@@ -12,7 +12,7 @@ from urnscan.compiled.arrow import number_array, numbers
 from urnscan.dedup.clustering import Clustering
 from urnscan.tables.schemas import MAPPING
 
-_KEPT = "source member record record_id".split()
+_KEPT = "source member record record_id digest".split()
 
 
 class Redirects:

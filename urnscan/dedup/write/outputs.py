@@ -212,6 +212,8 @@ class Outputs:
     """Takes batches of REVIEW rows, in order."""
     review_page: Callable[[bytes], object] | None = None
     """Takes the octets of the page of review, in blocks."""
+    review_all: bool = False
+    """Whether the review has every removal, and not only what is in doubt."""
     candidates: Callable[[pa.RecordBatch], None] | None = None
     """Takes batches of CANDIDATES rows, in order."""
     dumps: Dumps | None = None
@@ -237,5 +239,11 @@ class Outputs:
 
     @property
     def has_review(self) -> bool:
-        """Whether the records that are in doubt are written, to a table or a page."""
+        """Whether records are written for people to decide, to a table or a page."""
         return self.review is not None or self.review_page is not None
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether the digests of records are written."""
+        tables = (self.clusters, self.mapping, self.candidates)
+        return self.has_review or any(table is not None for table in tables)
