@@ -236,6 +236,7 @@ READERS = {
     "marc-lines": marc_lines(r"(\w{3}) (..)(?= \$)", r" \$(.) "),
     "aleph": marc_lines(r"\d{9} (\w{3})(..) L ", r"\$\$(.)"),
     "nbib": tagged(r"^([A-Z]+) *- (.*)", {"ISBN": "isbn", "LID": "doi", "AID": ""}),
+    "ovid": tagged(r"^([A-Z]+) *- (.*)", {"DO": "doi", "UR": ""}),
     "enw": tagged(r"^%(\S) (.*)", {"@": "isbn", "R": "doi", "U": ""}),
     "ciw": lambda octets: tagged(r"^([A-Z]{2}) (.*)", {"DI": "doi"}, "ER \n\n")(octets.removesuffix(b"\nEF\n")),
     "marcxml": marcxml,

@@ -124,7 +124,13 @@ RIS = [
     *[
         "TY  - BOOK\r\n",
         "TY  - JOUR\n",
+        "TY  -\tJOUR\r",
+        "TY - JOUR\n",
         "ER  - \r\n",
+        "ER  -\r",
+        "1. \n",
+        "\ufeff",
+        "Record #1 of 2\n",
         "ER  -\n",
         "SN  - 978\n",
         "UR  - urn:a:b\n  https://c\n",
@@ -144,6 +150,7 @@ NBIB = [
     "PMC -\n",
     "x",
 ]
+OVID = ["<1. >\n", "<2. >\r\n", "<3. >x\n", "TI  - A lamp\n", "      goes on\r", "DO  - 10.1/a\n", "\n", "UI  - 1\n"]
 ENW = ["%0 Book\n", "%T A lamp\r\n", "goes on\n", "%@ 978\n", "%R 10.1/a\n", "\n", "%", "%0", "%0 \n", " "]
 CIW = [
     "FN X\n",
@@ -225,6 +232,7 @@ PIECES = {
     "ntriples": TRIPLES,
     "ris": RIS,
     "nbib": NBIB,
+    "ovid": OVID,
     "enw": ENW,
     "ciw": CIW,
     "mrk": MRK,

@@ -11,12 +11,12 @@ from tests.support.reading import keys_of, read_from, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
+from urnscan.records.citations import RisRecords, is_ris
 from urnscan.records.fields import Own
 from urnscan.records.format_registry import FORMATS
 from urnscan.records.identifiers import as_text
 from urnscan.records.keys import kinds
 from urnscan.records.record import Record
-from urnscan.records.tagged import RisRecords, is_ris
 
 LINES = [
     *[b"TY  - BOOK\r\n", b"TY  - JOUR\n", b"ER  - \r\n", b"ER  - \n", b"ER  -\n", b"\n", b"\r\n", b"\xef\xbb\xbf"],
@@ -111,7 +111,7 @@ def test_own_identifiers():
     (record,) = read(b"TY  - book\r\n" + lines + b"N1  - urn:x:3\nUR  - \nER  - \r\n", own=True)
     assert record.texts == ()
     assert [*record.own] == [
-        Own("978-3-99999-063-7 (pbk.)\r\n  978-3-99999-064-4", "isbn"),
+        Own("978-3-99999-063-7 (pbk.)\n  978-3-99999-064-4", "isbn"),
         Own("10.5555/1", "doi"),
         Own("Thesis", "doi"),
         Own("urn:x:1"),

@@ -504,6 +504,21 @@ def _nbib_tags(entry: Entry) -> list[tuple[str, str]]:
     return tags + [("AB", note) for note in entry.notes] + [("CIN", urn) for urn in entry.others] + [("OT", VOCABULARY)]
 
 
+def _ovid_tags(entry: Entry) -> list[tuple[str, str]]:
+    tags = [("UI", entry.number), ("TI", entry.title), ("AU", entry.creator), ("YR", str(entry.year))]
+    tags += [("DO", text) for text in entry.of("doi")] + [("UR", text) for text in entry.of("urn", "link")]
+    return tags + [("AB", note) for note in entry.notes] + [("RF", urn) for urn in entry.others] + [("MH", VOCABULARY)]
+
+
+def _ovid(rng: random.Random, entries: Sequence[Entry]) -> Written:
+    """Records of `_tagged`, each behind a line with its number."""
+    written = _tagged(lambda tag: f"{tag:4}- ", (b"", b"\n"), _ovid_tags, rng, entries)
+    records = [
+        b"<%d. >\nVN  - Ovid Technologies\n%b" % (number, octets) for number, octets in enumerate(written.records, 1)
+    ]
+    return Written(records, between=written.between, tail=written.tail)
+
+
 def _enw_tags(entry: Entry) -> list[tuple[str, str]]:
     tags = [("0", "Book"), ("T", entry.title), ("A", entry.creator), ("D", str(entry.year)), ("F", entry.number)]
     tags += [("@", text) for text in entry.of("isbn")] + [("R", text) for text in entry.of("doi")]
@@ -664,6 +679,7 @@ WRITERS: Mapping[str, Writer] = {
         native=_BOOK,
         write=partial(_tagged, lambda tag: f"{tag:4}- ", (b"", b"\n"), _nbib_tags),
     ),
+    "ovid": Writer(suffix=".ovd", native=frozenset({"doi"}), write=_ovid),
     "enw": Writer(suffix=".enw", native=_BOOK, write=partial(_tagged, lambda tag: f"%{tag} ", (b"", b"\n"), _enw_tags)),
     "ciw": Writer(
         suffix=".ciw",

@@ -26,7 +26,8 @@ json_records: JSON Lines and arrays, also inside objects.
 separated: CSV, TSV.
 named_values: values with names, in JSON and in CSV.
 triples: N-Triples, N-Quads.
-tagged: lines with tags: RIS, PubMed, EndNote, Web of Science.
+tagged: lines with tags.
+citations: references in such lines: RIS, PubMed, Ovid, EndNote, Web of Science.
 marc_lines: MARC in such lines: MarcEdit, yaz-marcdump, Aleph.
 bibtex: BibTeX.
 lines: any text, line by line.

@@ -19,7 +19,7 @@ from urnscan.records.decoded_text import decoded
 from urnscan.records.format import Format
 from urnscan.records.marc_fields import LEADERS, MarcFields, SplitField
 from urnscan.records.record import Cut, Record
-from urnscan.records.tagged import Layout, TaggedRecords, begins_with
+from urnscan.records.tagged import LINE_END, Layout, TaggedRecords, begins_with, to_line_end, with_line_feeds
 
 _TAG = rb"[0-9A-Z]{3}"
 
@@ -47,7 +47,7 @@ class MarcLineRecords(TaggedRecords):
 
     def fields_of(self, octets: bytes) -> MarcFields:
         """The fields of a record."""
-        fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(octets)]
+        fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(with_line_feeds(octets))]
         leaders = [value for tag, value in fields if tag in LEADERS] or [octets[: self.leader]]
         return MarcFields(self._split(leaders[0])[0], fields, self._split)
 
@@ -56,7 +56,7 @@ class MarcLineRecords(TaggedRecords):
         offset, octets, _ = cut
         texts = (self._text_to_search(octets),) if self.has_texts else ()
         marc = self.fields_of(octets).octets(self.marc.tags)
-        return Record(offset, octets, self._name(octets), texts, marc=marc)
+        return Record(offset, octets, self._name(with_line_feeds(octets)), texts, marc=marc)
 
     def _text_to_search(self, octets: bytes) -> bytes:
         # A URN may follow its code without white space. Without 1F, the code would be a letter before the URN.
@@ -66,7 +66,7 @@ class MarcLineRecords(TaggedRecords):
         return self._split(value)[0]
 
     def _split(self, value: bytes) -> SplitField:
-        text = value.decode("utf-8", "replace").rstrip("\r\n")
+        text = value.decode("utf-8", "replace").rstrip("\n")
         first, *subfields = self.sign.split(text)
         if not subfields:
             return text[self.indented :].replace(self.blank, " "), ()
@@ -87,8 +87,8 @@ class YazRecords(MarcLineRecords):
     blank, sign, leader = " ", re.compile(r" \$([0-9a-z]) "), 24
     layout = Layout(
         begins="a leader",
-        first=rb"[0-9 ]{5}[a-z ][ -~]{14}45[ -~]{2}\r?\n(?=" + _TAG + rb" )",
-        until=rb"\r?\n",
+        first=rb"[0-9 ]{5}[a-z ][ -~]{14}45[ -~]{2}" + LINE_END + rb"(?=" + _TAG + rb" )",
+        until=LINE_END,
         tag=_TAG,
         after=rb" ",
         names=("001",),
@@ -108,8 +108,8 @@ class AlephRecords(MarcLineRecords):
         names=("001",),
     )
 
-    def _name(self, octets: bytes) -> str | None:
-        return super()._name(octets) or octets[:9].decode()
+    def _name(self, lines: bytes) -> str | None:
+        return super()._name(lines) or lines[:9].decode()
 
     def _end(self, buffer: Buffer) -> tuple[int, bool]:
         """Distance to the first line that has another number, or begins a record with the same number."""
@@ -122,7 +122,7 @@ class AlephRecords(MarcLineRecords):
                 if tag in seen:
                     return end, True
                 seen.add(tag)
-            end = buffer.find(b"\n", end) + 1
+            end = to_line_end(buffer, end)
             if not end or not (buffer.has(end + 13) or buffer.has(end + 1)):
                 return 0, False
             if not buffer.octets.startswith(number, buffer.at + end):
@@ -131,7 +131,7 @@ class AlephRecords(MarcLineRecords):
 
 is_marc_edit = partial(begins_with, MarcEditRecords.layout.first_line)
 # yaz-marcdump warns between records, in brackets or in comments.
-is_yaz = partial(begins_with, re.compile(rb"(?:(?:\(|<!--)[^\n]*+\n)*+" + YazRecords.layout.first))
+is_yaz = partial(begins_with, re.compile(rb"(?:(?:\(|<!--)[^\r\n]*+" + LINE_END + rb")*+" + YazRecords.layout.first))
 is_aleph = partial(begins_with, AlephRecords.layout.first_line)
 
 

@@ -25,15 +25,15 @@ _ROWS, _FEWEST = 3, 2
 _LONGEST_NAME = 100
 # Beginnings of other formats, and of comments.
 _OTHER = re.compile(rb"\s*[<{\[@%#]")
-# Fields of MARC in lines.
-_MARC = re.compile(rb"(?:=?LDR|00[0-9])[\t ]")
+# Fields of MARC in lines, and of references in lines.
+_TAGGED = re.compile(rb"(?:=?LDR|00[0-9])[\t ]|\s*+[A-Z][A-Z0-9]{1,3}[ \t]{0,2}-[ \t\r\n]")
 
 
 def is_separated(head: bytes, name: str) -> bool | None:
     """Whether a dump is a table: by its file name, or because its first rows have as many values as the header has names."""
     unknown = None if len(head) < HEAD else False
     head = head.removeprefix(MARK)
-    other = _OTHER.match(head) or _MARC.match(head)
+    other = _OTHER.match(head) or _TAGGED.match(head)
     if name.endswith(_NAMES):
         return not other if head.strip() else unknown
     if other:

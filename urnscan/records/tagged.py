@@ -1,13 +1,8 @@
-"""Records whose fields are lines with tags: one reader for all formats, and the layout of each format of references.
+"""Records whose fields are lines with tags: one reader for all formats, by the layout of each format.
 
-* RIS (RIS Format Specifications, Research Information Systems, 2001; the tags by type of reference, 2011): from a line with
-  TY to a line with ER. After the two characters of a tag come two spaces, a hyphen and a space; some programs leave out the
-  last space before a line end.
-* MEDLINE, the format of PubMed: from `PMID- ` up to the next one.
-* The import format of EndNote and Refer: from `%0 ` up to the next one.
-* The field tagged format of Web of Science: from PT to ER. FN and VR come before the records, EF after them.
-
-A line without a tag continues the line before it. MARC in lines is in `marc_lines`.
+The layouts of references are in `citations`, those of MARC in lines in `marc_lines`. A line without a tag continues the line
+before it. A line ends with LF, CR LF or CR. Between records may be byte order marks, of files that were joined, and lines
+without a tag: numbers, names of providers.
 """
 
 from __future__ import annotations
@@ -18,20 +13,25 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import ClassVar
 
-from urnscan.framing.buffer import LONGEST, MARK, Buffer
-from urnscan.framing.lines import Damaged, lines, too_long
+from urnscan.framing.buffer import HEAD, LONGEST, MARK, Buffer
+from urnscan.framing.lines import Damaged, parts, too_long
 from urnscan.records import description
 from urnscan.records.decoded_text import first_name
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_value
-from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
 # Octets of a tag, with those to which a pattern of the first line looks ahead.
 _LONGEST_TAG = 64
 # So many octets without a line end may be the beginning of a first line.
 _FIRST_LINE = 64
-_BLANK = re.compile(rb"[\r\n]++")
+LINE_END = rb"(?:\r\n?+|\n)"
+"""Pattern of a line end."""
+_LINE_END = re.compile(LINE_END)
+# Beginning of a line, with the last octet of the line end before it.
+_BEGIN = rb"(?:\A|[\r\n])"
+_BETWEEN = re.compile(rb"(?:[\r\n]|" + MARK + rb"){1,256}+")
+_LEADING = re.compile(rb"(?:\s|" + MARK + rb")*+")
 # An address in a new line is a new value. Without an address, a line end may be inside a value, or in a list.
 _ANOTHER = re.compile(r"\n(?=[^\S\n]*+[A-Za-z][A-Za-z0-9+.\-]*+:)")
 
@@ -48,6 +48,8 @@ class Layout:
     """Pattern of the last line of a record. Empty: a record has no special last line, and ends before `until`."""
     until: bytes = b""
     """Pattern of the line after a record without a special last line. Empty: the first line of the next record."""
+    following: bytes = b""
+    """Pattern of the first line of the next record, if `first` also fits other lines of a record."""
     ends: str = ""
     """Tag with which a record ends, for messages."""
     before: bytes = b""
@@ -60,6 +62,23 @@ class Layout:
     """Pattern of lines with tags outside of records."""
     names: tuple[str, ...]
     """Tags that contain the name of a record, the best first."""
+    untyped: Layout | None = None
+    """Layout of dumps whose records end with the last line, but do not begin with the first line. Its fields are the same."""
+
+    def of_dump(self, head: bytes) -> Layout:
+        """The layout of a dump with these first octets."""
+        is_untyped = self.untyped and not self.begun.search(head) and self.ended.search(head)
+        return self.untyped if self.untyped and is_untyped else self
+
+    @cached_property
+    def begun(self) -> re.Pattern[bytes]:
+        """Pattern of the first line, behind the line end before it."""
+        return re.compile(rb"%b(?:%b)?%b" % (_BEGIN, MARK, self.first))
+
+    @cached_property
+    def ended(self) -> re.Pattern[bytes]:
+        """Pattern of the last line, behind the line end before it."""
+        return re.compile(rb"[\r\n]%b" % self.last)
 
     @cached_property
     def first_line(self) -> re.Pattern[bytes]:
@@ -70,8 +89,8 @@ class Layout:
     def bound(self) -> re.Pattern[bytes]:
         """Pattern of the line end before the last line of a record, or, with its group, before the first line of the next."""
         if self.last:
-            return re.compile(rb"\n(?:(%b)|%b)" % (self.first, self.last))
-        return re.compile(rb"\n(?=%b)" % (self.until or self.first))
+            return re.compile(rb"%b(?:((?:%b)?%b)|%b)" % (LINE_END, MARK, self.following or self.first, self.last))
+        return re.compile(rb"%b(?=((?:[\r\n]|%b){0,16}%b))" % (LINE_END, MARK, self.until or self.first))
 
     @cached_property
     def tagged(self) -> re.Pattern[bytes]:
@@ -80,13 +99,13 @@ class Layout:
 
     @cached_property
     def field(self) -> re.Pattern[bytes]:
-        """Pattern of a field: its tag, and its value with the lines that continue it."""
+        """Pattern of a field in lines that end with LF: its tag, and its value with the lines that continue it."""
         line = self.before + self.tag + self.after
         return re.compile(rb"(?m:^)%b(%b)%b([^\n]*+(?:\n(?!%b)[^\n]*+)*+)" % (self.before, self.tag, self.after, line))
 
     @cached_property
     def name_fields(self) -> tuple[re.Pattern[bytes], ...]:
-        """Patterns of the fields that contain the name of a record. Their group is the first line of the value."""
+        """Patterns of the fields that contain the name of a record, in lines that end with LF. Their group is the first line of the value."""
         tags = (re.escape(name.encode()) for name in self.names)
         return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.after)) for tag in tags)
 
@@ -95,18 +114,22 @@ class TaggedRecords(RecordReader):
     """Base of the readers: finds records by the layout of their format."""
 
     layout: ClassVar[Layout]
+    # The layout by which records are cut, once the first octets are read.
+    _cut_by: Layout | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the records. A record without its last line is damaged, because it may have lost a part. Lines with tags
         outside of a record are damaged, too.
         """
-        layout, text = self.layout, lines(buffer)
+        if self._cut_by is None:
+            buffer.has(HEAD)
+            self._cut_by = self.layout.of_dump(buffer.octets[buffer.at : buffer.at + HEAD])
+        layout = self._cut_by
+        text = parts(buffer, partial(to_line_end, buffer), partial(buffer.has, 1))
         # Whether the lines that are read now are damaged: they are reported once.
         is_damaged = False
         while True:
-            # In a loop, because the octets that are read next may also begin with blank lines.
-            while buffer.has(1) and (blank := _BLANK.match(buffer.octets, buffer.at)):
-                buffer.at = blank.end()
+            buffer.pass_over(_BETWEEN)
             offset = buffer.offset
             if not buffer.match(layout.first_line, _LONGEST_TAG):
                 if (line := next(text, None)) is None:
@@ -117,16 +140,16 @@ class TaggedRecords(RecordReader):
                     is_damaged = True
                     yield Damaged(line[0], f"it does not begin with {layout.begins}")
                 continue
-            length, damage = self._cut(buffer)
+            length, damage = self._cut(buffer, layout)
             is_damaged = length == 0
             if is_damaged:
                 next(text)
             octets = buffer.take(length)
             yield damage or Cut(offset, octets)
 
-    def _cut(self, buffer: Buffer) -> tuple[int, Damaged | None]:
+    def _cut(self, buffer: Buffer, layout: Layout) -> tuple[int, Damaged | None]:
         """Length of the record that begins here, 0 if its end is unknown; and its damage if it is damaged."""
-        layout, offset = self.layout, buffer.offset
+        offset = buffer.offset
         end, is_next = self._end(buffer)
         if not end and len(buffer.octets) - buffer.at > LONGEST:
             return 0, too_long(offset)
@@ -135,11 +158,12 @@ class TaggedRecords(RecordReader):
                 return 0, Damaged(offset, f"it has no {layout.ends}")
             if is_next:
                 return end, Damaged(offset, f"it has no {layout.ends} before the next {layout.begins}")
-            length = buffer.find(b"\n", end) + 1 or len(buffer.octets) - buffer.at
+            length = to_line_end(buffer, end) or len(buffer.octets) - buffer.at
             return length, too_long(offset) if length > LONGEST else None
         octets = buffer.octets[buffer.at : buffer.at + end] if end else buffer.octets[buffer.at :]
         # Blank lines after the record are between records.
-        length = octets.find(b"\n", len(octets.rstrip())) + 1 or len(octets)
+        line_end = _LINE_END.search(octets, len(octets.rstrip()))
+        length = line_end.end() if line_end else len(octets)
         return length, Damaged(offset, "it is cut off") if buffer.error and not end else None
 
     def _end(self, buffer: Buffer) -> tuple[int, bool]:
@@ -147,27 +171,28 @@ class TaggedRecords(RecordReader):
 
         The end is after the tag of the last line of the record, or before the first line of the next. 0: there is neither.
         """
-        bound = buffer.search(self.layout.bound, longest=_LONGEST_TAG)
+        bound = buffer.search((self._cut_by or self.layout).bound, longest=_LONGEST_TAG)
         if bound is None:
             return 0, False
-        is_next = not self.layout.last or bound[1] is not None
-        return (bound.start() + 1 if is_next else bound.end()) - buffer.at, is_next
+        is_next = bound[1] is not None
+        return (bound.start(1) if is_next else bound.end()) - buffer.at, is_next
 
     def record(self, cut: Cut) -> Record:
         """Read a record."""
         offset, octets, _ = cut
-        name = self._name(octets)
+        lines = with_line_feeds(octets)
+        name = self._name(lines)
         texts = (self._text_to_search(octets),) if self.has_texts else ()
         if self.fields is None and not self.described:
             return Record(offset, octets, name, texts)
-        own, packed = self._own_and_description(octets)
+        own, packed = self._own_and_description(lines)
         return Record(offset, octets, name, texts, own, packed)
 
-    def _own_and_description(self, octets: bytes) -> tuple[Sequence[Own], bytes]:
+    def _own_and_description(self, lines: bytes) -> tuple[Sequence[Own], bytes]:
         """Own identifiers of a record, and its packed description."""
         values = [
             (tag.decode(), value.decode("utf-8", "replace").strip())
-            for tag, value in self.layout.field.findall(octets)
+            for tag, value in self.layout.field.findall(lines)
             if tag in self.field_names or tag in self.described_octets
         ]
         kinds = {tag: value.upper() for tag, value in reversed(values)}
@@ -181,9 +206,9 @@ class TaggedRecords(RecordReader):
             seen.add(tag)
         return own, description.pack(self.described_by, statements)
 
-    def _name(self, octets: bytes) -> str | None:
+    def _name(self, lines: bytes) -> str | None:
         """Name of a record: the first line of the first of `Layout.names` that has a value; None if it has none."""
-        matches = (pattern.search(octets) for pattern in self.layout.name_fields)
+        matches = (pattern.search(lines) for pattern in self.layout.name_fields)
         return first_name(self._text(match[1]) for match in matches if match)
 
     def _text_to_search(self, octets: bytes) -> bytes:
@@ -195,121 +220,21 @@ class TaggedRecords(RecordReader):
         return value.decode("utf-8", "replace")
 
 
-_RIS = rb"  -(?=[ \r\n]|\Z)"
-# End of a tag.
-_END = rb"(?=[ \r\n]|\Z)"
+def with_line_feeds(octets: bytes) -> bytes:
+    """Octets whose lines all end with LF."""
+    return octets.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in octets else octets
 
 
-class RisRecords(TaggedRecords):
-    """Reads RIS."""
-
-    table = described_by = "ris"
-    layout = Layout(
-        begins="TY",
-        first=rb"TY" + _RIS,
-        ends="ER",
-        last=rb"ER" + _RIS,
-        tag=rb"[A-Z][A-Z0-9]",
-        after=_RIS,
-        names=("ID", "AN"),
-    )
-
-
-class MedlineRecords(TaggedRecords):
-    """Reads the format of PubMed."""
-
-    table = described_by = "nbib"
-    layout = Layout(
-        begins="PMID",
-        first=rb"PMID *- ",
-        tag=rb"[A-Z][A-Z0-9]{1,3}",
-        after=rb" {0,2}-" + _END,
-        names=("PMID",),
-    )
-
-
-class EndNoteRecords(TaggedRecords):
-    """Reads the import format of EndNote."""
-
-    table = described_by = "enw"
-    layout = Layout(begins="%0", first=rb"%0 ", before=b"%", tag=rb"[!-~]", after=_END, names=("F", "M"))
-
-
-class WebOfScienceRecords(TaggedRecords):
-    """Reads the field tagged format of Web of Science."""
-
-    table = described_by = "ciw"
-    layout = Layout(
-        begins="PT",
-        first=rb"PT [A-Z]" + _END,
-        ends="ER",
-        last=rb"ER" + _END,
-        tag=rb"[A-Z][A-Z0-9]",
-        after=_END,
-        around=rb"(?:FN|VR|EF)" + _END,
-        names=("UT",),
-    )
-
-
-# Some databases write their name before the first record: "Provider: Example Press". Some number the records: "1.".
-_RIS_HEAD = re.compile(
-    rb"(?:" + MARK + rb")?(?:(?:[A-Za-z][A-Za-z ]{0,30}+:[^\r\n]*+|[ \t]*+|[0-9]{1,9}+[.)]?)\r?\n)*+"
-    rb"(?:(TY  -[ \r\n])|(?:TY?| *+|TY  ?-?|[0-9]{1,9}+[.)]?|[A-Za-z][A-Za-z ]{0,30}+(?::[^\n]*+)?)\r?\Z)"
-)
-
-
-def is_ris(head: bytes, _name: str) -> bool | None:
-    """Whether the first line has the tag TY. Lines before it may name the provider."""
-    match = _RIS_HEAD.match(head)
-    if match is None:
-        return None if MARK.startswith(head) else False
-    return True if match[1] else None
+def to_line_end(buffer: Buffer, start: int = 0) -> int:
+    """Distance to the end of the line that goes on at the distance `start`; 0 if it does not end."""
+    line_end = buffer.search(_LINE_END, start, 2)
+    return line_end.end() - buffer.at if line_end else 0
 
 
 def begins_with(pattern: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
     """Whether a dump begins with a pattern, after blank lines."""
-    text = head.removeprefix(MARK).lstrip()
+    leading = _LEADING.match(head)
+    text = head[leading.end() :] if leading else head
     if pattern.match(text):
         return True
-    return None if len(text) < _FIRST_LINE and b"\n" not in text else False
-
-
-is_medline = partial(begins_with, MedlineRecords.layout.first_line)
-is_endnote = partial(begins_with, EndNoteRecords.layout.first_line)
-is_web_of_science = partial(begins_with, re.compile(rb"FN [^\n]*+\nVR [^\n]*+\n|" + WebOfScienceRecords.layout.first))
-
-
-FORMATS = (
-    Format(
-        name="ris",
-        title="RIS",
-        reader=RisRecords,
-        recognise=is_ris,
-        suffixes=(".ris",),
-        trace=rb"(?m:^)[A-Z][A-Z0-9]  - ",
-    ),
-    Format(
-        name="nbib",
-        title="PubMed (MEDLINE)",
-        reader=MedlineRecords,
-        recognise=is_medline,
-        suffixes=(".nbib",),
-        line_ends=2,
-    ),
-    Format(
-        name="enw",
-        title="EndNote (import format)",
-        reader=EndNoteRecords,
-        recognise=is_endnote,
-        suffixes=(".enw",),
-        line_ends=2,
-    ),
-    Format(
-        name="ciw",
-        title="Web of Science (field tagged)",
-        reader=WebOfScienceRecords,
-        recognise=is_web_of_science,
-        suffixes=(".ciw",),
-        framed=True,
-    ),
-)
+    return None if len(text) < _FIRST_LINE and not _LINE_END.search(text) else False

@@ -1,0 +1,178 @@
+"""Formats of references in lines with tags: RIS, PubMed, Ovid, EndNote, Web of Science (`tagged` reads them).
+
+* RIS (RIS Format Specifications, Research Information Systems, 2001; the tags by type of reference, 2011): from a line with
+  TY to a line with ER. After the two characters of a tag come two spaces, a hyphen and a space; some programs leave out the
+  last space before a line end, or write a tab. If a dump has no TY at all, a record begins with any tag.
+* MEDLINE, the format of PubMed: from `PMID- ` up to the next one. ERIC begins records with `OWN - ERIC`.
+* The tagged format of Ovid: from a line with a number, `<1. >`, up to the next one.
+* The import format of EndNote and Refer: from `%0 ` up to the next one.
+* The field tagged format of Web of Science: from PT to ER. FN and VR come before the records, EF after them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from urnscan.framing.buffer import HEAD, MARK
+from urnscan.records.format import Format
+from urnscan.records.tagged import LINE_END, Layout, TaggedRecords, begins_with
+
+# End of a tag.
+_END = rb"(?=[ \t\r\n]|\Z)"
+_RIS = rb"[ \t] ?-" + _END
+# With one space, TY and ER are also words of a text: `ER - positive`.
+_TY = rb"TY(?:(?:  |\t)-" + _END + rb"| - [A-Z]{3,8}[ \t]*+(?=[\r\n]|\Z))"
+_ER = rb"ER(?:(?:  |\t)-" + _END + rb"| -[ \t]*+(?=[\r\n]|\Z))"
+_RIS_TAG = rb"[A-Z][A-Z0-9]"
+
+
+class RisRecords(TaggedRecords):
+    """Reads RIS."""
+
+    table = described_by = "ris"
+    layout = Layout(
+        begins="TY",
+        first=_TY,
+        ends="ER",
+        last=_ER,
+        tag=_RIS_TAG,
+        after=_RIS,
+        names=("ID", "AN"),
+        untyped=Layout(
+            begins="record",
+            first=rb"(?!ER)" + _RIS_TAG + _RIS,
+            # A blank line before a tag shows that the record before it has lost its ER.
+            following=rb"(?:" + _TY + rb"|(?:[ \t]*+" + LINE_END + rb")++" + _RIS_TAG + _RIS + rb")",
+            ends="ER",
+            last=_ER,
+            tag=_RIS_TAG,
+            after=_RIS,
+            names=("ID", "AN"),
+        ),
+    )
+
+
+class MedlineRecords(TaggedRecords):
+    """Reads the format of PubMed."""
+
+    table = described_by = "nbib"
+    layout = Layout(
+        begins="PMID",
+        first=rb"(?:PMID *-[ \t]|OWN *-[ \t]ERIC)",
+        tag=rb"[A-Z][A-Z0-9]{1,3}",
+        after=rb"[ \t]{0,2}-" + _END,
+        names=("PMID", "OID"),
+    )
+
+
+class OvidRecords(TaggedRecords):
+    """Reads the tagged format of Ovid."""
+
+    table = described_by = "ovid"
+    layout = Layout(
+        begins="a number in angle brackets",
+        first=rb"<[0-9]{1,9}\. ?>[ \t]*+(?=[\r\n])",
+        tag=rb"[A-Z][A-Z0-9]",
+        after=rb"  -" + _END,
+        names=("UI", "AN"),
+    )
+
+
+class EndNoteRecords(TaggedRecords):
+    """Reads the import format of EndNote."""
+
+    table = described_by = "enw"
+    layout = Layout(begins="%0", first=rb"%0[ \t]", before=b"%", tag=rb"[!-~]", after=_END, names=("F", "M"))
+
+
+class WebOfScienceRecords(TaggedRecords):
+    """Reads the field tagged format of Web of Science."""
+
+    table = described_by = "ciw"
+    layout = Layout(
+        begins="PT",
+        first=rb"PT [A-Z]" + _END,
+        ends="ER",
+        last=rb"ER" + _END,
+        tag=rb"[A-Z][A-Z0-9]",
+        after=_END,
+        around=rb"(?:FN|VR|EF)" + _END,
+        names=("UT",),
+    )
+
+
+# Some databases write their name before the first record: "Provider: Example Press". Some number the records: "1.",
+# "<1. >", "Record #1 of 2".
+_RIS_AROUND = (
+    rb"(?:[A-Za-z][A-Za-z ]{0,30}+:[^\r\n]*+"
+    rb"|<?(?:Record #)?[0-9]{0,9}+(?: of [0-9]{1,9}+)?[.)]?[ \t]*+>?[ \t]*+)"
+)
+# The beginning of such a line, or of a tag.
+_RIS_BEGUN = rb"(?:[A-Z]{0,2}+ ?|TY(?: ?| ? -?)[A-Z]*+|[A-Za-z][A-Za-z ]{0,30}+#?[0-9 of]*+|%b)\Z" % _RIS_AROUND
+_RIS_HEAD = re.compile(
+    rb"(?:(?:%b)?%b%b)*+(?:%b)?(?:(%b)|(%b)|%b)" % (MARK, _RIS_AROUND, LINE_END, MARK, _TY, _RIS_TAG + _RIS, _RIS_BEGUN)
+)
+
+
+def is_ris(head: bytes, _name: str) -> bool | None:
+    """Whether the first line has the tag TY, or another tag if records end with ER. Lines before it may name the provider."""
+    match = _RIS_HEAD.match(head)
+    if match is None:
+        return None if MARK.startswith(head) else False
+    if match[2]:
+        return True if RisRecords.layout.ended.search(head, match.end()) else (None if len(head) < HEAD else False)
+    return True if match[1] else None
+
+
+is_medline = partial(begins_with, MedlineRecords.layout.first_line)
+is_ovid = partial(begins_with, OvidRecords.layout.first_line)
+is_endnote = partial(begins_with, EndNoteRecords.layout.first_line)
+is_web_of_science = partial(
+    begins_with,
+    re.compile(rb"FN [^\r\n]*+" + LINE_END + rb"VR [^\r\n]*+" + LINE_END + rb"|" + WebOfScienceRecords.layout.first),
+)
+
+
+FORMATS = (
+    Format(
+        name="ris",
+        title="RIS",
+        reader=RisRecords,
+        recognise=is_ris,
+        suffixes=(".ris",),
+        trace=rb"(?:\A|[\r\n])" + _RIS_TAG + rb"(?:  |\t)-[ \t]",
+    ),
+    Format(
+        name="nbib",
+        title="PubMed (MEDLINE)",
+        reader=MedlineRecords,
+        recognise=is_medline,
+        suffixes=(".nbib",),
+        line_ends=2,
+    ),
+    Format(
+        name="ovid",
+        title="Ovid (tagged)",
+        reader=OvidRecords,
+        recognise=is_ovid,
+        suffixes=(".ovd",),
+        line_ends=2,
+    ),
+    Format(
+        name="enw",
+        title="EndNote (import format)",
+        reader=EndNoteRecords,
+        recognise=is_endnote,
+        suffixes=(".enw",),
+        line_ends=2,
+    ),
+    Format(
+        name="ciw",
+        title="Web of Science (field tagged)",
+        reader=WebOfScienceRecords,
+        recognise=is_web_of_science,
+        suffixes=(".ciw",),
+        framed=True,
+    ),
+)
