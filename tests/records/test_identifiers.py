@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.examples import MANY
 from urnscan.dedup.policy import PLACEHOLDERS
+from urnscan.records.doi_spellings import plain_doi
 from urnscan.records.fields import Own
 from urnscan.records.identifiers import (
     _PLAIN_DOI,
@@ -188,7 +189,7 @@ def test_what_tells_by_itself(text, urn):
             "hdl:10.1000/182",
             "oai:host.example:10.1000/182",
         ],
-        *["https://doi.org/10.1000/182?mail=1", "https://orcid.org/0000-0001-2150-090X", "QA 76.9 .D3", "$12.00"],
+        *["https://doi.org/10.1000/182?mail", "https://orcid.org/0000-0001-2150-090X", "QA 76.9 .D3", "$12.00"],
     ],
 )
 def test_what_does_not_tell_by_itself(text):
@@ -360,6 +361,67 @@ def test_a_doi_that_white_space_cuts_is_none(front, rest, space):
 def test_a_doi_before_something_else(rest):
     for joint in (" ", "\n", "\u00a0", ", ", "; "):
         assert as_text(Own("10.1000/182" + joint + rest, "doi")) == "urn:doi:10.1000/182", joint
+
+
+SICI = "10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O"
+
+
+@pytest.mark.parametrize(
+    ("less", "greater"),
+    [
+        ("<", ">"),
+        ("&lt;", "&gt;"),
+        ("&amp;lt;", "&amp;gt;"),
+        ("&#60;", "&#x3e;"),
+        ("%3C", "%3e"),
+        ("$<$", "$>$"),
+        (r"$\less$", r"$\greater$"),
+        (r"\textless{}", r"\textgreater{}"),
+        (r"{\textless}", r"{\textgreater}"),
+        (r"$\langle$", r"$\rangle$"),
+        (r"\<", r"\>"),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["doi", ""])
+def test_a_doi_as_html_and_tex_have_it(less, greater, scheme):
+    """Exports escape the signs of a SICI, once or twice, and do not undo it."""
+    text = SICI.replace("<", less).replace(">", greater)
+    assert urns(text, scheme) == urns(f"https://doi.org/{text}", scheme) == urns(SICI, scheme)
+    assert urns(SICI, scheme) == ["urn:doi:" + SICI.lower().replace("<", "%3C").replace(">", "%3E")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10.5555//a.1",
+        "https://doi.org/10.5555//a.1",
+        "https://doi.org/10.5555/a.1?nosfx=y",
+        "https://doi.org/10.5555/a.1?utm_source=x&utm_medium=y",
+        "https://doi-org.proxy.example/10.5555/a.1",
+        "https://dx-doi-org.proxy.example:2048/10.5555/a.1",
+        "http://dx.doi.org.proxy.example/10.5555/a.1",
+        "https://login.proxy.example/login?url=https://doi.org/10.5555/a.1",
+        "https://proxy.example/login?auth=x&qurl=https%3A%2F%2Fdx.doi.org%2F10.5555%2Fa.1",
+    ],
+)
+@pytest.mark.parametrize("scheme", ["doi", ""])
+def test_a_doi_behind_a_proxy_or_before_a_query(text, scheme):
+    """Libraries copy the addresses that their proxies make, in any field of addresses."""
+    assert urns(text, scheme) == ["urn:doi:10.5555/a.1"]
+
+
+@pytest.mark.parametrize(
+    "text", ["https://doi.org/10.5555/a?b", "https://doi.org/10.5555/a#part", "https://doi.organic.example/10.5555/a"]
+)
+def test_what_may_belong_to_a_doi_is_not_cut(text):
+    """A sign that is not encoded may be the DOI's own; another host is none of DOI."""
+    assert as_text(Own(text, "doi")) is as_text(Own(text)) is None
+
+
+@given(st.from_regex(_PLAIN_DOI, fullmatch=True))
+def test_a_plain_doi_stays_as_it_is(text):
+    """Nothing is undone in a DOI without marks of a program."""
+    assert plain_doi(text) == text
 
 
 @pytest.mark.parametrize("joint", [" ", "\n", " doi: ", " (print) ", ", ", " ; https://doi.org/", "\u00a0DOI "])

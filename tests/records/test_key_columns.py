@@ -32,7 +32,16 @@ ODD += [
     "http://a:80/b",
     "http://www.b/",
 ]
-ODD += ["http://a/urn:x", "https://www.A.example/b/", "(x)\x1c9", "  12 3 ", "(ä)5", "x" * 2_001, *sorted(FILLERS)]
+ODD += [
+    "(iii)\x1f10",
+    "http://a/urn:x",
+    "https://www.A.example/b/",
+    "(x)\x1c9",
+    "  12 3 ",
+    "(ä)5",
+    "x" * 2_001,
+    *sorted(FILLERS),
+]
 
 
 def of_pattern(row):

@@ -32,6 +32,7 @@ marc_lines: MARC in such lines: MarcEdit, yaz-marcdump, Aleph.
 bibtex: BibTeX.
 lines: any text, line by line.
 identifiers: native identifiers -> URNs.
+doi_spellings: DOI as programs write them -> plain DOI.
 identifier_columns: columns of native identifiers -> URNs.
 keys: other identifiers -> keys, one for all spellings of an identifier, by a table (`keys.toml`).
 key_columns: columns of identifiers -> keys.

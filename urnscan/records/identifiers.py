@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import regex
 
+from urnscan.records.doi_spellings import AT_PROXY, plain_doi
 from urnscan.records.fields import Own
 from urnscan.urn import namespaces
 from urnscan.urn.numbers import issn
@@ -63,7 +64,7 @@ HAS_URN = "(?i)(?:^|[^0-9a-z])urn:|urn%(?:25)*3a"
 """Pattern of the beginning of a URN, also in an address."""
 ADDRESS = "(?i)^https?://[a-z0-9]"
 """Pattern of the beginning of an address."""
-ADDRESS_WITH_IDENTIFIER = r"(?i)^https?://(?:[a-z]+\.)?(?:doi|issn|isni|gleif)\.org"
+ADDRESS_WITH_IDENTIFIER = rf"(?i)^(?:https?://(?:[a-z]+[.-])?(?:doi|issn|isni|gleif)[.-]org|{AT_PROXY})"
 """Pattern of addresses at hosts whose addresses contain identifiers. Most addresses are at other hosts."""
 _URN = regex.compile(HAS_URN)
 _ADDRESS, _ADDRESS_WITH_IDENTIFIER = re.compile(ADDRESS), re.compile(ADDRESS_WITH_IDENTIFIER)
@@ -189,6 +190,7 @@ def as_text(own: Own) -> str | None:
         plain = text.strip()
         if match := _PLAIN_DOI.fullmatch(plain):
             return f"urn:doi:{match[1].lower()}"
+        plain = plain_doi(plain)
     return "\n".join(dict.fromkeys(_READ[kind](plain))) or None
 
 
@@ -225,7 +227,7 @@ def _kind_and_text(own: Own) -> tuple[str, str]:
     plain = (own.text if own.text.isascii() else own.text.translate(_TYPESET)).strip()
     if kind == UNNAMED:
         is_other = _ADDRESS.match(plain) and not _ADDRESS_WITH_IDENTIFIER.match(plain)
-        match = None if is_other else _SHOWS_KIND.match(plain)
+        match = None if is_other else _SHOWS_KIND.match(plain_doi(plain))
         kind = OTHER if match is None else str(match.lastgroup)
     return kind, plain
 

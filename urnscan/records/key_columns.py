@@ -37,7 +37,7 @@ from urnscan.records.keys import (
     url,
 )
 
-# In RE2, `\s` has fewer characters.
+# In RE2, `\s` has fewer characters, and `\S` more.
 _WHITE = "".join(f"\\x{octet:02x}" for octet in WHITE)
 _FILLER = f"(?i)^(?:[0-]*|{'|'.join(map(re.escape, sorted(FILLERS)))})$"
 _UNTRIMMED = f"^[{_WHITE}]|[{_WHITE}]$"
@@ -90,8 +90,8 @@ def re2_of(pattern: str) -> Re2:
         elif text == "(":
             written.append(f"(?P<g{groups}>")
             groups += 1
-        elif text == r"\s":
-            written.append(f"[{_WHITE}]")
+        elif text in (r"\s", r"\S"):
+            written.append("[^" + _WHITE + "]" if text == r"\S" else f"[{_WHITE}]")
         elif text.startswith("["):
             written.append(text.replace(r"\s", _WHITE))
         elif text.startswith("{") and int(token["most"]) >= _MANY:
