@@ -23,6 +23,7 @@ import zlib
 
 import brotli
 import lz4.frame
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -142,6 +143,24 @@ class TestBombs:
         assert line.startswith("urnscan: b.parquet: unfolds to more than 1,000 times its size")
         assert result.out == b"z.txt:1:urn:foo:z\n"
         assert peak < 400 * MIB
+
+    @pytest.mark.parametrize("names", ["nulls", "the same"])
+    def test_a_list_of_parquet(self, urnscan, names):
+        """600 octets that say that a row has 30 million values: each would take twelve octets and more."""
+        count = 30_000_000
+        values = pa.nulls(count, pa.string())
+        if names == "the same":
+            values = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int8)), ["urn:foo:a"])
+        column = pa.ListArray.from_arrays(pa.array([0, count], pa.int32()), values)
+        pq.write_table(pa.table({"a": column}), urnscan.folder / "b.parquet", compression="zstd")
+        assert (urnscan.folder / "b.parquet").stat().st_size < 1000
+        del values, column
+        urnscan.write("z.txt", b"urn:foo:z")
+        result, peak = urnscan.measured("b.parquet", "z.txt", status=1)
+        (line,) = result.said
+        assert line.startswith("urnscan: b.parquet: unfolds to more than 1,000 times its size")
+        assert result.out == b"z.txt:1:urn:foo:z\n"
+        assert peak < 300 * MIB
 
     @pytest.mark.timeout(900)
     def test_millions_of_members(self, urnscan):

@@ -555,6 +555,46 @@ def test_rows_without_values_count_too(tmp_path):
     assert "--max-size" in read_values(path, limits=Limits(size=10_000))[1][0]
 
 
+LISTS = {
+    "nulls": pa.array([[None] * 2000]).cast(pa.list_(pa.string())),
+    "empty": pa.array([[""] * 2000]),
+    "the same": pa.array([["urn:x:y"] * 2000]),
+    "lists": pa.array([[[]] * 2000]).cast(pa.list_(pa.list_(pa.string()))),
+    "structs": pa.array([[{"a": None}] * 2000]).cast(pa.list_(pa.struct({"a": pa.string()}))),
+    "maps": pa.array([[(str(key), None) for key in range(2000)]], pa.map_(pa.string(), pa.string())),
+    "after many rows": pa.array([[]] * 5000 + [[None] * 2000]).cast(pa.list_(pa.string())),
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_lists_that_unfold_end_at_the_limit(tmp_path, monkeypatch, kind):
+    """Levels are run-length coded: some hundred octets may say that a row is a list of billions of nulls."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": LISTS[kind]}), path, compression="zstd")
+    assert read_values(path)[1] == []
+    assert "--max-size" in read_values(path, limits=Limits(size=22_000))[1][0]
+    monkeypatch.setattr(parquet, "_LISTS", 1000)
+    monkeypatch.setattr(parquet, "_LISTS_RATIO", 0)
+    assert "values are too long; write smaller row groups" in read_values(path)[1][0]
+
+
+def test_values_without_octets_are_no_text():
+    """Any number of them fits into any list, and a null in that would make a copy of all."""
+    empty = pa.Array.from_buffers(pa.binary(0), 1 << 40, [None, pa.py_buffer(b"")])
+    bits = pa.py_buffer(b"\xfe" + b"\xff" * ((1 << 17) - 1))
+    lists = pa.Array.from_buffers(pa.list_(empty.type, 1 << 20), 1 << 20, [bits], children=[empty])
+    assert read_array(lists) == []
+
+
+def test_indices_are_looked_at_some_at_a_time(monkeypatch):
+    """Of each index there are numbers of 64 bits, which take more than all indices of a large dictionary."""
+    monkeypatch.setattr(leaves, "_MOST_ROWS", 3)
+    array = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1, 0, 0, 1], pa.int8()), ["x", "yy"])
+    assert read_array(array) == [
+        (f"{row}/a", text) for row, text in enumerate([b"x", b"yy", None, b"yy", b"x", b"x", b"yy"]) if text
+    ]
+
+
 def test_rows_that_take_no_room_are_looked_at_some_at_a_time():
     """A list of a fixed size takes no octets for its rows, however many they are."""
     inner = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), [""])

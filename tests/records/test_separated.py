@@ -113,7 +113,7 @@ def test_what_stands_before_the_header(header):
     assert (record.identifier, record.offset) == ("1", len(dump) - 6)
 
 
-@pytest.mark.parametrize("dump", [b"", b"id,urn", b"id,urn\n", b"\xef\xbb\xbf", b"sep=;\n", b'"id'])
+@pytest.mark.parametrize("dump", [b"", b"id,urn", b"id,urn\n", b"\xef\xbb\xbf", b"sep=;\n", b'"id"'])
 def test_no_rows(dump):
     """Whatever there is of a header."""
     assert read(dump) == []

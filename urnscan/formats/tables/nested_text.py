@@ -121,7 +121,8 @@ def _storage(kind: pa.DataType) -> pa.DataType:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return kind in _TEXT or pa.types.is_fixed_size_binary(kind)
+    # Any number of values without octets takes no memory in a file, and much in a list.
+    return kind in _TEXT or (pa.types.is_fixed_size_binary(kind) and kind.byte_width > 0)
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -186,7 +187,7 @@ def _as_list(array: pa.Array) -> pa.Array:
 
 def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
     """Cut values of text into parts that are in memory, as octets, each part with the index of its first value."""
-    dictionary = None
+    dictionary, sizes = None, np.empty(0, np.int64)
     if pa.types.is_dictionary(array.type):
         dictionary, array = as_octets(array.dictionary), array.indices
         sizes = _sizes(dictionary)
@@ -194,13 +195,24 @@ def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
             if int(sizes.sum()) > _LARGEST_DICTIONARY:
                 raise OverflowError(f"a dictionary has more than {_LARGEST_DICTIONARY:,} octets")
             dictionary = dictionary.cast(pa.binary())
+    else:
+        array = as_octets(array)
+    for first in range(0, len(array), _MOST_ROWS):
+        for start, values in _pieces_of_rows(array.slice(first, _MOST_ROWS), dictionary, sizes):
+            yield first + start, values
+
+
+def _pieces_of_rows(
+    array: pa.Array, dictionary: pa.Array | None, sizes: npt.NDArray[np.int64]
+) -> Iterator[tuple[int, pa.BinaryArray]]:
+    """Cut few values, or their indices in a dictionary of values of these sizes, as `_pieces` does."""
+    if dictionary is None:
+        lengths = _sizes(array)
+    else:
         indices = _integers(array)
         if int(indices.min()) < 0 or int(indices.max()) >= len(dictionary):
             raise pa.ArrowInvalid("an index leads out of its dictionary")
         lengths = sizes[indices] * _present(array)
-    else:
-        array = as_octets(array)
-        lengths = _sizes(array)
     ends = np.cumsum(lengths)
     start = 0
     while start < len(array):

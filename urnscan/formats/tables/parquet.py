@@ -26,6 +26,11 @@ _BUFFER = 1 << 18
 # Octets; a larger dictionary stays one while its column is decoded.
 _LARGE_DICTIONARY = 1 << 22
 _UNFOLDED = 1 << 30  # octets that decoding a small dictionary may take in a hostile file
+# Octets of memory of a value in a list, besides its text: its levels and its offset. Levels are run-length coded, so that
+# a file of some hundred octets may have any number of values, all of them in one row.
+_IN_LIST = 12
+_LISTS = 1 << 30  # octets that values in lists may take, or else so many times what is there of them
+_LISTS_RATIO = 8
 
 
 def is_parquet(head: bytes, layer: Layer) -> bool | None:
@@ -87,6 +92,7 @@ class _Parquet:
         self._metadata: Any = None
         self._file = self._open(source, [])
         self._metadata = self._file.metadata
+        self._left = source.size()  # octets of the file that were not counted as read
         self._columns: list[str] = []  # columns of the file that are read
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
@@ -118,11 +124,17 @@ class _Parquet:
         self._try_metadata(group)
         chunks = [(leaf, self._metadata.row_group(group).column(leaf)) for leaf in leaves]
         rows = max(1, self._metadata.row_group(group).num_rows)
+        # A file that lies about its sizes has no more octets than it has.
+        there = min(self._left, sum(max(0, chunk.total_compressed_size) for _, chunk in chunks))
+        self._left -= there
         if self._counts:
-            self._layer.budget.count_read(sum(max(0, chunk.total_compressed_size) for _, chunk in chunks))
-        octets = sum(max(0, chunk.total_uncompressed_size) for _, chunk in chunks)
+            self._layer.budget.count_read(there)
+        in_lists = _IN_LIST * sum(self._in_lists(leaf, chunk) for leaf, chunk in chunks)
+        octets = in_lists + sum(max(0, chunk.total_uncompressed_size) for _, chunk in chunks)
         # A page may be all of it, and takes its memory thrice.
         self._layer.budget.check_announced(octets)
+        if in_lists > max(_LISTS, _LISTS_RATIO * there):
+            raise OverflowError(f"lists with {in_lists // _IN_LIST:,} values are too long; write smaller row groups")
         most = min(_MOST_ROWS, 2 * MOST_OCTETS * rows // max(1, octets))
         kept = []
         for leaf, chunk in chunks:
@@ -140,6 +152,10 @@ class _Parquet:
                 if field.name in names:
                     yield from read_column(column, field.name, names[field.name], row, self._layer)
             row += batch.num_rows
+
+    def _in_lists(self, leaf: int, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
+        """Number of values in lists of a column chunk, nulls and empty lists included."""
+        return max(0, chunk.num_values) if self._file.schema.column(leaf).max_repetition_level else 0
 
     def _longest(self, group: int, name: str) -> int:
         """Octets of the longest value in the dictionary of a column of text."""
