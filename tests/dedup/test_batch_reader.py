@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import tracemalloc
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,15 +43,21 @@ RECORDS = [  # each with one record that is read by itself, or not at all, in it
 
 def read(octets: bytes, settings: ReadSettings, *, is_compiled: bool) -> ReadBatch:
     """The batch of a dump."""
-    reader, batch, count = settings.reader(), Batch(settings), 0
-    for found in reader.find(Buffer(io.BytesIO(octets).readinto)):
-        batch.add(count + 1, found)
-        count += count_of(found)
-    assert batch.records == count
+    reader, batch = settings.reader(), batch_of(octets, settings)
     with pytest.MonkeyPatch.context() as patch:
         if not is_compiled:
             patch.setattr(type(reader), "fields_of", refuse)
         return BatchReader(Options()).read(batch)
+
+
+def batch_of(octets: bytes, settings: ReadSettings) -> Batch:
+    """All records of a dump, not read yet."""
+    batch, count = Batch(settings), 0
+    for found in settings.reader().find(Buffer(io.BytesIO(octets).readinto)):
+        batch.add(count + 1, found)
+        count += count_of(found)
+    assert batch.records == count
+    return batch
 
 
 def wanted_of(dump: str, *, fields: bool, keys: bool, described: bool = True) -> ReadSettings:
@@ -76,3 +85,25 @@ def test_dumps(kind, fields):
         by_code, by_python = (read(octets, settings, is_compiled=each) for each in (True, False))
         assert by_code.rows.equals(by_python.rows)
         assert by_code[1:] == by_python[1:]
+
+
+@pytest.mark.parametrize("dump", ["marc", "marcxml", "ris", "mods"])
+@pytest.mark.parametrize("described", [False, True])
+def test_memory_of_rows(dump, described):
+    """Rows keep the memory that `nbytes` tells, by which `RecordCollection` spills them, and nothing else of a batch.
+
+    Once the description was a slice of an array with room for the whole batch: dumps took twice as much memory.
+    """
+    settings = wanted_of(dump, fields=True, keys=True, described=described)
+    reader, batch = BatchReader(Options()), batch_of(make_dump(dump, 1, 400).octets, settings)
+    reader.read(batch)  # fills caches
+    gc.collect()
+    in_arrow = pa.total_allocated_bytes()
+    tracemalloc.start()
+    try:
+        rows = reader.read(batch).rows
+        gc.collect()
+        kept = tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes() - in_arrow
+    finally:
+        tracemalloc.stop()
+    assert kept < 1.1 * rows.nbytes + (1 << 14)

@@ -83,12 +83,14 @@ class MarcColumns:
         count = find_values(fields, self._tables, out)
         record_of_field = np.repeat(records, np.diff(fields.ends, prepend=0))
         ends = out.packed_ends if self._is_described else np.zeros_like(out.packed_ends)
+        # A copy: Arrow keeps the whole room of a slice, which has as many octets as the records.
+        packed = out.packed[: ends[-1]].copy()
         others = Texts.of_own(self._others(fields, out.families, np.flatnonzero(out.is_alone), record_of_field))
         return Columns(
             identifiers=_identifiers(octets, out.numbers),
             texts=[],
             own=[*self._values(octets, out, count, record_of_field), *others],
-            descriptions=string_array(out.packed[: ends[-1]], ends).view(pa.binary()),
+            descriptions=string_array(packed, ends).view(pa.binary()),
             damaged={},
             deleted=records[_are_deleted(fields)],
         )
