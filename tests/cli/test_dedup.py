@@ -80,8 +80,10 @@ def numbers_of(result):
 
 
 def json_lines(*urns):
-    """A record for each, which names these URNs; its `id` is its number."""
-    return b"".join(b'{"id": "%d", "urn": "%s"}\n' % (at, urn.encode()) for at, urn in enumerate(urns, 1))
+    """A record for each, which names these URNs; its `id` is its number, and its title that of all."""
+    return b"".join(
+        b'{"id": "%d", "urn": "%s", "title": "Inks"}\n' % (at, urn.encode()) for at, urn in enumerate(urns, 1)
+    )
 
 
 def archive(**members):
@@ -152,6 +154,7 @@ class TestClusters:
             "clusters": WORKS,
             "duplicates": len(BOOKS.records) - WORKS,
             "apart": 0,
+            "untitled": 0,
             "too_large": 0,
             "trimmable": 0,
             "components_in_names": 0,
@@ -444,7 +447,7 @@ class TestArchives:
         assert numbers_of(result) == (3, 4 + len(BOOKS.records), 2 + WORKS, 2 + len(BOOKS.records) - WORKS, 1)
         rows = urnscan.rows("clusters.parquet", "source", "member", "record", "start", "cluster")
         assert [(member, record, offset) for _, member, record, offset, _ in rows[:4]] == [
-            (name, record, offset) for name in ("a.jsonl", "c.jsonl") for record, offset in ((1, 0), (2, 32))
+            (name, record, offset) for name in ("a.jsonl", "c.jsonl") for record, offset in ((1, 0), (2, 49))
         ]
         assert [cluster for *_, cluster in rows[:4]] == [1, 2, 1, 2]
         assert {row[:2] for row in rows[4:]} == {("z.zip", "d/e.mrc")}
@@ -547,7 +550,7 @@ class TestPolicy:
         assert said(result) == ["urn:foo:g: stands in 7 records, so it joins none of them (--max-class 90%)"]
 
     def test_agree(self, urnscan):
-        """Of two editions with one ISBN none is removed, and the line counts them; with `none` the second one is."""
+        """Of two editions with one ISBN none is removed, and the line counts the rows that say `apart`; with `none` one is."""
         editions = b"".join(
             b'{"isbn": "9780395363416", "title": "Inks", "edition": "%d"}\n' % number for number in (1, 2, 2)
         )
@@ -555,6 +558,7 @@ class TestPolicy:
         outputs = ("-o", "clusters.parquet", "--deduplicated", "kept.jsonl", "--force")
         result = dedup(urnscan, "editions.jsonl", "--fields", *outputs)
         assert "1 duplicate, 1 held apart," in result.err
+        assert urnscan.rows("clusters.parquet", "decision") == [("apart",), ("kept",), ("removed",)]
         assert (urnscan.folder / "kept.jsonl").read_bytes() == b"".join(editions.splitlines(keepends=True)[:2])
         dedup(urnscan, "editions.jsonl", "--fields", "--agree", "none", *outputs)
         assert (urnscan.folder / "kept.jsonl").read_bytes() == editions.splitlines(keepends=True)[0]
@@ -793,7 +797,7 @@ class TestInputs:
         dump = json_lines("urn:foo:a") + b"{\n{\n"
         result = dedup(urnscan, *ALL, "--strict", stdin=dump, status=2)
         first, second = said(result)
-        assert first.startswith("-: record 2 at octet 32 is damaged: ")
+        assert first.startswith("-: record 2 at octet 49 is damaged: ")
         assert "--strict" in second
         assert urnscan.names() == []
 

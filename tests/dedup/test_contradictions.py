@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.dedup.compare.agreement import RULES, compare
-from urnscan.dedup.join.split_component import REASONS, split
+from urnscan.dedup.join.split_component import NO_TITLE, REASONS, split
 from urnscan.records.description import Description
 
 descriptions = st.builds(
@@ -86,11 +86,18 @@ class TestAnyComponent:
 
     @given(components())
     def test_reasons_are_those_of_neighbours(self, component):
-        """A record has a reason if, and only if, it shares an identifier with a record of another cluster."""
+        """A record has a reason if, and only if, it shares an identifier with a record of another cluster, or if no record
+        of its cluster has a title.
+        """
         described, shared = component
         group, reasons = split(described, shared, RULES)
         apart = {at for each in shared for at in each if any(group[at] != group[other] for other in each)}
-        assert {at for at, bits in enumerate(reasons) if bits} == apart
+        clusters = as_sets(group)
+        untitled = {
+            at for each in clusters for at in each if len(each) > 1 and not any(described[i].title for i in each)
+        }
+        assert {at for at, bits in enumerate(reasons) if bits & ~NO_TITLE} == apart
+        assert {at for at, bits in enumerate(reasons) if bits & NO_TITLE} == untitled
 
 
 @pytest.mark.parametrize(
@@ -100,7 +107,7 @@ class TestAnyComponent:
             [{"edition": "1"}, {"edition": "2"}, {"edition": "2"}],
             [[0, 1, 2]],
             {frozenset([0]), frozenset([1, 2])},  # not only the first record of an identifier is compared
-            [["edition"], ["edition"], ["edition"]],
+            [["edition"], ["edition", "no-title"], ["edition", "no-title"]],
         ),
         (
             [{"title": "A b c"}, {"title": "A b c", "edition": "1"}, {"title": "A b c", "edition": "2"}],
@@ -112,7 +119,7 @@ class TestAnyComponent:
             [{"year": "1999"}, {"year": "2000"}, {"year": "2001"}, {"year": "1999"}],
             [[0, 1, 2, 3]],
             {frozenset([0, 3]), frozenset([1]), frozenset([2])},  # what is the same is joined first
-            [["year", "chain"], ["chain"], ["year", "chain"], ["year", "chain"]],
+            [["year", "chain", "no-title"], ["chain"], ["year", "chain"], ["year", "chain", "no-title"]],
         ),
         (
             [{"title": "Physics"}, {}, {"title": "Grammar of film"}],

@@ -47,6 +47,23 @@ def test_too_many(tmp_path):
     ]
 
 
+def test_clusters_without_a_title(tmp_path):
+    """Records are joined under a heading that is not known: they go to people, a line counts them, and none is held apart."""
+    dump = tmp_path / "shelf.csv"
+    dump.write_text(BOOKS.replace("title", "heading"))
+    found = urnscan.deduplicate(dump, review=tmp_path / "review.csv")
+    rows = rows_of(tmp_path / "review.csv")
+    assert [(row["record_id"], row["decision"], row["reason"]) for row in rows[:2]] == [
+        ("b1", "keep", "no-title"),
+        ("b2", "remove", "no-title"),
+    ]
+    assert found.report.untitled == 2
+    assert sum("2 clusters of several records without a title" in line for line in found.report.silences()) == 1
+    decisions = found.clusters.column("decision").to_pylist()
+    assert found.report.apart == decisions.count("apart") == 1
+    assert urnscan.deduplicate(dump, agree="year").report.untitled == 0  # nobody asked for titles
+
+
 def test_equal_records_have_equal_digests(tmp_path):
     """A digest is that of the octets of a record, wherever it stands; in a spreadsheet it is no number."""
     dump = tmp_path / "shelf.csv"

@@ -157,12 +157,12 @@ class TestMaxCluster:
         """None of a chain of records is removed, and the report names the first; what is small enough is joined."""
         dump = tmp_path / "chain.jsonl"
         chain = [{"urn": [f"urn:foo:{at}", f"urn:foo:{at + 1}"], "title": "T"} for at in range(6)]
-        dump.write_bytes(lines(*[{"urn": "urn:foo:x"}] * 2, *chain))
+        dump.write_bytes(lines(*[{"urn": "urn:foo:x", "title": "T"}] * 2, *chain))
         for agree in ("none", "title"):
             found = urnscan.deduplicate(dump, max_cluster=5, agree=agree)
             assert found.report.too_large == [(f"{dump}: record 3", 6)]
             assert found.report.duplicates == 1
-            assert found.report.apart == 0
+            assert found.report.apart == 6
             assert found.clusters["reason"].to_pylist() == [None, None, *["max-cluster"] * 6]
         assert urnscan.deduplicate(dump, max_cluster=6).report.duplicates == 6
 

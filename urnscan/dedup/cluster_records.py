@@ -23,6 +23,7 @@ from urnscan.dedup.join.choose_kept import (
 from urnscan.dedup.join.components import OTHER, SURE, Flags, Numbers, Pair, SharedEdges, components
 from urnscan.dedup.join.contradictions import ComponentSplitter, SplitComponents
 from urnscan.dedup.join.never_join import NeverJoinedWorks
+from urnscan.dedup.join.split_component import NO_TITLE
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.read.read_dumps import ReadDumps
 from urnscan.dedup.review.decisions import AppliedDecisions
@@ -86,6 +87,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
                 "clusters": int(cluster.max(initial=0)),
                 "duplicates": int(np.count_nonzero(rank > 1)),
                 "apart": int(np.count_nonzero(decision == DECISIONS.index("apart"))),
+                "untitled": len(np.unique(cluster[reasons & np.uint16(NO_TITLE) > 0])),
                 "refused": [] if decisions is None else decisions.refused,
                 "too_large": too_large,
             },

@@ -79,6 +79,8 @@ class DedupReport:
     """Names of the dumps without a field that is known to contain identifiers, so that every URN in them counts."""
     apart: int = 0
     """Records that share a key, and are the only ones of their cluster: those whose `decision` is `apart`."""
+    untitled: int = 0
+    """Clusters of several records none of which has a title."""
     refused: Sequence[tuple[int, str]] = ()
     """Rows of `decisions` that were not applied: the line, and why not."""
     too_large: Sequence[tuple[str, int]] = ()
@@ -122,7 +124,9 @@ class DedupReport:
         ]
 
     def silences(self) -> list[str]:
-        """Sentences about dumps in which nothing joins a record, and about those in which every URN counts: the first of them."""
+        """Sentences about dumps in which nothing joins a record, about those in which every URN counts (the first of them), and
+        about clusters without a title.
+        """
         which = "" if self.left_out is None else f" that {option('nid', None)} and {option('not_nid', None)} let count"
         without = [
             f"{name}: none of its {counted(records, 'record')} "
@@ -137,7 +141,11 @@ class DedupReport:
             f"{name}: has no field that is known to hold identifiers, so every URN in a record counts"
             for name in self.unknown
         ]
-        return [*_first(without), *_first(unknown)]
+        untitled = (
+            f"{counted(self.untitled, 'cluster')} of several records without a title: only identifiers join them; "
+            f"{option('review')} shows them"
+        )
+        return [*_first(without), *_first(unknown), *([untitled] if self.untitled else [])]
 
     def mistakes(self) -> list[str]:
         """Sentences about records that nothing but an identifier with a wrong check digit names: the first, and how many."""
@@ -154,7 +162,7 @@ class DedupReport:
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
         """Metadata of the table of clusters: the same for two runs with the same inputs and options."""
         numbers_of = "inputs failures notes octets records damaged clusters duplicates".split()
-        numbers_of += "apart too_large trimmable components_in_names left_out common".split()
+        numbers_of += "apart untitled too_large trimmable components_in_names left_out common".split()
         values = {name: getattr(self, name) for name in numbers_of}
         counts = {name: len(value) if isinstance(value, Sequence) else value for name, value in values.items()}
         counts |= {"failures": count_of(self.failures), "notes": count_of(self.notes)}

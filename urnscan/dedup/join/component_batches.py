@@ -16,7 +16,7 @@ import pyarrow as pa
 from urnscan.compiled.arrow import numbers
 from urnscan.dedup.compare.agreement import rules_of
 from urnscan.dedup.join.components import UNSURE, Levels, Numbers
-from urnscan.dedup.join.split_component import Identifiers, split
+from urnscan.dedup.join.split_component import NO_TITLE, Identifiers, split
 from urnscan.records.description import NOTHING, Description, as_text, from_text
 
 Bits = npt.NDArray[np.uint16]
@@ -61,7 +61,7 @@ class BatchClusters:
     joined: Pairs
     """Pairs of works of one cluster, enough to connect the cluster."""
     apart: Numbers
-    """Works that share an identifier with a work of another cluster."""
+    """Works with a reason for people to look at them."""
     reasons: Bits
     """Bits of REASONS for each work in `apart`."""
 
@@ -71,7 +71,10 @@ def split_components(batch: ComponentBatch) -> BatchClusters:
     rules = rules_of(batch.agree)
     components = _Components(batch)
     lead, other = components.alike()
-    leads, others, apart, reasons = [], [], [], []
+    leads: list[int] = []
+    others: list[int] = []
+    apart = components.alike_without_title() if "title" in batch.agree else []
+    reasons = [NO_TITLE] * len(apart)
     for component in components.different():
         unsure = component.shared(unsure=True) if component.is_unsure else ()
         group, why = split(
@@ -157,6 +160,12 @@ class _Components:
         lead = self._begins[self._number[place]]
         is_other = place != lead
         return lead[is_other], place[is_other]
+
+    def alike_without_title(self) -> list[int]:
+        """Places of the works of such components whose description has no title."""
+        has_title = np.array([from_text(text).title is not None for text in self._described], np.bool_)
+        places: list[int] = np.flatnonzero(self._is_alike[self._number] & ~has_title[self._code]).tolist()
+        return places
 
     def different(self) -> Iterator[_Component]:
         """All components that need a comparison."""

@@ -9,7 +9,7 @@ the order of the records.
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from urnscan.dedup.compare.agreement import (
@@ -25,16 +25,18 @@ from urnscan.records.description import Description
 
 Identifiers = Mapping[int, set[str]]
 """Identifiers of a record by the number of their kind."""
-REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join")
-"""Why two records that share an identifier are not in one cluster; a set of reasons has a bit for each.
+REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join", "no-title")
+"""Why people should look at a record, mostly because it shares an identifier with one of another cluster; a set of reasons
+has a bit for each.
 
 An aspect (`title`, `year`): they contradict each other in it. `chain`: they do not, but to join them would bring records
 that do into one cluster, or would be a choice between two such clusters. `max-cluster`: their component is too large.
 `unsure`: they share only an unsure key, and nothing says surely that they are the same. `never-join`: a user's table says
-that they never are.
+that they never are. `no-title`: it is in a cluster in which no record has a title, so nothing tells whether they are the
+same.
 """
-_CHAIN, TOO_LARGE, _UNSURE, _NEVER = (
-    1 << REASONS.index(name) for name in ("chain", "max-cluster", "unsure", "never-join")
+_CHAIN, TOO_LARGE, _UNSURE, _NEVER, NO_TITLE = (
+    1 << REASONS.index(name) for name in ("chain", "max-cluster", "unsure", "never-join", "no-title")
 )
 
 
@@ -65,7 +67,7 @@ def split(
         against[other] |= 1 << one
     unsure = list(unsure)
     if not aspects and not unsure:
-        return [0] * count, [0] * count
+        return [0] * count, _untitled([0] * count, described, rules)
     weights: dict[tuple[int, int], int] = defaultdict(int)  # identifiers that two records share
     for records in shared:
         for pair in itertools.combinations(sorted(records), 2):
@@ -104,7 +106,16 @@ def split(
         if group[one] != group[other]:
             reasons[one] |= _UNSURE
             reasons[other] |= _UNSURE
-    return group, reasons
+    return group, [one | other for one, other in zip(reasons, _untitled(group, described, rules), strict=True)]
+
+
+def _untitled(group: Sequence[int], described: Sequence[Description], rules: Sequence[Rule]) -> list[int]:
+    """NO_TITLE for each record in a group of several of which none has a title, if titles are compared at all."""
+    if all(rule.aspect != "title" for rule in rules):
+        return [0] * len(group)
+    sizes = Counter(group)
+    titled = {number for number, each in zip(group, described, strict=True) if each.title}
+    return [NO_TITLE if sizes[number] > 1 and number not in titled else 0 for number in group]
 
 
 def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[tuple[int, int], Comparison]:
