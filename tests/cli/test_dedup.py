@@ -383,7 +383,6 @@ class TestDeduplicated:
             (["u.jsonl", "--deduplicated", "kept"], ["u.jsonl: is in utf-16-le", "UTF-8"]),
             (["a.xml", "--deduplicated", "there"], ["there: exists already", "--force"]),
             (["b.xml", "--deduplicated", "in"], ["in/b.xml: exists already", "--force"]),
-            (["in", "b.xml", "--deduplicated", "out"], ["out/b.xml", "for in/b.xml and for b.xml", "two runs"]),
             (["a.xml", "--deduplicated", "none/"], ["none/: this folder does not exist"]),
             (["a.xml", "-o", "kept", "--deduplicated", "in/../kept"], ["kept: named as two outputs"]),
             (["a.xml", "--report", ""], ["empty name"]),

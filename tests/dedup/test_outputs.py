@@ -81,9 +81,39 @@ class TestDumps:
         assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.json"]
 
     def test_two_of_one_name_in_a_folder(self, tmp_path):
-        two = "would be written for x/a.json and for y/a.json"
+        """Each lies in its own folder there, with as many folders as tell them apart; others lie where they did."""
+        names = {
+            "jan/x.xml": "jan/x.xml",
+            "feb/x.xml": "feb/x.xml",
+            "../old/jan/y.json": "old/jan/y.json",
+            "new/jan/y.json": "new/jan/y.json",
+            "y.json": "y.json",
+            "feb/z.json": "z.json",
+        }
+        with Dumps(str(tmp_path)) as dumps:
+            sources = [*map(self.named, names)]
+            assert dumps.foresee(sources) == [str(tmp_path / name) for name in names.values()]
+            for source in sources:
+                with dumps.open(source) as write:
+                    write(source.name.encode())
+            dumps.complete()
+            assert not [*tmp_path.glob("*n")]
+            dumps.commit()
+        assert {name: (tmp_path / place).read_text() for name, place in names.items()} == {name: name for name in names}
+
+    def test_what_no_folder_tells_apart(self, tmp_path):
+        two = "would be written for x/a.json and for ../x/a.json"
         with Dumps(str(tmp_path)) as dumps, pytest.raises(FatalError, match=two):
-            dumps.foresee([self.named("x/a.json"), self.named("y/a.json")])
+            dumps.foresee([self.named("x/a.json"), self.named("../x/a.json")])
+
+    def test_a_file_where_a_folder_is_needed(self, tmp_path):
+        """A dump without a suffix, or a file of before, may have the name of the folder of another dump."""
+        pair = [self.named("x/a.json"), self.named("y/a.json")]
+        with Dumps(str(tmp_path)) as dumps, pytest.raises(FatalError, match=r"y: would be the folder of .*y/a\.json"):
+            dumps.foresee([*pair, self.named("z/y")])
+        (tmp_path / "x").write_text("")
+        with Dumps(str(tmp_path), force=True) as dumps, pytest.raises(FatalError, match="x: would be the folder of"):
+            dumps.foresee(pair)
 
     def test_what_exists_is_not_replaced(self, tmp_path):
         (tmp_path / "a.json").write_text("[]")

@@ -16,7 +16,7 @@ from urnscan.tables.output_file import Output, as_fatal, name_of
 
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Compressions that pyarrow writes, by the suffix of the name."""
-NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".tbz", ".txz", ".tzst")
+NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".tbz", ".txz", ".tlz", ".tzst")
 """Suffixes of forms that are read, but not written."""
 
 PAGES = (".html", ".htm", ".xhtml")

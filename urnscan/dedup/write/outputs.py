@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._path = path
         self._force = force
         self._admitted: dict[str, tuple[str, Format]] = {}  # path of an output -> its first input
+        self._distinct: Mapping[bytes, str] = {}  # key of an input -> its name in the folder, if it is not the file's
         self._folder = None if is_remote(path) else Path(local_path(path))
         if self._folder is not None and not self._folder.is_dir():
             if path.endswith("/"):
@@ -88,13 +90,14 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
 
         Returns their paths. Raises FatalError if they cannot be written.
         """
+        sources = [source for source in inputs if not isinstance(source, SourceError)]
+        if self._folder is not None:
+            self._distinct = _distinct_names(sources)
         paths: dict[str, None] = {}
         read: dict[str, str] = {}  # real place -> name of the input; in `written` as well
         written: dict[str, str] = {}
         other_places = set(map(real_place, others)) - {real_place(self._path)}
-        for source in inputs:
-            if isinstance(source, SourceError):
-                continue
+        for source in sources:
             path = self._place(source)
             place = real_place(path)
             if self._folder is not None:
@@ -109,6 +112,13 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             paths[path] = None
             if source.path is not None:
                 read[real_place(source.path)] = source.name
+        for path in paths if self._distinct else ():
+            for parent in Path(path).relative_to(self._folder or "").parents[:-1]:
+                place = str((self._folder or Path()) / parent)
+                if real_place(place) in written or (os.path.lexists(place) and not Path(place).is_dir()):
+                    raise FatalError(
+                        f"{place}: would be the folder of {path}, and is a file: name another place to write"
+                    )
         for place in read.keys() & written.keys():
             raise FatalError(f"{read[place]}: is an input and an output: name another place to write")
         return list(paths)
@@ -163,15 +173,44 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
     def commit(self, _metadata: Mapping[str, Any] | None = None) -> None:
         """Put the files in their places. Raises FatalError."""
         for output in self._outputs:
+            if self._distinct:
+                with as_fatal(self._path):
+                    output.base_path.parent.mkdir(parents=True, exist_ok=True)
             output.commit()
 
     def _place(self, source: Input) -> str:
         if self._folder is None:
             return self._path
-        name = source.file_name.lstrip("-") or "standard-input"
-        suffixes = Path(name).suffixes
-        written = (suffix for suffix in suffixes if suffix.lower() not in NOT_WRITTEN)
-        return str(self._folder / (name.removesuffix("".join(suffixes)) + "".join(written)))
+        return str(self._folder / (self._distinct.get(source.key) or _written_name(source)))
+
+
+def _written_name(source: Input) -> str:
+    """The name of the file for an input, without suffixes of forms that are not written."""
+    name = source.file_name.lstrip("-") or "standard-input"
+    suffixes = Path(name).suffixes
+    written = (suffix for suffix in suffixes if suffix.lower() not in NOT_WRITTEN)
+    return name.removesuffix("".join(suffixes)) + "".join(written)
+
+
+def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
+    """The names of the files for inputs of one name, by the keys of the inputs: with as many of their folders as tell them
+    apart.
+    """
+    by_name: dict[str, list[Input]] = defaultdict(list)
+    for source in sources:
+        by_name[_written_name(source)].append(source)
+    names: dict[bytes, str] = {}
+    for name, alike in by_name.items():
+        if len(alike) == 1:
+            continue
+        folders = [[part for part in source.name.split("/")[:-1] if part not in {"", ".", ".."}] for source in alike]
+        tails = [""] * len(alike)
+        for depth in range(1, max(map(len, folders)) + 1):
+            tails = ["/".join(parts[-depth:]) for parts in folders]
+            if len(set(tails)) == len(alike):
+                break
+        names |= {source.key: f"{tail}/{name}".lstrip("/") for source, tail in zip(alike, tails, strict=True)}
+    return names
 
 
 def open_review(path: str | os.PathLike[str], *, force: bool = False) -> Output:
