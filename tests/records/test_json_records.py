@@ -464,6 +464,43 @@ def test_records_that_hold_others_are_records(name):
         assert [one.octets.rstrip() for one in found] == [record, record.replace(b":a", b":b")]
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        '{"version": "6.9", "hitCount": 2, "request": {"queryString": "x"}, "resultList": {"result": %s}}',
+        '{"search-results": {"opensearch:totalResults": "2", "link": [{"@href": "x"}], "entry": %s}}',
+        '{"result": {"query": "x", "hits": {"@total": "2", "hit": %s}}}',
+        '{"response": {"header": {"total": 2}, "results": {"result": %s}}}',
+        '{"Data": {"Records": {"records": {"REC": %s}}}}',
+        '{"pages": {"page": 1, "size": 2, "lamps": {"of": "x", "list": %s}}}',
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("block", [1, 1 << 20])
+def test_records_in_objects_in_objects(around, indent, block):
+    """Europe PMC, Scopus, DBLP, OpenAIRE and Web of Science wrap their records twice or more."""
+    records = [{"title": "Lamps", "doi": "10.5555/1"}, {"title": "Inks", "doi": "10.5555/2"}]
+    dump = around.replace("%s", json.dumps(records, indent=indent)).encode()
+    assert is_json_array(dump, "a.json") is True
+    found = read(JsonArrayRecords, dump, block=block)
+    assert [json.loads(record.octets) for record in found] == records
+    offsets_hold(dump, found)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"journal": {"name": "Lamps", "authors": [{"name": "Roe"}]}, "title": "Inks"}',
+        '{"biblio": {"issue": 1, "title": "Inks", "citations": {"list": [{"doi": "10.5555/2"}]}}}',
+        '{"biblio": {"issue": 1, "tags": ["x"], "citations": [{"doi": "10.5555/2"}]}}',
+    ],
+)
+def test_arrays_of_a_record_are_no_records(record):
+    """A part of a record would be removed out of it."""
+    (found,) = read(JsonArrayRecords, record.encode())
+    assert found.octets == record.encode()
+
+
 def test_a_record_is_no_wrapper():
     """An object over several lines with arrays of objects in it is one record."""
     record = json.dumps({"id": 1, "authors": [{"id": 2}, {"id": 3}]}, indent=1).encode()

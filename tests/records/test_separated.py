@@ -13,8 +13,9 @@ from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
-from urnscan.records.record import Record
-from urnscan.records.separated import SeparatedRecords, is_separated
+from urnscan.records.identifiers import as_text
+from urnscan.records.record import Record, description_of
+from urnscan.records.separated import SeparatedRecords, is_separated, values_in
 
 
 def read(dump, *, own=False, block=None):
@@ -326,3 +327,34 @@ def test_a_header_that_is_never_closed_is_told():
     damaged, cut = read_from(SeparatedRecords(own=False), buffer)
     assert damaged == Damaged(0, "the header, which names the columns: a quotation mark in it is never closed")
     assert cut.octets == b"x,urn:ex:a\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "values"),
+    [
+        ("Inks||Tinten", ["Inks", "Tinten"]),
+        ("Roe, K.::0000-1::600||Wimpelfeld, A.", ["Roe, K.", "Wimpelfeld, A."]),
+        ("Roe, K.::0000-1::-1", "Roe, K."),
+        ("[0306406152]", ["0306406152"]),
+        ("['9780306406157', '0306406152']", ["9780306406157", "0306406152"]),
+        ('["10.5555/a","10.5555/b"]', ["10.5555/a", "10.5555/b"]),
+        ("[Inks, an abstract]", ["Inks, an abstract"]),
+        ("[Inks] and lamps", "[Inks] and lamps"),
+        ("std::vector", "std::vector"),
+        ("", ""),
+    ],
+)
+def test_values_in_a_cell(cell, values):
+    """DSpace writes all values of a field into one cell, LibraryThing brackets around an ISBN, pandas lists."""
+    assert values_in(cell) == values
+
+
+def test_each_value_of_a_cell_is_an_identifier():
+    """The octets of the row stay as they are."""
+    row = b"a,http://hdl.example/5||https://doi.org/10.5555/lamp,[0306406152],Lamps||Lampen,2020\n"
+    dump = b"id,dc.identifier.uri[],dc.identifier.isbn[en],dc.title[en_US],dc.date.issued[]\n" + row
+    (record,) = read_records(SeparatedRecords(own=True, described=True), dump)
+    assert record.octets == row
+    assert [*filter(None, map(as_text, record.own))] == ["urn:doi:10.5555/lamp", "urn:isbn:9780306406157"]
+    description = description_of(record.description)
+    assert (description.title, description.year) == ("Lamps", "2020")

@@ -20,15 +20,19 @@ from urnscan.records.marc_fields import MarcFields, SplitField
 from urnscan.records.named_values import RANKS, Pairs, are_known, identifier, own_identifiers, statements
 from urnscan.records.record import Cut, Record, RecordReader
 
-# Names of arrays of records: JSON-LD, Crossref, DataCite, OpenAlex, Solr, Elasticsearch, OData, GeoJSON.
+# Names of arrays of records: JSON-LD, Crossref, DataCite, OpenAlex, Solr, Elasticsearch, OData, GeoJSON, Europe PMC, Scopus,
+# Web of Science, DBLP, OpenAIRE, IEEE Xplore.
 _RECORDS = frozenset(
-    "@graph records record items data results result docs documents works entries hits value features rows "
-    "resources publications".split()
+    "@graph records record items item data results result docs documents works entries entry hits hit value features rows "
+    "resources publications rec articles".split()
 )
 # The fields of one record: this array is not an array of records.
 _MARC_FIELDS = re.compile(r'\[\s*\{\s*"[0-9A-Z]{3}"\s*:')
-# Names of objects that may contain such an array.
-_AROUND = frozenset("response message _embedded hits data result results".split())
+# Names of objects that may contain such an array, or another of these objects.
+_AROUND = frozenset(
+    "response message _embedded hits data result results resultlist search-results searchretrieveresponse records "
+    "documents docs payload body".split()
+)
 # Members of a record, in addition to those that name it (RANKS). A page of records does not have such members. They are
 # compared without prefixes and punctuation.
 _OF_RECORDS = frozenset(
@@ -38,6 +42,13 @@ _OF_RECORDS = frozenset(
 # The name of a member.
 _MEMBER = re.compile(r'"((?:[^"\\]|\\.){1,100})"\s*:')
 _PUNCTUATION = re.compile("[ ._-]")
+# The beginning of an object up to its first value that is neither a number nor a string, and of an array of objects.
+_SCALARS = re.compile(
+    r'\{\s*+(?:"(?:[^"\\]|\\.)*+"\s*+:\s*+(?:"(?:[^"\\]|\\.)*+"|[^\s"{}\[\],]++)\s*+,\s*+)*+"(?:[^"\\]|\\.)*+"\s*+:\s*+(?=[{\[])'
+)
+_OBJECT = re.compile(r"\[\s*+\{")
+# Characters in which the first object of an array shows whether it is a record, if it is longer than all that is known.
+_NEAR = 4_000
 # Most objects around an array.
 _DEEPEST = 4
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -157,7 +168,8 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
     Returns the number of octets up to its opening bracket (with it), and the number of objects around the array; None if
     the object is a record itself. `goes_on`: the dump may be longer.
 
-    The array has a name of `_RECORDS`, is empty or has objects, and no member next to it is a member of a record. If there
+    The array has a name of `_RECORDS`, is empty or has objects, and no member next to it is a member of a record. An array with
+    another name counts in an object if all before it is numbers and strings, and its first object is a record. If there
     is no such array, an array of objects counts that is the only member, or that does not end in the first octets. An
     array of fields of MARC-in-JSON belongs to one record.
     """
@@ -168,6 +180,8 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
     is_filled = False
     # An array of objects that is the last member so far.
     unnamed_array: tuple[int, int] | None = None
+    # Place of an array of records that is the only array in the objects around it.
+    sole_array = 0
     while True:
         at = _skip(text, at)
         while text[at : at + 1] == "}":
@@ -188,17 +202,19 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
         except (ValueError, RecursionError):
             return named_array
         name = name.lower()
-        local_name = name.rpartition(":")[2]
-        is_record = local_name in RANKS or _PUNCTUATION.sub("", local_name) in _OF_RECORDS
+        is_record = _is_of_record(name)
         begin = at = _skip(text, at + 1)
         if name == "fields" and _MARC_FIELDS.match(text, at):
             return None
         first = text[_skip(text, at + 1) :][:1] if text[at : at + 1] == "[" else ""
-        if name in _RECORDS and not is_filled and (first == "{" or (first == "]" and not named_array)):
+        is_known = name in _RECORDS or begin == sole_array
+        if is_known and not is_filled and (first == "{" or (first == "]" and not named_array)):
             named_array, is_filled = (begin + 1, depth), first == "{"
-        elif text[at : at + 1] == "{" and name in _AROUND and not is_filled and depth < _DEEPEST:
-            at, depth, count = at + 1, depth + 1, 2
-            continue
+        elif text[at : at + 1] == "{" and not is_filled and depth < _DEEPEST:
+            sole_array = sole_array or _sole_array(text, at)
+            if name in _AROUND or sole_array:
+                at, depth, count = at + 1, depth + 1, 2
+                continue
         try:
             _, at = DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
@@ -207,6 +223,33 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
             return named_array or ((begin + 1, depth) if first == "{" and goes_on else None)
         count += 1
         unnamed_array = (begin + 1, depth) if first == "{" else None
+
+
+def _is_of_record(name: str) -> bool:
+    """Whether a member with this name, in lower case, shows that its object is a record."""
+    local_name = name.rpartition(":")[2]
+    return local_name in RANKS or _PUNCTUATION.sub("", local_name) in _OF_RECORDS
+
+
+def _sole_array(text: str, at: int) -> int:
+    """Place of the array of records in an object, or in an object in it, after nothing but numbers and strings; 0: there is none."""
+    names: list[str] = []
+    while text[at : at + 1] == "{":
+        scalars = _SCALARS.match(text, at)
+        if not scalars:
+            return 0
+        names += _MEMBER.findall(scalars[0])
+        at = scalars.end()
+    if not _OBJECT.match(text, at):
+        return 0
+    begin = text.index("{", at)
+    try:
+        _, end = DECODER.raw_decode(text, begin)
+    except (ValueError, RecursionError):
+        end = begin + _NEAR
+    first_object = _MEMBER.findall(text, begin, end)
+    is_page = not any(_is_of_record(name.lower()) for name in names)
+    return at if is_page and any(_is_of_record(name.lower()) for name in first_object) else 0
 
 
 def _skip(text: str, at: int) -> int:

@@ -21,6 +21,12 @@ from urnscan.records.record import Cut, Record, RecordReader
 _NAMES = (".csv", ".tsv", ".tab")
 # A table is recognised by so many rows after the header, and has at least so many columns.
 _ROWS, _FEWEST = 3, 2
+# An identifier of an authority in DSpace, and how sure it is.
+_AUTHORITY = re.compile(r"::[^:|]*+::-?[0-9]++\Z")
+# A list in JSON or Python.
+_QUOTED = r""""((?:[^"\\]|\\.)*+)"|'((?:[^'\\]|\\.)*+)'"""
+_LIST = re.compile(rf"\[\s*+(?:{_QUOTED})(?:\s*+,\s*+(?:{_QUOTED}))*+\s*+\]")
+_IN_LIST = re.compile(_QUOTED)
 # Characters of the name of a column.
 _LONGEST_NAME = 100
 # Beginnings of other formats, and of comments.
@@ -98,7 +104,7 @@ class SeparatedRecords(RecordReader):
         texts = (text,) if self.has_texts else ()
         if self.fields is None and not self.described:
             return Record(row.offset, row.octets, identifier, texts)
-        pairs = [*zip(names, (_text(layout, value) for value in values), strict=False)]
+        pairs = [*zip(names, (values_in(_text(layout, value)) for value in values), strict=False)]
         own = () if self.fields is None else tuple(own_identifiers(pairs, self.fields))
         description = pack(self.described_by, statements(pairs, self.described))
         return Record(row.offset, row.octets, identifier, texts, own, description)
@@ -114,6 +120,21 @@ def _text(layout: CsvLayout, value: bytes) -> str:
     """The text of a value. In `="0123"`, which keeps Excel from reading a number, it is `0123`."""
     text = layout.value(value).decode("utf-8", "replace")
     return text[2:-1] if text.startswith('="') and text.endswith('"', 2) else text
+
+
+def values_in(text: str) -> str | list[str]:
+    """The values in a cell: those of DSpace have `||` between them, and their authorities after `::`; lists have brackets.
+
+    >>> values_in("Inks||Tinten"), values_in("['9780306406157', '0306406152']"), values_in("[0306406152]")
+    (['Inks', 'Tinten'], ['9780306406157', '0306406152'], ['0306406152'])
+    """
+    if "||" in text:
+        return [_AUTHORITY.sub("", part).strip() for part in text.split("||")]
+    if text.startswith("[") and text.endswith("]"):
+        if _LIST.fullmatch(text):
+            return [first or second for first, second in _IN_LIST.findall(text)]
+        return [text[1:-1]]
+    return _AUTHORITY.sub("", text) if "::" in text else text
 
 
 def _is_name(text: str) -> bool:
