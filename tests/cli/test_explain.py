@@ -219,11 +219,18 @@ class TestStatus:
             ("0-395-36341-1", 0),
             ("urn:isbn:0-395-36341-6", 1),
             ("0-395-36341-6", 1),
-            ("nonsense", 1),
         ],
     )
     def test_1_if_it_is_no_urn_or_invalid(self, urnscan, text, status):
         assert urnscan("explain", text, "urn:foo:b", status=status).err == ""
+
+    def test_a_word_that_stands_for_no_urn(self, urnscan):
+        """One line tells what can be explained, and what else may have been meant."""
+        (line,) = urnscan("explain", "nonsense", status=1).err.splitlines()
+        assert line.startswith(
+            "urnscan: nonsense: neither a URN nor an identifier that stands for one, such as an ISBN, "
+        )
+        assert line.endswith("; urnscan INPUT finds names in files")
 
     def test_a_bare_identifier_says_how_it_was_read(self, urnscan):
         lines = urnscan.printed("explain", "ISBN 0-395-36341-1")

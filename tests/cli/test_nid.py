@@ -85,7 +85,7 @@ def test_what_is_not_registered_is_told(scanned):
     found, result = scanned("--nid", "isbm,x-a,schemas-*,isbn", "--not-nid", "foo:bar")
     assert found == ["urn:isbn:1", "urn:x-a:1", "urn:isbn:1,"]
     assert result.said == [f"urnscan: --nid isbm: {NO_SUCH}; is it isbn?", f"urnscan: --not-nid foo:bar: {NO_SUCH}"]
-    assert scanned("--nid", "isbm", "--quiet")[1].err == ""
+    assert scanned("--nid", "isbm", "--quiet")[1].err == f"urnscan: --nid isbm: {NO_SUCH}; is it isbn?\n"
 
 
 class TestDedup:

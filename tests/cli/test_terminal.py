@@ -53,13 +53,17 @@ class Screen:
 
     @property
     def lines(self):
-        """What stands on it in the end: what was written over is gone, and colours are no text."""
+        """The messages on it in the end: what was written over is gone, colours are no text, and folded lines are one."""
         shown = []
         for line in re.sub(r"\x1b\[[\d;]*m", "", self.text).removesuffix("\n").split("\n"):
             cells = []
             for part in line.rstrip("\r").split("\r"):
                 cells[: len(part)] = part
-            shown.append("".join(cells).rstrip())
+            row = "".join(cells).rstrip()
+            if row.startswith("  ") and shown:
+                shown[-1] += row[1:]
+            else:
+                shown.append(row)
         return shown
 
 
@@ -106,20 +110,20 @@ class TestProgress:
 
     @pytest.mark.parametrize("options", [["-o", "classes.parquet"], []], ids=["written", "printed to a file"])
     def test_a_bar_of_octets_with_rate_and_time(self, urnscan, screen, options):
-        """Bytes, rate, and the time that is left, as the size is known."""
+        """Bytes, rate and time, as the size is known."""
         with (urnscan.folder / "printed").open("wb") as printed:
             urnscan("d", *options, stdout=printed, stderr=screen.line)
         assert "%" in screen.text
         assert "B/s" in screen.text
         assert re.search(r"/2\.00M\b", screen.text)
-        assert re.search(r"\d\d:\d\d<", screen.text)
+        assert re.search(r"\[\d\d:\d\d\b", screen.text)
         line = screen.lines[0]
         assert line.startswith("urnscan: 20 inputs, 2,000,200 octets, 20 occurrences")
 
     def test_grouping_is_a_bar_of_rows(self, urnscan, screen):
         """It says how far it is, in a unit of its own, and begins at 0."""
         urnscan("d", "-o", "classes.parquet", stderr=screen.line)
-        bars = re.findall(r"grouping: +(\d+)%.*? (\d+\.\d+)/20\.0 \[00:0\d<.*?rows/s\]", screen.text)
+        bars = re.findall(r"grouping: +(\d+)%.*? (\d+\.\d+)/20\.0 \[00:0\d.*?rows/s\]", screen.text)
         assert bars[0] == ("0", "0.00")
 
     def test_of_standard_input_no_size_is_known(self, urnscan, screen):
@@ -133,7 +137,7 @@ class TestProgress:
     def test_not_where_it_is_not_wanted(self, urnscan, screen, option):
         urnscan("d", "-o", "classes.parquet", option, stderr=screen.line)
         assert not BAR.search(screen.text)
-        assert len(screen.text.splitlines()) == (2 if option == "--no-progress" else 0)
+        assert screen.lines == [""] if option == "--quiet" else len(screen.lines) == 2
 
     def test_not_where_standard_error_is_no_terminal(self, urnscan, screen):
         """Though standard output and input are."""
@@ -152,6 +156,15 @@ class TestProgress:
             "urnscan: 3 other namespaces: 3 occurrences, 3 classes, 1 invalid",
         ]
         assert len(urnscan("e", "-o", "classes.parquet", "--force").err.splitlines()) == 1
+
+    def test_long_messages_are_broken_at_words(self, urnscan, screen):
+        """A terminal breaks a line anywhere; a long name stays whole, to be copied."""
+        name = f"no file/{'x' * 90}"
+        urnscan(name, "d", "-o", "classes.parquet", "--no-progress", stderr=screen.line, status=1)
+        rows = screen.text.splitlines()
+        assert f"  {name.split()[1]}:" in rows
+        assert all(len(row) <= 80 for row in rows if "xx" not in row)
+        assert screen.lines[0] == f"urnscan: {name}: no such file or folder"
 
     def test_a_failure_stands_in_a_line_of_its_own(self, urnscan, screen):
         """Each is named in one line, also while the bar is there."""

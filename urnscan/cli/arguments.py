@@ -73,6 +73,21 @@ class About:
     """Paragraphs at the end of the help."""
 
 
+class _Once(argparse.Action):
+    """Stores the value of an option that names an output: a second one would leave the first file unwritten."""
+
+    def __call__(
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, _name: str | None = None
+    ) -> None:
+        """Store the value. Raises ArgumentError."""
+        if getattr(namespace, self.dest, None) is not None:
+            first = getattr(namespace, self.dest)
+            raise argparse.ArgumentError(
+                self, f"one output, not two: {first} and {values}; a run writes one of each kind"
+            )
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
     """Parser of a command: help with examples and exit statuses, errors in one line without control characters."""
 
@@ -101,7 +116,10 @@ class Parser(argparse.ArgumentParser):
         """Add a group of options to the parser and to its help."""
         group = self.add_argument_group(title)
         for names, settings in options.items():
-            group.add_argument(*names.split(), **settings)
+            more: Mapping[str, Any] = {}
+            if title == "output" and str(settings.get("metavar", "")).startswith("FILE"):
+                more = {"action": _Once}
+            group.add_argument(*names.split(), **settings, **more)
 
     def add_inputs(self, name: str, more: OptionTable | None = None) -> None:
         """Add the inputs of a command, called `name` in its help."""

@@ -79,7 +79,7 @@ def check(arguments: argparse.Namespace) -> bool:
 
     arguments.trim = True
     options = read_options(arguments)
-    say_unregistered(arguments, options)
+    say_unregistered(options)
     prepare(arguments)
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(Pool(options.jobs))
@@ -100,5 +100,5 @@ def check(arguments: argparse.Namespace) -> bool:
         parts = [counted(report.inputs, "input"), counted(report.occurrences, "occurrence")]
         parts += [*others_left_out(report.left_out), f"{writer.faults:,} wrong"]
         say_counts(parts, report.seconds, (), count_of(report.failures), count_of(report.notes))
-        say_no_input(report, options)
+    say_no_input(report, options)
     return not report.failures and not writer.faults

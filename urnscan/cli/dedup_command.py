@@ -182,7 +182,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
     inputs = read_inputs(arguments)
     options = read_record(Options, arguments)
     policy = read_record(Policy, arguments)
-    say_unregistered(arguments, options)
+    say_unregistered(options)
     paths = check_files(*(getattr(arguments, name) for name in FILES))
     if not paths:
         raise FatalError(
@@ -216,8 +216,8 @@ def dedup(arguments: argparse.Namespace) -> bool:
         parts = report.parts(has_keys=policy.has_keys)
         say_counts(parts, report.seconds, paths, count_of(report.failures), count_of(report.notes))
         say_hints(report.trimmable, report.components_in_names)
-        if not report.empty:
-            say_no_input(report, options)
+    if not report.empty:
+        say_no_input(report, options)
     return not report.failures
 
 

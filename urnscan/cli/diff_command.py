@@ -78,7 +78,7 @@ def diff(arguments: argparse.Namespace) -> bool:
     outputs = check_files(arguments.output)
     prepare(arguments)
     options = read_record(Options, arguments)
-    say_unregistered(arguments, options)
+    say_unregistered(options)
     difference = Difference(arguments.old, arguments.new, outputs, options)
     for remark in difference.remarks():
         say(remark)

@@ -15,6 +15,7 @@ from urnscan.cli.terminal import say, write
 from urnscan.errors import FatalError
 
 _LONGEST = 1 << 20  # octets of a line of standard input
+_KNOWN = "neither a URN nor an identifier that stands for one, such as an ISBN, an ISSN, a DOI, a UUID or a link to a resolver"
 _BEFORE = re.compile(r"(?:.*?:\d+:|\d+[ \t]+)(?=(?i:urn):)")
 """The source and line, or the count, that `urnscan` prints before a URN."""
 
@@ -78,6 +79,8 @@ def explain(arguments: argparse.Namespace) -> bool:
             say(
                 f"{text}: is a file or folder; urnscan explain - < FILE reads a name on each line, urnscan INPUT finds them"
             )
+        elif result.position == 0:
+            say(f"{text}: {_KNOWN}; urnscan INPUT finds names in files")
     return all_are_good
 
 

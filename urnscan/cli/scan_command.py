@@ -17,7 +17,16 @@ from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files, open_outputs
 from urnscan.cli.printer import count_by_namespace, open_passages, printers
 from urnscan.cli.shared_options import flag, option, whole_number
-from urnscan.cli.terminal import FailureLines, is_pipe, say, say_unregistered, show_progress, summarise, write
+from urnscan.cli.terminal import (
+    FailureLines,
+    is_pipe,
+    say,
+    say_no_input,
+    say_unregistered,
+    show_progress,
+    summarise,
+    write,
+)
 from urnscan.display.addresses import without_secrets
 from urnscan.display.text import counted
 from urnscan.errors import FatalError
@@ -163,7 +172,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         from urnscan.tables.writers import open_table
 
     options = read_options(arguments)
-    say_unregistered(arguments, options)
+    say_unregistered(options)
     places = [getattr(arguments, name) for name in TABLES]
     paths = check_files(*(place for place in places if place != STANDARD_OUTPUT))
     prepare(arguments)
@@ -198,9 +207,10 @@ def scan(arguments: argparse.Namespace) -> bool:
     for failure in missed:
         say(failure)
     if not arguments.quiet:
-        summarise(report, options, paths, 0 if shards is None else shards.octets)
+        summarise(report, paths, 0 if shards is None else shards.octets)
         for line in by_namespace.summary() if sys.stderr is not None and sys.stderr.isatty() else ():
             say(line)
+    say_no_input(report, options)
     for line in pool.timings.lines() if arguments.timings else ():
         say(line)
     return not report.failures and not missed
@@ -227,13 +237,14 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) ->
         if (form := form_of(path)[0]) in TEXT_FORMS:
             raise FatalError(f"{path}: --engine spark writes folders of Parquet: leave out {form}")
     options = read_options(arguments)
-    say_unregistered(arguments, options)
+    say_unregistered(options)
     show_bar = not (arguments.no_progress or arguments.quiet)
     with contextlib.ExitStack() as stack:
         spark = stack.enter_context(session(arguments.master, show_progress=show_bar))
         report = run(spark, inputs, options, outputs, force=arguments.force, on_failure=FailureLines(stack))
     if not arguments.quiet:
-        summarise(report, options, tuple(outputs.values()))
+        summarise(report, tuple(outputs.values()))
+    say_no_input(report, options)
     return not report.failures
 
 

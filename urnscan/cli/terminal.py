@@ -8,6 +8,7 @@ import dataclasses
 import os
 import stat
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
@@ -40,10 +41,28 @@ def write(text: str | memoryview, stream: TextIO) -> None:
 def say(message: object) -> None:
     """Print one line on standard error, without control characters and secrets of addresses."""
     if sys.stderr is not None:
+        line = f"urnscan: {printable(without_secrets(str(message)))}"
         try:
-            write(f"urnscan: {printable(without_secrets(str(message)))}\n", sys.stderr)
+            write((_folded(line) if sys.stderr.isatty() else line) + "\n", sys.stderr)
         except OSError:  # for example a full disk: the run goes on without messages
             sys.stderr = None
+
+
+def _folded(line: str) -> str:
+    """A line for a terminal, broken at words, as a terminal breaks it anywhere."""
+    columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    if len(line) <= columns or not columns:
+        return line
+    # Nothing but the break changes: neither spaces inside of a name, nor a long word.
+    return textwrap.fill(
+        line,
+        columns,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+        expand_tabs=False,
+        replace_whitespace=False,
+    )
 
 
 _NAMED = 3  # inputs that are named in a line about many
@@ -143,12 +162,12 @@ def say_no_input(report: Report | DedupReport, options: Options) -> None:
             say(f"--include {pattern}: no file has this whole name; '*.{ending}' is for all names that end so")
 
 
-def say_unregistered(arguments: argparse.Namespace, options: Options) -> None:
-    """Print the namespaces of `--nid` and `--not-nid` that are neither registered nor in `--rules`, unless the arguments want no such lines.
+def say_unregistered(options: Options) -> None:
+    """Print the namespaces of `--nid` and `--not-nid` that are neither registered nor in `--rules`.
 
     Texts are full of namespaces that nobody registered, so names of theirs count all the same.
     """
-    for name, beginnings in () if arguments.quiet else (("--nid", options.nid), ("--not-nid", options.not_nid)):
+    for name, beginnings in (("--nid", options.nid), ("--not-nid", options.not_nid)):
         for beginning in beginnings:
             if beginning.partition(":")[0].lower() in options.level.rulebook.nids:
                 continue
@@ -156,7 +175,7 @@ def say_unregistered(arguments: argparse.Namespace, options: Options) -> None:
                 say(f"{name} {beginning}: {guess}")
 
 
-def summarise(report: Report, options: Options, written: Sequence[str], kept: int = 0) -> None:
+def summarise(report: Report, written: Sequence[str], kept: int = 0) -> None:
     """Print the counts of a scan, its outputs, and how many occurrences other options would change.
 
     `kept` is the number of octets whose result was taken from an earlier run.
@@ -175,4 +194,3 @@ def summarise(report: Report, options: Options, written: Sequence[str], kept: in
         parts.append(f"{counted(kept, 'octet')} from an earlier run")
     say_counts(parts, report.seconds, written, count_of(report.failures), count_of(report.notes))
     say_hints(report.trimmable, report.components_in_names, report.untrimmed)
-    say_no_input(report, options)

@@ -16,6 +16,8 @@ from typing import Any, TextIO
 
 # Seconds. A shorter run of the library shows no bar.
 _DELAY = 0.5
+_TELLING = 1.0  # seconds after which the rate tells the time that is left
+_NARROW = 60  # columns of a terminal that has no room for all parts of a bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ def open_bar(
         def format_dict(self) -> dict[str, Any]:
             """Values of the bar; `ncols` is the width of the terminal without the room for ^C."""
             values = super().format_dict
-            return {**values, "ncols": values["ncols"] and max(values["ncols"] - len("^C"), 1)}
+            columns = values["ncols"] and max(values["ncols"] - len("^C"), 1)
+            return {**values, "ncols": columns, "bar_format": _bar_format(columns, values["total"], values["elapsed"])}
 
         def clear(self, nolock: bool = False) -> None:
             """Clear the whole line."""
@@ -164,6 +167,16 @@ def _bar_options(stage: Stage) -> dict[str, Any]:
         # The rate is an average of about the last twenty updates, so the remaining time does not jump.
         "smoothing": 0.05,
     }
+
+
+def _bar_format(columns: int | None, total: int | None, seconds: float) -> str | None:
+    """The layout of a bar for tqdm; None for its own. The first second tells too little of the time that is left."""
+    if total is None:
+        return None
+    times = "{elapsed}<{remaining}" if seconds >= _TELLING else "{elapsed}"
+    if columns and columns < _NARROW:
+        return "{desc}: {percentage:3.0f}% [" + times + ", {rate_fmt}]"
+    return "{l_bar}{bar}| {n_fmt}/{total_fmt} [" + times + ", {rate_fmt}{postfix}]"
 
 
 @contextlib.contextmanager
