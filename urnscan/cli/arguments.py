@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from urnscan.cli import guesses
+from urnscan.cli.lazy_imports import loading
 from urnscan.cli.shared_options import (
     FINDING_OPTIONS,
     READING_GROUPS,
@@ -248,7 +249,8 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
     """Inputs that the arguments name; standard input if they name none. Raises FatalError if nothing is to be read."""
-    from urnscan.inputs.lists import PathList
+    with loading():
+        from urnscan.inputs.lists import PathList
 
     inputs: list[Argument] = [*arguments.inputs]
     if "" in inputs:

@@ -44,11 +44,32 @@ def loading() -> Iterator[None]:
         # time that the kernel spends on new pages.
         pa.set_memory_pool(pa.system_memory_pool())
         _keep_from_pandas(pa)
+        _load_functions()
         yield
     finally:
         gc.freeze()
         if was_enabled:
             gc.enable()
+
+
+def _load_functions() -> None:
+    """Load `pyarrow.compute` without the documentation of its options, which takes half of the time of the import.
+
+    pyarrow takes the documentation from docstrings, by a parser that it brings. Another parser, which finds nothing, is in
+    its place meanwhile.
+    """
+    name = "pyarrow.vendored.docscrape"
+    if name in sys.modules:
+        return
+    parser = ModuleType(name)
+    parser.NumpyDocString = lambda _docstring: {"Parameters": ()}  # type: ignore[attr-defined]
+    sys.modules[name] = parser
+    try:
+        # Another version of pyarrow may need more of the parser: then its functions are loaded later, as usual.
+        with contextlib.suppress(Exception):
+            import pyarrow.compute  # noqa: F401 (loaded for all modules)
+    finally:
+        del sys.modules[name]
 
 
 def _keep_from_pandas(pa: ModuleType) -> None:
