@@ -47,6 +47,7 @@ descriptions = st.builds(
     series=st.none() | st.sampled_from(["12", "no. 12", "Bd. 3 | 7", "new ser., v. 4"]),
     extent=st.none() | st.sampled_from(["xii, 230 p.", "260 pages", "3 v. in 4", "v. <1-3>", "1 sheet"]),
     dates=st.sampled_from([None, "open"]),
+    publisher=st.sampled_from([None, "Blue Press", "Green Press", "[s.n.]"]),
 )
 
 
@@ -163,6 +164,18 @@ def aspects_against(one, other, rules=RULES):
         ({"extent": "1 online resource (xi, 658 pages)"}, {"extent": "658 S."}, []),
         ({"extent": "2 videodiscs (326 min.) + 1 booklet (6 pages)"}, {"extent": "1 booklet (6 p.)"}, []),
         ({"extent": "8 p."}, {"extent": "10 p."}, []),
+        (
+            {"extent": "388 pages", "publisher": "Blue Press"},
+            {"extent": "4, 384 p.", "publisher": "Green Press"},
+            ["edition"],
+        ),
+        ({"extent": "388 pages", "publisher": "Blue Press"}, {"extent": "387 p.", "publisher": "Green Press"}, []),
+        ({"extent": "388 pages", "publisher": "Blue Press"}, {"extent": "384 p.", "publisher": "[s.n.]"}, []),
+        (
+            {"extent": "388 pages", "publisher": "Blue Press"},
+            {"extent": "384 p.", "publisher": "Sold by Blue Press"},
+            [],
+        ),
         ({"extent": "3 v. in 4"}, {"extent": "4 volumes"}, []),
         ({"extent": "3 v."}, {"extent": "4 volumes"}, ["part"]),
         ({"extent": "v. <1-3>"}, {"extent": "4 volumes"}, []),

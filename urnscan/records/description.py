@@ -29,7 +29,7 @@ _FILE = "descriptions.toml"
 # Characters of a value that count: titles are not longer.
 _LONGEST = 500
 # Aspects that may have several values in a record.
-_SEVERAL = ("year", "changed", "language", "issue", "document", "series", "extent")
+_SEVERAL = ("year", "changed", "language", "issue", "document", "series", "extent", "publisher")
 # Between such values that may have white space in them.
 _BETWEEN_VALUES = dict.fromkeys(("document", "series", "extent"), " | ")
 # Characters of a packed field, with the white space in it.
@@ -73,6 +73,8 @@ class Description(NamedTuple):
     """Numbers in a series, with ` | ` between them."""
     extent: str | None = None
     """Pages and volumes, as the record counts them, with ` | ` between several statements."""
+    publisher: str | None = None
+    """Publisher, or printer."""
     dates: str | None = None
     """`open` if the thing still appears (`1985-`)."""
 

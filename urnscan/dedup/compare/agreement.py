@@ -136,6 +136,13 @@ def _of_volumes(one: Features, other: Features) -> float | None:
     return float(volumes.isdisjoint(others)) if volumes and others else None
 
 
+def _of_publishers(one: Features, other: Features) -> float | None:
+    """1 if each publisher has a word that the other one lacks, and two books of one volume have other pages."""
+    if not (one.publisher and other.publisher) or not _of_extents(one, other):
+        return None
+    return float(bool(alone(one.publisher, other.publisher) and alone(other.publisher, one.publisher)))
+
+
 def _of_extents(one: Features, other: Features) -> float | None:
     """The part of the pages that only one of two books of one volume has, from 0 to 1; two pages do not count."""
     pages, others = one.extent.pages, other.extent.pages
@@ -224,6 +231,7 @@ RULES = (
     Rule("edition", "other numbers of the edition", 0, _of_editions),
     Rule("edition", "another printing, or an edition of another month", 0, _of_printings),
     Rule("edition", "pages that only one of them has: the part of all", 0.1, _of_extents),
+    Rule("edition", "another publisher, and other pages", 0, _of_publishers),
     Rule("part", "other numbers of the part or volume", 0, _of_parts),
     Rule("part", "only one is an index or a supplement", 0, _of_extras),
     Rule("part", "other numbers in the title", 0, _of_numbers_in_titles),

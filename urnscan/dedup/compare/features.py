@@ -100,6 +100,8 @@ class Features(NamedTuple):
     series: tuple[Part, ...]
     """Numbers in series."""
     extent: Extent
+    publisher: str
+    """Words of the publisher."""
     printing: frozenset[str] | None
     """Numbers of a printing, and months, of the edition; None without a statement of the edition."""
     is_open: bool
@@ -139,6 +141,7 @@ def features(description: Description) -> Features:
         documents=_documents(description.document) if description.document else frozenset(),
         series=tuple(part_of(words(number)) for number in (description.series or "").split(" | ") if number),
         extent=extent_of(description.extent, words(description.extent)) if description.extent else NO_EXTENT,
+        publisher=_publisher(words(description.publisher or "")),
         printing=_printing(words(description.edition)) if description.edition else None,
         is_open=description.dates == "open",
         in_edition=frozenset(DIGITS.findall(description.edition)) if description.edition else frozenset(),
@@ -248,6 +251,11 @@ def _edition(text: str) -> int | None:
         if number := _EDITION_NUMBER.search(word):
             return int(number[1])
     return None
+
+
+def _publisher(words_of_name: str) -> str:
+    """Words of a publisher; none if it is not known."""
+    return "" if known_words().unknown.search(words_of_name) else words_of_name
 
 
 def _printing(edition: str) -> frozenset[str]:

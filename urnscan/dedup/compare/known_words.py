@@ -35,6 +35,8 @@ class Words(NamedTuple):
     volumes: frozenset[str]
     unnumbered: frozenset[str]
     """Words between a number and the word for pages."""
+    unknown: re.Pattern[str]
+    """A publisher who is not known."""
     additions: frozenset[str]
     addition: re.Pattern[str]
     general: re.Pattern[str]
@@ -80,6 +82,7 @@ def known_words() -> Words:
         pages=frozenset(data["pages"].split()),
         volumes=frozenset(data["volumes"].split()),
         unnumbered=frozenset(data["unnumbered"].split()),
+        unknown=re.compile(data["unknown"]),
         additions=frozenset(_LITERAL.findall(additions)),
         addition=re.compile(additions),
         general=re.compile("".join(data["general"].split("\n"))),
