@@ -147,6 +147,8 @@ def aspects_against(one, other, rules=RULES):
         ({"edition": "2ème éd."}, {"edition": "3e éd."}, ["edition"]),
         ({"edition": "2ème éd."}, {"edition": "2nd ed."}, []),
         ({"edition": "2da ed."}, {"edition": "3ra ed."}, ["edition"]),
+        ({"edition": "al-Ṭab\u02bbah al-ūlá"}, {"edition": "al-Ṭab\u02bbah 2"}, ["edition"]),
+        ({"edition": "al-Ṭab\u02bbah al-rābi\u02bbah"}, {"edition": "4th ed."}, []),
         ({"edition": "第2版"}, {"edition": "第3版, 改訂"}, ["edition"]),
         ({"title": "Inks (Second Edition)"}, {"title": "Inks", "edition": "2. Aufl."}, []),
         ({"title": "Inks, third edition"}, {"title": "Inks", "edition": "2. Aufl."}, ["edition"]),

@@ -35,8 +35,8 @@ _BETWEEN_VALUES = dict.fromkeys(("document", "series", "extent"), " | ")
 # Characters of a packed field, with the white space in it.
 _LONGEST_PACKED = 2_000
 _YEAR = re.compile(r"(?<![0-9])(?:1[4-9]|20)[0-9]{2}(?=(?:[0-9]{2}){0,2}(?![0-9]))")
-# `1985-`, `[1985]- `, `1985-<1990>`, `1985-9999`; not `[198-]`, a decade.
-_OPEN = re.compile(r"(?<![0-9])[0-9]{4}[\])?>]*\s*[-\u2013]\s*(?:\Z|[<,;.)\]]|9999)")
+# `1985-`, `[1985]- `, `1985-<1990>`, `1985-9999`, `1985 or 86-`; not `[198-]`, a decade.
+_OPEN = re.compile(r"(?<![0-9])[0-9]{4}[\])?>]*\s*[-\u2013]\s*(?:\Z|[<,;.)\]]|9999)|\b[0-9]{2}\]?-\s*\Z")
 _RANGE = re.compile("[0-9]\\s*[-\u2013]")
 # What comes before the type in a URI or a prefixed name.
 _VOCABULARY = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)
