@@ -10,8 +10,9 @@ from tests.support.reading import buffer_of, outline, owns, read_from, read_reco
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
+from urnscan.records.format_registry import FORMATS
 from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain
-from urnscan.records.record import Record
+from urnscan.records.record import Record, description_of
 
 NO_FIELD = "it does not begin with a field of PICA+"
 CUT_OFF = "it is cut off"
@@ -369,3 +370,49 @@ def test_a_dump_is_recognised_by_its_first_field(dump, recognise, other):
 )
 def test_other_formats_are_not_recognised(head, recognise):
     assert recognise(head.ljust(64), "x.pica") is False
+
+
+WINIBW = "SET: S1 [14] TTL: {number}           PPN: 12{number}                 SEITE1 .{end}{end}Eingabe: 0206:06-09-18 \u00c4nderung: 0206:07-09-18 12:33:44 Status: 0206:06-09-18{end}"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("sizes", [(None,), (1,), (7, 3)])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_lines_of_winibw_are_in_no_record(end, sizes, mark):
+    """A download has lines about each record, and two of them come before a blank line of their own."""
+    dump, expected = b"", []
+    for number in (1, 2, 3):
+        dump += (mark + WINIBW.format(number=number, end=end)).encode()
+        record = plain([*short(f"12{number}"), ("004A", "0", "9780306406157")], "ƒ", end.encode())
+        expected.append((len(dump), record, f"12{number}"))
+        dump += record + end.encode()
+    assert is_pica_plain(dump[:4096], "") is True
+    records = read(dump, own=True, sizes=sizes)
+    assert [(record.offset, record.octets, record.identifier) for record in records] == expected
+    assert {owns(record)[0] for record in records} == {("9780306406157", "isbn")}
+
+
+def test_pica_in_xml_is_read_as_pica():
+    """With the same table; also inside of SRU, whose record it is a part of."""
+    inner = (
+        b'<record xmlns="info:srw/schema/5/picaXML-v1.0"><datafield tag="003@"><subfield code="0">12</subfield></datafield>'
+        b'<datafield tag="004A"><subfield code="0">9780306406157</subfield></datafield><datafield tag="011@"><subfield '
+        b'code="a">1998</subfield></datafield><datafield tag="021A"><subfield code="a">Die @Lampe</subfield></datafield>'
+        b'<datafield tag="028A"><subfield code="A">Wimpelfeld</subfield></datafield></record>'
+    )
+    outer = (
+        b"<zs:record><zs:recordSchema>picaxml</zs:recordSchema><zs:recordData>"
+        + inner
+        + b"</zs:recordData></zs:record>"
+    )
+    head, tail = b'<zs:r xmlns:zs="http://www.loc.gov/zing/srw/"><zs:records>', b"</zs:records></zs:r>"
+    as_lines = b"003@ $012\n004A $09780306406157\n011@ $a1998\n021A $aDie @Lampe\n028A $AWimpelfeld\n"
+    (expected,) = read_records(PicaRecords(own=True, described=True), as_lines)
+    for name, dump, octets in (
+        ("pica-xml", b"<collection>" + inner + b"</collection>", inner),
+        ("sru", head + outer + tail, outer),
+    ):
+        assert FORMATS[name].recognise(dump, "") is True
+        (record,) = read_records(FORMATS[name].reader(own=True, described=True), dump)
+        assert (record.octets, record.identifier, owns(record)) == (octets, "12", owns(expected))
+        assert description_of(record.description) == description_of(expected.description)

@@ -226,7 +226,7 @@ MARC += [MARC[0][:30], MARC[1][20:], b"\x1d", b"\x1e", b"\x1f", b"450", b"\n", b
 
 PIECES = {
     "marc": MARC,
-    **dict.fromkeys(("marcxml", "mods", "dc", "oai", "sru", "onix", "pubmed", "endnote"), XML),
+    **dict.fromkeys(("marcxml", "pica-xml", "mods", "dc", "oai", "sru", "onix", "pubmed", "endnote"), XML),
     **dict.fromkeys(("json", "jsonl"), JSON),
     **dict.fromkeys(("pica", "pica-plain"), PICA),
     "ntriples": TRIPLES,

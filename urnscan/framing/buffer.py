@@ -17,8 +17,8 @@ HEAD = 1 << 16
 """Octets at the beginning of a dump, by which its format is recognised."""
 MARK = b"\xef\xbb\xbf"
 """Byte order mark of UTF-8."""
-BETWEEN = re.compile(rb"[\s\0\x1a]{1,1024}")
-"""White space, NUL and SUB (the end of DOS files), which separate records in many dumps."""
+BETWEEN = re.compile(rb"(?:[\s\0\x1a]|\xef\xbb\xbf){1,256}")
+"""White space, NUL, SUB (the end of DOS files) and byte order marks (of files that were joined), which separate records."""
 _BLOCK = 1 << 22  # octets read at a time
 
 

@@ -26,6 +26,7 @@ _MODULES = {
     "mrk": "marc_lines",
     "marc-lines": "marc_lines",
     "aleph": "marc_lines",
+    "pica-xml": "xml_records",
     "mods": "xml_records",
     "dc": "xml_records",
     "oai": "xml_records",

@@ -3,7 +3,10 @@
 * Normalised: a record is a line; each field ends with 1E, each subfield begins with 1F. Some systems write a number and
   a 1E before the first field. In the binary form, records end with 1D, and line ends between them do not count.
 * Plain: a field is a line, `045F/01 $a...`; each subfield begins with `$`, and a dollar in a value is doubled. A blank line
-  separates records. WinIBW writes `ƒ` instead of this `$`; in such a record, a `$` is a dollar.
+  separates records. WinIBW writes `ƒ` instead of this `$`; in such a record, a `$` is a dollar. Before each record, WinIBW
+  writes lines about it (`SET: S1 [2] TTL: 1`, `Eingabe: …`), which are no part of it.
+
+PICA+ in XML is in `xml_kinds`.
 
 A record is damaged if it does not begin with a field. A normalised record is also damaged if it does not end with a field:
 it is cut off. In a plain record, a later line that is not a field continues a value. Fields of levels 1 and 2 (holdings,
@@ -24,6 +27,7 @@ from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_subfields
 from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
+from urnscan.records.tagged import LINE_END, with_line_feeds
 
 _TAG = rb"[012][0-9]{2}[A-Z@](?:/[0-9]{2,3})? "
 _SIGN = "ƒ".encode()
@@ -31,7 +35,12 @@ _NORMALISED = re.compile(rb"(?:[0-9Xx ]{0,40}\x1e)?" + _TAG + rb"\x1f")
 _PLAIN = re.compile(_TAG + rb"(?:(\$)|" + _SIGN + rb")")
 _PPN = re.compile(rb"(?:\A|[\x1e\n])003@ [^\n\x1e]*?\x1f0([^\n\x1d-\x1f]*)")
 _BINARY = re.compile(rb"\x1e\x1d|\n")
-_BLANK_LINE = re.compile(rb"\n[ \t\r]{0,64}\n")
+_BLANK_LINE = re.compile(rb"(%b)[ \t]{0,64}%b" % (LINE_END, LINE_END))
+# What stands between plain records: also lines of WinIBW.
+_BETWEEN_PLAIN = re.compile(
+    rb"(?:[\s\0\x1a]{1,256}+|%b|[A-Z](?:[a-z]|[\x80-\xff]|[A-Z]){2,20}: [^\r\n]{0,900}+[\r\n])" % MARK
+)
+_LINE_ENDS = re.compile(LINE_END)
 _CUT_OFF = "it is cut off"
 
 
@@ -39,10 +48,18 @@ def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | No
     """Whether a dump begins with this pattern of a field."""
     if MARK.startswith(head):
         return None
-    text = head.removeprefix(MARK).lstrip()
+    text = head[_to_field(head) :]
     if field.match(text):
         return True
     return None if len(text) < 64 and (not text or text[:1].isdigit()) else False
+
+
+def _to_field(head: bytes) -> int:
+    """Place of the first octet that is not between records."""
+    at = 0
+    while between := _BETWEEN_PLAIN.match(head, at):
+        at = between.end()
+    return at
 
 
 is_pica_normalised = partial(_begins_with, _NORMALISED)
@@ -66,11 +83,12 @@ class PicaRecords(RecordReader):
             buffer.has(HEAD)
             head = buffer.octets[buffer.at : buffer.at + HEAD]
             # A normalised line has at least one 1E and one 1F, a plain line has none.
-            self._plain = head.count(b"\x1e") + head.count(b"\x1f") <= head.count(b"\n")
+            self._plain = head.count(b"\x1e") + head.count(b"\x1f") <= len(_LINE_ENDS.findall(head))
         end = None if self._plain else buffer.search(_BINARY)
         terminator = b"\x1d" if end and end[0] == b"\x1e\x1d" else b"\n"
         length = partial(_to_blank_line, buffer) if self._plain else lambda: buffer.find(terminator) + 1
-        for part in parts(buffer, length, partial(buffer.pass_over, BETWEEN)):
+        between = _BETWEEN_PLAIN if self._plain else BETWEEN
+        for part in parts(buffer, length, partial(buffer.pass_over, between)):
             if isinstance(part, Damaged):
                 yield part
             # The blank line after a plain record is not a part of it: without octets after it, the record may be cut off.
@@ -88,7 +106,8 @@ class PicaRecords(RecordReader):
             return Damaged(offset, "it does not begin with a field of PICA+")
         text = octets
         if plain:
-            text = _normalised(octets) if first[1] else octets.replace(_SIGN, b"\x1f")
+            text = with_line_feeds(octets)
+            text = _normalised(text) if first[1] else text.replace(_SIGN, b"\x1f")
         elif not octets.rstrip(b"\r\n\x1d").endswith(b"\x1e"):
             return Damaged(offset, _CUT_OFF)
         ppn = _PPN.search(text)
@@ -115,7 +134,7 @@ class PicaRecords(RecordReader):
 def _to_blank_line(buffer: Buffer) -> int:
     """Length of a plain record, up to the blank line after it; 0 if there is none."""
     blank = buffer.search(_BLANK_LINE)
-    return blank.start() + 1 - buffer.at if blank else 0
+    return blank.end(1) - buffer.at if blank else 0
 
 
 def _normalised(octets: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """The contents of a record in XML: its kind, its name, its texts, its own identifiers.
 
-Kinds: MARCXML (MARC21slim 1.1, MarcXchange, oai_marc), MODS 3, Dublin Core (oai_dc, srw_dc, containers of DC elements),
+Kinds: MARCXML (MARC21slim 1.1, MarcXchange, oai_marc), PICA+ in XML, MODS 3, Dublin Core (oai_dc, srw_dc, containers of DC elements),
 ONIX for Books 2.1 and 3 with reference names and short tags, PubMed, EndNote; records of OAI-PMH 2.0 and of SRU responses,
 which contain a record of another kind.
 
@@ -18,7 +18,7 @@ from lxml import etree
 
 from urnscan.records import description
 from urnscan.records.decoded_text import first_name
-from urnscan.records.fields import Own, Table, with_source
+from urnscan.records.fields import Own, Table, of_subfields, with_source
 from urnscan.records.marc_fields import MarcFields, SplitField
 from urnscan.records.marc_octets import pack_field
 
@@ -39,6 +39,10 @@ class Kind:
     """Paths of elements that contain the name of a record, the best first."""
     holds: bool = False
     """Whether a record contains a record of another kind, whose element may have the same name (OAI-PMH, SRU)."""
+    table: str = ""
+    """Name of its table in fields.toml and descriptions.toml, if it is not `name`."""
+    in_subfields: bool = False
+    """Whether its fields are elements with subfields, and the table has tags (PICA+)."""
     around: Mapping[str, bytes] = field(default_factory=dict)
     """Elements that show the kind even if they contain no record -> octets that their attributes must contain."""
 
@@ -64,6 +68,7 @@ _SRU = ("http://www.loc.gov/zing/srw/", "http://docs.oasis-open.org/ns/search-ws
 # MarcXchange is ISO 25577.
 _MARC = ("http://www.loc.gov/MARC21/slim", "info:lc/xmlns/marcxchange-v1", "info:lc/xmlns/marcxchange-v2")
 _OAI_MARC = "http://www.openarchives.org/OAI/1.1/oai_marc"
+_PICA = "info:srw/schema/5/picaXML-v1.0"
 _MODS = ("http://www.loc.gov/mods/v3", "")
 _ONIX = tuple(
     f"http://{where}/{tags}"
@@ -100,6 +105,14 @@ _KINDS = (
         beginnings=frozenset({"leader", "controlfield", "datafield"}),
         identifiers=("{*}controlfield[@tag='001']", "{*}fixfield[@id='001']", "{*}fixfield[@id='1']"),
         around=dict.fromkeys(_in_namespaces(_MARC, "collection"), b""),
+    ),
+    Kind(
+        name="pica-xml",
+        table="pica",
+        in_subfields=True,
+        elements=_in_namespaces((_PICA,), "record"),
+        identifiers=("{*}datafield[@tag='003@']/{*}subfield[@code='0']",),
+        around=dict.fromkeys(_in_namespaces((_PICA,), "collection"), b""),
     ),
     Kind(
         name="mods",
@@ -186,7 +199,8 @@ def identifier(kind: Kind, record: etree._Element) -> str | None:
 
 def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> tuple[Own, ...]:
     """Own identifiers of a record, without repetitions, except those in fields of MARC. `fields` gives the table of a format."""
-    identifiers = [*_of_elements(fields(kind.name), record)]
+    of_fields = _of_subfields if kind.in_subfields else _of_elements
+    identifiers = [*of_fields(fields(kind.table or kind.name), record)]
     inner = inner_record(record) if kind.holds else None
     return tuple(dict.fromkeys([*identifiers, *own(*inner, fields)] if inner else identifiers))
 
@@ -236,11 +250,29 @@ def described(kind: Kind, record: etree._Element, fields: Callable[[str], descri
     (inner_kind, element), stamp = inner, record.findtext("{*}header/{*}datestamp") if kind.holds else None
     if inner_kind.name == "marcxml":
         return pack_field(_DATESTAMP, stamp.strip()) if stamp and fields("marc") else b""
-    name = inner_kind.name
-    statements = [*_statements_of_elements(fields(name), element)]
+    name = inner_kind.table or inner_kind.name
+    of_fields = _statements_of_subfields if inner_kind.in_subfields else _statements_of_elements
+    statements = [*of_fields(fields(name), element)]
     if stamp:
         statements += description.of_text(stamp.strip(), fields(name).get(_DATESTAMP, ()))
     return description.pack(name, statements)
+
+
+def _fields_with_subfields(record: etree._Element) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The fields of a record of PICA+: their tags, and pairs of code and value."""
+    for element in record.iterchildren("{*}datafield"):
+        subfields = [(part.get("code", ""), part.text or "") for part in element.iterchildren("{*}subfield")]
+        yield element.get("tag", ""), subfields
+
+
+def _of_subfields(table: Table, record: etree._Element) -> Iterator[Own]:
+    for tag, subfields in _fields_with_subfields(record):
+        yield from of_subfields(subfields, table.get(tag, ()))
+
+
+def _statements_of_subfields(table: description.Table, record: etree._Element) -> Iterator[description.Statement]:
+    for tag, subfields in _fields_with_subfields(record):
+        yield from description.of_subfields(subfields, table.get(tag, ()))
 
 
 @functools.cache

@@ -388,6 +388,7 @@ FORMATS = (
     _xml(
         name="marcxml", title="MARCXML", recognise=functools.partial(is_kind, "marcxml"), in_columns=True, show=show_xml
     ),
+    _xml(name="pica-xml", title="PICA+ (XML)", recognise=functools.partial(is_kind, "pica-xml")),
     _xml(name="mods", title="MODS", recognise=functools.partial(is_kind, "mods")),
     _xml(name="dc", title="Dublin Core", recognise=functools.partial(is_kind, "dc"), numbered=False),
     _xml(name="oai", title="OAI-PMH", recognise=functools.partial(is_kind, "oai"), show=show_xml),
