@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import mailbox
+import quopri
 import time
 from email import policy
 from email.message import EmailMessage
@@ -311,3 +313,58 @@ class TestDamage:
         began = time.process_time()
         assert "urn:ex:a" in [text for _, text in scanned(tmp_path / name)[0]]
         assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable", "BASE64 ", "Base64 (of a gateway)"])
+@pytest.mark.parametrize("kind", ["message/rfc822", "message/global"])
+def test_an_encoded_message_in_a_message(tmp_path, encoding, kind):
+    """RFC 2046, 5.2.1, forbids it and RFC 6532, 3.5, allows it; many gateways do it. The parser takes its text for a message."""
+    inner = message().as_bytes()
+    coded = base64.encodebytes(inner) if "64" in encoding else quopri.encodestring(inner)
+    octets = (
+        b"From: a@ex.org\nContent-Type: multipart/mixed; boundary=outer\n\n--outer\nContent-Type: %b\n" % kind.encode()
+    )
+    octets += b"Content-Transfer-Encoding: %b\n\n%b\n--outer--\n" % (encoding.encode(), coded)
+    (tmp_path / "a.eml").write_bytes(octets)
+    assert scanned(tmp_path / "a.eml") == ([(f"message/{member}", text) for member, text in FOUND], [])
+
+
+def test_a_boundary_in_prose(tmp_path):
+    """Only parameters are boundaries: a text about boundary conditions is taken apart like any other."""
+    made = message()
+    body = "The boundary condition: boundary = 1, Boundary=2.\n" * 60
+    made.get_body().set_content(f"{body}urn:ex:text\n", cte="quoted-printable")
+    (tmp_path / "a.eml").write_bytes(made.as_bytes())
+    rows, failures = scanned(tmp_path / "a.eml")
+    assert ("text", "urn:ex:text") in rows
+    assert failures == []
+
+
+FLOWED = "urn:ex:a- \nb end\n> urn:ex:c: \n> d\n>> urn:ex:e- \n> f\nurn:ex:g-\nh\n-- \nurn:ex:i/ \n j\nurn:ex:k- \n"
+
+
+def test_flowed_lines_without_their_spaces(tmp_path):
+    """RFC 3676, 4: with delsp=yes the space goes and lines of one depth of quotation are one; a signature is a line."""
+    head = "Subject: x\nContent-Type: text/plain; format=flowed; delsp=yes\n\n"
+    (tmp_path / "a.eml").write_text(head + FLOWED)
+    found = ["urn:ex:a-b", "urn:ex:c:d", "urn:ex:e-", "urn:ex:g-", "urn:ex:i/j", "urn:ex:k-"]
+    assert scanned(tmp_path / "a.eml") == ([("text", text) for text in found], [])
+    (tmp_path / "a.eml").write_text(head.replace("delsp=yes", "delsp=no") + FLOWED)
+    assert scanned(tmp_path / "a.eml")[0][0] == ("text", "urn:ex:a-")
+
+
+@pytest.mark.parametrize("name", ["a.mht", "A.MHTML"])
+def test_a_page_with_all_that_it_shows(tmp_path, name):
+    """MHTML (RFC 2557) is a message: its parts are decoded."""
+    (tmp_path / name).write_bytes(message().as_bytes())
+    assert scanned(tmp_path / name) == (FOUND, [])
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_message_of_apple_mail(tmp_path, end):
+    """A number of octets, the message, a property list."""
+    octets = message().as_bytes()
+    (tmp_path / "a.emlx").write_bytes(b"%d   " % len(octets) + end + octets + b"<plist>urn:ex:plist</plist>")
+    assert scanned(tmp_path / "a.emlx") == ([*FOUND, ("properties", "urn:ex:plist")], [])
+    (tmp_path / "b.emlx").write_bytes(b"no number: urn:ex:b")
+    assert scanned(tmp_path / "b.emlx") == ([(None, "urn:ex:b")], [])

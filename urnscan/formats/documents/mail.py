@@ -37,6 +37,10 @@ _SURE = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|Date|DKIM-Signat
 _MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/[^/]+$")
 _HEAD_END = re.compile(rb"\n\r?\n")
 _CONTENT_LENGTH = re.compile(rb"(?i)\nContent-Length[ \t]*:[ \t]*([0-9]{1,12})[ \t]*\r?\n")
+_COUNT = re.compile(rb"([0-9]{1,10})[ \t]*\r?\n")
+_COUNT_BEGUN = re.compile(rb"[0-9]{1,10}[ \t]{0,8}\r?")
+_LONGEST_COUNT = 20
+_TOLD_BY = 16  # octets
 _BEHIND = re.compile(rb"[\r\n]*(?:From |\Z)")
 
 
@@ -62,6 +66,26 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
     yield from others
     if len(octets) > _MOST:
         yield Member("rest", buffer)
+    yield from _after_end(buffer)
+
+
+def is_emlx(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called so is a message of Apple Mail: its first line is a number."""
+    return _COUNT.match(head) is not None or (None if _COUNT_BEGUN.fullmatch(head) else False)
+
+
+def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
+    """The members of a message of Apple Mail, which its number of octets precedes, and a property list follows."""
+    buffer = Buffer.of(reader)
+    count = _COUNT.match(buffer.head(_LONGEST_COUNT))
+    buffer.skip(count.end() if count else 0)
+    length = min(int(count[1]) if count else 0, _MOST + 1)
+    octets = buffer.head(length)[:length]
+    buffer.skip(len(octets))
+    texts, others = _members(octets, "", layer, is_whole=len(octets) <= _MOST)
+    yield _together(texts)
+    yield from others
+    yield Member("rest" if len(octets) > _MOST else "properties", buffer)
     yield from _after_end(buffer)
 
 
@@ -158,7 +182,8 @@ def _together(texts: _NamedTexts) -> Texts:
 
 
 def _is_text(head: bytes, _: Layer) -> bool:
-    return not is_binary(head)
+    # What follows the first header may be in any encoding.
+    return not is_binary(head[:_TOLD_BY])
 
 
 FORMS = (
@@ -168,7 +193,9 @@ FORMS = (
         open=open_message,
         recognise=is_message,
         begins=b"DFRX",
-        suffixes=(".eml",),
+        # The last two are pages with all that they show (RFC 2557).
+        suffixes=(".eml", ".mht", ".mhtml"),
         recognise_named=_is_text,
     ),
+    Archive(name="a message of Apple Mail", open=open_emlx, suffixes=(".emlx",), recognise_named=is_emlx),
 )

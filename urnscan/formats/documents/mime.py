@@ -20,6 +20,9 @@ Parts: TypeAlias = list[tuple[str, bytes]]
 
 # Boundaries in a message, as each line is compared with all of them.
 _MOST_BOUNDARIES = 50
+_BOUNDARY = re.compile(rb"(?i);\s*+boundary[*0-9]*+\s*+=")
+_FLOWED_LINE = re.compile(rb"(>*+) ?([^\n]*+)\n?")
+_SIGNATURE = b"-- "
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 _WORD = re.compile(r"=\?([!-)+->@-~]+?)(?:\*[!-)+->@-~]*)?\?([bqBQ])\?([!->@-~]*)\?=(?:[ \t\r\n]+(?==\?))?")
 _PLAIN_HEAD = re.compile(rb"(?:[!-9;-~]+:[ \t]*[!-~][ -~\t]*\r?\n(?:[ \t]+[!-~][ -~\t]*\r?\n)*)+\r?\n")
@@ -31,6 +34,9 @@ _PLAIN_FIELD = re.compile(
     re.IGNORECASE,
 )
 """Header fields of a body without an encoding, in one line each."""
+_HEAD_END = re.compile(rb"\n\r?\n")
+_TOKEN = re.compile(r"[a-z0-9-]+")
+_ENCODINGS = ("base64", "quoted-printable")
 _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
@@ -67,20 +73,51 @@ def _plain(octets: bytes, before: str) -> Parts | None:
     return [(f"{before}headers", b"".join(headers)), (before + body, _in_utf_8(octets[head.end() :], charset))]
 
 
-def _parsed(octets: bytes, head: int) -> Message:
+class _Part(Message):
+    """A part of a message; an attached message that is encoded is read as octets, which are decoded later.
+
+    RFC 2046, 5.2.1, forbids that encoding and RFC 6532, 3.5, allows it; the library would read encoded text as a message.
+    """
+
+    @property
+    def encoding(self) -> str:
+        """How its octets are encoded, in lower case, without a comment and spaces, which the library takes for a part of it."""
+        token = _TOKEN.search(str(self.get("content-transfer-encoding", "")).lower())
+        return token[0] if token else ""
+
+    @property
+    def is_encoded_message(self) -> bool:
+        """Whether it is one."""
+        return self.encoding in _ENCODINGS and super().get_content_maintype() == "message"
+
+    @property
+    def octets(self) -> bytes:
+        """Its octets, decoded."""
+        if self.encoding:
+            self.replace_header("Content-Transfer-Encoding", self.encoding)
+        octets = self.get_payload(decode=True)
+        return octets if isinstance(octets, bytes) else b""
+
+    def get_content_maintype(self) -> str:
+        """The first half of the media type, by which the parser decides how to go on."""
+        return "application" if self.is_encoded_message else super().get_content_maintype()
+
+
+def _parsed(octets: bytes, head: int) -> _Part:
     """The message in octets. Raises ValueError if it would take too long."""
-    if octets.lower().count(b"boundary") > _MOST_BOUNDARIES:
-        raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
-    message = BytesParser().parsebytes(octets[:head])
+    parser = BytesParser(_Part)
+    message = parser.parsebytes(octets[:head])
     if message.get_content_maintype() in ("multipart", "message"):
-        return BytesParser().parsebytes(octets)
+        if sum(1 for _ in _BOUNDARY.finditer(octets)) > _MOST_BOUNDARIES:
+            raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
+        return parser.parsebytes(octets)
     # The parser would go from line to line.
     rest = octets[head:].decode("ascii", "surrogateescape")
     message.set_payload(str(message.get_payload()) + rest)
     return message
 
 
-def _parts(message: Message, before: str) -> tuple[Parts, Parts]:
+def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
     """Names and octets of the texts of a message, and of what is attached to it."""
     texts: Parts = []
     attached: Parts = []
@@ -91,6 +128,13 @@ def _parts(message: Message, before: str) -> tuple[Parts, Parts]:
         part = parts.pop()
         kind = part.get_content_type()
         content = part.get_payload()
+        if part.is_encoded_message:
+            inner = part.octets
+            head = _HEAD_END.search(inner)
+            inner_texts, inner_attached = take_apart(inner, head.end() if head else len(inner), f"{before}message/")
+            texts += inner_texts
+            attached += inner_attached
+            continue
         if isinstance(content, list):
             around = f"{part.preamble or ''}\n{part.epilogue or ''}".strip()
             if around:
@@ -102,7 +146,7 @@ def _parts(message: Message, before: str) -> tuple[Parts, Parts]:
             else:
                 parts += reversed(content)
             continue
-        octets = part.get_payload(decode=True) or b""
+        octets = part.octets
         if any(isinstance(defect, InvalidBase64CharactersDefect) for defect in part.defects):
             texts.append((f"{before}text", content.encode("ascii", "surrogateescape")))
         name = plain_name(_decoded(part.get_filename() or ""))
@@ -110,8 +154,32 @@ def _parts(message: Message, before: str) -> tuple[Parts, Parts]:
             attached.append((before + (name or f"attachment.{part.get_content_subtype()}"), octets))
         else:
             body = "html" if kind == "text/html" else "text"
-            texts.append((before + body, _in_utf_8(octets, part.get_content_charset() or "")))
+            text = _in_utf_8(octets, part.get_content_charset() or "")
+            texts.append((before + body, _unflowed(text) if _deletes_spaces(part) else text))
     return texts, attached
+
+
+def _deletes_spaces(part: Message) -> bool:
+    """Whether lines of a text go on in the next line without the space at their end (RFC 3676, 4.1)."""
+    parameters = (part.get_param("format", ""), part.get_param("delsp", ""))
+    return tuple(str(value).strip().lower() for value in parameters) == ("flowed", "yes")
+
+
+def _unflowed(text: bytes) -> bytes:
+    """A text whose flowed lines are joined (RFC 3676, 4.2 to 4.5): with those of the same depth of quotation alone."""
+    out: list[bytes] = []
+    depth: bytes | None = None
+    for line in _FLOWED_LINE.finditer(text.replace(b"\r\n", b"\n")):
+        quoted, content = line.groups()
+        goes_on = depth == quoted and content != _SIGNATURE
+        if not goes_on and out:
+            out.append(b"\n")
+        out.append(content if goes_on else quoted + content)
+        depth = None
+        if content.endswith(b" ") and content != _SIGNATURE:
+            out[-1] = out[-1][:-1]
+            depth = quoted
+    return b"".join(out)
 
 
 def _in_utf_8(octets: bytes, charset: str) -> bytes:
