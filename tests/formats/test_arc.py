@@ -105,3 +105,27 @@ class TestDamage:
         rows, _ = scanned(tmp_path, HEAD + octets + b"\n" + record(1, b"urn:ex:a"))
         assert time.process_time() - began < 20
         assert ("http://ex.org/1", "urn:ex:a") in [row[:2] for row in rows]
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_blanks_in_an_address_and_in_a_type(tmp_path, two):
+    """Common Crawl's of 2008 to 2012: the line is split from its end, so no record is lost."""
+    octets = record(1, b"urn:ex:a", two=two).replace(b"/1 1.2.3.4", b"/a b 1 1.2.3.4", 1)
+    octets += record(2, b"urn:ex:b", two=two).replace(b" text/html ", b" text/html; charset=x y ", 1)
+    octets += record(3, b"urn:ex:c", two=two).replace(b"/3 1.2.3.4", b"/?q=9 1.1.1.1 20000101000000 x 1.2.3.4", 1)
+    rows, failures = scanned(tmp_path, (TWO if two else HEAD) + octets)
+    assert [row[:2] for row in rows] == [
+        ("http://ex.org/a b 1", "urn:ex:a"),
+        ("http://ex.org/2", "urn:ex:b"),
+        ("http://ex.org/?q=9 1.1.1.1 20000101000000 x", "urn:ex:c"),
+    ]
+    assert failures == []
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_the_media_type_of_a_line(tmp_path, two):
+    """--where reads it also where it has a blank, without the other fields of version 2."""
+    more = b" 200 - - 99 a.arc" if two else b""
+    octets = b"dns:ex.org 1.2.3.4 19980305102030 text/dns; x=y z%b 8\nurn:ex:a\n" % more
+    rows, _ = scanned(tmp_path, (TWO if two else HEAD) + octets, where="mime=text/dns")
+    assert [(row[1], row[4]) for row in rows] == [("urn:ex:a", "text/dns")]

@@ -1,7 +1,7 @@
 """ARC files, the web archives before WARC (Internet Archive, 1996; versions 1 and 2): records as members.
 
 A record begins with a line: the address, the IP, fourteen digits of the time, the media type, in version 2 more, and the
-length. A member is called by its address. Headers of HTTP messages are no text. What is no record is passed over to the next
+length. The address and the media type may have blanks in them, so the line is split from its end. A member is called by its address. Headers of HTTP messages are no text. What is no record is passed over to the next
 line that begins one, and one message says where that is and how many octets are passed over.
 """
 
@@ -20,10 +20,12 @@ from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import LengthReader, Reader
 
 _LONGEST = 1 << 14  # octets of the line that begins a record
+# The end of the line is looked at first: so a hostile line takes no more time than its length.
 _LINE = (
-    rb"(?P<address>[A-Za-z][A-Za-z0-9+.-]{0,30}:[^ \r\n]*) [^ \r\n]+ (?P<date>[0-9]{14}) (?P<type>[^ \r\n]*) "
-    rb"(?:[^ \r\n]* [^ \r\n]* [^ \r\n]* [0-9]+ [^ \r\n]* )?(?P<length>[0-9]{1,18})\r?\n"
+    rb"(?P<address>[A-Za-z][A-Za-z0-9+.-]{0,30}:(?=[^\r\n]* [0-9]{1,18}\r?\n)[^\r\n]*) [^ \r\n]+ "
+    rb"(?P<date>[0-9]{14}) (?P<kind>[^\r\n]*) (?P<length>[0-9]{1,18})\r?\n"
 )
+_OF_VERSION_2 = re.compile(rb" [^ ]* [^ ]* [^ ]* [0-9]+ [^ ]*\Z")  # behind the media type: status, checksum, and so on
 _RECORD = re.compile(_LINE)
 _NEXT = re.compile(rb"(?<=\n)" + _LINE)
 _BLANK = re.compile(rb"[\r\n]+")
@@ -48,7 +50,7 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
             buffer.skip(match.end())
             before = match["address"].decode("utf-8", "backslashreplace")
             block = LengthReader(buffer, int(match["length"]), layer.name_of(before))
-            capture = Capture(match["date"], match["type"])
+            capture = Capture(match["date"], _OF_VERSION_2.sub(b"", match["kind"]))
             yield from open_record(block, before, capture, layer, is_http=before.lower().startswith("http"))
         elif buffer.peek():
             yield _passed_over(buffer, before, layer)
