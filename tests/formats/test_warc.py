@@ -185,7 +185,7 @@ def test_a_record_without_any_name_is_called_by_its_place():
     ],
 )
 def test_blocks_are_text_and_http_headers_are_not(kind, fields, block, text):
-    assert [octets for _, octets in read(record(block, 1, *fields, kind=kind))] == [text]
+    assert [item[1] for item in read(record(block, 1, *fields, kind=kind)) if not isinstance(item, str)] == [text]
 
 
 def test_codings_are_taken_off_and_errors_call_the_record():
@@ -776,3 +776,21 @@ def test_wacz_whose_first_header_is_damaged_is_known_by_its_name(tmp_path):
     assert "passed over" in members[0]
     assert [each for each in members[1:] if isinstance(each, str)] == []
     assert len([each for each in members[1:] if each[1] is not None]) == 3
+
+
+@pytest.mark.parametrize("most", [1, 50, 1 << 20])
+def test_segments_of_a_record_are_told_once(most):
+    """ISO 28500, 6.9: a name over two segments is not found, so one message says so; each segment is read all the same."""
+    first = record(b"urn:isbn:97803", 1, URI, "WARC-Segment-Number: 1")
+    others = [
+        record(b"95363416", number, URI, f"WARC-Segment-Number: {number}", kind="continuation") for number in (2, 3)
+    ]
+    name = f"https://example.org/a {urn(2)}"
+    reason = "is a segment of another record (WARC-Type: continuation): segments are read each on its own"
+    assert read(first, *others, record(b"urn:a:b", 4), most=most) == [
+        (f"https://example.org/a {urn(1)}", b"urn:isbn:97803"),
+        f"x.warc!/{name}: {reason}, so a name over two of them is not found",
+        (name, b"95363416"),
+        (f"https://example.org/a {urn(3)}", b"95363416"),
+        (urn(4), b"urn:a:b"),
+    ]

@@ -1,7 +1,7 @@
 """Web archives: the records of a WARC file (ISO 28500, versions 0.18 to 1.1; WET and WAT files too) as members.
 
 A member is called by its target URI and its record ID. The headers of a record are never text, nor are those of an HTTP
-message in it. Digests in the headers are not verified, and segments of a record are members of their own.
+message in it. Digests in the headers are not verified. Segments of a record are members of their own, and one message says so.
 
 A record is as long as its header says. What is no record, or damaged, is passed over to the next octets that begin a
 record, and one message says where that is and how many octets are passed over.
@@ -75,6 +75,7 @@ class _WarcRecords:
         self._layer = layer
         self._usual = UsualRecords(_name)
         self._before: str | None = None  # name of the previous record
+        self._has_told_segments = False
 
     def members(self) -> Iterator[Member | Texts | SourceError]:
         buffer = self._buffer
@@ -136,7 +137,7 @@ class _WarcRecords:
             at = blank.end() if blank else end
             match = _HEADER_END.search(octets, at, at + HEADER) if _RECORD.match(octets, at) else None
             fields = _fields(match, octets[at : match.end()]) if match else ""
-            if not match or isinstance(fields, str):
+            if not match or isinstance(fields, str) or _is_continuation(fields):
                 break
             start = match.end()
             after = start + int(fields[b"content-length"])
@@ -176,6 +177,10 @@ class _WarcRecords:
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
         """A record and the errors in it; returns whether the next one need not begin after it."""
         name = self._before = _name(fields) or f"octet {at}"
+        if _is_continuation(fields) and not self._has_told_segments:
+            self._has_told_segments = True
+            reason = "is a segment of another record (WARC-Type: continuation): segments are read each on its own"
+            yield SourceError(self._layer.name_of(name), f"{reason}, so a name over two of them is not found")
         block = LengthReader(self._buffer, int(fields[b"content-length"]), self._layer.name_of(name))
         yield from open_record(block, name, _capture(fields), self._layer, is_http=_is_http(fields))
         return block.is_cut
@@ -226,6 +231,11 @@ def _name(fields: _Fields) -> str:
         uri = uri[1:-1]
     name = b" ".join(filter(None, (uri, fields.get(b"warc-record-id")))).decode("utf-8", "backslashreplace")
     return name if name.isprintable() else _CONTROL.sub(lambda control: f"\\x{ord(control[0]):02x}", name)
+
+
+def _is_continuation(fields: _Fields) -> bool:
+    """Whether a record goes on with the block of another (ISO 28500, 6.9)."""
+    return fields.get(b"warc-type", b"").lower() == b"continuation"
 
 
 def _is_http(fields: _Fields) -> bool:

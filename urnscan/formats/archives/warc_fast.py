@@ -1,7 +1,7 @@
 """Records of a WARC file that are as usual; one call of compiled code finds many; `warc.py` reads all others.
 
 A record is usual if each line of its headers ends with CR LF and none is folded, if it has a record ID, and if the message of
-HTTP in it, if there is one, has fields of which none names a coding of the body. `warc.py` would find the same in it.
+HTTP in it, if there is one, has fields of which none names a coding of the body; and no segment of another record is. `warc.py` would find the same in it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _NAME_ENDS = np.cumsum([len(name) for name in _FIELDS])
 _VERSION = np.frombuffer(b"WARC/1.", np.uint8)
 _HTTP = np.frombuffer(b"HTTP/", np.uint8)
 _HTTP_TYPE = np.frombuffer(b"application/http", np.uint8)
+_CONTINUATION = np.frombuffer(b"continuation", np.uint8)
 _RESPONSE, _REQUEST, _REVISIT = (np.frombuffer(kind, np.uint8) for kind in (b"response", b"request", b"revisit"))
 _CONTENT, _TRANSFER = (np.frombuffer(kind, np.uint8) for kind in (b"content-encoding", b"transfer-encoding"))
 _CR, _LF, _TAB, _SPACE, _ONE, _GREATER = np.frombuffer(b"\r\n\t 1>", np.uint8)
@@ -90,7 +91,12 @@ def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[
         if start < 0:
             break
         length = _number(octets, span[_LENGTH], span[_LENGTH + 1])
-        if length < 0 or length > len(octets) - start or not _has_id(octets, span):
+        if (
+            length < 0
+            or length > len(octets) - start
+            or not _has_id(octets, span)
+            or _is_kind(octets, span, _CONTINUATION)
+        ):
             break
         end = body = start + length
         if not _is_http(octets, span):
@@ -215,12 +221,14 @@ def _is_http(octets: Octets, span: _Spans) -> bool:
     start, end = span[_TYPE], span[_TYPE + 1]
     if end > start:
         return end - start >= len(_HTTP_TYPE) and _is(octets, start, _HTTP_TYPE)
+    return _is_kind(octets, span, _RESPONSE) or _is_kind(octets, span, _REQUEST) or _is_kind(octets, span, _REVISIT)
+
+
+@inner
+def _is_kind(octets: Octets, span: _Spans, kind: Octets) -> bool:
+    """Whether a record is of this WARC-Type."""
     start, end = span[_KIND], span[_KIND + 1]
-    return (
-        (end - start == len(_RESPONSE) and _is(octets, start, _RESPONSE))
-        or (end - start == len(_REQUEST) and _is(octets, start, _REQUEST))
-        or (end - start == len(_REVISIT) and _is(octets, start, _REVISIT))
-    )
+    return bool(end - start == len(kind) and _is(octets, start, kind))
 
 
 @inner
