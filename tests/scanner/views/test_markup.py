@@ -18,6 +18,9 @@ RUN = b'</w:t></w:r><w:r w:rsidRPr="00A1"><w:rPr><w:rFonts w:ascii="Arial"/><w:b
 PROOF = b'</w:t></w:r><w:proofErr w:type="spellEnd"/>\r\n  <w:r>\n<w:t>'
 SLIDE = b'</a:t></a:r><a:r><a:rPr lang="en-US"><a:solidFill><a:srgbClr val="FF0000"/></a:solidFill></a:rPr><a:t>'
 
+CELL = b'</t></r><r><rPr><b/><sz val="11"/><color rgb="FFFF0000"/><rFont val="Calibri"/><family val="2"/><scheme val="minor"/></rPr><t xml:space="preserve">'
+CELL_X = b"</x:t></x:r>\n<x:r><x:rPr><x:b/><x:i/></x:rPr><x:t>"
+
 TABLE = [
     # elements of a style, phrase or link; their attributes hold anything
     (b"urn:isbn:<b>978</b>-3-16 x", [(0, 24, "urn:isbn:978-3-16")]),
@@ -30,6 +33,8 @@ TABLE = [
     (b"<w:t>urn" + PROOF + b":isbn:97" + RUN + b"8", [(5, 16 + len(PROOF) + len(RUN) + 1, "urn:isbn:978")]),
     (b"<w:t>urn:isbn:978<w:noBreakHyphen/>3</w:t>", [(5, 36, "urn:isbn:978-3")]),
     (b"<a:t>urn:isbn:97" + SLIDE + b"8", [(5, 16 + len(SLIDE) + 1, "urn:isbn:978")]),
+    (b"<si><r><t>urn:isbn:97" + CELL + b"8</t></r></si>", [(10, 21 + len(CELL) + 1, "urn:isbn:978")]),
+    (b"<x:t>urn:isbn:97" + CELL_X + b"8</x:t>", [(5, 16 + len(CELL_X) + 1, "urn:isbn:978")]),
     (b"<text:p>urn:isbn:97<text:span text:style-name='T1'>8</text:span>-3</text:p>", [(8, 66, "urn:isbn:978-3")]),
     # references and what nobody sees
     (b"urn&#58;isbn&colon;97&shy;8&#x200b;-&ZeroWidthSpace;3&amp;", [(0, 53, "urn:isbn:978-3")]),
@@ -63,6 +68,7 @@ TABLE = [
             b"<b>\n", b"</w:t></w:r></w:p><w:p><w:r><w:t>", b"</w:t></w:r><w:r><w:tab/><w:t>", b"</w:t></w:r><w:r><w:t> </w:t></w:r><w:r><w:t>",
             b'</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>', b"</w:t></w:r><w:r><w:delText>",
             b"</w:t></w:r><w:r><w:fldChar/></w:r><w:r><w:instrText>", b"<text:s/>", b"<text:note>", b"</a:t></a:r></a:p><a:p><a:r><a:t>",
+            b"</t></si><si><t>", b"</t></r></si><si><r><t>", b"</t></r><rPh><t>", b'</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>',
             b"<![CDATA[", b"<?php x ?>", b"<!x>", b"<b <i>", b"<b", b"<", b"<b a='>", b"<>", b"</>", b"<!-->", b"<b\0>", b"&nbsp;", b"&lt;b&gt;",
         )
     ),
@@ -83,6 +89,7 @@ GAPS = {
     "html": [b"<b>", b"</b>", b"<em class='x y'>", b"<wbr>", b"<wbr/>", b"</span><i>", b"<!-- -->", b"&shy;", b"\xc2\xad", b"&#8203;"],
     "word": [RUN, PROOF, b'<w:bookmarkStart w:id="0"/>', b"<w:softHyphen/>", b"\xe2\x80\x8b"],
     "slides": [SLIDE, b"</a:t></a:r>\n<a:r><a:t>", b"\xe2\x81\xa0"],
+    "sheets": [CELL, CELL_X, b"</t></r><r><t>"],
     "odf": [b"<text:span>", b"</text:span><text:span>", b"<text:bookmark/>", b"<text:soft-page-break/>"],
 }  # fmt: skip
 

@@ -15,7 +15,8 @@ _HTML = {
     TIGHT: "a abbr acronym cite code data dfn kbd samp time tt var",
     EMPTY: "wbr",
 }
-# ECMA-376, part 1: 17.3.2 (runs), 17.3.3 (content of runs), 17.13 (annotations); 21.1.2.3 (runs of DrawingML). Left out
+# ECMA-376, part 1: 17.3.2 (runs), 17.3.3 (content of runs), 17.13 (annotations); 18.4 (runs of a cell, whose namespace has
+# no prefix, or x); 21.1.2.3 (runs of DrawingML). Left out
 # are deleted, hidden, struck-out or raised text, fields, notes, tabs and line ends.
 _OFFICE = {
     TIGHT: "w:hyperlink text:a",
@@ -44,8 +45,13 @@ The numbers of the first two are `_LANG` and `_STYLE` in `markup`.
 """
 
 
+_SHEET = {PLAIN: "r rPr rFont charset family outline shadow condense extend color sz scheme", TEXT: "t"}
+
+
 def _elements() -> Elements:
     kinds = {name: kind for kind, names in _OFFICE.items() for name in names.split()}
+    kinds |= {prefix + name: kind for kind, names in _SHEET.items() for name in names.split() for prefix in ("", "x:")}
+    kinds |= {f"x:{name}": PLAIN for name in ("b", "i", "u")}
     kinds |= {name: kind for kind, names in _HTML.items() for name in (names + " " + names.upper()).split()}
     names = index_words([name.encode() for name in kinds])
     return Elements(names, np.array(list(kinds.values()), np.uint8), index_words(_ATTRIBUTES.encode().split()))
