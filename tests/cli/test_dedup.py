@@ -158,6 +158,8 @@ class TestClusters:
             "too_large": 0,
             "trimmable": 0,
             "components_in_names": 0,
+            "longer_in_rfc8141": 0,
+            "cut_short": 0,
             "left_out": None,
             "common": 1,
         }

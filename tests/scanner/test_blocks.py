@@ -615,6 +615,7 @@ class TestStreams:
             "nid_length": "uint8",
             "stop": "int16",
             "punctuation": "uint8",
+            "cut_short": "bool",
             "text": "uint8",
             "text_offsets": "int32",
             "canonical": "uint8",

@@ -114,6 +114,48 @@ class TestOptions:
         assert [one.text for one in find("(urn:a:b).", trim=True)] == ["urn:a:b"]
         assert [one.text for one in find("urn:a:b;urn:c:d", trim=True)] == ["urn:a:b", "urn:c:d"]
 
+    @pytest.mark.parametrize(
+        ("text", "syntax", "texts"),
+        [
+            ("urn:li:like:(urn:li:person:A,urn:li:activity:1)", "rfc2141", None),
+            ("urn:li:a:(urn:li:b:(urn:li:c:d,e),f,urn:li:g:h)", "rfc2141", None),
+            ("urn:ab:(b,urn:cc:d", "rfc2141", ["urn:ab:(b", "urn:cc:d"]),
+            ("(urn:ab:b,urn:cc:d)", "rfc2141", ["urn:ab:b", "urn:cc:d"]),
+            ("urn:ab:(b),urn:cc:d", "rfc2141", ["urn:ab:(b)", "urn:cc:d"]),
+            ("urn:ab:(b(c,urn:cc:d)", "rfc2141", None),
+            ("'urn:ab:(b,urn:cc:d')", "rfc2141", ["urn:ab:(b", "urn:cc:d"]),
+            ("urn:isbn:9780395363416's", "rfc2141", ["urn:isbn:9780395363416"]),
+            ("urn:ab:b'S.", "rfc2141", ["urn:ab:b"]),
+            ("urn:ab:rock'n'roll's", "rfc2141", ["urn:ab:rock'n'roll"]),
+            ("urn:ab:b's-c", "rfc2141", None),
+            ("urn:ab:b&urn:cc:d", "rfc8141", ["urn:ab:b", "urn:cc:d"]),
+            ("urn:ab:b&quot;, urn:ab:c&lt;/a&gt; urn:ab:d&gt;", "rfc8141", ["urn:ab:b", "urn:ab:c", "urn:ab:d"]),
+            ("urn:ab:b&amp; urn:ab:c&amp;urn:ab:d", "rfc8141", ["urn:ab:b", "urn:ab:c", "urn:ab:d"]),
+            ("urn:ab:b&ampere urn:ab:c&lt urn:ab:d&amp;e", "rfc8141", None),
+        ],
+    )
+    def test_trim_of_lists_genitives_and_markup(self, text, syntax, texts):
+        """Semantics, `--trim`, steps 1 and 2; None: nothing is cut."""
+        assert [one.text for one in find(text, syntax=syntax, trim=True)] == (texts or text.split(" "))
+
+    @pytest.mark.parametrize("between", [500, 600])
+    def test_a_bracket_holds_a_list_for_some_octets_only(self, between):
+        """512 octets: else a list of brackets that stay open takes time that grows with its square."""
+        text = f"urn:ab:(b,urn:cc:{'d' * between})"
+        assert len(find(text, trim=True)) == (1 if between < 512 else 2)
+
+    @pytest.mark.parametrize(
+        "text", ["x-urn:ab:c", "foo+urn:ab:c", "legacy.urn:ab:c", "?q=%22urn:ab:c", "%2Curn:ab:c", "a%20urn:ab:c"]
+    )
+    def test_what_may_stand_before_a_name(self, text):
+        """Semantics, where a URN begins: what could be another scheme (RFC 3986 §3.1), and an encoded character."""
+        assert [one.text for one in find(text)] == ["urn:ab:c"]
+
+    @pytest.mark.parametrize("text", ["%41urn:ab:c", "%E9urn:ab:c", "22urn:ab:c", "%2urn:ab:c"])
+    def test_a_letter_before_a_name(self, text):
+        """An encoded letter, an octet beyond ASCII, and no encoding at all: the word may go on."""
+        assert find(text) == []
+
     def test_trim_that_is_no_flag(self):
         """`trim="no"` must not trim in silence."""
         with pytest.raises(TypeError, match="trim must be True or False, not 'no'"):

@@ -99,12 +99,22 @@ REASONS = [
 # its ABNF: a component is not empty, and begins with a pchar; rfc2141bis-03 §2.3). A "?" before nothing of a URN, or
 # before closing punctuation, is that of a sentence.
 _NOT_CLOSING = rb"[A-Za-z0-9~$&(+=@/%\#-]"
+# The standards end a name there, and people write on: letters beyond ASCII of Latin, Greek, Cyrillic and other scripts
+# that part words; RFC 8141 §2 has "~" and "&" in a NSS, unless "&" begins a character reference or the next parameter.
+_LETTER = rb"(?!\xC3[\x97\xB7])[\xC3-\xDF][\x80-\xBF]|\xE1[\xB8-\xBF][\x80-\xBF]"
 _WHY_ENDS = [
     ("percent-malformed", rb"%", _ALL),
     ("component-missing", rb"\?[+=](?![\x21\x23-\x3b\x3d\x3f-\x7e])|\?[+=](?:\#|\?=)", ("rfc8141",)),
     ("component-first-character", rb"\?[+=]", ("rfc8141",)),
     ("question-mark", rb"\?" + _NOT_CLOSING, ("rfc8141",)),
     ("query-directive", rb"\?" + _NOT_CLOSING + rb"|&", ("rfc2141bis-03",)),
+    ("excluded-character", rb"~", ("rfc2141",)),
+    (
+        "excluded-character",
+        rb"&(?=[A-Za-z0-9(),.:=@;$_!*'/?+%~-])(?![A-Za-z0-9]{0,10};)(?![Uu][Rr][Nn]:)",
+        ("rfc2141",),
+    ),
+    ("non-ascii-character", _LETTER, _ALL),
     ("second-fragment", rb"\#", _PCHAR),
 ]
 CODES = {code for code, _, _ in (*REASONS, *_WHY_ENDS)}
@@ -247,8 +257,16 @@ def rejects(
         # It is cut neither at `max_length` nor before the tail of a URL nor before the next of a list.
         if at == whole.end() and not (resolver_tail == "cut" and link and goes_on(octets, at, part_of(link), syntax)):
             code = why_ends(octets, at, syntax)
+            if code == "excluded-character" and not regex.fullmatch(rb"[^?#]+", whole[0]):
+                continue
+            if code == "excluded-character" and not COMPILED["rfc8141"].fullmatch(whole[0]):
+                continue
+            if code == "excluded-character" and octets[at : at + 1] == b"&" and link:
+                continue
             if code:
-                note(start, code, at - start, text, octets[start:at], REJECT_TEXT.match(octets, at)[0][:4])
+                letter = regex.compile(_LETTER).match(octets, at)
+                behind = letter[0] if letter else REJECT_TEXT.match(octets, at)[0][:4]
+                note(start, code, at - start, text, octets[start:at], behind)
     return found
 
 
@@ -298,6 +316,9 @@ def may_begin(octets: bytes, start: int) -> bool:
     """Whether what stands before `start` lets a URN begin there (§2)."""
     if start >= 2 and octets[start - 2] == 0x1F:
         return True
+    encoded = regex.fullmatch(rb"%([0-7][0-9A-Fa-f])", octets[max(start - 3, 0) : start])
+    if encoded and not chr(int(encoded[1], 16)).isalnum():
+        return True
     return start == 0 or regex.fullmatch(ALNUM, octets[start - 1 : start]) is None
 
 
@@ -306,18 +327,38 @@ def trimmed(octets: bytes, match: regex.Match[bytes]) -> tuple[int, int]:
     start, end = match.span()
     if octets[:start].endswith(b"'") and b"'" in octets[match.end("nid") : end]:
         end = octets.index(b"'", match.end("nid"), end)
-    separator = regex.compile(rb"[,;][Uu][Rr][Nn]:").search(octets, match.end("nid"), end)
-    if separator:
-        end = separator.start()
+    markup = regex.compile(rb"&(?:quot|lt|gt);").search(octets, match.end("nid"), end)
+    end = markup.start() if markup else end
+    closes_at = bracket_ends(octets[match.end("nid") : end])
+    for separator in regex.compile(rb"[,;&][Uu][Rr][Nn]:").finditer(octets, match.end("nid"), end):
+        place = separator.start() - match.end("nid")
+        if not 0 <= closes_at[place] - place <= 512:
+            end = separator.start()
+            break
     first_step = end
     while True:
-        kept = start + len(without_closing(octets[start:end]))
+        kept = start + len(without_closing(octets[start:end]).removesuffix(b"&amp"))
         again = match.re.match(octets, start, kept)
         if again is None:
             return first_step, start
         if again.end() == end:
             return first_step, end
         end = again.end()
+
+
+def bracket_ends(text: bytes) -> list[int]:
+    """For each place where the innermost bracket around it is closed; -1 if no bracket is open there, or it stays open."""
+    ends = [-1] * len(text)
+    opened: list[list[int]] = []
+    for place, octet in enumerate(text):
+        if octet == ord("("):
+            opened.append([])
+        elif octet == ord(")"):
+            for inner in opened.pop() if opened else ():
+                ends[inner] = place
+        elif opened:
+            opened[-1].append(place)
+    return ends
 
 
 def without_closing(text: bytes) -> bytes:
@@ -332,7 +373,7 @@ def without_closing(text: bytes) -> bytes:
                 opened.pop()
             else:
                 unmatched.add(index)
-    while text and (text[-1] in b".,;:!?'*_" or len(text) - 1 in unmatched):
+    while text and (text[-1] in b".,;:!?'*_" or len(text) - 1 in unmatched or text[-2:].lower() == b"'s"):
         text = text[:-1]
     return text
 

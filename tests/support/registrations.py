@@ -56,12 +56,16 @@ def verdict(urn):
         return Verdict(None, None, urn)
     head, *components = regex.split("(?=[?#])", nss, maxsplit=1)
     fits = any(name in entry and _fold(entry[name], head) for name in ("grammar", "unsure"))
-    if components and fits and not regex.fullmatch(r"[.,;:!?'*_)]+|[.,;:!?'*_)]*[,;](?i:urn):.*", components[0]):
+    if components and fits and not _TRIMMABLE.match(components[0]):
         return Verdict(None, None, urn)
     problem = _not_meant(nid, entry, nss)
     if problem or components:
         return Verdict(None, problem, urn)
     return Verdict(False, "nss-grammar", urn)
+
+
+_CUT = r"(?:[.,;:!?'*_)]|'[sS]|&amp)"
+_TRIMMABLE = regex.compile(rf"{_CUT}++\Z|{_CUT}*[,;](?i:urn):|{_CUT}*&(?:(?i:urn):|lt;|gt;|quot;)")
 
 
 def _not_meant(nid, entry, nss):
@@ -71,7 +75,7 @@ def _not_meant(nid, entry, nss):
             if regex.match(r"[.,;:!?'*_)]+\Z|[.:!?*_]*[,;&/()']", nss, pos=length) and _fold(pattern, nss[:length]):
                 if verdict(f"urn:{nid}:{nss[:length]}").valid is False:
                     break
-                trimmable = regex.match(r"[.,;:!?'*_)]+\Z|[.,;:!?'*_)]*[,;](?i:urn):", nss, pos=length)
+                trimmable = _TRIMMABLE.match(nss, length)
                 return "untrimmed" if trimmable else "run-on"
     letters = {character.lower() for character in nss if character.isalpha()}
     return "template" if len(letters) <= 1 and not regex.search("[0-9]", nss) else None

@@ -64,6 +64,20 @@ class TestURN:
         assert found.q_component == "s=I=I&c=ToC&x=1&x=2"
         assert found.f_component == "p"
 
+    @pytest.mark.parametrize(
+        ("text", "syntax", "remarks"),
+        [
+            ("urn:example:a~b", "rfc2141", ("it is a URN in rfc8141 and rfc2141bis-03",)),
+            ("urn:example:a?x", "rfc8141", ("it is a URN in rfc2141",)),
+            ("urn:example:müller", "rfc2141", ()),
+        ],
+    )
+    def test_the_other_syntax_is_named(self, text, syntax, remarks):
+        """Who gave a name of RFC 8141 to the default syntax learns how to have it taken."""
+        found = explain(text, syntax=syntax)
+        assert (found.is_urn, found.remarks) == (False, remarks)
+        assert all(f"remarks      {remark}" in str(found) for remark in remarks)
+
     def test_level(self):
         text = "URN:AB:c?s=I2L&c=ToC#p"
         assert explain(text, syntax="rfc2141bis-03").canonical == "urn:ab:c"

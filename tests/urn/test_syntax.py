@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.oracle import SYNTAXES, whole
-from urnscan.errors import InvalidURN
+from urnscan.errors import ArgumentError, InvalidURN
 from urnscan.urn.equivalence import canonical, equivalent
 from urnscan.urn.explanation import explain
 from urnscan.urn.parser import URN, encode_nss, parse
@@ -648,6 +648,17 @@ class TestEncodeNSS:
         assert encode_nss("a~&/?#%[", syntax=syntax) == f"a{others}{slash}%3F%23%25%5B"
         assert encode_nss("/~&/", syntax) == f"%2F{others}{slash}", "an NSS begins with no slash"
         assert parse(f"urn:example:{encode_nss('/~&/?#', syntax)}", syntax).f_component is None
+
+    def test_of_a_namespace(self):
+        """RFC 8141 §2.2: a program that does not know the names of a namespace must not make URNs of them."""
+        assert encode_nss("0-395-36341-1", nid="ISBN") == "0-395-36341-1"
+        assert encode_nss("10.1000/ü", nid="doi", syntax="rfc8141") == "10.1000/%C3%BC"
+        assert encode_nss("anything at all", nid="x-test") == "anything%20at%20all"
+        for text, nid in (("0-395-36341-6", "isbn"), ("0-395-36341-1.", "isbn"), ("n-nn", "isbn"), ("abc", "oid")):
+            with pytest.raises(ArgumentError, match=f"is no name in the namespace {nid}"):
+                encode_nss(text, nid=nid)
+        with pytest.raises(InvalidURN, match="reserved"):
+            encode_nss("a", nid="urn")
 
     def test_refused(self):
         with pytest.raises(ValueError, match="at least one character"):

@@ -215,7 +215,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
             say(sentence)
         parts = report.parts(has_keys=policy.has_keys)
         say_counts(parts, report.seconds, paths, count_of(report.failures), count_of(report.notes))
-        say_hints(report.trimmable, report.components_in_names)
+        say_hints(report)
     if not report.empty:
         say_no_input(report, options)
     return not report.failures

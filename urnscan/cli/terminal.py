@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 from urnscan.cli import guesses
 from urnscan.display.addresses import without_secrets
 from urnscan.display.progress import Progress, Stage, open_bar, without_bar
-from urnscan.display.text import components, counted, others_left_out, printable, trimming
+from urnscan.display.text import Readings, counted, hints, others_left_out, printable
 from urnscan.errors import SourceError, count_of
 
 if TYPE_CHECKING:
@@ -138,14 +138,13 @@ def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], fai
     say(", ".join([*parts, f"{seconds:.1f} s", *more]) + names)
 
 
-def say_hints(trimmable: int, components_in_names: int, untrimmed: int | None = None) -> None:
-    """Print how many occurrences `--trim` and `--syntax rfc8141` would change, a line for each that would change some.
+def say_hints(counts: Readings, untrimmed: int | None = None) -> None:
+    """Print how many occurrences other options would change, a line for each that would change some.
 
     `untrimmed` is the number of classes that fit their namespaces only after trimming.
     """
-    for line in (trimming(trimmable, "--trim", untrimmed), components(components_in_names, "--syntax rfc8141")):
-        if line:
-            say(line)
+    for line in hints(counts, lambda name, value: f"--{name} {value}".rstrip(), untrimmed):
+        say(line)
 
 
 def say_no_input(report: Report | DedupReport, options: Options) -> None:
@@ -193,4 +192,4 @@ def summarise(report: Report, written: Sequence[str], kept: int = 0) -> None:
     if kept:
         parts.append(f"{counted(kept, 'octet')} from an earlier run")
     say_counts(parts, report.seconds, written, count_of(report.failures), count_of(report.notes))
-    say_hints(report.trimmable, report.components_in_names, report.untrimmed)
+    say_hints(report, report.untrimmed)

@@ -11,7 +11,7 @@ from urnscan.compiled.jit import inlined
 
 TAB, LF, CR, UNIT_SEPARATOR, SPACE = b"\t\n\r\x1f "
 HASH, PERCENT, AMPERSAND, APOSTROPHE, PLUS, HYPHEN, SLASH = b"#%&'+-/"
-COLON, SEMICOLON, LESS, EQUALS, GREATER, QUESTION_MARK, BACKSLASH = b":;<=>?\\"
+COLON, SEMICOLON, LESS, EQUALS, GREATER, QUESTION_MARK, BACKSLASH, TILDE = b":;<=>?\\~"
 CASE = 32
 """The bit in which upper and lower case of a letter differ."""
 

@@ -71,6 +71,10 @@ class DedupReport:
     """Occurrences that `trim` would have changed."""
     components_in_names: int = 0
     """Occurrences whose names hold components of RFC 8141 (`?+`, `?=`, `#`); always 0 but in rfc2141."""
+    longer_in_rfc8141: int = 0
+    """Occurrences whose names go on in RFC 8141, behind `~` or `&`; always 0 but in rfc2141."""
+    cut_short: int = 0
+    """Other occurrences behind which something stands that looks like a part of them."""
     left_out: int | None = None
     """Occurrences of names that do not count, by `nid` and `not_nid`; None where all names do."""
     silent: Sequence[tuple[str, int, bool]] = ()
@@ -162,7 +166,8 @@ class DedupReport:
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
         """Metadata of the table of clusters: the same for two runs with the same inputs and options."""
         numbers_of = "inputs failures notes octets records damaged clusters duplicates".split()
-        numbers_of += "apart untitled too_large trimmable components_in_names left_out common".split()
+        numbers_of += "apart untitled too_large trimmable components_in_names".split()
+        numbers_of += "longer_in_rfc8141 cut_short left_out common".split()
         values = {name: getattr(self, name) for name in numbers_of}
         counts = {name: len(value) if isinstance(value, Sequence) else value for name, value in values.items()}
         counts |= {"failures": count_of(self.failures), "notes": count_of(self.notes)}
@@ -304,8 +309,9 @@ def _count(report: DedupReport, reading: ReadDumps) -> None:
     report.silent = [(dump.name, dump.records, dump.own) for dump in dumps if 0 < dump.records == dump.without]
     if not reading.any_urn:
         report.unknown = [dump.name for dump in dumps if dump.records and dump.format.has_fields and not dump.own]
-    report.cut, report.trimmable = reading.records.cut, reading.records.occurrences.trimmable
-    report.components_in_names = reading.records.occurrences.components_in_names
+    report.cut = reading.records.cut
+    for name in ("trimmable", "components_in_names", "longer_in_rfc8141", "cut_short"):
+        setattr(report, name, getattr(reading.records.occurrences, name))
 
 
 def _review_page(

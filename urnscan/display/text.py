@@ -7,7 +7,8 @@ that it follows the light or dark theme of the notebook.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 import regex
 
@@ -127,6 +128,42 @@ def components(count: int, remedy: str) -> str:
     return f"{carry} components of RFC 8141 (?+ ?= #); {remedy} sets them apart" if count else ""
 
 
+def longer(count: int, remedy: str) -> str:
+    """Sentence about `count` occurrences whose names go on in RFC 8141; empty if `count` is 0."""
+    are_cut = "1 occurrence is cut" if count == 1 else f"{count:,} occurrences are cut"
+    return f"{are_cut} before ~ or &, which RFC 8141 allows; {remedy} keeps {count:,} whole" if count else ""
+
+
+def cut_short(count: int) -> str:
+    """Sentence about `count` occurrences that are cut before what looks like a part of them; empty if `count` is 0."""
+    are_cut = "1 occurrence is cut before a sign" if count == 1 else f"{count:,} occurrences are cut before signs"
+    return f"{are_cut} that no URN may hold there, such as ü; urnscan --rejects FILE lists where" if count else ""
+
+
+class Readings(Protocol):
+    """Counts of the occurrences that other options would change, as reports have them."""
+
+    trimmable: int
+    components_in_names: int
+    longer_in_rfc8141: int
+    cut_short: int
+
+
+def hints(counts: Readings, option: Callable[[str, str], str], untrimmed: int | None = None) -> list[str]:
+    """A sentence for each option that would change occurrences. `option` writes a name and a value as the user gives them.
+
+    `untrimmed` is the number of classes that fit their namespaces only after trimming.
+    """
+    rfc8141 = option("syntax", "rfc8141")
+    sentences = (
+        trimming(counts.trimmable, option("trim", ""), untrimmed),
+        components(counts.components_in_names, rfc8141),
+        longer(counts.longer_in_rfc8141, rfc8141),
+        cut_short(counts.cut_short),
+    )
+    return [sentence for sentence in sentences if sentence]
+
+
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """HTML table of one or more rows under column names. Numbers are aligned right, with thousands separators; None is
     an empty cell.
@@ -152,10 +189,10 @@ def html_counts(*counts: str) -> str:
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
 
 
-def html_hints(trimmable: int, components_in_names: int, untrimmed: int | None = None) -> str:
-    """HTML lines below a table: how many occurrences the options `trim` and `syntax` would change. Empty if none."""
-    sentences = trimming(trimmable, "trim=True", untrimmed), components(components_in_names, 'syntax="rfc8141"')
-    return "".join(f"<p>{html_text(sentence)}</p>" for sentence in sentences if sentence)
+def html_hints(counts: Readings, untrimmed: int | None = None) -> str:
+    """HTML lines below a table: how many occurrences other options would change. Empty if none."""
+    sentences = hints(counts, lambda name, value: f'{name}="{value}"' if value else f"{name}=True", untrimmed)
+    return "".join(f"<p>{html_text(sentence)}</p>" for sentence in sentences)
 
 
 def html_failures(failures: Sequence[Exception], notes: Sequence[Exception] = ()) -> str:

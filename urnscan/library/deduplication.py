@@ -82,7 +82,7 @@ class Dedup:
         table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
         more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
         hints = "".join(f"<p>{html_text(hint)}</p>" for hint in report.silences())
-        hints += html_hints(report.trimmable, report.components_in_names)
+        hints += html_hints(report)
         below = hints + html_failures(report.failures, report.notes)
         return html_counts(*counts) + table + more + below
 

@@ -90,6 +90,12 @@ class Report:
     """Occurrences whose names contain components of RFC 8141 (`?+`, `?=`, `#`): rfc2141 treats them as a part of the name.
     Always 0 in the other syntaxes.
     """
+    longer_in_rfc8141: int = 0
+    """Occurrences whose names go on in RFC 8141, behind `~` or `&`: rfc2141 cuts them there. Always 0 in the other syntaxes."""
+    cut_short: int = 0
+    """Other occurrences behind which something stands that looks like a part of them: a letter beyond ASCII, a `%` without
+    hex digits; in rfc8141 a `?` that begins no component. `rejects` lists both.
+    """
     untrimmed: int | None = None
     """Classes with the problem `untrimmed`; None if the run made no table of classes."""
     failures: list[SourceError] = field(default_factory=list)
@@ -116,13 +122,14 @@ class Report:
     def _repr_html_(self) -> str:
         """HTML for notebooks: the counts, then the failures and the notes."""
         names = "inputs octets occurrences left_out classes rejects trimmable".split()
-        names += ["untrimmed", "components_in_names", "seconds"]
+        names += ["untrimmed", "components_in_names", "longer_in_rfc8141", "cut_short", "seconds"]
         counts = html_fields((name.replace("_", " "), getattr(self, name)) for name in names)
         return counts + html_failures(self.failures, self.notes)
 
     def metadata(self, options: Options) -> dict[str, Any]:
         """Metadata of the outputs; equal for two runs with the same inputs and options."""
-        names = "octets occurrences trimmable components_in_names left_out classes rejects".split()
+        names = "octets occurrences trimmable components_in_names longer_in_rfc8141 cut_short".split()
+        names += "left_out classes rejects".split()
         counts = {name: getattr(self, name) for name in names}
         return {
             **options.metadata(),

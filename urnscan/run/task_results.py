@@ -33,6 +33,10 @@ class Counts:
     """Occurrences of names that do not count because of `nid` and `not_nid`."""
     components_in_names: int = 0
     """Occurrences whose names contain components of RFC 8141; always 0 except in rfc2141."""
+    longer_in_rfc8141: int = 0
+    """Occurrences whose names go on in RFC 8141, behind `~` or `&`; always 0 except in rfc2141."""
+    cut_short: int = 0
+    """Other occurrences behind which something stands that looks like a part of them."""
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*map(int.__add__, _numbers(self), _numbers(other)))

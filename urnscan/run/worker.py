@@ -25,7 +25,7 @@ from urnscan.run.options import Options
 from urnscan.run.small_texts import Origin, SmallTexts
 from urnscan.run.task_results import Counts, Done, Failed, ResultRows, TaskResult
 from urnscan.run.tasks import FileGroup, FilePart, Sizes, Task
-from urnscan.scanner.blocks import Matches, Rejects, Scanner, components_in_names
+from urnscan.scanner.blocks import Matches, OtherReadings, Rejects, Scanner
 from urnscan.scanner.kernel import END
 from urnscan.scanner.scanners import make_scanner
 from urnscan.scanner.views.kinds import separators
@@ -339,11 +339,8 @@ class Worker:
         if isinstance(batch, Rejects):
             rejects = reject_rows(batch, places, self._scanner.grammar.syntax)
             return ResultRows(Counts(rejects=len(batch)), rejects=rejects)
-        counts = Counts(
-            occurrences=len(batch),
-            trimmable=int(np.count_nonzero(batch.punctuation)),
-            components_in_names=components_in_names(batch, self._scanner.grammar),
-        )
+        readings = OtherReadings.of(batch, self._scanner.grammar)
+        counts = Counts(occurrences=len(batch), **readings._asdict())
         if not {"occurrences", "classes"} & set(self._tables):
             return ResultRows(counts)
         table = MatchColumns(batch, places, canonical_column(batch, self._options.level), self._scanner.grammar.syntax)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from urnscan.compiled.ascii import AMPERSAND, TILDE
 from urnscan.compiled.jit import read_only, with_last
 from urnscan.compiled.octets import Integers, Octets, count_lf
 from urnscan.scanner.grammar import LOOKAHEAD, Grammar, Rules
@@ -91,6 +92,8 @@ class Matches:
     """The reason why the match ends: the value of the next octet, END (end of the text), or CUT (cut at `max_length`)."""
     punctuation: npt.NDArray[np.uint8]
     """Number of octets that `trim` would cut off, at most 255; 0 after trimming."""
+    cut_short: npt.NDArray[np.bool_]
+    """Whether the text behind the match looks like a part of it that the syntax does not allow; `stop` has its first octet."""
     text: Octets
     text_offsets: npt.NDArray[np.int32]
     """Spellings in the text, end to end: match i is `text[text_offsets[i]:text_offsets[i + 1]]`."""
@@ -116,6 +119,28 @@ class Matches:
         numbers = (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
         self.stop[(self.start + self.length == ends[numbers]) & (self.stop != CUT)] = END
         return numbers
+
+
+class OtherReadings(NamedTuple):
+    """Numbers of matches that other options would change, or that were cut short."""
+
+    trimmable: int
+    """Matches that `trim` would change."""
+    components_in_names: int
+    """Matches whose names contain components of RFC 8141; 0 except in rfc2141."""
+    longer_in_rfc8141: int
+    """Matches behind which `~` or `&` goes on the name by RFC 8141; 0 except in rfc2141."""
+    cut_short: int
+    """Other matches behind which something stands that looks like a part of them: a letter beyond ASCII, a bare "?"."""
+
+    @classmethod
+    def of(cls, matches: Matches, grammar: Grammar) -> OtherReadings:
+        """The numbers of these matches."""
+        stops = matches.stop[matches.cut_short]
+        is_2141 = grammar.syntax.tail == TAIL_NONE
+        longer = int(np.isin(stops, (TILDE, AMPERSAND)).sum()) if is_2141 else 0
+        punctuation = int(np.count_nonzero(matches.punctuation))
+        return cls(punctuation, components_in_names(matches, grammar), longer, len(stops) - longer)
 
 
 def components_in_names(matches: Matches, grammar: Grammar) -> int:
@@ -162,7 +187,9 @@ class Scanner:
         # Only streams need a buffer.
         self._buffer = np.empty(0, np.uint8)
         text = max(grammar.max_length, 64 * rows)
-        self._columns = Columns(*_room(rows, ("i8", "i4", "i8", "u1", "i2", "u1"), (text, text, LOOK_BACK + 16 * rows)))
+        self._columns = Columns(
+            *_room(rows, ("i8", "i4", "i8", "u1", "i2", "u1", "?"), (text, text, LOOK_BACK + 16 * rows))
+        )
         rows = rows if grammar.rejects else 0
         self._rejects = RejectColumns(*_room(rows, ("i8", "i8", "i4", "u4"), (REJECT + 64 * rows,)))
         self._state = np.zeros(SLOTS, np.int64)
@@ -190,7 +217,7 @@ class Scanner:
         # A match is decided at most 2 * max_length octets after its start: a list is cut at its separator and matched
         # again. The octets before the match decide whether it may begin there, and whether it is in a URL.
         if not len(self._buffer):
-            undecided = max(2 * self.grammar.max_length + LOOKAHEAD, REJECT)
+            undecided = max(2 * self.grammar.max_length + LOOKAHEAD, self.grammar.max_length + REJECT)
             self._buffer = np.empty(LOOK_BACK + undecided + self._block, np.uint8)
         buffer, state, find = self._buffer, self._state, self._kernel
         self._begin()
@@ -204,7 +231,7 @@ class Scanner:
             except Exception as error:  # noqa: BLE001 (raised again below)
                 # A URN that reaches the end of the octets is incomplete and does not count; earlier URNs count. A reject
                 # that reaches the end is dropped, so that matches after its beginning are found.
-                failure, count, find = error, 0, self._kernel_by(self.rules._replace(rejects=False))
+                failure, count, find = error, 0, self._kernel_by(self.rules._replace(rejects=False, tells_cuts=False))
             filled += count
             octets, done = read_only(buffer[:filled]), False
             while not done:

@@ -39,7 +39,7 @@ from urnscan.urn.syntax import (
     VALUE,
     Syntax,
 )
-from urnscan.urn.trim import CLOSES, LIST_SEPARATORS, QUOTATION_MARK, end_without_closing
+from urnscan.urn.trim import CLOSES, LIST_SEPARATORS, QUOTATION_MARK, end_without_closing, may_be_cut
 from urnscan.urn.trim import separator as any_separator
 
 MAX_LENGTH = 65_536
@@ -56,7 +56,7 @@ LOOKAHEAD = 5
 # Numba compiles a function again for each plain number among its arguments, but only once for NumPy's numbers.
 _NSS, _COMPONENT, _QUERY, _VALUE = np.array([NSS, COMPONENT, QUERY, VALUE], np.uint8)
 _PLUS, _EQUALS = np.array([PLUS, EQUALS], np.uint8)
-_COMMA, _SEMICOLON = np.array(LIST_SEPARATORS, np.uint8)
+_COMMA, _SEMICOLON, _AMPERSAND = np.array(LIST_SEPARATORS, np.uint8)
 
 IS_CLOSING = np.frombuffer(CLOSES, np.uint8)
 """For each octet whether it is punctuation that closes a sentence or a bracket."""
@@ -124,6 +124,7 @@ class Grammar:
             self.keep_query,
             self.count_lines,
             self.rejects,
+            True,
             bool(self.nid or self.not_nid),
             compiled_beginnings(self.nid),
             compiled_beginnings(self.not_nid),
@@ -145,6 +146,8 @@ class Rules(NamedTuple):
     keep_query: bool
     count_lines: bool
     rejects: bool
+    tells_cuts: bool
+    """Whether the kernel looks at what stands behind a match. Without, no octets behind it are needed."""
     filters_names: bool
     """Whether `nid` or `not_nid` leaves out names."""
     nid: Beginnings
@@ -195,12 +198,16 @@ def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, in
 
 
 @inlined
-def separator(octets: Octets, start: int, colon: int, end: int) -> int:
+def separator(octets: Octets, start: int, colon: int, end: int, whole: bool, rules: Rules) -> int:
     """The place where other text follows the match at `start`, as `urn.trim.separator` finds it; -1 if there is none."""
     is_quoted = start > 0 and octets[start - 1] == QUOTATION_MARK
-    # Most matches have none. To look for both octets in whole blocks is faster than octet by octet.
-    if is_quoted or may_hold(octets, colon + 1, end, _COMMA, _SEMICOLON):
-        return any_separator(octets, start, colon, end)
+    # Most matches have none. To look for the octets in whole blocks is faster than octet by octet.
+    if (
+        is_quoted
+        or may_hold(octets, colon + 1, end, _COMMA, _SEMICOLON)
+        or (rules.tail != TAIL_NONE and may_hold(octets, colon + 1, end, _AMPERSAND, _AMPERSAND))
+    ):
+        return any_separator(octets, start, colon, end, whole)
     return -1
 
 
@@ -213,11 +220,11 @@ def trim(octets: Octets, start: int, parts: tuple[int, int, int], rules: Rules) 
     """
     colon, nss_end, end = parts
     item_end = end
-    at = separator(octets, start, colon, end)
+    at = separator(octets, start, colon, end, True, rules)
     if at != -1:
         item_end = at
         _, nss_end, end, _ = match(octets, start, item_end, rules)
-    if end != -1 and IS_CLOSING[octets[end - 1]]:
+    if end != -1 and may_be_cut(octets, end, IS_CLOSING):
         nss_end, end = _trimmed(octets, start, end, rules)
     return item_end, nss_end, end
 

@@ -12,7 +12,7 @@ import string
 
 import numpy as np
 
-from urnscan.compiled.ascii import COLON, HASH, QUESTION_MARK, SLASH, is_digit
+from urnscan.compiled.ascii import COLON, HASH, PERCENT, QUESTION_MARK, SLASH, is_alnum, is_digit
 from urnscan.compiled.jit import inner
 from urnscan.compiled.octets import Octets, find_octet
 
@@ -28,7 +28,7 @@ _AUTHORITY_ENDS = (SLASH, QUESTION_MARK, HASH)
 _ALNUM = string.ascii_letters + string.digits
 _ROLES = np.array(
     [
-        # _BEFORE has no letters and digits, since no URN begins after them.
+        # _BEFORE has no letters and digits, since no URN begins after them but behind a %HH.
         _URL * (octet in URL_OCTETS)
         | _BEFORE * (octet in b"-._~:/?#@!$&()*+=%")
         | _SCHEME * (chr(octet) in _ALNUM + "+-.")
@@ -42,7 +42,9 @@ _ROLES = np.array(
 @inner
 def may_be_in_url(octets: Octets, start: int) -> bool:
     """Whether a URL may contain the URN at `start`, by the octet before the URN. A quick test that most URNs fail."""
-    return start > 0 and _ROLES[octets[start - 1]] & _BEFORE != 0
+    if start < 1 or not is_alnum(octets[start - 1]):
+        return start > 0 and _ROLES[octets[start - 1]] & _BEFORE != 0
+    return start > 2 and octets[start - 3] == PERCENT
 
 
 @inner

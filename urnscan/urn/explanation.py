@@ -12,7 +12,7 @@ from urnscan.urn.namespaces import NidStatus, Rulebook, judge, namespace_form, n
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.namespaces.registry import OURS
 from urnscan.urn.parser import URN, parse
-from urnscan.urn.syntax import QUERY_KEYWORDS, RESOLUTION_SERVICES, get_syntax
+from urnscan.urn.syntax import QUERY_KEYWORDS, RESOLUTION_SERVICES, SYNTAXES, get_syntax
 
 _OTHER_SPELLINGS = (
     "the text is read in the canonical form of its namespace; a URN with another spelling of it has this canonical form "
@@ -27,7 +27,7 @@ _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 class Explanation:
     """The parts of a URN in some syntax, or the reason why a text is not a URN.
 
-    If a text neither is nor represents a URN, only `text`, `syntax`, `position` and `reason` are set.
+    If a text neither is nor represents a URN, only `text`, `syntax`, `position`, `reason`, and perhaps `remarks` are set.
     """
 
     text: str
@@ -75,7 +75,9 @@ class Explanation:
     resolver: str | None = None
     """Address at a public and stable resolution service, as `urnscan.urn.explanation.resolver` returns it."""
     remarks: tuple[str, ...] = ()
-    """Sentences: which components go to a resolver, and which do not (RFC 8141 §2.3, rfc2141bis-03 §2.3, §2.4)."""
+    """Sentences: which components go to a resolver, and which do not (RFC 8141 §2.3, rfc2141bis-03 §2.3, §2.4); of a text
+    that is no URN, in which other syntax it is one.
+    """
     position: int | None = None
     """Index, from 0, of the first character that cannot be part of a URN."""
     reason: str | None = None
@@ -150,8 +152,15 @@ def explain(
         explanation = _read_as(error.text, syntax, level)
         if explanation is not None:
             return explanation
-        name = get_syntax(syntax).name
-        return Explanation(text=error.text, syntax=name, is_urn=False, position=error.position, reason=error.reason)
+        others = [name for name in SYNTAXES if name != syntax and SYNTAXES[name].pattern.fullmatch(error.text)]
+        return Explanation(
+            text=error.text,
+            syntax=get_syntax(syntax).name,
+            is_urn=False,
+            remarks=(f"it is a URN in {' and '.join(others)}",) if others else (),
+            position=error.position,
+            reason=error.reason,
+        )
     return _explained(urn, level)
 
 

@@ -187,7 +187,7 @@ def parse(text: str | bytes, syntax: str = "rfc2141") -> URN:
 
 
 @checks_options
-def encode_nss(text: str, syntax: str = "rfc2141") -> str:
+def encode_nss(text: str, syntax: str = "rfc2141", *, nid: str | None = None) -> str:
     """Translate a native name into an NSS: UTF-8, then %HH for each octet that the syntax does not allow unencoded.
 
     `/` stays unencoded in rfc8141, except as the first character; `~` and `&` in rfc8141 and rfc2141bis-03. `%`, `?` and
@@ -198,14 +198,20 @@ def encode_nss(text: str, syntax: str = "rfc2141") -> str:
     namespaces, as in `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the encodings
     of RFC 2141.
 
-    Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax, for a value that is not a str, for an empty
+    With `nid`, the rules of that namespace are applied: a name that its grammar or check digit does not allow is refused.
+
+    Raises ArgumentError (a ValueError and a TypeError) for a name that the namespace may not have, for an unknown syntax, for a value that is not a str, for an empty
     text, and for NUL, which no URN may contain in either form (RFC 2141 §2.4); UnicodeEncodeError (a ValueError) for a
-    lone surrogate.
+    lone surrogate; InvalidURN for a `nid` that is no NID.
 
     >>> encode_nss("Grüße, 100%")
     'Gr%C3%BC%C3%9Fe,%20100%25'
     >>> encode_nss("1/406/47452/2"), encode_nss("1/406/47452/2", syntax="rfc8141")
     ('1%2F406%2F47452%2F2', '1/406/47452/2')
+    >>> encode_nss("0-395-36341-6", nid="isbn")
+    Traceback (most recent call last):
+        ...
+    urnscan.errors.ArgumentError: '0-395-36341-6' is no name in the namespace isbn: the check digit is wrong: ISBN
     """
     get_syntax(syntax)
     if not as_text("a name", text):
@@ -215,7 +221,20 @@ def encode_nss(text: str, syntax: str = "rfc2141") -> str:
     # The text is encoded as a whole, so that an error has the position in the text.
     octets = text.encode()
     first, others = (_encodings(syntax, role) for role in (NSS_FIRST, NSS))
-    return first[octets[0]] + "".join([others[octet] for octet in octets[1:]])
+    nss = first[octets[0]] + "".join([others[octet] for octet in octets[1:]])
+    if nid is not None:
+        _check_name(text, parse(f"urn:{as_text('a NID', nid)}:{nss}", syntax))
+    return nss
+
+
+def _check_name(text: str, urn: URN) -> None:
+    """Raise ArgumentError if the namespace of a URN does not allow its name. `text` is the native name."""
+    from urnscan.urn.namespaces import judge  # noqa: PLC0415 (most programs do without)
+
+    judgement = judge(urn.canonical)
+    # What could be text of a document behind a name belongs to this one: it was given as a whole.
+    if judgement.valid is False or judgement.problem in ("untrimmed", "run-on", "template"):
+        raise ArgumentError(f"{text!r} is no name in the namespace {urn.nid}: {judgement.reason}")
 
 
 @functools.cache

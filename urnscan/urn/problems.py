@@ -19,7 +19,7 @@ _OF_NAMESPACES = {
     "dnb-check-digit": "a hint: the name does not end in the check digit of the Deutsche Nationalbibliothek, which not all have",
 }
 _OF_SPELLINGS = {
-    "nul-octet": "it holds the octet NUL, percent-encoded (RFC 2141 §2.4)",
+    "nul-octet": "it holds the octet NUL, percent-encoded (RFC 2141 §2.4, rfc2141bis-03 §2.5.3)",
     "repeated-keyword": "two directives have the same keyword (rfc2141bis-03 §2.3)",
     "mixed-scripts": "scripts in one word that do not go together (UTS #39)",
     "confusable": "characters that look like ASCII among those that are (UTS #39)",

@@ -65,6 +65,44 @@ def test_made_samples(sample):
     assert found(sample["text"]) == wanted(sample)
 
 
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("urn:example:weather?=op=map&lat=39.56", "&lon=-104.85"),
+        ("urn:example:weather?=op=map&", "lat=39.56"),
+        ("urn:example:weather", "?=op=map"),
+        ("urn:example:weather?", "=op=map"),
+        ("urn:example:weather?=", "op=map"),
+        ("urn:example:weather?=op", "=map"),
+        ("urn:example:weather?=op=", "map"),
+        ("urn:example:a%2", "0b"),
+        ("urn:example:a%", "20b"),
+        ("urn:example:1/406", "/47452/2"),
+    ],
+)
+def test_components_and_encodings(before, behind):
+    """RFC 8141 §2.3: printed names are broken around the signs of components, as its own example of the weather."""
+    if behind != "/47452/2":
+        assert found(f"see {before}\n   {behind} there") == [before + behind]
+    assert found(f"see <{before}\n   {behind}> there") == [before + behind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is it urn:example:a?\nYes, it is",
+        "of urn:example:a\n& others",
+        "urn:example:a\n/usr/lib is a folder",
+        "it is urn:example:a 100%\nof them",
+        "a broken urn:example:a%4\nand more",
+        "urn:example:a\n= b",
+    ],
+)
+def test_prose_around_such_signs(text):
+    """A question, a list, a path, a share, an equation: nothing is joined."""
+    assert found(text) == []
+
+
 @pytest.mark.parametrize("syntax", sorted(COMPILED))
 def test_every_syntax(syntax):
     """The rule takes breaks out; what a URN is, is said by the syntax alone."""

@@ -6,6 +6,7 @@ import csv
 import io
 import string
 from collections import Counter
+from datetime import date
 from importlib.resources import files
 from typing import get_args
 
@@ -89,6 +90,30 @@ class TestNoText:
         """A NID in capital letters would not be found: its names would seem to be of no registered namespace."""
         with pytest.raises(ValueError, match=f"^'{text}' is no URN in canonical form, as urnscan.canonical gives it$"):
             function(text)
+
+
+class TestTemplates:
+    """RFC 8141 §6.4, Appendix A: what a registration template says."""
+
+    def test_of_a_namespace(self):
+        isbn = registered()["isbn"]
+        assert (isbn.version, isbn.date, isbn.registrant) == (2, "2017-06-12", "International ISBN Agency")
+        assert "resolution" in isbn.resolution
+        assert registered()["urn-5"].registrant.startswith("University of Jyväskylä")
+
+    def test_without_a_template(self):
+        """Namespaces that an RFC registers have none at the IANA."""
+        ietf = registered()["ietf"]
+        assert {ietf.version, ietf.date, ietf.registrant, ietf.assignment, ietf.resolution, ietf.security} == {None}
+
+    def test_all(self):
+        """Each has a version; dates are dates; texts are texts of several words."""
+        found = [entry for entry in registered().values() if entry.version]
+        assert len(found) == 45
+        for entry in found:
+            assert entry.date is None or date.fromisoformat(entry.date), entry.nid
+            for text in (entry.assignment, entry.resolution, entry.security):
+                assert text is None or len(text) > 5, entry.nid
 
 
 class TestStatus:

@@ -21,7 +21,7 @@ from urnscan.records.record import Cut, RecordReader, Run, count_of
 from urnscan.records.record_columns import octets_of_each, read_columns
 from urnscan.run.options import Options
 from urnscan.run.task_results import Counts
-from urnscan.scanner.blocks import components_in_names
+from urnscan.scanner.blocks import OtherReadings
 from urnscan.scanner.scanners import make_scanner
 from urnscan.tables.rows import canonical_column
 from urnscan.tables.scanned_columns import scan_values
@@ -74,7 +74,7 @@ class BatchReader:
         Each record gets each canonical form once, in the order of the first occurrences, and then its keys.
         """
         places, forms = [np.empty(0, np.int64)], [text_array([])]
-        left_out, trimmable, components, cut_off = self._scanner.left_out, 0, 0, 0
+        left_out, counts, cut_off = self._scanner.left_out, Counts(), 0
         for hits in scan_values(self._scanner, texts.texts.view(pa.binary())):
             whole = hits.matches.stop != _CUT
             place, form = hits.value, canonical_column(hits.matches, self._level)
@@ -82,8 +82,7 @@ class BatchReader:
                 place, form = place[whole], form.filter(flag_array(whole))
             places.append(place)
             forms.append(form)
-            trimmable += int(np.count_nonzero(hits.matches.punctuation))
-            components += components_in_names(hits.matches, self._scanner.grammar)
+            counts += Counts(**OtherReadings.of(hits.matches, self._scanner.grammar)._asdict())
             cut_off += int(np.count_nonzero(~whole))
         owner = np.concatenate([texts.record[np.concatenate(places)], keys.record])
         urn = pa.concat_arrays([*forms, keys.texts]).dictionary_encode()
@@ -93,8 +92,7 @@ class BatchReader:
         ends = np.searchsorted(owner[first], np.arange(count + 1)).astype(np.int32)
         named = urn.dictionary.take(number_array(codes[first]))
         names = pa.ListArray.from_arrays(number_array(ends), named, type=ROWS.field("names").type)
-        left_out = self._scanner.left_out - left_out
-        return names, Counts(trimmable=trimmable, left_out=left_out, components_in_names=components), cut_off
+        return names, counts + Counts(left_out=self._scanner.left_out - left_out), cut_off
 
 
 def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:

@@ -52,6 +52,7 @@ PERCENT_ONCE, PERCENT_TWICE, ENTITIES, ESCAPES, WRAPS, LABELS, MARKUP = range(RE
 _HUNT = 64
 _CASE = np.uint8(CASE)
 _U, _R, _N = np.frombuffer(b"urn", np.uint8)
+_SIGNS = tuple(b"&=?%")
 _OPENING = tuple(b"<\"'`([{")
 _CLOSING = tuple(b">)]}")
 _DELIMITERS = (HYPHEN, COLON, SLASH, EQUALS)
@@ -210,14 +211,25 @@ def may_be_broken(octets: Octets, start: int, end: int, filled: int) -> bool:
         return True
     if octet >= 0x80:
         return end + 2 >= filled or is_invisible(octets, end)
-    at = end
-    while at < filled and (octets[at] == SPACE or octets[at] == TAB) and at < end + 5:
+    # A "%HH" or the sign of a component may be broken in its middle.
+    line_end = end
+    if octet in _SIGNS:
+        line_end += 1
+        is_begun = hex_digit(octets[line_end]) != -1 or octets[line_end] in _SIGNS if line_end < filled else False
+        line_end += is_begun
+    at = line_end
+    while at < filled and (octets[at] == SPACE or octets[at] == TAB) and at < line_end + 5:
         at += 1
     if at < filled and octets[at] == CR:
         at += 1
     if at < filled and octets[at] != LF:
         return False
-    if octets[end - 1] in _DELIMITERS:
+    if octets[line_end - 1] in _DELIMITERS or octets[line_end - 1] in _SIGNS or line_end > end:
+        return True
+    at += 1
+    while at < filled and (octets[at] == SPACE or octets[at] == TAB):
+        at += 1
+    if at >= filled or octets[at] == SLASH or octets[at] in _SIGNS:
         return True
     # Between marks a URN may go on after any line end, if there is no space and no other mark between the opening mark
     # and the URN.

@@ -52,7 +52,7 @@ _VIA = np.array([1, 1, 2, 3, 4, 5, 7], np.uint8)
 # Maximum number of windows that are scanned as one text.
 _WINDOWS = 1 << 12
 _NO_PLACES = np.empty(0, np.int64)
-_NUMBERS = ("start", "length", "line", "nid_length", "stop", "punctuation", "via")
+_NUMBERS = ("start", "length", "line", "nid_length", "stop", "punctuation", "cut_short", "via")
 _STRINGS = ("text", "canonical", "host")
 
 

@@ -35,11 +35,13 @@ A plain break is joined in one of three cases:
      plain break and a letter or digit follow, and so on up to the partner. In addition one of these conditions holds:
      * The part ends with `-`, `:` or `/`, and the core begins with a letter or digit. In round brackets after `:` or `/`,
        the core must be distinctive: "(urn:uuid: form)" is prose.
-     * The part ends with a letter or digit, and the core begins with `-` or `:` and a letter or digit.
+     * The part ends with a letter or digit, and the core begins with `-`, `:` or `/` and a letter or digit.
   3. Open. The core begins with a letter or digit, the run does not end with `:` before a space or line end (a field, a
      label), and one of these conditions holds:
      * The part ends with `-`, and the core is neither a capitalised word nor "and" nor "or".
      * The part ends with `:` or `/`, and the core is distinctive.
+A plain break is also joined where the two sides of it fit together as in `_FITTING`: around `&`, `=`, `?` and `/` of a
+component or path, if a digit follows the `/`, and in the middle of `%HH`. Prose does not begin a line in this way.
 A part that is only `URN:`, in capitals, is the label of a field. It is joined only in the case Closed. If the part is only
 `urn:`, in small letters, the case Open needs a distinctive core that begins with a NID, a `:` and a letter or digit.
 
@@ -98,6 +100,23 @@ _DISTINCTIVE = regex.compile(rb"(?:.*?[0-9]){4}.*|[^:]+:[^:].*")
 _NAMESTRING = regex.compile(rb"[A-Za-z0-9][A-Za-z0-9-]{0,31}:[A-Za-z0-9].*")
 
 
+_UNFINISHED = regex.compile(rb"(?:%[0-9A-Fa-f]?|\?[+=]?|&)\Z")
+"""The end of a part that the grammar does not match yet."""
+_FITTING = [
+    (regex.compile(part, regex.DOTALL), regex.compile(core, regex.DOTALL))
+    for part, core in (
+        (rb".*%", rb"[0-9A-Fa-f]{2}.*"),
+        (rb".*%[0-9A-Fa-f]", rb"[0-9].*|[A-Fa-f](?![A-Za-z]+\Z).*"),
+        (rb".*\?", rb"[+=][A-Za-z0-9].*"),
+        (rb".*\?(?:[+=]|.*[=&])", rb"[A-Za-z0-9%-].*"),
+        (rb".*[A-Za-z0-9]", rb"\?[+=][A-Za-z0-9].*"),
+        (rb".*\?.*[A-Za-z0-9]", rb"&[A-Za-z][A-Za-z0-9._-]*=.*|=[A-Za-z0-9-].*"),
+        (rb".*[A-Za-z0-9]", rb"/(?=[^/]*[0-9])[A-Za-z0-9][^/]*"),
+    )
+]
+"""Ends of parts, and the beginnings of cores with which they are one URN."""
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenURN:
     """A URN with at least one break."""
@@ -137,7 +156,7 @@ def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.max
             best = match.end()
         stub = _STUB.match(text)
         matched_end = max(match.end() if match else 0, stub.end() if stub else 0)
-        if not run or not left or matched_end < len(text):
+        if not run or not left or (matched_end < len(text) and not _is_unfinished(text, matched_end)):
             break
         continuation = _continuation(octets, start, begin + len(run), text, left)
         if continuation is None:
@@ -154,6 +173,12 @@ def _matched(pattern: regex.Pattern[bytes], octets: bytes, at: int) -> bytes:
     """The octets at `at` that match the pattern; empty if none do."""
     match = pattern.match(octets, at)
     return match[0] if match else b""
+
+
+def _is_unfinished(text: bytes, matched_end: int) -> bool:
+    """Whether the octets behind a match may become a part of it."""
+    unfinished = _UNFINISHED.search(text)
+    return unfinished is not None and unfinished.start() <= matched_end > 0
 
 
 def _unquoted(octets: bytes, begin: int, run: bytes) -> bytes:
@@ -209,8 +234,10 @@ def _plausible(octets: bytes, start: int, begin: int, part: bytes, run: bytes, l
     closed = bool(partner) and _closes(octets, begin, partner, left)
     core = run.partition(partner)[0] if closed else run.rstrip(_CLOSING)
     distinctive = len(core) >= _DISTINCTIVE_LENGTH and _DISTINCTIVE.fullmatch(core) is not None
+    if any(end.fullmatch(part) and beginning.fullmatch(core) for end, beginning in _FITTING):
+        return True
     if closed and part[-1:].isalnum():
-        return core[:1] in (b"-", b":") and core[1:2].isalnum()
+        return core[:1] in (b"-", b":", b"/") and core[1:2].isalnum()
     if not core[:1].isalnum() or part[-1] not in _DELIMITERS:
         return False
     if closed:

@@ -1,7 +1,8 @@
 """The IANA registry of URN namespaces (RFC 8141 §5, RFC 3406 §3), and the rules that the namespaces have registered.
 
 The tables are in the folder of this file: `urn-namespaces.csv`, a copy of the registry from the date in
-`urn-namespaces.SOURCE.txt`; and `rules.toml`, with an entry for each NID and the sections that define its rules.
+`urn-namespaces.SOURCE.txt`; `urn-templates.toml`, with the registration templates of the IANA; and `rules.toml`, with an
+entry for each NID and the sections that define its rules.
 """
 
 from __future__ import annotations
@@ -43,6 +44,41 @@ class Namespace:
     description: str
     """Description in the registry."""
 
+    @property
+    def version(self) -> int | None:
+        """Version of the registration; None if the namespace has no template at the IANA, as those that RFCs register."""
+        version: int | None = self._template.get("version")
+        return version
+
+    @property
+    def date(self) -> str | None:
+        """Date of the registration, as YYYY-MM-DD, or None."""
+        return self._template.get("date")
+
+    @property
+    def registrant(self) -> str | None:
+        """The person or organization that has registered the NID, or None."""
+        return self._template.get("registrant")
+
+    @property
+    def assignment(self) -> str | None:
+        """How names are assigned, in the words of the template (RFC 8141 §6.4.3), or None."""
+        return self._template.get("assignment")
+
+    @property
+    def resolution(self) -> str | None:
+        """How names are resolved, in the words of the template (RFC 8141 §6.4.6), or None."""
+        return self._template.get("resolution")
+
+    @property
+    def security(self) -> str | None:
+        """Security and privacy, in the words of the template (RFC 8141 §6.4.4), or None."""
+        return self._template.get("security")
+
+    @property
+    def _template(self) -> Mapping[str, Any]:
+        return _templates().get(self.nid.lower(), {})
+
 
 @functools.cache
 def registered() -> Mapping[str, Namespace]:
@@ -54,6 +90,15 @@ def registered() -> Mapping[str, Namespace]:
     with (files(__package__) / "urn-namespaces.csv").open(encoding="utf-8") as table:
         entries = [Namespace(**row) for row in csv.DictReader(table)]  # type: ignore[arg-type]
     return MappingProxyType({entry.nid.lower(): entry for entry in entries})
+
+
+@functools.cache
+def _templates() -> Mapping[str, Mapping[str, Any]]:
+    """What the registration templates say, by NID."""
+    import tomllib  # noqa: PLC0415 (few programs ask)
+
+    with (files(__package__) / "urn-templates.toml").open("rb") as file:
+        return tomllib.load(file)
 
 
 def nid_status(nid: str) -> NidStatus:
