@@ -1,9 +1,13 @@
 """Pairs of records that share no key and may be the same."""
 
 import csv
+from collections import defaultdict
+
+import pytest
 
 import urnscan
 from urnscan.dedup.review import candidates as module
+from urnscan.errors import FatalError
 
 CARDS = """id,title,author,year,isbn,edition
 c1,Invented inks,"Wimpelfeld, Ansgar",1998,9780306406157,
@@ -33,6 +37,99 @@ def test_author_year_and_nearly_the_title(tmp_path):
     assert pairs == [("c1", "c2"), ("c1", "c7"), ("c2", "c7")]
     assert found.report.duplicates == 1  # c3 is that of c1: no pair removes or joins anything
     assert found.clusters.equals(urnscan.deduplicate(tmp_path / "cards.csv").clusters)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_pair"),
+    [
+        ("Ansgar Wimpelfeld, Aino-Kaisa Merilintu", "A.-K. Merilintu, A. Wimpelfeld", True),
+        ("Wimpelfeld, Ansgar", "Merilintu, Aino-Kaisa and Wimpelfeld, Ansgar", True),
+        ("Wimpelfeld A; Merilintu AK", "Aino-Kaisa Merilintu", True),
+        ("Paul, Jean", "PAUL J.", True),
+        ("Wimpelfeld, A.", "Merilintu, A.", False),
+        ("Wimpelfeld, Ansgar", "", False),
+    ],
+)
+def test_any_family_name(tmp_path, one, other, is_pair):
+    """One name in common is enough, in any order and form; initials are no names. On two lists of articles whose authors
+    stand in one field, the first author alone found two in five of the pairs.
+    """
+    text = f'id,title,author,year\nc1,Invented inks,"{one}",1998\nc2,Invented Inks,"{other}",1998\n'
+    assert pairs_of(tmp_path, text)[1] == [("c1", "c2")] * is_pair
+
+
+class TestTogether:
+    """The table of candidates, with `together` in a row, is read back as a decision about the pair."""
+
+    @pytest.fixture
+    def decided(self, tmp_path):
+        """A function that writes the pairs with a word for some of them, and applies them."""
+
+        def decide(words, *, text=CARDS, **options):
+            pairs_of(tmp_path, CARDS)
+            with (tmp_path / "pairs.csv").open(encoding="utf-8-sig", newline="") as file:
+                rows = [
+                    row | {"decision": words.get((row["record_id"], row["other_record_id"]), "")}
+                    for row in csv.DictReader(file)
+                ]
+            with (tmp_path / "decided.csv").open("w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, rows[0])
+                writer.writeheader()
+                writer.writerows(rows)
+            (tmp_path / "cards.csv").write_text(text)
+            return urnscan.deduplicate(tmp_path / "cards.csv", decisions=tmp_path / "decided.csv", **options)
+
+        return decide
+
+    def clusters(self, found):
+        by_cluster = defaultdict(set)
+        for row in found.clusters.to_pylist():
+            by_cluster[row["cluster"]].add(row["record_id"])
+        return {frozenset(names) for names in by_cluster.values() if len(names) > 1}
+
+    def test_nothing_is_decided(self, decided):
+        assert self.clusters(decided({})) == {frozenset(["c1", "c3"])}
+
+    @pytest.mark.parametrize("agree", ["none", None])
+    def test_whole_clusters_are_joined(self, decided, agree):
+        """Also the records that are no end of the pair: one record of each cluster is compared. One is left in the end."""
+        found = decided({("c1", "c2"): "together"}, **({} if agree is None else {"agree": agree}))
+        assert self.clusters(found) == {frozenset(["c1", "c2", "c3"])}
+        rows = [row for row in found.clusters.to_pylist() if row["record_id"] in {"c1", "c2", "c3"}]
+        assert (sum(row["kept"] for row in rows), len({row["component"] for row in rows})) == (1, 1)
+        assert all(row["title"] for row in rows) or agree
+        assert found.report.refused == []
+
+    def test_pairs_make_chains(self, decided):
+        found = decided({("c1", "c2"): "together", ("c2", "c7"): "Together "})
+        assert self.clusters(found) == {frozenset(["c1", "c2", "c3", "c7"])}
+
+    @pytest.mark.parametrize(
+        ("was", "now", "why"),
+        [
+            ("c2,Invented Inks.", "c2,Invented inks", "record 2 has changed since: the pair is not joined"),
+            ("c2,", "", None),
+        ],
+    )
+    def test_a_record_that_has_changed(self, decided, was, now, why):
+        """The pair is told, and not joined; the rules decide about both records."""
+        text = CARDS.replace(was, now) if why else "".join(CARDS.splitlines(keepends=True)[:2])
+        found = decided({("c1", "c2"): "together"}, text=text)
+        assert self.clusters(found) <= {frozenset(["c1", "c3"])}
+        ((line, reason),) = found.report.refused
+        assert line == 2
+        assert reason.endswith(why or "record 2 is not there any more: the pair is not joined")
+
+    def test_another_word(self, decided):
+        with pytest.raises(
+            FatalError, match="line 2: decision cannot be 'keep': two records that share no key are together"
+        ):
+            decided({("c1", "c2"): "keep"})
+
+    def test_they_are_counted(self, tmp_path):
+        found, pairs = pairs_of(tmp_path, CARDS)
+        assert found.report.candidates == len(pairs) == 3
+        assert "3 candidates" in found.report.parts(has_keys=True)
 
 
 def test_they_do_not_need_the_brake(tmp_path):

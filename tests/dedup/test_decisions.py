@@ -1,8 +1,10 @@
 """Decisions of people about records: applied exactly where they hold."""
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,14 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.examples import FEW
 from urnscan.dedup.join.components import SharedEdges, components
-from urnscan.dedup.review.decisions import AppliedDecisions, Decision, Decisions, read_decisions
+from urnscan.dedup.review.decisions import (
+    AppliedDecisions,
+    Decision,
+    Decisions,
+    PairDecision,
+    Record,
+    read_decisions,
+)
 from urnscan.errors import FatalError
 from urnscan.tables.schemas import CLUSTERS
 from urnscan.tables.writers import open_table
@@ -230,15 +239,14 @@ class TestChecks:
         assert read_decisions(path).of_dump == {("-", "=a"): {1: Decision(2, "keep", "1", 1, "d0")}}
 
 
-class Held(AppliedDecisions):
-    """Decisions about things of one piece each, without the check against records."""
-
-    def __init__(self, words):
-        super().__init__(Decisions("", "", {}), [], np.arange(len(words), dtype=np.int32))
-        for record, word in enumerate(words):
-            if word:
-                decision = Decision(record, word, "1", record, "d0")
-                self._take(decision, record, "d0", "")
+def applied(words, pairs=()):
+    """Decisions about records of a dump, one for each, and pairs of them."""
+    decisions = {at: Decision(at, word, "1", at, "d0000000000000000") for at, word in enumerate(words) if word}
+    names = [tuple(Record(("a", ""), at, "d0000000000000000") for at in pair) for pair in pairs]
+    rows = pa.record_batch({"record": np.arange(len(words)), "digest": np.zeros(len(words), np.int64)})
+    dump = SimpleNamespace(source=SimpleNamespace(name="a"), member=None)
+    read = Decisions("", "", {("a", ""): decisions}, [PairDecision(99, both) for both in names])
+    return AppliedDecisions(read, [(dump, slice(0, len(words)), rows)], np.arange(len(words), dtype=np.int32))
 
 
 @FEW
@@ -257,7 +265,7 @@ def test_any_clusters(classes, words):
     joined = SharedEdges(np.arange(len(edges), dtype=np.int32), record, class_, np.zeros(5, np.int32), [])
     none = (np.empty(0, np.int32), np.empty(0, np.int32))
     before = components(records, joined.pairs())
-    after = Held(words).clusters(before, joined, none)
+    after = applied(words).clusters(before, joined, none)
     if words.count("together") == 1:  # with whom?
         words[words.index("together")] = ""
     together = [at for at, word in enumerate(words) if word == "together"]
@@ -272,3 +280,27 @@ def test_any_clusters(classes, words):
             assert [words[other] for other in mine].count("keep") <= 1
     if not {"apart", "together", "keep"}.intersection(words):
         assert after.tolist() == before.tolist()
+
+
+@FEW
+@given(
+    classes=st.lists(st.integers(0, 4), min_size=2, max_size=9),
+    words=st.lists(st.sampled_from(["", "keep", "remove", "apart"]), min_size=9, max_size=9),
+    pairs=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=4),
+)
+def test_any_pairs(classes, words, pairs):
+    """A pair joins what a key would join that both records have: so the result is that of a run with such a key."""
+    records = len(classes)
+    words, pairs = words[:records], [pair for pair in pairs if max(pair) < records]
+    edges = [(class_, record) for record, class_ in enumerate(classes)]
+    more = [(5 + number, end) for number, pair in enumerate(pairs) for end in dict.fromkeys(pair)]
+    none = (np.empty(0, np.int32), np.empty(0, np.int32))
+
+    def joined(of):
+        class_, record = np.array(sorted(of), np.int32).T
+        return SharedEdges(np.arange(len(of), dtype=np.int32), record, class_, np.zeros(9, np.int32), [])
+
+    with_pairs, with_keys = joined(edges), joined([*edges, *more])
+    mine = applied(words, pairs).clusters(components(records, with_pairs.pairs()), with_pairs, none)
+    other = applied(words).clusters(components(records, with_keys.pairs()), with_keys, none)
+    assert mine.tolist() == other.tolist()

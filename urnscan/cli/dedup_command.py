@@ -86,8 +86,8 @@ _OUTPUT = {
     "--review-all": flag("with --review: show every removal, and not only what is in doubt"),
     "--candidates": option(
         "FILE",
-        "write pairs of records that share no key, but author, year and nearly the title, in a format as -o; they are "
-        "for people, and nothing is joined or removed by them",
+        "write pairs of records that share no key, but a name of an author, the year and nearly the title, in a format "
+        "as -o; nothing is joined by them, but --decisions joins those whose column decision says together",
     ),
     "--report": option("FILE", "write an HTML page about the clusters, with examples"),
     "--force": flag("replace outputs that exist"),

@@ -54,17 +54,19 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     pa.default_memory_pool().release_unused()
     joined, component = _connected(all_joined, same_work, work, policy)
     records = Components(reading, component, np.bincount(component, minlength=1) > 1)
+    decisions = None if policy.decisions is None else AppliedDecisions(policy.decisions, records.batches(), work)
+    if decisions is not None and len(decisions.pairs[0]):
+        records = records.connected(decisions.pairs)
     with ExitStack() as stack:
         descriptions = None
         if policy.agree:
             descriptions = Spilled(SHOWN, reading.folder)
             stack.callback(descriptions.close)
-        split = _contradictions(records, joined, work, descriptions, policy, progress)
+        split = _contradictions(records, joined, component, work, descriptions, policy, progress)
         cluster, reasons = components(reading.records.count, *split.joined, same_work), split.reasons
         too_large = [(records.name(record), count) for record, count in split.too_large]
         # The pairs take memory that the ranks need.
         del split
-        decisions = None if policy.decisions is None else AppliedDecisions(policy.decisions, records.batches(), work)
         if decisions is not None:
             cluster = decisions.clusters(cluster, joined, same_work)
             reasons = np.where(decisions.are(TOGETHER), np.uint16(0), reasons)
@@ -130,14 +132,17 @@ def _connected(joined: SharedEdges, same_work: Pair, work: Numbers, policy: Poli
 def _contradictions(
     records: Components,
     joined: SharedEdges,
+    component: Numbers,
     work: Numbers,
     descriptions: Spilled | None,
     policy: Policy,
     progress: Progress,
 ) -> SplitComponents:
-    """Split the components by contradictions, and keep SHOWN of the records in `descriptions`. Raises FatalError."""
+    """Split the components by contradictions, and keep SHOWN of the records in `descriptions`. `component` is that of each
+    record by keys alone. Raises FatalError.
+    """
     reading = records.reading
-    with closing(ComponentSplitter(joined, records.component, work, policy.max_cluster, reading.folder)) as splitter:
+    with closing(ComponentSplitter(joined, component, work, policy.max_cluster, reading.folder)) as splitter:
         if descriptions is not None:
             progress.on_stage(Stage("reading descriptions", reading.records.count, ROWS))
             for (_, span, rows), described in records.described():

@@ -14,7 +14,7 @@ import pyarrow as pa
 from urnscan.compiled.arrow import bits, filtered, flag_array, number_array, numbers, text_array
 from urnscan.dedup.compare.unpacked_descriptions import SHOWN, unpacked
 from urnscan.dedup.join.component_batches import Bits
-from urnscan.dedup.join.components import Flags, Numbers
+from urnscan.dedup.join.components import Flags, Numbers, Pair, components
 from urnscan.dedup.join.split_component import REASONS
 from urnscan.dedup.read.batches import only_names
 from urnscan.dedup.read.read_dumps import ReadDumps
@@ -44,6 +44,13 @@ class Components:
     """Number of the component of each record."""
     is_shared: Flags
     """Whether a component has more than one record, by its number."""
+
+    def connected(self, pairs: Pair) -> Components:
+        """The components, with records that are joined though they share no key."""
+        lead = np.unique(self.component, return_index=True)[1].astype(np.int32)
+        every = np.arange(len(self.component), dtype=np.int32)
+        component = components(len(every), (lead[self.component - 1], every), pairs)
+        return Components(self.reading, component, np.bincount(component, minlength=1) > 1)
 
     def batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:
         """ROWS of all records, each batch with its dump and the numbers of its records. Raises FatalError."""

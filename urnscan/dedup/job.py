@@ -85,6 +85,8 @@ class DedupReport:
     """Records that share a key, and are the only ones of their cluster: those whose `decision` is `apart`."""
     untitled: int = 0
     """Clusters of several records none of which has a title."""
+    candidates: int = 0
+    """Pairs of records that share no key and may be the same, with `candidates`."""
     refused: Sequence[tuple[int, str]] = ()
     """Rows of `decisions` that were not applied: the line, and why not."""
     too_large: Sequence[tuple[str, int]] = ()
@@ -122,6 +124,7 @@ class DedupReport:
             *(counted(self.inputs, "dump"), counted(self.records, "record")),
             *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate")),
             *([f"{self.apart:,} held apart"] if self.apart else []),
+            *([counted(self.candidates, "candidate")] if self.candidates else []),
             *([f"{counted(self.carried, 'field')} carried"] if self.carried else []),
             *([f"{self.without:,} {without}{wrong}"] if self.without else []),
             *others_left_out(self.left_out),
@@ -226,6 +229,7 @@ def run(
         if outputs.candidates is not None:
             for rows in candidates(clustering, progress):
                 outputs.candidates(rows)
+                report.candidates += len(rows)
         again = reading.second_reading
         excerpts = {}
         if chosen is not None:

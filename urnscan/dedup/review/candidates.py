@@ -1,32 +1,37 @@
-"""Pairs of records that share no key, but author, year and title: people look at them, and nothing removes them.
+"""Pairs of records that share no key, but a name of an author, year and title: people decide whether they are the same.
 
-Two records are compared only if the family name of the first author, the year and the beginning of the title are the
+Two records are compared only if a word of the names of their authors, the year and the beginning of the title are the
 same, and only if they stand near each other in the order of titles: so the time grows with the number of records, and not
-with its square.
+with its square. Which word of a name is that of the family, and which author comes first, need not be known.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from urnscan.compiled.arrow import numbers
 from urnscan.dedup.clustering import Clustering
 from urnscan.dedup.compare.agreement import RULES, compare, similarity
-from urnscan.dedup.compare.authors import family_part
 from urnscan.dedup.compare.features import features, words
-from urnscan.dedup.read.batches import digest_of
+from urnscan.dedup.read.batches import digest_of, only_names
+from urnscan.dedup.review.review_table import shown_digests
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import Description, shown_title
+from urnscan.records.keys import always
 from urnscan.records.record import description_of
 from urnscan.tables.schemas import CANDIDATES
 
 _LEAST = 0.9  # similarity of the titles
 _BEGINNING = 8  # letters of a title that have to be the same
+_SHORTEST = 3  # letters of a word of a name; initials have fewer
+_MOST_NAMES = 12  # words of names of a record
 _NEAR = 20  # titles after a title, in their order, with which it is compared
 _ROWS_AT_ONCE = 1 << 14
 
@@ -34,39 +39,51 @@ _ROWS_AT_ONCE = 1 << 14
 class _KeptRecord(NamedTuple):
     """A record that is not removed."""
 
-    key: int
+    keys: Sequence[int]
+    """A number for each word of a name, with year and beginning of title; at least one that other records have, too."""
     title: str
     """Its title in small letters, by which records are brought into an order."""
     number: int
     component: int
     place: dict[str, object]
-    """Values of the columns that say which record it is."""
+    """Values of the columns that say which record it is, and its identifiers."""
     description: Description
 
 
 def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
     """CANDIDATES rows, in the order of the first records. Raises FatalError if the disk fails.
 
-    `progress` is called with the search for records that share author, year and beginning of title, and with their
-    comparison. Eight octets of each record are in memory, and the descriptions of those that share author, year and beginning of title.
+    `progress` is called with the search for records that share name, year and beginning of title, and with their
+    comparison. Twelve octets of each word of a name are in memory, and the descriptions of the records that share one.
     """
     progress.on_stage(Stage("looking for candidates"))
-    keys = np.concatenate(
-        [np.empty(0, np.int64), *(_keys(rows.column("description")) for _, _, rows in clustering.standing())]
-    )
+    keys, owners = _keys(clustering)
     known, counts = np.unique(keys, return_counts=True)
-    shared = known[(counts > 1) & (known != 0)]
+    is_shared = np.isin(keys, known[counts > 1])
+    shared: dict[int, list[int]] = defaultdict(list)
+    for key, owner in zip(keys[is_shared].tolist(), owners[is_shared].tolist(), strict=True):
+        shared[owner].append(key)
     records: list[_KeptRecord] = []
     at = 0
     for source, component, rows in clustering.standing():
-        own = keys[at : at + len(rows)]
-        for index in np.flatnonzero(np.isin(own, shared)).tolist():
-            description = description_of(rows.column("description")[index].as_py())
-            place = {**source, **{name: rows.column(name)[index].as_py() for name in ("record", "record_id")}}
+        of_batch = [index for index in range(len(rows)) if at + index in shared]
+        own = rows.take(pa.array(of_batch, pa.int64()))
+        names, digests = own.column("names"), shown_digests(numbers(own.column("digest"))).to_pylist()
+        urns, others = (
+            only_names(names, **which).to_pylist() for which in ({"of": "urn:"}, {"but": ("urn:", *always())})
+        )
+        for place_in_own, index in enumerate(of_batch):
+            description = description_of(own.column("description")[place_in_own].as_py())
+            place = {**source, **{name: own.column(name)[place_in_own].as_py() for name in ("record", "record_id")}}
+            place |= {
+                "urns": urns[place_in_own],
+                "other_keys": others[place_in_own],
+                "digest": digests[place_in_own],
+            }
             title = features(description).title
             records.append(
                 _KeptRecord(
-                    int(own[index]),
+                    shared[at + index],
                     title.full[0] if title else "",
                     at + index,
                     int(component[index]),
@@ -75,28 +92,28 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
                 )
             )
         at += len(rows)
-    records.sort(key=lambda record: record[:3])
-    progress.on_stage(Stage("comparing candidates", len(records), ROWS))
-    pairs = itertools.chain.from_iterable(_pairs(block, progress.on_progress) for block in _blocks(records))
-    ordered = sorted(pairs, key=lambda pair: (pair[0].number, pair[1].number))
+    entries = sorted((key, record.title, record.number, at) for at, record in enumerate(records) for key in record.keys)
+    progress.on_stage(Stage("comparing candidates", len(entries), ROWS))
+    pairs: dict[tuple[int, int], tuple[_KeptRecord, _KeptRecord, float]] = {}
+    for _, block in itertools.groupby(entries, lambda entry: entry[0]):
+        for one, other, alike in _pairs([records[entry[-1]] for entry in block], pairs, progress.on_progress):
+            pairs[one.number, other.number] = one, other, alike
+    ordered = [pair for _, pair in sorted(pairs.items())]
     for start in range(0, len(ordered), _ROWS_AT_ONCE):
         yield pa.RecordBatch.from_pylist([_row(*pair) for pair in ordered[start : start + _ROWS_AT_ONCE]], CANDIDATES)
 
 
-def _blocks(records: Sequence[_KeptRecord]) -> Iterator[list[_KeptRecord]]:
-    """Records with the same key."""
-    for _, block in itertools.groupby(records, lambda record: record.key):
-        yield list(block)
-
-
 def _pairs(
-    block: list[_KeptRecord], on_record: Callable[[int], object]
+    block: list[_KeptRecord], known: Container[tuple[int, int]], on_record: Callable[[int], object]
 ) -> Iterator[tuple[_KeptRecord, _KeptRecord, float]]:
-    """The pairs of a block that may be the same, in dump order, and their similarity."""
+    """The pairs of a block that may be the same, in dump order, and their similarity; without those that are `known`."""
     for at, one in enumerate(block):
         on_record(1)
         for other in block[at + 1 : at + 1 + _NEAR]:
-            if one.component == other.component or compare(one.description, other.description, RULES).against:
+            pair = (min(one.number, other.number), max(one.number, other.number))
+            if one.component == other.component or pair in known:
+                continue
+            if compare(one.description, other.description, RULES).against:
                 continue
             alike = similarity(one.description, other.description)
             if alike >= _LEAST:
@@ -105,7 +122,7 @@ def _pairs(
 
 def _row(first: _KeptRecord, second: _KeptRecord, alike: float) -> dict[str, object]:
     others = {f"other_{name}": value for name, value in _shown(second).items()}
-    return {"similarity": round(alike, 3), **_shown(first), **others}
+    return {"similarity": round(alike, 3), "decision": "", **_shown(first), **others}
 
 
 def _shown(record: _KeptRecord) -> dict[str, object]:
@@ -114,24 +131,34 @@ def _shown(record: _KeptRecord) -> dict[str, object]:
         "title": description.title and shown_title(description.title),
         "author": description.author,
         "publication_year": _year(description),
+        "edition": description.edition,
+        "part": description.part,
+        "extent": description.extent,
         "format": description.format,
         **record.place,
     }
 
 
-def _keys(packed: pa.BinaryArray) -> npt.NDArray[np.int64]:
-    """Keys of descriptions; 0 where author, year or title is missing."""
-    return np.array([_key(description_of(octets.as_py())) for octets in packed], np.int64)
+def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Keys of all records that are not removed, and the number of the record of each, counted among these."""
+    keys: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
+    counts: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
+    for _, _, rows in clustering.standing():
+        of_each = [_keys_of(description_of(octets.as_py())) for octets in rows.column("description")]
+        keys.append(np.array([*itertools.chain.from_iterable(of_each)], np.int64))
+        counts.append(np.array([*map(len, of_each)], np.int32))
+    count = np.concatenate(counts)
+    return np.concatenate(keys), np.repeat(np.arange(len(count), dtype=np.int32), count)
 
 
-def _key(description: Description) -> int:
+def _keys_of(description: Description) -> Sequence[int]:
+    """A key for each word of the names of the authors; none where author, year or title is missing."""
     title, year = features(description).title, _year(description)
-    family = words(family_part(description.author)) if description.author else ""
-    if not (title and year and family):
-        return 0
+    if not (title and year and description.author):
+        return ()
     beginning = title.proper[-1].replace(" ", "")[:_BEGINNING]  # without its article, if the record marks one
-    text = f"{family} {year} {beginning}"
-    return digest_of(text.encode())
+    of_names = [word for word in dict.fromkeys(words(description.author).split()) if len(word) >= _SHORTEST]
+    return [digest_of(f"{word} {year} {beginning}".encode()) for word in of_names[:_MOST_NAMES]]
 
 
 def _year(description: Description) -> int | None:

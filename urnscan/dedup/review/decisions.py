@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from urnscan.compiled.arrow import numbers
 from urnscan.dedup.join.choose_kept import IntArray, first_records
 from urnscan.dedup.join.components import Flags, Numbers, Pair, SharedEdges, components
 from urnscan.dedup.reread import Dump
-from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER, shown_digest
+from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER, shown_digests
 from urnscan.dedup.review.user_tables import UserTable, read_table
 from urnscan.errors import ArgumentError, FatalError
 
@@ -24,6 +24,30 @@ _CODES = {REMOVE: 1, KEEP: 2, TOGETHER: 3, APART: 4}
 _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
 """Words of the table of clusters, and what a person means who leaves them there."""
 _NEEDED = ("decision", "source", "member", "record", "digest")
+
+
+Place = tuple[str, str]
+"""Source and member of a dump; the member is "" for none."""
+
+
+class Record(NamedTuple):
+    """A record that a row names."""
+
+    place: Place
+    number: int
+    digest: str
+
+    @property
+    def key(self) -> tuple[Place, int]:
+        """What `_known` knows it by."""
+        return self.place, self.number
+
+    def fault(self, known: Mapping[tuple[Place, int], tuple[int, str]]) -> str | None:
+        """Why it is not the record about which somebody decided; None if it is."""
+        name = "!/".join(filter(None, self.place))
+        if self.key not in known:
+            return f"{name}: record {self.number:,} is not there any more"
+        return None if known[self.key][1] == self.digest else f"{name}: record {self.number:,} has changed since"
 
 
 class Decision(NamedTuple):
@@ -38,24 +62,34 @@ class Decision(NamedTuple):
     digest: str
 
 
+class PairDecision(NamedTuple):
+    """A row of the table of candidates that somebody marked as TOGETHER."""
+
+    line: int
+    ends: tuple[Record, Record]
+
+
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """All rows of a table in which somebody decided."""
 
     path: str
     sha256: str
-    of_dump: Mapping[tuple[str, str], Mapping[int, Decision]]
-    """By source and member of a dump ("" for none) and number of the record."""
+    of_dump: Mapping[Place, Mapping[int, Decision]]
+    """By place of a dump and number of the record."""
+    pairs: Sequence[PairDecision] = ()
 
 
 def read_decisions(path: str | os.PathLike[str]) -> Decisions:
     """Read a table whose column `decision` people have edited: CSV, or TSV, as spreadsheets save it. It is one of
-    `--review` or of clusters, or any other with the same columns.
+    `--review` or of clusters, or any other with the same columns; or one of `--candidates`.
 
     Raises FatalError, with the line, for a file that cannot be read or is no such table.
     """
     table = read_table(path, "the decisions")
-    of_dump: dict[tuple[str, str], dict[int, Decision]] = defaultdict(dict)
+    if table.has("other_record"):
+        return Decisions(table.path, table.sha256, {}, [*_pairs(table)])
+    of_dump: dict[Place, dict[int, Decision]] = defaultdict(dict)
     for place, decision in _rows(table):
         earlier = of_dump[place].setdefault(decision.record, decision)
         if earlier._replace(line=decision.line) != decision:
@@ -74,7 +108,36 @@ def decisions_of(value: object) -> Decisions | None:
     raise ArgumentError(f"decisions must be a path, or what read_decisions gives, not {value!r:.60}")
 
 
-def _rows(table: UserTable) -> Iterator[tuple[tuple[str, str], Decision]]:
+def _pairs(table: UserTable) -> Iterator[PairDecision]:
+    """Rows of a table of candidates that are marked. Raises FatalError."""
+    of_ends = [
+        ("source", "member", "record", "digest"),
+        ("other_source", "other_member", "other_record", "other_digest"),
+    ]
+    columns = ("decision", *of_ends[0], *of_ends[1])
+    for where, line, cells in table.rows(columns, "urnscan dedup --candidates FILE.csv writes such a table"):
+        word = cells["decision"].strip().lower()
+        if not word:
+            continue
+        if word != TOGETHER:
+            raise FatalError(
+                f"{where}: decision cannot be {word!r}: two records that share no key are {TOGETHER}, or it is empty"
+            )
+        one, other = (
+            Record((cells[source], cells[member]), _number(cells[record], where), cells[digest])
+            for source, member, record, digest in of_ends
+        )
+        yield PairDecision(line, (one, other))
+
+
+def _number(text: str, where: str) -> int:
+    """The number of a record. Raises FatalError if it is none."""
+    if not (text.isascii() and text.isdigit()):
+        raise FatalError(f"{where}: record is {text!r}, and no number")
+    return int(text)
+
+
+def _rows(table: UserTable) -> Iterator[tuple[Place, Decision]]:
     """Rows of the table with a decision: source and member, and the rest. Raises FatalError."""
     for where, line, cells in table.rows(
         _NEEDED, "urnscan dedup --review FILE.csv writes such a table", ("component",)
@@ -87,12 +150,35 @@ def _rows(table: UserTable) -> Iterator[tuple[tuple[str, str], Decision]]:
             raise FatalError(
                 f"{where}: decision cannot be {word!r}: choose from {', '.join(_CODES)}, or leave it empty"
             )
-        if not (cells["record"].isascii() and cells["record"].isdigit()):
-            raise FatalError(f"{where}: record is {cells['record']!r}, and no number")
+        number = _number(cells["record"], where)
         if word == TOGETHER and not cells["component"]:
             raise FatalError(f"{where}: {TOGETHER} needs the column component: the same word there joins the records")
-        decision = Decision(line, word, cells["component"], int(cells["record"]), cells["digest"])
+        decision = Decision(line, word, cells["component"], number, cells["digest"])
         yield (cells["source"], cells["member"]), decision
+
+
+def _known(
+    decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]]
+) -> dict[tuple[Place, int], tuple[int, str]]:
+    """The number in the run and the digest of each record that is there, of those that the rows name."""
+    wanted: dict[Place, set[int]] = defaultdict(set)
+    for place, of_dump in decisions.of_dump.items():
+        wanted[place].update(of_dump)
+    for pair in decisions.pairs:
+        for end in pair.ends:
+            wanted[end.place].add(end.number)
+    known: dict[tuple[Place, int], tuple[int, str]] = {}
+    for dump, span, rows in batches:
+        place = (dump.source.name, dump.member or "")
+        pending = wanted.get(place)
+        if not pending:
+            continue
+        record = numbers(rows.column("record"))
+        at = np.flatnonzero(np.isin(record, [*pending]))
+        digests = shown_digests(numbers(rows.column("digest"))[at]).to_pylist()
+        for index, digest in zip(at.tolist(), digests, strict=True):
+            known[place, int(record[index])] = span.start + index, digest
+    return known
 
 
 class AppliedDecisions:
@@ -113,31 +199,23 @@ class AppliedDecisions:
         self._code = np.zeros(len(self._first), np.int8)
         self._line = np.zeros(len(self._first), np.int64)
         self._groups: dict[str, list[int]] = defaultdict(list)
-        missing = {place: dict(of_dump) for place, of_dump in decisions.of_dump.items()}
-        for dump, span, rows in batches:
-            pending = missing.get((dump.source.name, dump.member or ""))
-            if not pending:
-                continue
-            first, last = (rows.column("record")[at].as_py() for at in (0, len(rows) - 1))
-            record = numbers(rows.column("record"))
-            for number in [number for number in pending if first <= number <= last]:
-                at = int(np.searchsorted(record, number))
-                if record[at] == number:
-                    digest = shown_digest(rows.column("digest")[at].as_py())
-                    self._take(pending.pop(number), span.start + at, digest, dump.name)
-        for (source, member), of_dump in missing.items():
-            name = f"{source}!/{member}" if member else source
-            self.refused += [
-                (decision.line, f"{name}: record {decision.record:,} is not there any more")
-                for decision in of_dump.values()
-            ]
+        known = _known(decisions, batches)
+        for place, of_dump in decisions.of_dump.items():
+            for decision in of_dump.values():
+                self._take(decision, Record(place, decision.record, decision.digest), known)
+        self._same = [*self._of_groups()]
+        self._pairs = [*self._of_pairs(decisions.pairs, known)]
 
-    def _take(self, decision: Decision, record: int, digest: str, name: str) -> None:
+    def _take(self, decision: Decision, record: Record, known: Mapping[tuple[Place, int], tuple[int, str]]) -> None:
         """Accept a decision if the record has not changed since. A record that has changed is in doubt: it stays."""
-        work = int(self._work[record])
-        if decision.digest != digest:
-            reason = f"{name}: record {decision.record:,} has changed since: it stays, and joins nothing"
-            self.refused.append((decision.line, reason))
+        if fault := record.fault(known):
+            self.refused.append(
+                (decision.line, f"{fault}: it stays, and joins nothing" if record.key in known else fault)
+            )
+        if record.key not in known:
+            return
+        work = int(self._work[known[record.key][0]])
+        if fault:
             self._code[work] = _CODES[APART]
             return
         self._code[work] = max(self._code[work], _CODES[decision.word])
@@ -160,9 +238,12 @@ class AppliedDecisions:
 
         A record that is apart, or the second one of a cluster that is to be kept, is a cluster by itself; records
         that are together are one cluster, and nothing else is in it. The records left in a changed cluster are joined
-        where they still share keys.
+        where they still share keys. A pair joins what a key would join that both records have.
         """
-        groups = [*self._same()]
+        pairs = self.pairs
+        if len(pairs[0]):
+            lead = np.unique(cluster, return_index=True)[1].astype(np.int32)
+            cluster = components(len(cluster), (lead[cluster - 1], np.arange(len(cluster), dtype=np.int32)), pairs)
         of_work = cluster[self._first]
         is_out = (self._code == _CODES[APART]) | (self._code == _CODES[TOGETHER])
         keeps = np.flatnonzero(self._code == _CODES[KEEP])
@@ -176,14 +257,36 @@ class AppliedDecisions:
         record = shared_edges.record[stays]
         key = shared_edges.identifier[stays].astype(np.int64) << 32 | cluster[record]
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
-        same = [(works[0], work) for works in groups for work in works[1:]]
-        one, other = np.array(same, np.int32).reshape(-1, 2).T
-        decided = self._first[one], self._first[other]
+        decided = self._records([(works[0], work) for works in self._same for work in works[1:]])
+        is_alone = is_out & (self._code != _CODES[TOGETHER])
+        still = ~(is_alone[self._work[pairs[0]]] | is_alone[self._work[pairs[1]]])
+        still &= is_changed[cluster[pairs[0]]]
         kept_whole = lead[cluster[whole] - 1], whole
         linked = record[first[which]], record
-        return components(len(cluster), kept_whole, linked, decided, same_work)
+        return components(len(cluster), kept_whole, linked, decided, (pairs[0][still], pairs[1][still]), same_work)
 
-    def _same(self) -> Iterator[list[int]]:
+    @property
+    def pairs(self) -> Pair:
+        """The pairs of records that are together, though they share no key."""
+        return self._records(self._pairs)
+
+    def _records(self, works: Sequence[tuple[int, int]]) -> Pair:
+        """The first records of pairs of works."""
+        one, other = np.array(works, np.int32).reshape(-1, 2).T
+        return self._first[one], self._first[other]
+
+    def _of_pairs(
+        self, pairs: Iterable[PairDecision], known: Mapping[tuple[Place, int], tuple[int, str]]
+    ) -> Iterator[tuple[int, int]]:
+        """The works of each pair, if both records are there and have not changed; others are refused."""
+        for pair in pairs:
+            if faults := [fault for end in pair.ends if (fault := end.fault(known))]:
+                self.refused.append((pair.line, f"{faults[0]}: the pair is not joined"))
+                continue
+            one, other = (int(self._work[known[end.key][0]]) for end in pair.ends)
+            yield one, other
+
+    def _of_groups(self) -> Iterator[list[int]]:
         """Groups of works that people decided are the same. A group of one work is refused, and left to the rules."""
         for group in self._groups.values():
             works = [work for work in dict.fromkeys(group) if self._code[work] == _CODES[TOGETHER]]

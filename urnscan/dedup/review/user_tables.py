@@ -29,6 +29,11 @@ class UserTable:
         """The SHA-256 of the file, in hexadecimal digits."""
         return hashlib.sha256(self.octets).hexdigest()
 
+    def has(self, column: str) -> bool:
+        """Whether a column is named in the header."""
+        head = self.octets.partition(b"\n")[0].decode("utf-8-sig", "replace")
+        return any(column in (name.strip('\r"') for name in head.split(separator)) for separator in _SEPARATORS)
+
     def rows(
         self, columns: Sequence[str], hint: str, optional: Sequence[str] = ()
     ) -> Iterator[tuple[str, int, Mapping[str, str]]]:
