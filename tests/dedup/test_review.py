@@ -80,3 +80,21 @@ def test_nothing_is_in_doubt(tmp_path):
     dump.write_text("".join(BOOKS.splitlines(keepends=True)[:3]))
     assert urnscan.deduplicate(dump, review=tmp_path / "review.csv").report.duplicates == 1
     assert rows_of(tmp_path / "review.csv") == []
+
+
+def test_part(tmp_path):
+    """Number and title of a part (MARC 245 $n and $p) stand with the title: by them two volumes are told apart."""
+    record = "<record><leader>00000nam a2200000 a 4500</leader>"
+    record += '<datafield tag="020" ind1=" " ind2=" "><subfield code="a">9780395363416</subfield></datafield>'
+    record += (
+        '<datafield tag="245" ind1=" " ind2=" "><subfield code="a">Inks.</subfield><subfield code="n">{},</subfield>'
+    )
+    record += '<subfield code="p">{}</subfield></datafield></record>'
+    records = record.format("Part 1", "Blue inks") + record.format("Part 2", "Red inks")
+    dump = tmp_path / "shelf.xml"
+    dump.write_text(f'<collection xmlns="http://www.loc.gov/MARC21/slim">{records}</collection>')
+    urnscan.deduplicate(dump, review=tmp_path / "review.csv")
+    assert [(row["title"], row["part"]) for row in rows_of(tmp_path / "review.csv")] == [
+        ("Inks. : Blue inks", "Part 1,"),
+        ("Inks. : Red inks", "Part 2,"),
+    ]

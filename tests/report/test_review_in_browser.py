@@ -126,12 +126,64 @@ class TestDecisions:
         page.keyboard.press("t")
         assert page.inner_text("#trouble") == ""
 
-    def test_keys_count_in_the_open_group_only(self, page):
+    def test_no_keys_in_a_field(self, page):
         """Who types into the search decides nothing."""
         page.fill("#search", "")
         page.locator("#search").press_sequentially("karts")
         page.keyboard.press("Shift+T")
+        page.locator("#order").focus()
+        page.keyboard.press("k")
         assert page.inner_text("#done").startswith("0 of")
+
+    def test_keys_at_once(self, page):
+        """Nothing has the focus when the page is opened, and keys are about the record in the frame."""
+        assert page.evaluate("document.activeElement === document.body")
+        page.keyboard.press("a")
+        assert page.locator(".record.current input:checked").input_value() == "apart"
+        page.keyboard.press("ArrowRight")
+        page.locator("#group-title").focus()
+        page.keyboard.press("t")
+        words = page.locator(".record input:checked").evaluate_all("each => each.map(one => one.value)")
+        assert words[:2] == ["apart", "together"]
+        page.locator("#rows button").first.focus()
+        page.keyboard.press("n")
+        page.wait_for_selector("#records > .record.current:focus")
+        assert page.inner_text("#done") == "1 of 5 groups decided"
+
+    def test_kept_until_saved(self, visit, folder, tmp_path):
+        """The page may be closed, or the browser: what is decided is there again, until it is saved."""
+        (tmp_path / "page.html").write_bytes((folder / "page.html").read_bytes())
+        page = visit((tmp_path / "page.html").as_uri())
+        page.wait_for_selector("#records > .record")
+        opened(page, HOSTILE[2])
+        page.keyboard.press("Shift+T")
+        page.keyboard.press("n")
+        page.keyboard.press("a")
+        page.keyboard.press("u")
+        page.reload()
+        page.wait_for_selector("#records > .record")
+        assert page.inner_text("#done") == "1 of 5 groups decided"
+        assert page.inner_text("#said") == "1 decided before, and not saved"
+        rows = rows_of(saved(page, tmp_path / "decisions.csv"))
+        assert [(row["title"], row["decision"]) for row in rows] == [(HOSTILE[2], "together")] * 3
+        page.reload()
+        page.wait_for_selector("#records > .record")
+        assert page.inner_text("#done") == "0 of 5 groups decided"
+
+    def test_words_are_explained(self, page):
+        """Each word has what it means as a tooltip."""
+        titles = page.locator(".record").first.locator("label").evaluate_all("each => each.map(one => one.title)")
+        assert len(set(titles)) == 5
+        assert all(titles)
+        assert titles[4].startswith("You decide nothing")
+
+    def test_nothing_lies_below_the_bar(self, page):
+        """The heading of the group that is opened stands under the bar, on a small window, too."""
+        page.set_viewport_size({"width": 700, "height": 500})
+        opened(page, HOSTILE[2])
+        top, bottom = page.evaluate("""() => [document.getElementById('group-title').getBoundingClientRect().top,
+            document.getElementById('bar').getBoundingClientRect().bottom]""")
+        assert top >= bottom
 
 
 class TestText:
@@ -194,7 +246,7 @@ def test_thousands_of_groups_do_not_freeze_it(visit, tmp_path):
 
     def block(first):
         rows = "".join(
-            f'{group},{2 * group + at},"apart","year","Book {group}","A. Wimpelfeld",{2000 + at},,,"[""urn:isbn:{group}""]","[]",'
+            f'{group},{2 * group + at},"apart","year","Book {group}","A. Wimpelfeld",{2000 + at},,,,"[""urn:isbn:{group}""]","[]",'
             f'"a.mrc",,{2 * group + at},"r{group}-{at}",{group},"d{group}"\n'
             for group in range(first, first + 100)
             for at in (0, 1)

@@ -29,7 +29,7 @@ DECISIONS = ("alone", "kept", "removed", "apart")
 """Decisions of a run about a record: it shares no key; it is kept in place of others; it is removed for another; it shares
 keys, but is the only one of its cluster.
 """
-_ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition")])
+_ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), REVIEW.field("part")])
 _REASON_TEXTS = [
     " ".join(name for at, name in enumerate(REASONS) if bits_ >> at & 1) for bits_ in range(1 << len(REASONS))
 ]
@@ -113,7 +113,7 @@ class Clustering:
         return np.bincount(self.records.component, is_seen, minlength=1) > 0
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """CLUSTERS rows of all records, with the edition after them; each batch with its dump.
+        """CLUSTERS rows of all records, with edition and part after them; each batch with its dump.
 
         Raises FatalError.
         """

@@ -117,9 +117,9 @@ MAPPING = _schema(
 """One row per record that is removed, in the order of CLUSTERS: this record, and the record that is kept instead."""
 
 REVIEW = _schema(
-    "component cluster decision reason title author publication_year edition format urns other_keys "
+    "component cluster decision reason title author publication_year edition part format urns other_keys "
     "source member record record_id start digest",
-    nullable=(*_NULLABLE, "start", "reason", "author", "edition"),
+    nullable=(*_NULLABLE, "start", "reason", "author", "edition", "part"),
     member=_DICTIONARY,
     decision=pa.string(),
 )

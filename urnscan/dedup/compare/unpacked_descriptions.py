@@ -16,6 +16,7 @@ SHOWN = pa.schema(
         "format": pa.string(),
         "author": pa.string(),
         "edition": pa.string(),
+        "part": pa.string(),
     }
 )
 """Columns that show a description."""
@@ -33,6 +34,7 @@ def unpacked(packed: pa.BinaryArray) -> pa.RecordBatch:
         "format": text_array([description.format for description in descriptions]),
         "author": text_array([description.author for description in descriptions]),
         "edition": text_array([description.edition for description in descriptions]),
+        "part": text_array([description.part for description in descriptions]),
         "description": text_array([as_text(description) for description in descriptions]),
     }
     return pa.RecordBatch.from_pydict({name: column.take(encoded.indices) for name, column in columns.items()})

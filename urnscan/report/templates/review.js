@@ -93,7 +93,7 @@
   const say = (text) => { element("said").textContent = visible(text); };
   const searched = (group) => {
     group.text ??= rowsOf(group)
-      .map((row) => ["title", "author", "publication_year", "edition", "urns", "other_keys", "record_id", "source"].map((name) => value(row, name)).join("\n"))
+      .map((row) => ["title", "author", "publication_year", "edition", "part", "urns", "other_keys", "record_id", "source"].map((name) => value(row, name)).join("\n"))
       .join("\n").toLowerCase();
     return group.text;
   };
@@ -106,7 +106,7 @@
     shown.sort(orders[state.order]);
   };
   const why = (group) => group.reasons.map((reason) => meanings[reason] ?? `other ${reason}`).join(", ");
-  const about = (group) => `${number(group.end - group.first)} records: ${why(group)}`;
+  const about = (group) => `${number(group.end - group.first)} records: ${why(group) || "nothing in doubt"}`;
   const mark = (button) => {
     const group = groups[button.dataset.group];
     if (group === open) button.setAttribute("aria-current", "true");
@@ -143,6 +143,8 @@
 
   // The open group.
   const words = { keep: "k", remove: "r", apart: "a", together: "t", "": "l" };
+  const explained = Object.fromEntries([...document.querySelectorAll(".keys tr")].map(({ cells: [key, meaning] }) =>
+    [key.querySelector("kbd").textContent, meaning.textContent]));
   const most = 12; // records that are shown at once
   const unpackedBlocks = new Map();
   const recordsOf = async (block) => {
@@ -176,9 +178,10 @@
       Object.assign(radio, { type: "radio", name: `decision-${made.dataset.row}`, value: word, checked: row.word === word });
       label.append(word || "rules");
       inside(label, "kbd", key).setAttribute("aria-hidden", "true");
+      label.title = explained[key];
     }
     const facts = inside(made, "dl");
-    const labels = { title: "Title", author: "Author", publication_year: "Year", edition: "Edition", format: "Format" };
+    const labels = { title: "Title", author: "Author", publication_year: "Year", edition: "Edition", part: "Part", format: "Format" };
     for (const [name, label] of Object.entries(labels)) {
       if (!rowsOf(group).some((each) => value(each, name))) continue;
       inside(facts, "dt", label);
@@ -204,12 +207,21 @@
     if (rest) inside(made, "p", `\u2026 and ${number(rest)} more octets`, "quiet");
   };
   const cards = () => [...element("records").children];
+  // The record that keys are about: the one that has or had the focus, at first the first one.
+  let current = null;
+  const point = (made) => {
+    current?.classList.remove("current");
+    current = made;
+    current?.classList.add("current");
+  };
+  element("records").addEventListener("focusin", (event) => point(event.target.closest(".record")));
   const addCards = async (group) => {
     const start = element("records").childElementCount;
     const records = await recordsOf(rows[group.first].block);
     if (group !== open) return;
     const own = rowsOf(group);
     own.slice(start, start + most).forEach((row, at) => card(row, start + at, records[row.at]));
+    if (!start) point(cards()[0]);
     const left = own.length - cards().length;
     element("more").hidden = !left;
     element("more").textContent = `Show ${number(Math.min(left, most))} of ${number(left)} more records`;
@@ -258,9 +270,36 @@
     element("done").textContent = `${number(decided)} of ${number(groups.length)} ${groups.length === 1 ? "group" : "groups"} decided`;
     element("save").disabled = !decided;
   };
+  // What is decided and not saved is kept in the browser, under a name that only a page of the same records has.
+  const place = `urnscan review ${rows.reduce((sum, row) => (Math.imul(sum, 31) + parseInt(value(row, "digest").slice(-8), 16)) | 0, rows.length)}`;
+  const kept = new Map();
+  const keep = (group) => {
+    if (group.isDecided) kept.set(group.number, rowsOf(group).map((row) => words[row.word]).join(""));
+    else kept.delete(group.number);
+    unsaved = true;
+    try {
+      localStorage.setItem(place, JSON.stringify([...kept]));
+      unsaved = false;
+    } catch {} // A browser may refuse: then it asks before the page is closed.
+  };
+  const recall = () => {
+    let read = [];
+    try {
+      read = JSON.parse(localStorage.getItem(place) ?? "[]");
+    } catch {}
+    const named = Object.fromEntries(Object.entries(words).map(([word, key]) => [key, word]));
+    for (const [number_, keys] of read) {
+      const group = groups[number_];
+      if (!group || keys.length !== group.end - group.first) continue;
+      rowsOf(group).forEach((row, at) => { row.word = named[keys[at]] ?? row.cells[2]; });
+      group.isDecided = true;
+      kept.set(group.number, keys);
+    }
+    if (kept.size) say(`${number(kept.size)} decided before, and not saved`);
+  };
   const decided = (group, isDecided = true) => {
     group.isDecided = isDecided;
-    unsaved = true;
+    keep(group);
     count();
     for (const button of element("rows").querySelectorAll("button")) mark(button);
     if (group !== open) return;
@@ -293,6 +332,7 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     unsaved = false;
+    try { localStorage.removeItem(place); } catch {}
     say("Saved as decisions.csv");
   };
   element("save").addEventListener("click", save);
@@ -319,7 +359,6 @@
       decided(groups[row.group]);
       fit += 1;
     }
-    unsaved = false;
     say(`${number(fit)} of ${number(others.length)} saved decisions are about records of this page`);
   };
   element("open").addEventListener("click", () => element("file").click());
@@ -329,13 +368,14 @@
     element("file").value = "";
   });
 
-  // Keys count only within the open group, so that none is typed by chance.
-  element("group").addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const made = event.target.closest(".record");
+  // Keys count everywhere but in a field, whose text they are.
+  const fields = "input:not([type=radio]), select, textarea";
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || !open || event.target.closest(fields)) return;
+    const made = current;
     const word = Object.keys(words).find((each) => words[each] === event.key);
     const whole = { T: "together", A: "apart", y: "proposed", u: "forget" }[event.key];
-    const step = made === event.target ? { ArrowLeft: -1, ArrowRight: 1 }[event.key] : undefined;
+    const step = event.target.closest("input") ? undefined : { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (word !== undefined && made) decide(rows[made.dataset.row], word);
     else if (whole) decideAll(whole);
     else if (event.key === "n" || event.key === "p") move(event.key === "n" ? 1 : -1);
@@ -345,7 +385,11 @@
     event.preventDefault();
   });
 
-  element("bar").hidden = false;
+  const bar = element("bar");
+  bar.hidden = false;
+  // What is scrolled to must not lie below the bar.
+  new ResizeObserver(() => { document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + 8}px`; }).observe(bar);
+  recall();
   count();
   change({});
   if (shown.length) show(shown[0], false);
