@@ -21,7 +21,8 @@ from urnscan.records import xml_records
 from urnscan.records.fields import Own
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Record
-from urnscan.records.xml_records import XmlRecords, is_kind
+from urnscan.records.xml_formats import is_kind
+from urnscan.records.xml_records import XmlRecords
 from urnscan.records.xml_runs import find_elements
 
 RECOGNISERS = {

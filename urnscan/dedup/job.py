@@ -79,6 +79,8 @@ class DedupReport:
     """Occurrences of names that do not count, by `nid` and `not_nid`; None where all names do."""
     silent: Sequence[tuple[str, int, bool]] = ()
     """Dumps without any URN: name, number of records, and whether only their own identifiers count."""
+    unread: Sequence[tuple[str, str]] = ()
+    """Dumps whose records contain others that are not read by their fields, with the names of these."""
     unknown: Sequence[str] = ()
     """Names of the dumps without a field that is known to contain identifiers, so that every URN in them counts."""
     apart: int = 0
@@ -148,11 +150,16 @@ class DedupReport:
             f"{name}: has no field that is known to hold identifiers, so every URN in a record counts"
             for name in self.unknown
         ]
+        unread = [
+            f"{name}: its records contain <{element}>, whose fields are not known, so only their headers count; "
+            f"{option('any_urn')} counts every URN"
+            for name, element in self.unread
+        ]
         untitled = (
             f"{counted(self.untitled, 'cluster')} of several records without a title: only identifiers join them; "
             f"{option('review')} shows them"
         )
-        return [*_first(without), *_first(unknown), *([untitled] if self.untitled else [])]
+        return [*_first(without), *_first(unknown), *_first(unread), *([untitled] if self.untitled else [])]
 
     def mistakes(self) -> list[str]:
         """Sentences about records that nothing but an identifier with a wrong check digit names: the first, and how many."""
@@ -312,6 +319,7 @@ def _count(report: DedupReport, reading: ReadDumps) -> None:
     report.wrong, report.wrong_identifiers = sum(dump.wrong for dump in dumps), reading.records.wrong
     report.silent = [(dump.name, dump.records, dump.own) for dump in dumps if 0 < dump.records == dump.without]
     if not reading.any_urn:
+        report.unread = [(dump.name, dump.unread) for dump in dumps if dump.unread]
         report.unknown = [dump.name for dump in dumps if dump.records and dump.format.has_fields and not dump.own]
     report.cut = reading.records.cut
     for name in ("trimmable", "components_in_names", "longer_in_rfc8141", "cut_short"):

@@ -48,6 +48,8 @@ class Dump:
     """CRC-32 of the octets; 0 if the dump is read only once."""
     own: bool = False
     """Whether the identifiers in the record's own fields count, and not every URN."""
+    unread: str = ""
+    """Name of what its records contain and what is not read by its fields; empty: nothing."""
     spooled: int | None = None
     """Offset in the spool; None if the input can be read again."""
 

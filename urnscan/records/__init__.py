@@ -17,6 +17,7 @@ marc_octets: octets of MARC -> text; packed descriptions -> descriptions.
 marc_carry: fields of MARC copied from one record into another.
 pica: PICA+, normalised and plain.
 xml_records: the places of records in XML.
+xml_formats: the formats of records in XML, and how a dump is known to have one.
 xml_runs: records of XML in a usual form, many by one call of compiled code.
 xml_scope: the elements around a record, and their namespaces.
 xml_text: the parser of one record in XML, and its text.

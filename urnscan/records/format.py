@@ -39,6 +39,8 @@ class Format:
     """Whether a record has fields, so that it can have keys other than URNs, and identifiers of its own."""
     knows_fields: Callable[[bytes], bool] = lambda _head: True
     """Whether a dump with these first octets has fields that are known to contain identifiers: a table may have none."""
+    unread: Callable[[bytes], str] = lambda _head: ""
+    """Name of what the records of a dump with these first octets contain and what is not read by its fields; empty: nothing."""
     recipe: str = ""
     """How to convert a dump of a format that is recognised and not read; empty if the format is read."""
     in_columns: bool = False

@@ -2,7 +2,7 @@
 
 Kinds: MARCXML (MARC21slim 1.1, MarcXchange, oai_marc), PICA+ in XML, MODS 3, Dublin Core (oai_dc, srw_dc, containers of DC elements),
 ONIX for Books 2.1 and 3 with reference names and short tags, PubMed, EndNote; records of OAI-PMH 2.0 and of SRU responses,
-which contain a record of another kind.
+which contain a record of another kind, also DataCite, DIM and xoai of DSpace, JATS, ETD-MS, EDM, xMetaDiss(Plus).
 
 RDF/XML is not a kind: statements about a work may be in several places, and its node may contain nodes of other works.
 """
@@ -150,11 +150,42 @@ _KINDS = (
         identifiers=("{*}rec-number",),
     ),
 )
+# Kinds that are read only inside of records of OAI-PMH and SRU: by themselves, their elements may have other meanings.
+INNER_KINDS = (
+    Kind(
+        name="datacite",
+        elements=(),
+        loose=("resource",),
+        beginnings=frozenset("identifier creators titles publisher publicationYear resourceType".split()),
+    ),
+    Kind(name="dim", elements=_in_namespaces(("http://www.dspace.org/xmlns/dspace/dim",), "dim")),
+    Kind(name="xoai", elements=_in_namespaces(("http://www.lyncode.com/xoai",), "metadata")),
+    Kind(name="jats", elements=(), loose=("article",), beginnings=frozenset({"front", "processing-meta"})),
+    Kind(
+        name="etdms",
+        elements=_in_namespaces(
+            tuple(
+                f"http://www.ndltd.org/standards/metadata/etdms/{version}" for version in ("1.0/", "1.1/", "1.0", "1.1")
+            ),
+            "thesis",
+        ),
+    ),
+    Kind(name="edm", elements=_in_namespaces(("http://www.w3.org/1999/02/22-rdf-syntax-ns#",), "RDF")),
+    Kind(
+        name="xmetadiss",
+        elements=_in_namespaces(
+            tuple(f"http://www.d-nb.de/standards/{name}/" for name in ("xmetadissplus", "xMetaDiss")), "xMetaDiss"
+        ),
+    ),
+)
 # Name in descriptions.toml of the date in the header of a record that contains another.
 _DATESTAMP = "OAI-datestamp"
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _KINDS})
 """Kinds by their names."""
 _BY_NAME = {name: kind for kind in _KINDS for name in kind.elements}
+_INNER = {name: kind for kind in INNER_KINDS for name in kind.elements} | {
+    (name, first): kind for kind in INNER_KINDS for name in kind.loose for first in kind.beginnings
+}
 _BY_AROUND = {name: (kind, attributes) for kind in _KINDS for name, attributes in kind.around.items()}
 _BY_BEGINNING = {(name, first): kind for kind in _KINDS for name in kind.loose for first in kind.beginnings}
 LOOSE_NAMES = frozenset(name for name, _ in _BY_BEGINNING)
@@ -327,7 +358,10 @@ def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
     while len(children) == 1:
         (element,) = children
         children = [*element.iterchildren("*")]
-        kind = kind_of(str(element.tag), str(children[0].tag) if children else "")
+        name, first = str(element.tag), str(children[0].tag) if children else ""
+        kind = kind_of(name, first) or _INNER.get(name) or _INNER.get((local(name), local(first)))
         if kind and not kind.holds:
             return kind, element
+        # DataCite's own server writes its version before the record.
+        children = [*element.iterchildren("{*}payload")] or children
     return None

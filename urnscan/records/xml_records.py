@@ -10,7 +10,6 @@ made, and no DTD is read. lxml cannot find the records, because it does not say 
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -21,10 +20,8 @@ from lxml import etree
 
 from urnscan.compiled.arrow import octets_array
 from urnscan.compiled.octets import Integers
-from urnscan.framing.buffer import LONGEST, MARK, Buffer
+from urnscan.framing.buffer import LONGEST, Buffer
 from urnscan.framing.lines import Damaged, too_long
-from urnscan.records.decoded_text import decoded
-from urnscan.records.format import Format
 from urnscan.records.marc_runs import Fields
 from urnscan.records.marcxml_runs import fields_of
 from urnscan.records.record import Cut, Record, Run, RunReader
@@ -42,7 +39,7 @@ from urnscan.records.xml_kinds import (
     own,
 )
 from urnscan.records.xml_runs import find_elements
-from urnscan.records.xml_scope import NCNAME, PREFIX, Scope
+from urnscan.records.xml_scope import NCNAME, Scope
 from urnscan.records.xml_text import parse, parsed_text, plain_text
 
 # A start tag or an end tag; it also fits texts that are not tags.
@@ -60,7 +57,6 @@ _DOCTYPE = re.compile(
     rb"(?:\[(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|" + _COMMENT + rb"|" + _INSTRUCTION + rb"|<(?!!--|\?))*+\]\s*+)?+>"
 )
 _DOCUMENT_BEGINS = re.compile(rb"<(?:\?xml|!DOCTYPE)\s")
-_MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 _NOTHING = re.compile(rb"(?!)")
 _HIDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
 
@@ -337,63 +333,7 @@ def _known_encoding(encoding: str) -> str:
         return "utf-8"
 
 
-@functools.lru_cache(maxsize=1)
-def _first_kind(head: bytes) -> str | None:
-    """Kind of the first record in the first octets of a dump, or of documents without records.
-
-    "" means that it is not XML. None means undecided: there are too few octets, or the kind is not known.
-    """
-    if not _MARKUP.match(head):
-        return "" if head.lstrip(MARK + b" \t\r\n") else None
-    buffer = Buffer(lambda _: 0)
-    buffer.octets = head
-    reader = XmlRecords(own=False)
-    kind = reader.seek(buffer) or reader.kind_if_empty
-    return kind.name if kind else None
-
-
-def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
-    """Whether the first record of a dump that begins like this is of a kind."""
-    first = _first_kind(head)
-    return None if first is None else first == kind
-
-
-def show_xml(octets: bytes) -> str:
-    """A record for people: MARC like other formats of MARC, also inside OAI-PMH and SRU; other records unchanged.
-
-    The namespaces around the record are not known here, so its kind is decided by local names.
-    """
-    prefixes = dict.fromkeys(PREFIX.findall(octets))
-    try:
-        record, _ = parse(octets, b"".join(b' xmlns:%b="%b"' % (prefix, prefix) for prefix in prefixes), "utf-8")
-    except (ValueError, IndexError):
-        # It is not well-formed, or there is no element.
-        return decoded(octets)
-    first = next(record.iterchildren("*"), None)
-    kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
-    fields = kind and marc_fields_in(kind, record)
-    return fields.lines() if fields else decoded(octets)
-
-
-_xml = functools.partial(Format, reader=XmlRecords, suffixes=(".xml",), framed=True)
-
-
 def _text(octets: bytes, element: Callable[[], etree._Element]) -> bytes:
     """The text of a well-formed record in UTF-8. `element` parses it, which few records need."""
     text = plain_text(octets)
     return parsed_text(element()) if text is None else text
-
-
-FORMATS = (
-    _xml(
-        name="marcxml", title="MARCXML", recognise=functools.partial(is_kind, "marcxml"), in_columns=True, show=show_xml
-    ),
-    _xml(name="pica-xml", title="PICA+ (XML)", recognise=functools.partial(is_kind, "pica-xml")),
-    _xml(name="mods", title="MODS", recognise=functools.partial(is_kind, "mods")),
-    _xml(name="dc", title="Dublin Core", recognise=functools.partial(is_kind, "dc"), numbered=False),
-    _xml(name="oai", title="OAI-PMH", recognise=functools.partial(is_kind, "oai"), show=show_xml),
-    _xml(name="sru", title="SRU", recognise=functools.partial(is_kind, "sru"), show=show_xml),
-    _xml(name="onix", title="ONIX", recognise=functools.partial(is_kind, "onix")),
-    _xml(name="pubmed", title="PubMed (XML)", recognise=functools.partial(is_kind, "pubmed")),
-    _xml(name="endnote", title="EndNote (XML)", recognise=functools.partial(is_kind, "endnote")),
-)

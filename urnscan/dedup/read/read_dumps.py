@@ -184,7 +184,8 @@ class _DumpReader:
         try:
             if format_.has_fields and not self.any_urn:
                 buffer.has(HEAD)
-                dump.own = format_.knows_fields(buffer.octets[buffer.at : buffer.at + HEAD])
+                head = buffer.octets[buffer.at : buffer.at + HEAD]
+                dump.own, dump.unread = format_.knows_fields(head), format_.unread(head)
             self._read_records(place, dump, buffer)
         finally:
             self._order.is_in_dump = False

@@ -1,0 +1,97 @@
+"""The formats of records in XML: how a dump is known to have one, and how a record is shown."""
+
+from __future__ import annotations
+
+import functools
+import io
+import re
+
+from urnscan.framing.buffer import MARK, Buffer
+from urnscan.framing.lines import Damaged
+from urnscan.records.decoded_text import decoded
+from urnscan.records.format import Format
+from urnscan.records.xml_kinds import KINDS, inner_record, is_deleted, kind_of, local, marc_fields_in
+from urnscan.records.xml_records import XmlRecords
+from urnscan.records.xml_scope import PREFIX
+from urnscan.records.xml_text import parse
+
+_MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
+
+
+@functools.lru_cache(maxsize=1)
+def _first_kind(head: bytes) -> str | None:
+    """Kind of the first record in the first octets of a dump, or of documents without records.
+
+    "" means that it is not XML. None means undecided: there are too few octets, or the kind is not known.
+    """
+    if not _MARKUP.match(head):
+        return "" if head.lstrip(MARK + b" \t\r\n") else None
+    buffer = Buffer(lambda _: 0)
+    buffer.octets = head
+    reader = XmlRecords(own=False)
+    kind = reader.seek(buffer) or reader.kind_if_empty
+    return kind.name if kind else None
+
+
+def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
+    """Whether the first record of a dump that begins like this is of a kind."""
+    first = _first_kind(head)
+    return None if first is None else first == kind
+
+
+def show_xml(octets: bytes) -> str:
+    """A record for people: MARC like other formats of MARC, also inside OAI-PMH and SRU; other records unchanged.
+
+    The namespaces around the record are not known here, so its kind is decided by local names.
+    """
+    prefixes = dict.fromkeys(PREFIX.findall(octets))
+    try:
+        record, _ = parse(octets, b"".join(b' xmlns:%b="%b"' % (prefix, prefix) for prefix in prefixes), "utf-8")
+    except (ValueError, IndexError):
+        # It is not well-formed, or there is no element.
+        return decoded(octets)
+    first = next(record.iterchildren("*"), None)
+    kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
+    fields = kind and marc_fields_in(kind, record)
+    return fields.lines() if fields else decoded(octets)
+
+
+def unread_inner(head: bytes) -> str:
+    """Name of the element in the first record of OAI-PMH or SRU whose kind is not read; empty if it is read, or none is whole."""
+    for cut in XmlRecords(own=False).cuts(Buffer(io.BytesIO(head).readinto)):
+        if isinstance(cut, Damaged):
+            continue
+        kind, declarations, encoding = cut.around
+        try:
+            element, _ = parse(cut.octets, declarations, encoding)
+        except ValueError:
+            continue
+        inner = element.find("{*}metadata/{*}*")
+        inner = element.find("{*}recordData/{*}*") if inner is None else inner
+        if inner is not None and not is_deleted(KINDS[kind], element):
+            return "" if inner_record(element) else local(str(inner.tag))
+    return ""
+
+
+_xml = functools.partial(Format, reader=XmlRecords, suffixes=(".xml",), framed=True)
+
+
+FORMATS = (
+    _xml(
+        name="marcxml", title="MARCXML", recognise=functools.partial(is_kind, "marcxml"), in_columns=True, show=show_xml
+    ),
+    _xml(name="pica-xml", title="PICA+ (XML)", recognise=functools.partial(is_kind, "pica-xml")),
+    _xml(name="mods", title="MODS", recognise=functools.partial(is_kind, "mods")),
+    _xml(name="dc", title="Dublin Core", recognise=functools.partial(is_kind, "dc"), numbered=False),
+    _xml(
+        name="oai",
+        title="OAI-PMH",
+        recognise=functools.partial(is_kind, "oai"),
+        show=show_xml,
+        unread=unread_inner,
+    ),
+    _xml(name="sru", title="SRU", recognise=functools.partial(is_kind, "sru"), show=show_xml, unread=unread_inner),
+    _xml(name="onix", title="ONIX", recognise=functools.partial(is_kind, "onix")),
+    _xml(name="pubmed", title="PubMed (XML)", recognise=functools.partial(is_kind, "pubmed")),
+    _xml(name="endnote", title="EndNote (XML)", recognise=functools.partial(is_kind, "endnote")),
+)
