@@ -15,6 +15,7 @@ marc_values: compiled code that reads columns of fields: family, control number,
 marc_columns: columns of fields -> columns of records.
 marc_octets: octets of MARC -> text; packed descriptions -> descriptions.
 marc_carry: fields of MARC copied from one record into another.
+mab: MAB2, which is recognised and not read.
 pica: PICA+, normalised and plain.
 xml_records: the places of records in XML.
 xml_formats: the formats of records in XML, and how a dump is known to have one.

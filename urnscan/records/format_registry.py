@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Octets by which the format of most dumps is recognised.
 _FIRST_OCTETS = 1 << 12
 _MODULES = {
+    "mab": "mab",
     "marc": "marc",
     "marcxml": "xml_formats",
     "mrk": "marc_lines",
@@ -51,7 +52,7 @@ _MODULES = {
 }
 """Names of the formats of this package -> the modules that declare them, in the order in which they are tried."""
 # Formats that are recognised, and not read.
-_UNREAD = ("rdf",)
+_UNREAD = ("mab", "rdf")
 
 
 class Registry(Mapping[str, "Format"]):
