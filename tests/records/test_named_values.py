@@ -79,6 +79,35 @@ def test_headings_of_identifiers(name):
     assert (own.text, own.scheme) == ("9780306406157", "isbn")
 
 
+# In the languages of libraries, of databases of articles, and with the tags of exports.
+HEADINGS = {
+    "title": "Hauptsachtitel; Título del artículo; タイトル; 题名; Заглавие; Nimeke; T1; paper_title; schema:name; mods.title",
+    "subtitle": "Untertitel; Sous-titre; Zusatz zum Titel; Podtytuł",
+    "author": "Author Full Names; dc.contributor.author[en]; Autores; Verfasser/in; Författare; 著者; Автор; AU",
+    "year": "Año de publicación; Rok vydání; Erscheinungsdatum; Год; 出版年; År; Year Published; prism:coverDate; Y1",
+    "part": "Tome; Tomo; VL; prism:volume",
+    "start": "Beginning Page; prism:startingPage; SP; BP",
+    "pages": "Seiten; Páginas; prism:pageRange",
+    "edition": "Edición; Edição; Wydanie",
+}
+HOSTS = "Publication Title; Journal Title; Source title; Series Title; Conference Title; 誌名"
+
+
+@pytest.mark.parametrize(
+    ("aspect", "name"), [(key, name) for key, all_ in HEADINGS.items() for name in all_.split("; ")]
+)
+@pytest.mark.parametrize("form", ["{}", "{}[]", "metadata.{}", "record/{}"])
+def test_headings_in_many_languages(aspect, name, form):
+    """One table has them; a language and an envelope around a heading do not count."""
+    assert {row.aspect for row, _ in described(form.format(name))} == {aspect}
+
+
+@pytest.mark.parametrize("name", HOSTS.split("; "))
+def test_the_title_of_a_host_is_no_title(name):
+    """All articles of a journal would be alike."""
+    assert described(name) == []
+
+
 @given(st.text(max_size=120))
 def test_any_name(name):
     """Nothing raises, however long or odd a name is."""

@@ -27,11 +27,12 @@ _ENVELOPES = frozenset(("attributes", "_source", "volumeinfo", "bibjson"))
 _VALUES = ("value", "@value", "identifier", "id", "@id", "content")
 # Members of an object that is a title, a person, a date or a type: DataCite, CSL, Crossref, Zotero, MODS as JSON.
 _TEXTS = frozenset("title value @value family familyname lastname date-parts date resourcetypegeneral #text".split())
-# Words in brackets after a name that do not change its meaning: the form of the book, or of the identifier.
+# Words in brackets after a name that do not change its meaning: the form of the book or of the identifier, the language.
 _QUALIFIERS = frozenset(
     "print printed electronic online digital ebook epub pdf audiobook hardcover hardback hbk cloth paperback pbk "
     "softcover gedruckt gebunden geb broschiert brosch kartoniert kart elektronisch 10 13 10digit "
-    "13digit 10digits 13digits".split()
+    "13digit 10digits 13digits english german french spanish italian portuguese russian chinese japanese korean "
+    "englisch deutsch original".split()
 )
 # Characters. Names in the tables are not as long.
 _LONGEST_NAME = 100
@@ -46,7 +47,7 @@ _SUFFIX = re.compile(
 )
 # Before a name: the object that has all members, or the kind of the record.
 _ENVELOPE = re.compile(
-    r"\A(?:(?:metadata|record|fields?|attributes|item|document|doc|_source|bibjson|dc|dcterms|dcvalue)[\s._:/-]+)+",
+    r"\A(?:(?:metadata|record|fields?|attributes|item|document|doc|_source|bibjson|dc|dcterms|dcvalue|prism|bibo|schema|mods|titleinfo)[\s._:/-]+)+",
     re.IGNORECASE,
 )
 # What comes before the name in a scheme that is a URI or a prefixed name.
