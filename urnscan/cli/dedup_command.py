@@ -58,7 +58,7 @@ def _about(formats: Iterable[str]) -> About:
 _OUTPUT = {
     "-o --output": option(
         "FILE",
-        "write the cluster of each record, a row for each, in the format that the name ends in: .parquet, .csv, .tsv or "
+        "write a row for each record, with its cluster (the records that are the same), in the format that the name ends in: .parquet, .csv, .tsv or "
         ".jsonl (the last three also with .gz, .bz2, .zst or .lz4)",
         dest="clusters",
     ),
@@ -79,9 +79,8 @@ _OUTPUT = {
     ),
     "--review": option(
         "FILE",
-        "write the records of the clusters that are in doubt (held apart, or too many), side by side, with what is "
-        "proposed for each and why, in a format as -o; a name that ends in .html: as a page, which saves what is "
-        "decided there for --decisions",
+        "write the records that are in doubt, side by side, with what is proposed for each and why, in a format as -o; a "
+        "name that ends in .html: as a page, which saves what is decided there for --decisions",
     ),
     "--review-all": flag("with --review: show every removal, and not only what is in doubt"),
     "--candidates": option(
@@ -92,21 +91,42 @@ _OUTPUT = {
     "--report": option("FILE", "write an HTML page about the clusters, with examples"),
     "--force": flag("replace outputs that exist"),
 }
-_JOINING = {
+_CHOICES = {
+    "--keep": option(
+        "RULE[,RULE...]",
+        f"which record of a cluster is kept: {', '.join(_KEEP)}, or source:NAME, which prefers a dump (its name, or a "
+        "pattern such as source:dnb*); a tie goes to the next rule, in the end to the first record (default: fullest)",
+        type=Listed(_KEEP),
+    ),
+    "--keys": option(
+        "KEYS",
+        f"what joins records: {', '.join(_KEYS)}; urn alone: nothing but URNs (default: all)",
+        type=Listed((*_KEYS, "all")),
+    ),
+    "--agree": option(
+        "ASPECTS",
+        "what must not differ in records that are joined, where both say something: "
+        f"{', '.join(_AGREE)}; none: records that share keys are joined whatever they describe "
+        f"(default: {','.join(_AGREE)})",
+        type=Listed((*_AGREE, "none")),
+    ),
+    "--decisions": option(
+        "FILE.csv",
+        "apply what people decided: a table of --review, -o or --candidates with the column decision edited (keep, remove, apart, "
+        "together, or nothing); a row about a record that has changed since is told, and not applied",
+    ),
+}
+_SELDOM = {
     "--any-urn": flag(
         "count every URN in a record; without it, only the identifiers in the record's own fields count (MARC 020, 022, "
         "024, 856; MODS and DC identifier; ...), where ISBN, ISSN, DOI and UUID count as URNs, too"
     ),
     # Accepted and without effect: it was the way to what is the default now.
     "--fields": {"action": "store_true", "help": argparse.SUPPRESS},
-    "--keys": option(
-        "KEYS",
-        f"what joins records: {', '.join(_KEYS)}; urn alone: nothing but URNs (default: all)",
-        type=Listed((*_KEYS, "all")),
-    ),
     "--weak": option(
         NIDS,
-        "URNs that are listed but join no records: namespaces, or beginnings of names in them "
+        "URNs that are listed but join no records: namespaces (isbn is that of urn:isbn:...), or beginnings of names "
+        "in them "
         "(default: issn,schemas-*,ietf:params:xml,oasis)",
         type=Listed(),
     ),
@@ -116,33 +136,15 @@ _JOINING = {
         "`N%%`: in more of all records (default: 100)",
         type=_most,
     ),
-    "--agree": option(
-        "ASPECTS",
-        "what must not differ in records that are joined, where both say something: "
-        f"{', '.join(_AGREE)}; none: records that share keys are joined whatever they describe "
-        f"(default: {','.join(_AGREE)})",
-        type=Listed((*_AGREE, "none")),
-    ),
     "--max-cluster": option(
         "N",
         "if shared keys connect more records than this, none of them is joined, and a line says so (default: 50)",
         type=whole_number(2),
     ),
-    "--keep": option(
-        "RULE[,RULE...]",
-        f"which record of a cluster is kept: {', '.join(_KEEP)}, or source:NAME, which prefers a dump (its name, or a "
-        "pattern such as source:dnb*); a tie goes to the next rule, in the end to the first record (default: fullest)",
-        type=Listed(_KEEP),
-    ),
     "--carry": option(
         "TAG[,TAG...]",
         "with --deduplicated: put fields of MARC that only a removed record has (035,852,856) into the one that is kept",
         type=Listed(),
-    ),
-    "--decisions": option(
-        "FILE.csv",
-        "apply what people decided: a table of --review with the column decision edited (keep, remove, apart, "
-        "together, or nothing); a row about a record that has changed since is told, and not applied",
     ),
     "--never-join": option(
         "FILE.csv",
@@ -162,7 +164,9 @@ def dedup_parser() -> Parser:
     parser.add_inputs("DUMP")
     parser.add_group("output (at least one)", _OUTPUT)
     record = option("FORMAT", _RECORD, choices=tuple(FORMATS))
-    parser.add_group("which records are joined, and which are kept", _JOINING | {"--record": record})
+    parser.add_group("which records are joined, and which are kept", _CHOICES)
+    parser.add_argument_group("seldom needed", "Most runs need none of the options from here on.")
+    parser.add_group("more about which records are joined, and what is kept of them", _SELDOM | {"--record": record})
     parser.add_run(DEDUP_MEANING, ONLY_SCAN, ONLY_DEDUP)
     parser.add_exits()
     return parser
