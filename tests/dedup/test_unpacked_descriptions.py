@@ -45,4 +45,5 @@ def shown(description: Description):
         "format": description.format,
         "author": description.author,
         "edition": description.edition,
+        "part": description.part,
     }
