@@ -1,6 +1,7 @@
 """Texts -> matches.
 
 blocks: the scanner of a stream: reads blocks, calls the kernel, and carries undecided octets into the next block.
+surroundings: what stands before and behind a match.
 kernel: searches a block for `urn:`, and writes the matches to columns; compiled.
 grammar: the options of a scan, the longest URN at a place, and what `--trim` (`urn.trim`) leaves of it; compiled.
 url_context: the URL that contains a URN: its host, and the place where the rest of the URL begins.

@@ -14,28 +14,18 @@ import numpy.typing as npt
 
 from urnscan.compiled.ascii import (
     AMPERSAND,
-    COLON,
-    EQUALS,
     HASH,
-    HYPHEN,
     PERCENT,
-    PLUS,
-    QUESTION_MARK,
-    SEMICOLON,
-    SLASH,
     SPACE,
-    TILDE,
-    UNIT_SEPARATOR,
-    hex_digit,
-    is_alnum,
     lower,
     upper,
 )
 from urnscan.compiled.jit import compiled, inlined, inner
-from urnscan.compiled.octets import Integers, Octets, copy, count_lf, find_octet, hunt, is_urn, may_hold
-from urnscan.scanner.grammar import IS_CLOSING, Rules, is_selected, match, may_be_selected, separator, trim
+from urnscan.compiled.octets import Integers, Octets, copy, count_lf, find_octet, hunt, may_hold
+from urnscan.scanner.grammar import Rules, is_selected, match, may_be_selected, separator, trim
+from urnscan.scanner.surroundings import BEHIND, MAY_BE_CUT, is_cut_short, is_in_word, letter_length
 from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url
-from urnscan.urn.syntax import ALNUM, TAIL_COMPONENTS, TAIL_NONE
+from urnscan.urn.syntax import ALNUM
 
 END, CUT = -2, -1
 """Values of `stop` that are not octets: END for the end of the input, CUT for a cut at `max_length`."""
@@ -58,23 +48,8 @@ _GO_ON, _WAIT, _FULL = range(3)
 _NEAR = 256
 # Up to so many octets after a match, another match is likely.
 _DENSE = 256
-# Octets behind a match that show whether the name was cut short there: "&" and the longest character reference.
-_BEHIND = 12
 _QUOTE, _LESS, _GREATER, _DELETE = b'"<>\x7f'
 _U, _R, _N, _COLON, _PERCENT, _HASH, _QUESTION_MARK = np.frombuffer(b"urn:%#?", np.uint8)
-
-
-# Letters beyond ASCII in UTF-8, of scripts that part words by spaces: those of two octets, from U+00C0 to U+07FF, and Latin
-# and Greek ones of three. Their first octets, and the second ones behind the first of three.
-_TWO, _TWO_END, _THREE, _LATIN_OF_THREE = 0xC3, 0xE0, 0xE1, 0xB8
-_TAIL, _TAIL_END, _TIMES, _DIVIDED = 0x80, 0xC0, 0x97, 0xB7
-_MAY_BE_CUT = np.array(
-    [
-        _TWO <= octet < _TWO_END or octet in (_THREE, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE)
-        for octet in range(256)
-    ]
-)
-"""For each octet whether a name may have been cut short before it."""
 
 
 class Block(NamedTuple):
@@ -177,11 +152,11 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
             status = _FULL
             break
         item_end, trimmed_nss_end, trimmed_end = trim(octets, start, (urn.colon, nss_end, end), rules)
-        cut_short = False
-        if end < filled and _MAY_BE_CUT[octets[end]] and rules.tells_cuts and not is_cut and tail == -1:
-            if end + _BEHIND > filled and not final:
+        cut_short, is_whole = False, not is_cut and tail == -1 and not (rules.trim and item_end < end)
+        if is_whole and rules.tells_cuts and end < filled and MAY_BE_CUT[octets[end]]:
+            if end + BEHIND > filled and not final:
                 break
-            cut_short = not (rules.trim and item_end < end) and _is_cut_short(block, urn, mark, rules)
+            cut_short = is_cut_short(octets[:filled], (start, urn.colon, end), urn.host < urn.host_end, mark, rules)
             if cut_short and rules.rejects:
                 status = _add_reject(block, start, end, state, rules, rejects)
                 if status != _GO_ON:
@@ -203,25 +178,6 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
     _count_lines(octets, at, state, rules)
     state[AT] = at
     return status != _FULL
-
-
-@inlined
-def is_in_word(octets: Octets, start: int) -> bool:
-    """Whether a letter or digit precedes `start`. The code after MARC's subfield delimiter (US) does not count, nor does an
-    encoded character that is neither, such as `%22`.
-    """
-    return start > 0 and is_alnum(octets[start - 1]) and not _ends_sign(octets, start)
-
-
-@inner
-def _ends_sign(octets: Octets, end: int) -> bool:
-    """Whether a subfield code of MARC, or the `%HH` of a character that is no letter or digit, ends at `end`."""
-    if end > 1 and octets[end - 2] == UNIT_SEPARATOR:
-        return True
-    if end < 3 or octets[end - 3] != PERCENT:
-        return False
-    high, low = hex_digit(octets[end - 2]), hex_digit(octets[end - 1])
-    return high >= 0 and low >= 0 and high < 8 and not is_alnum(16 * high + low)
 
 
 @inlined
@@ -348,85 +304,6 @@ def _add_canonical(octets: Octets, start: int, colon: int, end: int, state: Inte
 
 
 @inner
-def _is_cut_short(block: Block, urn: _Urn, mark: int, rules: Rules) -> bool:
-    """Whether the text behind a URN looks like a part of it that the syntax does not allow.
-
-    That is a letter beyond ASCII; in RFC 2141, what RFC 8141 adds to a NSS; and what `_ends_in_error` finds. `mark` is
-    the octet that ends the URN in the URL around it, if the tail of the URL is cut off.
-    """
-    octets, filled, _ = block
-    octet = octets[urn.end]
-    if octet >= _TWO:
-        return _is_letter(octets[urn.end : filled])
-    if rules.tail == TAIL_NONE and (octet == TILDE or octet == AMPERSAND):
-        if urn.host < urn.host_end and octet == AMPERSAND:
-            return False
-        return _fits_rfc8141(octets, urn) and (octet == TILDE or _goes_on_behind(octets[urn.end + 1 : filled], rules))
-    return _ends_in_error(octets[urn.end : min(urn.end + 2, filled)], mark, rules)
-
-
-@inner
-def _is_letter(text: Octets) -> bool:
-    """Whether a text begins with a letter beyond ASCII of a script that parts words by spaces."""
-    if len(text) < 2 or not _TAIL <= text[1] < _TAIL_END:
-        return False
-    if text[0] == _THREE:
-        return len(text) > 2 and text[1] >= _LATIN_OF_THREE and _TAIL <= text[2] < _TAIL_END
-    return text[0] < _TWO_END and not (text[0] == _TWO and (text[1] == _TIMES or text[1] == _DIVIDED))
-
-
-@inner
-def _fits_rfc8141(octets: Octets, urn: _Urn) -> bool:
-    """Whether a URN of RFC 2141 is a name without components in RFC 8141, too (§2)."""
-    has_nid = urn.colon - urn.start - 4 > 1 and octets[urn.colon - 1] != HYPHEN
-    has_components = may_hold(octets, urn.colon, urn.end, _HASH, _QUESTION_MARK)
-    return has_nid and octets[urn.colon + 1] != SLASH and not has_components
-
-
-@inner
-def _goes_on_behind(rest: Octets, rules: Rules) -> bool:
-    """Whether `rest`, the text behind an ampersand, goes on a name: no character reference, no other URN, and a character
-    of names.
-    """
-    if len(rest) > 3 and is_urn(rest, 0) and rest[3] == COLON:
-        return False
-    if len(rest) == 0 or not (rules.roles[rest[0]] or rest[0] == TILDE) or rest[0] == HASH:
-        return False
-    for i in range(min(len(rest), _BEHIND - 1)):
-        if rest[i] == SEMICOLON:
-            return False
-        if not is_alnum(rest[i]):
-            return True
-    return True
-
-
-@inlined
-def _ends_in_error(rest: Octets, mark: int, rules: Rules) -> bool:
-    """Whether the text after a match, which begins with `rest`, looks like a part of the URN but is malformed: `%4`, `?x`.
-
-    `mark` is the octet that ends the URN in the URL around it, if the tail of the URL is cut off.
-    """
-    octet = rest[0]
-    if octet == PERCENT or rules.tail == TAIL_NONE:
-        return bool(octet == PERCENT)
-    if octet == mark:
-        return False
-    # A "#" is a second one. A "&" ends a match only after directives.
-    if octet == HASH or octet == AMPERSAND:
-        return True
-    if octet != QUESTION_MARK or len(rest) == 1:
-        return False
-    following = rest[1]
-    if rules.tail == TAIL_COMPONENTS and (following == PLUS or following == EQUALS):
-        return True
-    # In the path of a URL, "?" begins the query of the URL.
-    if mark == HASH:
-        return False
-    # A "?" before white space or closing punctuation belongs to the sentence.
-    return bool((rules.roles[following] or following == PERCENT or following == HASH) and not IS_CLOSING[following])
-
-
-@inner
 def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules: Rules, rejects: RejectColumns) -> int:
     """Append a reject if one begins at `start`. Returns _GO_ON, or _WAIT or _FULL if this cannot be done yet.
 
@@ -469,8 +346,7 @@ def _reject_end(octets: Octets, start: int, filled: int) -> int:
 def _packed(octets: Octets, start: int, limit: int) -> int:
     """Octets of the text of a reject, from `start` up to `limit`, as a little-endian number; a letter beyond ASCII as a whole."""
     packed = 0
-    letter = 0 if octets[start] < _TWO else 2 if octets[start] < _TWO_END else 3
-    for i in range(letter or _reject_end(octets, start, limit) - start):
+    for i in range(letter_length(octets[start]) or _reject_end(octets, start, limit) - start):
         packed |= int(octets[start + i]) << 8 * i
     return packed
 

@@ -229,7 +229,7 @@ def encode_nss(text: str, syntax: str = "rfc2141", *, nid: str | None = None) ->
 
 def _check_name(text: str, urn: URN) -> None:
     """Raise ArgumentError if the namespace of a URN does not allow its name. `text` is the native name."""
-    from urnscan.urn.namespaces import judge  # noqa: PLC0415 (most programs do without)
+    from urnscan.urn.namespaces.judgement import judge  # noqa: PLC0415 (most programs do without)
 
     judgement = judge(urn.canonical)
     # What could be text of a document behind a name belongs to this one: it was given as a whole.

@@ -1,0 +1,147 @@
+"""What stands around a match: letters before it, and what looks like a part of it behind it; compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from urnscan.compiled.ascii import (
+    AMPERSAND,
+    COLON,
+    EQUALS,
+    HASH,
+    HYPHEN,
+    PERCENT,
+    PLUS,
+    QUESTION_MARK,
+    SEMICOLON,
+    SLASH,
+    TILDE,
+    UNIT_SEPARATOR,
+    hex_digit,
+    is_alnum,
+)
+from urnscan.compiled.jit import inlined, inner
+from urnscan.compiled.octets import Octets, is_urn, may_hold
+from urnscan.scanner.grammar import IS_CLOSING, Rules
+from urnscan.urn.syntax import TAIL_COMPONENTS, TAIL_NONE
+
+BEHIND = 12
+"""Octets behind a match that show whether the name was cut short there: "&" and the longest character reference."""
+_HASH, _QUESTION_MARK = np.frombuffer(b"#?", np.uint8)
+# Letters beyond ASCII in UTF-8, of scripts that part words by spaces: those of two octets, from U+00C0 to U+07FF, and Latin
+# and Greek ones of three. Their first octets, and the second ones behind the first of three.
+_TWO, _TWO_END, _THREE, _LATIN_OF_THREE = 0xC3, 0xE0, 0xE1, 0xB8
+_TAIL, _TAIL_END, _TIMES, _DIVIDED = 0x80, 0xC0, 0x97, 0xB7
+MAY_BE_CUT = np.array(
+    [
+        _TWO <= octet < _TWO_END or octet in (_THREE, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE)
+        for octet in range(256)
+    ]
+)
+"""For each octet whether a name may have been cut short before it."""
+
+
+@inlined
+def is_in_word(octets: Octets, start: int) -> bool:
+    """Whether a letter or digit precedes `start`. The code after MARC's subfield delimiter (US) does not count, nor does an
+    encoded character that is neither, such as `%22`.
+    """
+    return start > 0 and is_alnum(octets[start - 1]) and not _ends_sign(octets, start)
+
+
+@inner
+def _ends_sign(octets: Octets, end: int) -> bool:
+    """Whether a subfield code of MARC, or the `%HH` of a character that is no letter or digit, ends at `end`."""
+    if end > 1 and octets[end - 2] == UNIT_SEPARATOR:
+        return True
+    if end < 3 or octets[end - 3] != PERCENT:
+        return False
+    high, low = hex_digit(octets[end - 2]), hex_digit(octets[end - 1])
+    return high >= 0 and low >= 0 and high < 8 and not is_alnum(16 * high + low)
+
+
+@inner
+def is_cut_short(octets: Octets, places: tuple[int, int, int], in_url: bool, mark: int, rules: Rules) -> bool:
+    """Whether the text behind a URN looks like a part of it that the syntax does not allow.
+
+    That is a letter beyond ASCII; in RFC 2141, what RFC 8141 adds to a NSS; and what `_ends_in_error` finds. `mark` is
+    the octet that ends the URN in the URL around it, if the tail of the URL is cut off; `places` are the beginning of the
+    URN, its colon and its end. Behind the URN must be BEHIND octets, as far as the text has so many.
+    """
+    end = places[2]
+    octet, rest = octets[end], octets[end:]
+    if octet >= _TWO:
+        return _is_letter(rest)
+    if rules.tail == TAIL_NONE and (octet == TILDE or octet == AMPERSAND):
+        if in_url and octet == AMPERSAND:
+            return False
+        return _fits_rfc8141(octets, places) and (octet == TILDE or _goes_on_behind(rest[1:], rules))
+    return _ends_in_error(rest[:2], mark, rules)
+
+
+@inner
+def _is_letter(text: Octets) -> bool:
+    """Whether a text begins with a letter beyond ASCII of a script that parts words by spaces."""
+    if len(text) < 2 or not _TAIL <= text[1] < _TAIL_END:
+        return False
+    if text[0] == _THREE:
+        return len(text) > 2 and text[1] >= _LATIN_OF_THREE and _TAIL <= text[2] < _TAIL_END
+    return text[0] < _TWO_END and not (text[0] == _TWO and (text[1] == _TIMES or text[1] == _DIVIDED))
+
+
+@inner
+def _fits_rfc8141(octets: Octets, places: tuple[int, int, int]) -> bool:
+    """Whether a URN of RFC 2141 is a name without components in RFC 8141, too (§2)."""
+    start, colon, end = places
+    has_nid = colon - start - 4 > 1 and octets[colon - 1] != HYPHEN
+    has_components = may_hold(octets, colon, end, _HASH, _QUESTION_MARK)
+    return has_nid and octets[colon + 1] != SLASH and not has_components
+
+
+@inner
+def _goes_on_behind(rest: Octets, rules: Rules) -> bool:
+    """Whether `rest`, the text behind an ampersand, goes on a name: no character reference, no other URN, and a character
+    of names.
+    """
+    if len(rest) > 3 and is_urn(rest, 0) and rest[3] == COLON:
+        return False
+    if len(rest) == 0 or not (rules.roles[rest[0]] or rest[0] == TILDE) or rest[0] == HASH:
+        return False
+    for i in range(min(len(rest), BEHIND - 1)):
+        if rest[i] == SEMICOLON:
+            return False
+        if not is_alnum(rest[i]):
+            return True
+    return True
+
+
+@inlined
+def _ends_in_error(rest: Octets, mark: int, rules: Rules) -> bool:
+    """Whether the text after a match, which begins with `rest`, looks like a part of the URN but is malformed: `%4`, `?x`.
+
+    `mark` is the octet that ends the URN in the URL around it, if the tail of the URL is cut off.
+    """
+    octet = rest[0]
+    if octet == PERCENT or rules.tail == TAIL_NONE:
+        return bool(octet == PERCENT)
+    if octet == mark:
+        return False
+    # A "#" is a second one. A "&" ends a match only after directives.
+    if octet == HASH or octet == AMPERSAND:
+        return True
+    if octet != QUESTION_MARK or len(rest) == 1:
+        return False
+    following = rest[1]
+    if rules.tail == TAIL_COMPONENTS and (following == PLUS or following == EQUALS):
+        return True
+    # In the path of a URL, "?" begins the query of the URL.
+    if mark == HASH:
+        return False
+    # A "?" before white space or closing punctuation belongs to the sentence.
+    return bool((rules.roles[following] or following == PERCENT or following == HASH) and not IS_CLOSING[following])
+
+
+@inlined
+def letter_length(octet: int) -> int:
+    """The octets of the letter that begins with this one, as `is_cut_short` knows letters; 0 for ASCII."""
+    return 0 if octet < _TWO else 2 if octet < _TWO_END else 3
