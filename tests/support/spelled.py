@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from urllib.parse import unquote_to_bytes
 
 from tests.support.misleading import misleading
@@ -17,6 +18,7 @@ from tests.support.oracle import COMPILED
 CODES = [
     *["nss-grammar", "check-digit", "untrimmed", "run-on", "template", "dnb-check-digit", "nul-octet"],
     *["repeated-keyword", "mixed-scripts", "confusable", "invisible-character", "not-utf-8", "needless-encoding"],
+    *["not-nfc", "compatibility-character", "component-not-adopted"],
 ]
 """In the order in which the column `problem` has them."""
 
@@ -39,6 +41,10 @@ def spelled(text, syntax):
         unquote_to_bytes(text).decode()
     except UnicodeDecodeError:
         found.append("not-utf-8")
+    text_of = unquote_to_bytes(rest).decode(errors="replace")
+    found += ["not-nfc"] * (unicodedata.normalize("NFC", text_of) != text_of)
+    found += ["compatibility-character"] * any(unicodedata.decomposition(char).startswith("<") for char in text_of)
+    found += ["component-not-adopted"] * (syntax == "rfc2141bis-03" and not {"q", "f"}.isdisjoint(parts))
     found += [*misleading(parts["nss"]), *misleading(rest)]
     components = {f"{name}_component": parts.get(name) for name in "rqf"}
     return components, [code for code in CODES if code in found]

@@ -330,7 +330,8 @@ class TestClassRows:
 
     def test_nul_octet_in_the_query(self):
         """It is part of the canonical form at that level, and no part of the name that the namespace judges."""
-        urns = {"urn:ab:a?a=1&A=2": None, "urn:ab:a?a=?a=1&b=a=": None, "urn:ab:b?a=%00": "nul-octet"}
+        adopted = "component-not-adopted"
+        urns = {"urn:ab:a?a=1&A=2": adopted, "urn:ab:a?a=?a=1&b=a=": adopted, "urn:ab:b?a=%00": f"nul-octet; {adopted}"}
         rows = classes_of(list(urns), "rfc2141bis-03", "resolution")
         assert {row["urn"]: row["problem"] for row in rows} == urns
 
@@ -351,7 +352,7 @@ class TestClassRows:
     def test_lookalikes_in_the_query(self):
         """It is part of the canonical form at that level."""
         (row,) = classes_of(["urn:ab:c?d=p%D0%B0y"], "rfc2141bis-03", "resolution")
-        assert row["problem"] == "mixed-scripts; confusable"
+        assert row["problem"] == "mixed-scripts; confusable; component-not-adopted"
 
     def test_nss_without_the_query(self):
         """Contract: `nss` is that of the canonical form; rfc2141bis-03 §2: the query follows the NSS."""

@@ -15,9 +15,16 @@ from hypothesis import strategies as st
 
 from tests.support.misleading import misleading
 from urnscan.urn.explanation import explain
-from urnscan.urn.lookalikes import lookalikes
+from urnscan.urn.lookalikes import lookalikes as problems_of_characters
 
 MIXED, CONFUSABLE, INVISIBLE = "mixed-scripts", "confusable", "invisible-character"
+
+
+def lookalikes(nss):
+    """The codes of what misleads; other forms of characters (NFC, NFKC) are the matter of `TestOtherForms`."""
+    return tuple(code for code in problems_of_characters(nss) if code in (MIXED, CONFUSABLE, INVISIBLE))
+
+
 NAMES = [  # nothing is wrong with these
     *["isbn:0-395-36341-1", "a%2Cb", "caf%E9", "%FF%FEp%61y", "%ED%A0%80", "%F4%90%80%80", "%D0"],
     *["de:101:1-Stra%C3%9Fe", "it:regione.friuli:citt%C3%A0;1990-08-07", "fi:j%C3%A4rvi", "br:câmara.municipal:lei"],
@@ -159,6 +166,24 @@ class TestNames:
         assert found == lookalikes(quote(octets.decode(errors="replace")))
 
 
+class TestOtherForms:
+    """Two spellings that look alike, of which RFC 8141 §3.2 warns: composed or not (NFC), and forms that NFKC replaces."""
+
+    @given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x4FF, exclude_categories=["Lm", "Cn"])))
+    def test_of_any_text(self, name):
+        found = problems_of_characters(quote(name))
+        composed = unicodedata.normalize("NFC", name)
+        assert ("not-nfc" in found) == (composed != name)
+        assert ("compatibility-character" in found) == any(
+            unicodedata.decomposition(char).startswith("<") for char in name
+        )
+
+    def test_spellings_of_one_letter(self):
+        composed, apart = (quote(unicodedata.normalize(form, "é")) for form in ("NFC", "NFD"))
+        assert (problems_of_characters(composed), problems_of_characters(apart)) == ((), ("not-nfc",))
+        assert problems_of_characters("%EF%BD%81") == ("compatibility-character",)
+
+
 class TestWhere:
     """In `explain`, behind the problems of the namespace and of the syntax; tests/tables/test_rows.py has the table."""
 
@@ -170,7 +195,8 @@ class TestWhere:
         """They are judged at every level, also where the canonical form drops them."""
         text = "urn:example:book?s=%d0%b0bc"
         for level in ("lexical", "resolution"):
-            assert explain(text, syntax="rfc2141bis-03", equivalence=level).problems == (MIXED, CONFUSABLE)
+            found = explain(text, syntax="rfc2141bis-03", equivalence=level)
+            assert found.problems == (MIXED, CONFUSABLE, "component-not-adopted")
         assert explain("urn:example:a#%D0%B0123", syntax="rfc8141").problems == (CONFUSABLE,)
 
     def test_a_component_hides_nothing_in_the_name(self):

@@ -17,7 +17,7 @@ from urnscan.compiled.jit import read_only
 from urnscan.compiled.octets import Octets
 from urnscan.compiled.strings import Offsets
 
-_DTYPES = {pa.uint8(): np.uint8, pa.int32(): np.int32, pa.int64(): np.int64}
+_DTYPES = {pa.uint8(): np.uint8, pa.uint16(): np.uint16, pa.int32(): np.int32, pa.int64(): np.int64}
 
 
 def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:

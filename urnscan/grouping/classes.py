@@ -77,7 +77,7 @@ def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
     bounds = np.append(starts, rows.num_rows)
     ranked, listed, list_offsets = _rank_spellings(bounds, counts, (urn, text))
     texts, text_counts = _spelling_texts(urn, text, ranked) if len(text[0]) else urn, take_numbers(counts, ranked)
-    marks = np.zeros(rows.num_rows, np.uint8) if syntax is None else marks_of(*texts, syntax)
+    marks = np.zeros(rows.num_rows, np.uint16) if syntax is None else marks_of(*texts, syntax)
     if len(listed) < rows.num_rows:
         texts, text_counts = take(*texts, listed), take_numbers(text_counts, listed)
     lists = GROUPED.field("spellings").type

@@ -17,7 +17,8 @@ _URNS = pa.list_(pa.field("element", pa.string(), nullable=False))
 _SPELLING = pa.struct([pa.field("text", pa.string(), nullable=False), pa.field("count", pa.int64(), nullable=False)])
 _NAMES = {
     pa.bool_(): "valid kept",
-    pa.uint8(): "punctuation marks",
+    pa.uint8(): "punctuation",
+    pa.uint16(): "marks",
     pa.int16(): "stop status",
     pa.timestamp("ms", "UTC"): "captured",
     pa.int32(): "position length last_source publication_year",

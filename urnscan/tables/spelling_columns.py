@@ -33,16 +33,19 @@ def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
 
     `codes` are the verdicts on the names, as indices of NAMES; `marks` are the problems of the spellings, as bits.
     """
-    problems = _problems()
-    indices = problems.indices.take(number_array(codes.astype(np.int32) * MARKS_IN_ALL + marks))
-    return pa.DictionaryArray.from_arrays(indices, problems.dictionary)
+    pairs = codes.astype(np.int32) * MARKS_IN_ALL + marks
+    used = np.flatnonzero(np.bincount(pairs))
+    places = np.zeros(MARKS_IN_ALL * len(NAMES), np.int32)
+    places[used] = np.arange(len(used))
+    problems = text_array([_problem(pair) for pair in used.tolist()]).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(problems.indices.take(number_array(places[pairs])), problems.dictionary)
 
 
 @functools.cache
-def _problems() -> pa.DictionaryArray:
-    """The text of `problem` for each pair of a code and a mark; null if there is no problem."""
-    of_marks = [[code for bit, code in enumerate(OF_SPELLINGS) if mark >> bit & 1] for mark in range(MARKS_IN_ALL)]
-    return text_array([joined([verdict, *codes]) for verdict in NAMES for codes in of_marks]).dictionary_encode()
+def _problem(pair: int) -> str | None:
+    """The text of `problem` for a code and a mark; None if there is no problem."""
+    code, mark = divmod(pair, MARKS_IN_ALL)
+    return joined([NAMES[code], *(each for bit, each in enumerate(OF_SPELLINGS) if mark >> bit & 1)])
 
 
 def _nulls(rows: int) -> pa.StringArray:

@@ -13,6 +13,9 @@ are those of UTS #39, "Unicode Security Mechanisms", applied word by word:
   ASCII letters or digits, and no other word has a letter that is clearly not Latin. A longer word without Latin letters
   is never confusable, even if all its letters look like Latin ones, as in Russian acronyms. Letters of scripts that are
   written from right to left are never confusable.
+* `not-nfc`: the text is not composed, so the same letters may be spelled in another way, as `e` and U+0301 for `é`.
+* `compatibility-character`: a character that NFKC replaces, though NFC does not: a letter of full width, a ligature, a
+  superscript.
 * `invisible-character`: a zero-width space, a soft hyphen, a control of direction and the like. Variation selectors are
   allowed. Joiners are allowed where they change the display: inside emoji and after letters that join.
 
@@ -46,8 +49,12 @@ _SYSTEMS_OF_SEVERAL = {
 """Writing system -> the scripts that it combines (UTS #39 §5.1, §5.2)."""
 
 FIRST_SUSPECT = 0x280
-"""Characters below this one, except SOFT_HYPHEN, have no problems: they are Latin letters, or of all scripts."""
-SOFT_HYPHEN = 0xAD
+"""Characters below this one have no problems, but for the SUSPECT ones: they are Latin letters, or of all scripts."""
+_SOFT_HYPHEN = 0xAD
+SUSPECT = bytes(
+    code == _SOFT_HYPHEN or unicodedata.normalize("NFKC", chr(code)) != chr(code) for code in range(FIRST_SUSPECT)
+)
+"""For each of these characters whether it may have one: the soft hyphen, and those that NFKC replaces."""
 
 # The traits of a character are a set of bits. The first ones are the writing systems that use a letter or digit: a bit
 # for each script of _RECOMMENDED, then for each of _SYSTEMS_OF_SEVERAL, then for all other scripts together. A mark, and
@@ -78,9 +85,13 @@ _TAG = _REST << 10
 COMPOSED = _REST << 11
 """A character that NFC may replace, move, or join with the one before it."""
 
-MIXED, CONFUSABLE, INVISIBLE = 4, 8, 16
+COMPATIBILITY = _REST << 12
+"""A character that NFKC replaces, and NFC does not."""
+
+MIXED, CONFUSABLE, INVISIBLE, NOT_NFC, REPLACED = 4, 8, 16, 128, 256
 """Bits of the problems, as the marks of `problem_columns` have them."""
 _CODES = {MIXED: "mixed-scripts", CONFUSABLE: "confusable", INVISIBLE: "invisible-character"}
+_CODES |= {NOT_NFC: "not-nfc", REPLACED: "compatibility-character"}
 
 _UNJOINED = "".join(
     rf"\p{{scx={script}}}" for script in "Zyyy Zinh Latn Grek Cyrl Armn Geor Hebr Ethi Hani Hira Kana Hang Bopo".split()
@@ -97,6 +108,7 @@ _TRAITS = {
     _FLAG: r"\U0001F3F4",
     _TAG: r"[\U000E0020-\U000E007F]",
     COMPOSED: r"\P{NFC_QC=Y}|\P{ccc=0}",
+    COMPATIBILITY: r"(?V1)[\p{NFKC_QC=N}--\p{NFC_QC=N}]",
 }
 """Trait -> pattern of the characters that have it."""
 
@@ -110,7 +122,7 @@ def lookalikes(nss: str) -> tuple[str, ...]:
     ((), (), ())
     """
     text = unquote_to_bytes(nss).decode("utf-8", "replace")
-    if max(text, default="") < chr(FIRST_SUSPECT) and chr(SOFT_HYPHEN) not in text:
+    if not any(code >= FIRST_SUSPECT or SUSPECT[code] for code in map(ord, text)):
         return ()
     traits = [traits_of(char) for char in text]
     shown = "".join(char for char, trait in zip(text, traits, strict=True) if not trait & IGNORABLE)
@@ -120,6 +132,10 @@ def lookalikes(nss: str) -> tuple[str, ...]:
         problems = problems_of_words([traits_of(char, exact=True) for char in composed])
     if has_invisible(traits):
         problems |= INVISIBLE
+    if not unicodedata.is_normalized("NFC", text):
+        problems |= NOT_NFC
+    if any(trait & COMPATIBILITY for trait in traits):
+        problems |= REPLACED
     return tuple(code for bit, code in _CODES.items() if problems & bit)
 
 

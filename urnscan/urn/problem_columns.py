@@ -16,12 +16,15 @@ from urnscan.compiled.jit import compiled, inlined, inner, read_only
 from urnscan.compiled.octets import Integers, Octets, find_octet, holds, occurrences
 from urnscan.compiled.strings import Offsets
 from urnscan.urn.lookalikes import (
+    COMPATIBILITY,
     COMPOSED,
     CONFUSABLE,
     FIRST_SUSPECT,
     IGNORABLE,
     INVISIBLE,
-    SOFT_HYPHEN,
+    NOT_NFC,
+    REPLACED,
+    SUSPECT,
     has_invisible,
     problems_of_words,
     traits_of,
@@ -29,13 +32,13 @@ from urnscan.urn.lookalikes import (
 from urnscan.urn.problems import OF_SPELLINGS, has_repeated_keyword
 from urnscan.urn.syntax import TAIL_NONE, TAIL_QUERY, Syntax
 
-Marks = npt.NDArray[np.uint8]
+Marks = npt.NDArray[np.uint16]
 
 MARKS_IN_ALL = 1 << len(OF_SPELLINGS)
 """Number of different marks, 0 among them."""
 # Numbers, not computed from OF_SPELLINGS: they become part of compiled code that is kept.
-_NUL, _REPEATED, _NOT_UTF_8, _NEEDLESS = 1, 2, 32, 64
-_SUSPECT = 128
+_NUL, _REPEATED, _NOT_UTF_8, _NEEDLESS, _NOT_ADOPTED = 1, 2, 32, 64, 512
+_SUSPECT = 1 << 15
 """Bit for a spelling with a character that may mislead."""
 
 # Spellings that are searched at once.
@@ -49,6 +52,7 @@ _MOST_DIRECTIVES = 64
 # which components follow, and that of a spelling. Neither of them combines with a mark that follows.
 _NAME_END, _END = 0xD800, 0xD801
 _REPLACEMENT = 0xFFFD
+_IS_SUSPECT = np.frombuffer(SUSPECT, np.uint8)
 
 _Codes = npt.NDArray[np.uint32]
 
@@ -58,10 +62,10 @@ _TRAITS = np.zeros((2, 0x110000), np.int64)
 
 def marks_of(octets: Octets, offsets: Offsets, syntax: Syntax) -> Marks:
     """The mark of each spelling of a column; 0 for one without problems."""
-    marks = np.zeros(len(offsets) - 1, np.uint8)
+    marks = np.zeros(len(offsets) - 1, np.uint16)
     has_directives = syntax.tail == TAIL_QUERY
     text = octets[offsets[0] : offsets[-1]]
-    if not (text == PERCENT).any() and not (has_directives and (text == AMPERSAND).any()):
+    if not (text == PERCENT).any() and not (has_directives and ((text == QUESTION_MARK) | (text == HASH)).any()):
         return marks
     first = 0
     while first < len(marks):
@@ -91,9 +95,11 @@ def _add_misleading(codes: _Codes, marks: Marks) -> None:
     """
     rows = np.flatnonzero(marks & _SUSPECT)
     marks[rows] ^= _SUSPECT
-    found = np.zeros(len(rows), np.uint8)
+    found = np.zeros(len(rows), np.uint16)
     traits = _traits(codes)
     union = np.bitwise_or.reduce(traits)
+    if union & (COMPOSED | COMPATIBILITY):
+        _find_other_forms(codes, traits, found)
     if union & IGNORABLE:
         _find_invisible(read_only(codes), read_only(traits), found)
         codes = codes[traits & IGNORABLE == 0]
@@ -102,9 +108,24 @@ def _add_misleading(codes: _Codes, marks: Marks) -> None:
         traits = _traits(codes)
     _judge_words(read_only(codes), read_only(traits), found)
     if (found & CONFUSABLE).any():
-        found &= 0xFF ^ CONFUSABLE
+        found &= 0xFFFF ^ CONFUSABLE
         _judge_words(read_only(codes), read_only(_traits(codes, exact=True)), found)
     marks[rows] |= found
+
+
+def _find_other_forms(codes: _Codes, traits: Integers, marks: Marks) -> None:
+    """Mark the spellings that are not in the form NFC, or have a character that NFKC replaces."""
+    ends = np.flatnonzero(codes == _END)
+    first = np.append(0, ends + 1)
+    marks[np.searchsorted(ends, np.flatnonzero(traits & COMPATIBILITY))] |= REPLACED
+    for row in np.unique(np.searchsorted(ends, np.flatnonzero(traits & COMPOSED))).tolist():
+        if not _is_nfc(codes[first[row] : ends[row]]):
+            marks[row] |= NOT_NFC
+
+
+def _is_nfc(codes: _Codes) -> bool:
+    """Whether characters are in the form NFC."""
+    return unicodedata.is_normalized("NFC", codes.tobytes().decode("utf-32-le", "surrogatepass"))
 
 
 def _composed(codes: _Codes) -> _Codes:
@@ -136,7 +157,8 @@ def _mark(
     for first in range(0, len(marks), _TOGETHER):
         last = min(first + _TOGETHER, len(marks))
         some = octets[offsets[first] : offsets[last]]
-        if not (holds(some, PERCENT) or (has_directives and holds(some, AMPERSAND))):
+        has_tail = has_directives and (holds(some, QUESTION_MARK) or holds(some, HASH))
+        if not (holds(some, PERCENT) or has_tail):
             continue
         for i in range(first, last):
             string = octets[offsets[i] : offsets[i + 1]]
@@ -144,7 +166,9 @@ def _mark(
                 end, marks[i] = _decode(string, has_components, codes, filled)
                 if marks[i] & _SUSPECT:
                     filled = end
-            if has_directives and holds(string, AMPERSAND):
+            if has_tail and (holds(string, QUESTION_MARK) or holds(string, HASH)):
+                marks[i] |= _NOT_ADOPTED
+            if has_tail and holds(string, AMPERSAND):
                 directives = _query(string)
                 is_long = occurrences(directives, 0, len(directives), AMPERSAND) >= _MOST_DIRECTIVES
                 has_long |= is_long
@@ -184,7 +208,7 @@ def _decode(string: Octets, has_components: bool, codes: _Codes, filled: int) ->
             wanted -= 1
             if wanted:
                 continue
-            if code >= FIRST_SUSPECT or code == SOFT_HYPHEN:
+            if code >= FIRST_SUSPECT or _IS_SUSPECT[code]:
                 mark |= _SUSPECT
         else:
             if wanted:

@@ -26,6 +26,9 @@ _OF_SPELLINGS = {
     "invisible-character": "characters that are not seen (UTS #39)",
     "not-utf-8": "percent-encoded octets that are no UTF-8 (RFC 2141 §2.2): their characters are not known",
     "needless-encoding": "an ASCII letter or digit is percent-encoded (RFC 2141 §2.3.1): without that it would be another name",
+    "not-nfc": "characters that are not composed (NFC): another spelling of them looks the same",
+    "compatibility-character": "characters that are another form of others (NFKC), such as letters of full width",
+    "component-not-adopted": "a query or fragment, which no namespace has adopted (rfc2141bis-03 §2.3, §2.4)",
 }
 PROBLEMS: Mapping[str, str] = MappingProxyType(_OF_NAMESPACES | _OF_SPELLINGS)
 """Codes in the column `problem`, in the order in which it has them, and a sentence for people. First come those of the
@@ -61,6 +64,8 @@ def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
         found.add("nul-octet")
     if has_repeated_keyword(text, syntax):
         found.add("repeated-keyword")
+    if syntax.tail == TAIL_QUERY and _COMPONENTS.search(text):
+        found.add("component-not-adopted")
     if _NEEDLESS.search(text):
         found.add("needless-encoding")
     try:
