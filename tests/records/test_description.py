@@ -61,7 +61,7 @@ class TestMarc:
             ("260", "  ", "aInkport :", "c1985-"),
             ("300", "  ", "axii, 230 p. :", "bill."),
             ("490", "1 ", "aLamps ;", "v12"),
-            ("830", " 0", "aLamps and inks ;", "v3"),
+            ("490", "1 ", "aLamps and inks ;", "v3"),
         )
         found = described("marc", record.as_marc())
         assert found.document == "FP 1.18:D 37/977 | FP 1.18/2:D 37"
