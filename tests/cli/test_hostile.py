@@ -271,6 +271,35 @@ class TestNames:
         assert "<img" not in page
 
 
+MULTIPART = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n"
+MAIL = {
+    "fields": b"X: a\n" * 5_000_000 + b"\nurn:foo:a\n",
+    "a folded field": b"X: a\n" + b" b\n" * 8_000_000 + b"\nurn:foo:a\n",
+    "parameters": b"Content-Type: text/plain; " + b"a=b;" * 6_000_000 + b"\n\nurn:foo:a\n",
+    "fields of a part": MULTIPART + b"X: a\n" * 5_000_000 + b"\nurn:foo:a\n",
+    "delimiters": MULTIPART + b"\n--\n" * 6_000_000 + b"\nurn:foo:a\n",
+    "lines of a part": MULTIPART + b"\n" * 30_000_000 + b"\nurn:foo:a\n",
+    "a part in base64": MULTIPART
+    + b"Content-Transfer-Encoding: base64\n\n"
+    + b"dXJuOmZvbzphCg==\n" * 9
+    + b"AAAA" * 18
+    + b"\n"
+    + (b"A" * 72 + b"\n") * 400_000,
+}
+
+
+class TestMail:
+    """Of each kind a message of some 30 MB, in some kB of gzip, takes seconds and a few times its octets."""
+
+    @pytest.mark.parametrize("kind", MAIL)
+    def test_memory(self, urnscan, kind):
+        urnscan.write("a.eml.gz", gzip.compress(MAIL[kind], 1))
+        result, peak = urnscan.measured("a.eml.gz", "-j", "1", most=3 << 30, status=None)
+        assert b"urn:foo:a" in result.out
+        assert result.status == 0 or "cannot be taken apart" in result.err
+        assert peak < 650 * MIB
+
+
 class TestSecrets:
     """No line has the password of an address, whichever argument is the address, and however it was mistyped."""
 

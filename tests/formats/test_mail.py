@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import mailbox
 import quopri
+import re
 import time
 from email import policy
 from email.message import EmailMessage
@@ -285,7 +286,8 @@ class TestDamage:
         rows, reasons = scanned(tmp_path / "a.mbox")
         assert sorted({text for _, text in rows}) == ["urn:ex:a", "urn:ex:b", "urn:ex:c"]
         assert len(rows) >= 60_001
-        assert all("it has more than 500,000 octets" in reason for reason in reasons)
+        # What is left of it has no header, and so it is all header.
+        assert all(re.search("it has more than 500,000 octets|its header has more than", reason) for reason in reasons)
         assert reasons
         (tmp_path / "a.eml").write_bytes(large)
         rows, (reason,) = scanned(tmp_path / "a.eml")

@@ -14,6 +14,7 @@ from email.quoprimime import header_decode
 from typing import Any, TypeAlias
 
 from urnscan.formats.contents import plain_name
+from urnscan.formats.documents.long_bodies import check_head, parse
 
 Parts: TypeAlias = list[tuple[str, bytes]]
 """Names and octets."""
@@ -44,8 +45,9 @@ def take_apart(octets: bytes, head: int, before: str) -> tuple[Parts, Parts]:
     """The texts of a message, and what is attached to it, with `before` in front of their names.
 
     `head` is the number of octets of its headers, with the empty line after them.
-    Raises ValueError if it would take too long, and errors of all kinds where a message is no message.
+    Raises ValueError if it would take too long or too much memory, and errors of all kinds where a message is no message.
     """
+    check_head(octets, head)
     plain = _plain(octets, before)
     return (plain, []) if plain is not None else _parts(_parsed(octets, head), before)
 
@@ -110,7 +112,7 @@ def _parsed(octets: bytes, head: int) -> _Part:
     if message.get_content_maintype() in ("multipart", "message"):
         if sum(1 for _ in _BOUNDARY.finditer(octets)) > _MOST_BOUNDARIES:
             raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
-        return parser.parsebytes(octets)
+        return parse(parser, octets)
     # The parser would go from line to line.
     rest = octets[head:].decode("ascii", "surrogateescape")
     message.set_payload(str(message.get_payload()) + rest)

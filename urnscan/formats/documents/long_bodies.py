@@ -1,0 +1,114 @@
+"""A message is parsed without its long bodies, which are put back afterwards: the parser makes an object of each line.
+
+So a message takes a few times its octets, and not forty times. What would take long or much is refused: headers and
+fields that are too long, and messages with too many lines besides long bodies.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Sequence
+from email.errors import MissingHeaderBodySeparatorDefect
+from email.message import Message
+from email.parser import BytesParser
+from typing import TypeVar
+
+_Parsed = TypeVar("_Parsed", bound=Message)
+
+_MOST_IN_HEAD = 1 << 20  # octets
+_MOST_FIELDS = 10_000
+_MOST_IN_FIELD = 1 << 14  # octets of a field with parameters, which the library parses in quadratic time
+_MOST_PARAMETERS = 100
+_MOST_PARSED = 1 << 23  # octets
+_MOST_LINES = 250_000
+_KEPT = 1 << 16  # octets of a part with which its header has ended
+_LONG = 1 << 12  # octets of a body that is worth the trouble
+
+_REPORT = "message/delivery-status"
+_LINE_END = re.compile(rb"(?:\r\n|\r|\n)\Z")
+_HEAD_END = re.compile(rb"\n\r?\n")
+_FIELD = re.compile(rb"(?i)(?<![^\r\n])content-[a-z-]++:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+")
+# Each line that may be a delimiter of parts: which are, depends on fields that only the library understands.
+_DELIMITER = re.compile(rb"[\r\n](?=--)")
+
+
+def check_head(octets: bytes, head: int) -> None:
+    """Raise ValueError for a header, the first `head` octets, that is too long, or has a field that is."""
+    if head > _MOST_IN_HEAD:
+        raise ValueError(f"its header has more than {_MOST_IN_HEAD:,} octets")
+    if _lines(octets, head) > _MOST_FIELDS:
+        raise ValueError(f"its header has more than {_MOST_FIELDS:,} lines")
+    _check_fields(octets[:head])
+
+
+def parse(parser: BytesParser[_Parsed], octets: bytes) -> _Parsed:
+    """The message in octets. Raises ValueError if it would take too long, or too much memory."""
+    mark = f"urnscan-{os.urandom(12).hex()}-"  # so that no message can have one in it
+    short, bodies = _set_aside(octets, mark)
+    if len(short) > _MOST_PARSED or _lines(short, len(short)) > _MOST_LINES:
+        raise ValueError(f"more than {_MOST_PARSED:,} octets or {_MOST_LINES:,} lines of it are no long bodies")
+    _check_fields(short)
+    message = parser.parsebytes(short)
+    if bodies:
+        parts = [*message.walk()]
+        # The parser makes a part of each block of such a report, which are all headers.
+        blocks = {id(block) for part in parts if part.get_content_type() == _REPORT for block in part.walk()}
+        pattern = re.compile(f"{mark}([0-9]+)")
+        there = sum(_put_back(part, pattern, bodies) for part in parts if id(part) not in blocks)
+        if there < len(bodies):
+            raise ValueError(f"the header of a part has more than {_KEPT:,} octets")
+    return message
+
+
+def _lines(octets: bytes, end: int) -> int:
+    """The number of lines up to an octet; the library takes a CR alone for a line end, too."""
+    return max(octets.count(b"\n", 0, end), octets.count(b"\r", 0, end))
+
+
+def _check_fields(octets: bytes) -> None:
+    for field in _FIELD.finditer(octets):
+        if len(field[0]) > _MOST_IN_FIELD or field[0].count(b";") > _MOST_PARAMETERS:
+            limits = f"{_MOST_IN_FIELD:,} octets or {_MOST_PARAMETERS} parameters"
+            raise ValueError(f"a field of its header has more than {limits}")
+
+
+def _set_aside(octets: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
+    """The octets with a line in the place of each long body: a mark and its number. And the bodies."""
+    pieces: list[bytes] = []
+    bodies: list[memoryview] = []
+    start = end_of_last = 0
+    for end in itertools.chain((match.end() for match in _DELIMITER.finditer(octets)), [len(octets)]):
+        cut = octets.find(b"\n", start + _KEPT, end) + 1
+        if cut and end - cut >= _LONG and _HEAD_END.search(octets, start, cut):
+            line_end = _LINE_END.search(octets, end - 2, end)
+            end_of_body = line_end.start() if line_end else end
+            pieces += [octets[end_of_last:cut], f"{mark}{len(bodies)}".encode()]
+            bodies.append(memoryview(octets)[cut:end_of_body])
+            end_of_last = end_of_body
+        start = end
+    return b"".join([*pieces, octets[end_of_last:]]), bodies
+
+
+def _put_back(part: Message, mark: re.Pattern[str], bodies: Sequence[memoryview]) -> int:
+    """Replace the marks in a part by their bodies; how many these were. None are if a mark has ended the header."""
+
+    def body(found: re.Match[str]) -> str:
+        return str(bodies[int(found[1])], "ascii", "surrogateescape")
+
+    # `get_payload` would decode it.
+    payload: object = part._payload  # type: ignore[attr-defined]  # noqa: SLF001
+    count = 0
+    if isinstance(payload, str):
+        if mark.match(payload) and any(isinstance(each, MissingHeaderBodySeparatorDefect) for each in part.defects):
+            return 0
+        payload, count = mark.subn(body, payload)
+        if count:
+            part.set_payload(payload)
+    for around in ("preamble", "epilogue"):
+        if text := getattr(part, around):
+            text, more = mark.subn(body, text)
+            setattr(part, around, text)
+            count += more
+    return count
