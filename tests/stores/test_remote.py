@@ -23,6 +23,7 @@ from urnscan.errors import SourceError
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Reading
 from urnscan.formats.unfold import is_splittable, open_documents
+from urnscan.inputs import url_inputs
 from urnscan.inputs.selection import Selection
 from urnscan.stores import filesystems, objects, store, urls
 from urnscan.stores import web as web_pages
@@ -89,6 +90,7 @@ class Web:
         """The requests: method, path, Range."""
         self.headers = []
         self.etag = '"1"'
+        self.is_closed = False
         web = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -154,6 +156,7 @@ class Web:
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def close(self):
+        self.is_closed = True
         self._server.shutdown()
         self._server.server_close()
 
@@ -163,6 +166,16 @@ def web():
     server = Web()
     yield server
     server.close()
+
+
+class Endless:
+    """Pages of a server that has one at each address."""
+
+    def __init__(self, page):
+        self._page = page
+
+    def get(self, path):
+        return self._page if path.endswith("/") else b"x" if path.endswith("a.txt") else None
 
 
 def times(*answers):
@@ -347,6 +360,25 @@ class TestIndexes:
         web.pages["/h/"] = lambda handler: handler.give(body, Content_Type="text/html")
         assert found(f"{web.url}/h/") == [f"{web.url}/h/: lists more than 100,000 octets of names"]
 
+    @pytest.mark.parametrize("pattern", ["", "**", "**/*.txt"])
+    def test_a_server_that_makes_up_folders(self, web, pattern):
+        """Each page links to one below it: the walk ends, and says so once; what was listed is read."""
+        below = self.INDEX.encode() + b"<a href='a.txt'>x</a><a href='sub/'>x</a>"
+        web.pages = Endless(lambda handler: handler.answer(200, below, Content_Type="text/html"))
+        names = found(f"{web.url}/d/{pattern}")
+        assert names.count(f"{web.url}/d/{pattern}: lists folders more than 64 deep, which are not read") == 1
+        assert len(names) == 65
+        assert len(web.asked) < 200
+
+    def test_a_server_that_makes_up_pages(self, web, monkeypatch):
+        """Folders side by side, each with as many below it, have no end either."""
+        monkeypatch.setattr(url_inputs, "_MOST_LISTED", 100)
+        below = self.INDEX.encode() + b"<a href='a.txt'>x</a><a href='b/'>x</a><a href='c/'>x</a>"
+        web.pages = Endless(lambda handler: handler.answer(200, below, Content_Type="text/html"))
+        *_, last = found(f"{web.url}/d/")
+        assert last == f"{web.url}/d/: lists more than 100 pages and folders: read no further"
+        assert len(web.asked) < 200
+
     def test_any_other_page_is_itself(self, web):
         web.pages["/"] = lambda handler: handler.answer(
             200, b"<html><title>Home</title><body><a href='d/'>d</a>", Content_Type="text/html"
@@ -391,6 +423,39 @@ class TestFailing:
         web.pages["/a"] = chunked
         with pytest.raises(SourceError, match="nothing tells whether it is still the same"):
             read(only(f"{web.url}/a"))
+
+    def test_connections_that_break_again_and_again(self, web):
+        """A server that sends ten octets a connection would be asked for ever."""
+
+        def few(handler):
+            start = int(re.search(r"[0-9]+", handler.headers["Range"])[0])
+            handler.give(TEXT, stop=start + 10)
+
+        web.pages["/a"] = times(lambda handler: handler.give(TEXT), few)
+        with pytest.raises(SourceError, match="the connection breaks off again and again: read no further"):
+            read(only(f"{web.url}/a"))
+        assert len(web.asked) < 20
+
+    @pytest.mark.parametrize("part", ["header", "body", "chunks"])
+    def test_a_drip(self, web, monkeypatch, part):
+        """Each octet comes in time, and all of them never: there is a time for the whole."""
+        monkeypatch.setattr(store, "TIMEOUT", 0.2)
+
+        def drip(handler):
+            begin = {"header": b"", "body": b"\r\n", "chunks": b"Transfer-Encoding: chunked\r\n\r\n"}[part]
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\n" + begin)
+            piece = {"header": b"a", "body": b"a", "chunks": b"1\r\na\r\n"}[part]
+            handler.close_connection = True
+            with contextlib.suppress(OSError):
+                while not web.is_closed:
+                    handler.wfile.write(piece)
+                    time.sleep(0.02)
+
+        web.pages["/a"] = times(lambda handler: handler.give(TEXT), drip) if part != "header" else drip
+        began = time.monotonic()
+        with pytest.raises(SourceError, match=r"too slow: [0-9]+ octets came in 1 s|no answer within"):
+            read(only(f"{web.url}/a"))
+        assert time.monotonic() - began < 30
 
     @pytest.mark.parametrize("code", [408, 429, 500, 502, 503, 504])
     def test_busy_twice_then_there(self, web, code):
@@ -751,8 +816,10 @@ class TestBuckets:
 
     def test_own_outputs_are_passed_over(self):
         listed = list(find_inputs(["s3://bucket/d"], Selection(), {urls.real_place("s3://me:x@bucket/d/x.txt")}))
-        assert "s3://bucket/d/x.txt" not in [source.name for source in listed]
-        assert len(listed) == 3
+        *sources, note = listed
+        assert "s3://bucket/d/x.txt" not in [source.name for source in sources]
+        assert len(sources) == 3
+        assert str(note).startswith("s3://bucket/d/x.txt: is an output of this run")
 
     @pytest.mark.parametrize("url", ["s3://bucket/nope", "s3://bucket/a.txt/", "s3://bucket/d/x%2Etxt"])
     def test_what_is_not_there(self, url):

@@ -12,6 +12,10 @@ from urnscan.stores.store import Entry, patiently
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.stores.urls import HTTP, Remote, Url, parse_url
 
+# A page may list what its server makes up, and so may each page below it.
+_DEEPEST = 64  # folders in one another
+_MOST_LISTED = 1_000_000  # pages and folders
+
 
 def find_remote(
     argument: str, selection: Selection, own: OwnOutputs, *, is_pattern: bool = True
@@ -66,6 +70,8 @@ class _Finder:
         # The folders from the top to the present one, each with its remaining entries, the positions in the pattern that may
         # match next (the position after the last part: the folder is walked), and the path from the walked folder on.
         way = [(self._entries(top), with_next(parts, {0}), "")]
+        listed = 0
+        is_told = False
         while way:
             entries, positions, above = way[-1]
             entry = next(entries, None)
@@ -75,6 +81,10 @@ class _Finder:
             if isinstance(entry, SourceError):
                 yield entry
                 continue
+            listed += 1
+            if self._url.scheme in HTTP and listed > _MOST_LISTED:
+                yield SourceError(self._name, f"lists more than {_MOST_LISTED:,} pages and folders: read no further")
+                return
             is_walked = len(parts) in positions
             path = above + entry.name
             if is_walked:
@@ -86,7 +96,11 @@ class _Finder:
                 }
                 next_positions |= {at for at in positions if parts[at] == "**" and entry.is_folder}
             if entry.is_folder:
-                if next_positions:
+                if self._url.scheme in HTTP and len(way) == _DEEPEST:
+                    if not is_told:
+                        yield SourceError(self._name, f"lists folders more than {_DEEPEST} deep, which are not read")
+                    is_told = True
+                elif next_positions:
                     way.append(
                         (self._entries(entry), with_next(parts, next_positions), path + "/" if is_walked else "")
                     )

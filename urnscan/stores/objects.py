@@ -13,6 +13,8 @@ from urnscan.stores.urls import Remote
 # Octets of one request to an object store; with fewer, latency would slow it down.
 _BLOCK = 8 << 20
 _BUFFER = 1 << 18  # octets that are read at least after a seek
+# Connections of an object that may break off, and octets for each that may break off besides.
+_BREAKS, _STEP = 10, 1 << 16
 
 Result = TypeVar("Result")
 
@@ -27,6 +29,7 @@ class _Object(io.RawIOBase):
         self._content: Content | None = None
         self._position = 0
         self._reads = 0
+        self._breaks = 0
         self._is_checked = False
         content = self._patiently(lambda: self._open(start))
         self.size, self._seekable, self._mark = content.size, content.seekable, content.mark
@@ -78,6 +81,10 @@ class _Object(io.RawIOBase):
         """The content, opened again after a failure or if a stream is at another octet; never in another state than the first."""
         if self._content is not None and self._content.at in (None, position):
             return self._content
+        if self._content is None and self._reads:
+            self._breaks += 1
+            if self._breaks > _BREAKS + position // _STEP:
+                raise Trouble("the connection breaks off again and again: read no further", passing=False)
         self._disconnect()
         content = self._open(position)
         if content.mark != self._mark:

@@ -6,16 +6,18 @@ import http.client
 import re
 import socket
 import ssl
+import time
 import urllib.error
 import urllib.request
 from base64 import b64encode
 from collections.abc import Iterator
+from concurrent.futures import Future
 from typing import IO
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from urnscan.display.addresses import without_secrets
 from urnscan.stores import store
-from urnscan.stores.store import Entry, Trouble
+from urnscan.stores.store import Entry, Trouble, in_thread
 from urnscan.stores.urls import HTTP, Url, clean
 
 _INDEX = re.compile(rb"(?i)<title[^>]*>\s*(index of|directory listing for)\b")
@@ -25,6 +27,8 @@ _LARGEST_INDEX = 1 << 24  # octets of a page that lists a folder
 _NO_TLS = frozenset(
     "WRONG_VERSION_NUMBER RECORD_LAYER_FAILURE HTTP_REQUEST UNSUPPORTED_PROTOCOL TLSV1_ALERT_PROTOCOL_VERSION".split()
 )
+_PATIENCE = 3  # times the time for an octet: a header takes no more, and what follows it no more than its octets allow
+_SLOWEST = 1_000  # octets in a second
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # characters of a URL that are not percent-encoded
 
@@ -49,6 +53,22 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 _OPENER = urllib.request.build_opener(_Redirects)
+
+
+def _answer(request: urllib.request.Request) -> http.client.HTTPResponse:
+    """The answer to a request, up to its headers. Raises TimeoutError if they do not come in time, and other errors."""
+    # Each octet of them may come within the time for one.
+    answer: Future[http.client.HTTPResponse] = in_thread(lambda: _OPENER.open(request, timeout=store.TIMEOUT))
+    try:
+        return answer.result(_PATIENCE * store.TIMEOUT)
+    except TimeoutError:
+        answer.add_done_callback(_close_late)
+        raise
+
+
+def _close_late(answer: Future[http.client.HTTPResponse]) -> None:
+    if answer.exception() is None:
+        answer.result().close()
 
 
 class Web:
@@ -126,7 +146,7 @@ class Web:
         if self._credentials:
             request.add_unredirected_header("Authorization", self._credentials)
         try:
-            return _Page(_OPENER.open(request, timeout=store.TIMEOUT))
+            return _Page(_answer(request))
         except urllib.error.HTTPError as error:
             error.close()
             if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
@@ -151,6 +171,8 @@ class _Page:
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self._response = response
         self._failure: Trouble | None = None  # to be raised after the octets before it
+        self._waited = 0.0  # seconds
+        self._got = 0  # octets
         headers = response.headers
         self.is_html = "html" in headers.get("Content-Type", "")
         length = headers.get("Content-Length", "")
@@ -193,10 +215,16 @@ class _Page:
 
     def _read(self, most: int) -> bytes:
         """Read the next octets, empty at the end. Raises Trouble."""
+        began = time.monotonic()
         try:
             octets = self._response.read1(most)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _of_network(error) from None
+        self._waited += time.monotonic() - began
+        self._got += len(octets)
+        if self._waited > _PATIENCE * store.TIMEOUT + self._got / _SLOWEST:
+            reason = f"too slow: {self._got:,} octets came in {self._waited:.0f} s; read no further"
+            raise Trouble(reason, passing=False)
         self.at += len(octets)
         if not octets and self._end is not None and self.at < self._end:
             raise Trouble(f"the connection broke off at octet {self.at} of {self._end}", passing=True)
