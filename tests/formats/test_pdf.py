@@ -418,6 +418,17 @@ def test_a_process_that_fails_at_once(found):
 
 
 @pytest.mark.full
+def test_a_page_that_is_there_a_thousand_times(found, monkeypatch):
+    """Each one comes within the time for a page, and all of them never: a PDF has a time by its octets."""
+    monkeypatch.setattr(pdfium, "_TIME", 1)
+    monkeypatch.setattr(pdfium, "_OCTETS_PER_SECOND", 1 << 30)
+    rows, failures = found(Pdf([["urn:ex:one"]], repeated=(b"q Q " * 2_000_000, 5_000)).build())
+    assert rows == [("page 1", "urn:ex:one")]
+    assert failures == ["pdfium took more than 1 s of the processor for it: what it gave until then is read"]
+    assert found(SIMPLE) == ([("page 1", "urn:ex:a")], [])
+
+
+@pytest.mark.full
 def test_a_process_that_somebody_has_ended(tmp_path):
     """Another one takes its place: no PDF is lost."""
     (tmp_path / "a.pdf").write_bytes(SIMPLE)

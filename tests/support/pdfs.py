@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -36,6 +37,8 @@ class Pdf:
     characters: Mapping[int, str] = field(default_factory=dict)
     """Unicode characters, in hexadecimal digits, of octets that do not stand for themselves."""
     is_encrypted: bool = False
+    repeated: tuple[bytes, int] = (b"", 0)
+    """The content of one more page, and how often the tree of pages has it."""
 
     def build(self) -> bytes:
         """The octets of the PDF."""
@@ -50,6 +53,10 @@ class Pdf:
             self._page(objects, number, lines, (tree, font), pinned if number == 0 else [])
             for number, lines in enumerate(self.pages)
         ]
+        content, times = self.repeated
+        if times:
+            stream = objects.stream(zlib.compress(content), b"/Filter/FlateDecode")
+            pages += [objects.add(b"<</Type/Page/Parent %b/MediaBox[0 0 9 9]/Contents %b>>" % (tree, stream))] * times
         objects.put(tree, b"<</Type/Pages/Count %d/Kids[%b]>>" % (len(pages), b" ".join(pages)))
         catalog = b"/Type/Catalog/Pages %b" % tree
         if self.outline:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import subprocess
 from collections.abc import Iterator
 from typing import IO, cast
@@ -22,6 +23,9 @@ from urnscan.formats.scripts import start_python
 __all__ = ["FILE", "WRONG", "Pdfium", "ProcessError", "lent"]
 
 _PATIENCE = 60  # seconds without a word, after which a process is ended
+# Seconds of the processor that a PDF may take, and its octets that allow one more: a page may be in it a thousand times.
+_TIME = 120
+_OCTETS_PER_SECOND = 10_000
 _BLOCK = 1 << 18
 _MEMORY = 2 << 30  # octets that a process may take
 
@@ -58,6 +62,7 @@ class Pdfium:
     def __init__(self) -> None:
         """Raises ProcessError if it cannot be started."""
         self._output = bytearray()  # octets that were read from the process, and not used yet
+        self._seconds = 0  # of the processor, for the present PDF
         self._has_answered = True  # whether the last request was answered completely
         try:
             self._process = start_python(
@@ -84,9 +89,10 @@ class Pdfium:
     def contents(self, path: str) -> Iterator[tuple[bytes, str, int]]:
         """The kind, name and length of what is in a PDF; the caller takes the octets of each. Raises ProcessError."""
         self._has_answered = False
+        self._seconds = _TIME + os.path.getsize(path) // _OCTETS_PER_SECOND  # noqa: PTH202 (names may be odd)
         # If the process has ended, the next read reports it.
         with contextlib.suppress(BrokenPipeError):
-            self._in.write(os.fsencode(path).hex().encode() + b"\n")
+            self._in.write(b"%d %b\n" % (self._seconds, os.fsencode(path).hex().encode()))
         while True:
             kind, name_length, length = FRAME.unpack(self.take(FRAME.size))
             name = self.take(name_length).decode("utf-8", "replace")
@@ -104,6 +110,8 @@ class Pdfium:
             if not octets:
                 status = self._process.wait()
                 how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+                if status == -signal.SIGXCPU:
+                    how = f"took more than {self._seconds:,} s of the processor for it"
                 raise ProcessError(f"pdfium {how}")
             self._output += octets
         octets = bytes(self._output[:length])

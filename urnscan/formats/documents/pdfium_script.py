@@ -1,7 +1,8 @@
 """The script of a process in which pdfium reads PDFs; it imports nothing of this package.
 
-It reads paths of PDFs from standard input, a line of hexadecimal digits for each, and writes what is in them to standard
-output as frames: the kind (an octet), the lengths of name and content (4 and 8 octets), name and content.
+It reads from standard input a line for each PDF: the seconds of the processor that it may take, and its path in
+hexadecimal digits. It writes what is in them to standard output as frames: the kind (an octet), the lengths of name and
+content (4 and 8 octets), name and content.
 """
 
 from __future__ import annotations
@@ -177,12 +178,24 @@ def _write(out: BinaryIO, kind: bytes, name: str, content: bytes) -> None:
     out.flush()
 
 
+def _limit(seconds: int) -> None:
+    """Let the system end this process after so many more seconds of the processor, where it can."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415 (not every system has it)
+
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        soft, hard = int(usage.ru_utime + usage.ru_stime) + 1 + seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+
+
 def main() -> None:
     """Read PDFs until standard input ends."""
     out = sys.stdout.buffer
     for line in sys.stdin.buffer:
+        seconds, path = line.split()
+        _limit(int(seconds))
         try:
-            for frame in contents(os.fsdecode(bytes.fromhex(line.decode()))):
+            for frame in contents(os.fsdecode(bytes.fromhex(path.decode()))):
                 _write(out, *frame)
         except ImportError as error:
             _write(out, WRONG, "", f"pypdfium2 cannot be loaded ({error})".encode(errors="replace"))
