@@ -62,6 +62,15 @@ def test_a_header_that_hides_a_body():
         mime.take_apart(octets, octets.index(b"\n\n") + 2, "")
 
 
+@pytest.mark.parametrize("octets", [b"Subject: a\n\nurn:ex:a\n", b"Subject: a\n\n" + b"urn:ex:a\n" * 1_000_000])
+def test_encoded_messages_in_one_another(octets):
+    """Each is in memory, decoded: a thousand of them, of 60 MB each, would take hours and all that there is."""
+    head = b"Content-Type: message/rfc822\nContent-Transfer-Encoding: quoted-printable\n\n"
+    assert mime.take_apart(head * 2 + octets, len(head), "")[0][-1][0] == "message/message/text"
+    with pytest.raises(ValueError, match="too many messages are attached in one another"):
+        mime.take_apart(head * (17 if len(octets) < 1000 else 3) + octets, len(head), "")
+
+
 FIELDS = {
     f"{name}{unit}": (name, unit)
     for name in ("Content-Type: text/plain", "Content-Disposition: attachment", "content-transfer-encoding: base64")

@@ -23,6 +23,7 @@ _MOST_IN_FIELD = 1 << 14  # octets of a field with parameters, which the library
 _MOST_PARAMETERS = 100
 _MOST_PARSED = 1 << 23  # octets
 _MOST_LINES = 250_000
+_DEEPEST, _DEEPEST_LONG = 16, 2  # messages around one, and around one of more than the octets above
 _KEPT = 1 << 16  # octets of a part with which its header has ended
 _LONG = 1 << 12  # octets of a body that is worth the trouble
 
@@ -32,6 +33,12 @@ _HEAD_END = re.compile(rb"\n\r?\n")
 _FIELD = re.compile(rb"(?i)(?<![^\r\n])content-[a-z-]++:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+")
 # Each line that may be a delimiter of parts: which are, depends on fields that only the library understands.
 _DELIMITER = re.compile(rb"[\r\n](?=--)")
+
+
+def check_depth(octets: bytes, depth: int) -> None:
+    """Raise ValueError for a message that lies so many messages deep, as each of these is in memory, decoded."""
+    if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(octets) > _MOST_PARSED):
+        raise ValueError("too many messages are attached in one another")
 
 
 def check_head(octets: bytes, head: int) -> None:

@@ -14,11 +14,12 @@ from email.quoprimime import header_decode
 from typing import Any, TypeAlias
 
 from urnscan.formats.contents import plain_name
-from urnscan.formats.documents.long_bodies import check_head, parse
+from urnscan.formats.documents.long_bodies import check_depth, check_head, parse
 
 Parts: TypeAlias = list[tuple[str, bytes]]
 """Names and octets."""
 
+_ATTACHED = "message/"  # begins the names of an attached message
 # Boundaries in a message, as each line is compared with all of them.
 _MOST_BOUNDARIES = 50
 _BOUNDARY = re.compile(rb"(?i);\s*+boundary[*0-9]*+\s*+=")
@@ -47,6 +48,7 @@ def take_apart(octets: bytes, head: int, before: str) -> tuple[Parts, Parts]:
     `head` is the number of octets of its headers, with the empty line after them.
     Raises ValueError if it would take too long or too much memory, and errors of all kinds where a message is no message.
     """
+    check_depth(octets, before.count(_ATTACHED))
     check_head(octets, head)
     plain = _plain(octets, before)
     return (plain, []) if plain is not None else _parts(_parsed(octets, head), before)
@@ -133,7 +135,7 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
         if part.is_encoded_message:
             inner = part.octets
             head = _HEAD_END.search(inner)
-            inner_texts, inner_attached = take_apart(inner, head.end() if head else len(inner), f"{before}message/")
+            inner_texts, inner_attached = take_apart(inner, head.end() if head else len(inner), before + _ATTACHED)
             texts += inner_texts
             attached += inner_attached
             continue
@@ -142,7 +144,7 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
             if around:
                 texts.append((f"{before}text", around.encode("utf-8", "surrogateescape")))
             if kind.startswith("message/") and len(content) == 1:
-                inner_texts, inner_attached = _parts(content[0], f"{before}message/")
+                inner_texts, inner_attached = _parts(content[0], before + _ATTACHED)
                 texts += inner_texts
                 attached += inner_attached
             else:
