@@ -240,6 +240,21 @@ class TestWhereAURNBegins:
         assert texts("\x1furn:nbn:de") == ["urn:nbn:de"]
         assert texts("\x1fabcurn:nbn:de") == []
 
+    @pytest.mark.parametrize("delimiter", ["$$", "‡", "ǂ"])
+    def test_subfield_codes_as_people_write_them(self, delimiter):
+        """semantics.md, where a URN begins: a code behind `$$`, `‡` or `ǂ` may stand before a name; `$` alone may not."""
+        assert texts(f"856 40 {delimiter}uurn:nbn:de:101:1-2 {delimiter}3URN:nbn:fi:1") == [
+            "urn:nbn:de:101:1-2",
+            "URN:nbn:fi:1",
+        ]
+        assert texts(f"{delimiter}uurn:a:b") == ["urn:a:b"]
+        assert texts(f"{delimiter}returnurn:a:b {delimiter[:-1]}xuurn:a:b") == []
+
+    def test_half_a_delimiter_is_none(self):
+        assert texts("$uurn:a:b") == []
+        assert texts("uurn:a:b") == []
+        assert texts(b"\xa1uurn:a:b \x80\xa1uurn:a:b \x82uurn:a:b") == []
+
     def test_after_a_match(self):
         """A scan goes on at the end of a match, which is what then stands before."""
         assert texts("urn:a:burn:c:d") == ["urn:a:burn:c:d"]

@@ -314,7 +314,7 @@ def with_components(texts: Iterable[bytes], syntax: str) -> int:
 
 def may_begin(octets: bytes, start: int) -> bool:
     """Whether what stands before `start` lets a URN begin there (§2)."""
-    if start >= 2 and octets[start - 2] == 0x1F:
+    if regex.search(rb"(?:\x1f|\x1b\(|\$\$|\xe2\x80\xa1|\xc7\x82)[A-Za-z0-9]\Z", octets[max(0, start - 4) : start]):
         return True
     encoded = regex.fullmatch(rb"%([0-7][0-9A-Fa-f])", octets[max(start - 3, 0) : start])
     if encoded and not chr(int(encoded[1], 16)).isalnum():

@@ -57,7 +57,22 @@ CLOSING = [
 JOINTS = [b",urn:", b";urn:", b",URN:", b";;uRn:", b",urn:b1:c", b";urn:d1:e,", b",urn", b"/urn:", b"=urn:", b"1urn:"]
 EXCLUDED = [
     *[bytes([octet]) for octet in (*range(33), *b'\\"&<>[]^`{|}~', 127, 128, 0xA0, 0xC3, 255)],
-    *[b"\x1fa", b"\x1f7", b"\x1faurn:", b"\x1f?urn:", b"\x1fabUrn:", b"\n", b"\n\n", b"\r\n"],
+    *[
+        b"\x1fa",
+        b"\x1f7",
+        b"\x1faurn:",
+        b"\x1f?urn:",
+        b"\x1fabUrn:",
+        b"$$aurn:",
+        b"\x1b(Burn:",
+        b"$aurn:",
+        "‡uurn:".encode(),
+        "ǂ3Urn:".encode(),
+        b"\xa1uurn:",
+        b"\n",
+        b"\n\n",
+        b"\r\n",
+    ],
     *["ü".encode(), "文".encode(), "\N{FULLWIDTH COLON}".encode(), "\N{NO-BREAK SPACE}".encode()],
 ]
 KNOWN = [  # names that their namespaces call equal in threes, or nearly

@@ -9,8 +9,8 @@ import numpy as np
 
 from urnscan.compiled.jit import inlined
 
-TAB, LF, CR, UNIT_SEPARATOR, SPACE = b"\t\n\r\x1f "
-HASH, PERCENT, AMPERSAND, APOSTROPHE, PLUS, HYPHEN, SLASH = b"#%&'+-/"
+TAB, LF, CR, ESCAPE, UNIT_SEPARATOR, SPACE = b"\t\n\r\x1b\x1f "
+HASH, DOLLAR, PERCENT, AMPERSAND, APOSTROPHE, PARENTHESIS, PLUS, HYPHEN, SLASH = b"#$%&'(+-/"
 COLON, SEMICOLON, LESS, EQUALS, GREATER, QUESTION_MARK, BACKSLASH, TILDE = b":;<=>?\\~"
 CASE = 32
 """The bit in which upper and lower case of a letter differ."""

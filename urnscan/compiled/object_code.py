@@ -26,7 +26,7 @@ from urnscan.compiled.numba_internals import ObjectCode, c_modules, python_funct
 
 SOURCES = (
     "compiled/ascii.py compiled/compiler.py compiled/jit.py compiled/numba_internals.py compiled/octets.py compiled/strings.py dedup/join/components.py "
-    "grouping/classes.py grouping/ranges.py records/identifier_columns.py records/marc_runs.py records/marc_values.py records/marcxml_runs.py records/xml_runs.py scanner/grammar.py scanner/kernel.py scanner/surroundings.py scanner/url_context.py "
+    "grouping/classes.py grouping/ranges.py records/identifier_columns.py records/marc_runs.py records/marc_values.py records/marcxml_runs.py records/xml_runs.py scanner/beginning.py scanner/ending.py scanner/grammar.py scanner/kernel.py scanner/url_context.py "
     "scanner/views/label_words.py scanner/views/markup.py scanner/views/readings.py scanner/views/references.py scanner/views/windows.py "
     "formats/archives/tar_fast.py formats/archives/warc_fast.py formats/contents.py inputs/seen_inputs.py formats/small_files.py "
     "tables/rows.py tables/spelling_columns.py urn/lookalikes.py urn/prefix_filter.py urn/namespaces/check_digits.py urn/namespaces/judgement_columns.py urn/namespaces/trailing_text.py "

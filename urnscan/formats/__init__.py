@@ -9,6 +9,7 @@ archives: tar, zip, WARC, ARC -> members.
 documents: mail, PDF -> texts.
 tables: Parquet, Arrow, SQLite, CSV, JSON -> values.
 unread: forms that are recognised and not read.
+declared_encodings: encodings with characters of several octets, as texts declare them.
 encodings: UTF-16 and other encodings -> UTF-8.
 buffer: octets that are looked at before they are read, and read again.
 small_files: many files in one call: sizes and times, octets of small ones.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, overload
@@ -30,6 +31,8 @@ class Document:
     """The record of a web archive that it is in, if it is in one."""
     is_set_in_lines: bool = False
     """Whether a program set it in lines, as on a page: a name in it may be broken at a line end."""
+    delimiter: re.Pattern[bytes] | None = None
+    """What stands before the code of a subfield, if it is MARC as text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from urnscan.formats.buffer import Buffer
 from urnscan.formats.compression import codecs
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
-from urnscan.formats.documents import mail, pdf
+from urnscan.formats.documents import mail, marc_text, pdf
 from urnscan.formats.protocol import ANY, Form, scan_as_it_is
 from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite, text_fields
 from urnscan.stores.reader import Reader
@@ -109,6 +109,7 @@ FORMS = Registry(
         *unread.FORMS,
         tar.FORM,
         arc.FORM,
+        marc_text.FORM,
     ],
     text_fields.FORMS,
 )

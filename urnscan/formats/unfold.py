@@ -15,6 +15,7 @@ from urnscan.formats.buffer import Buffer
 from urnscan.formats.byte_ranges import Extent, open_extents
 from urnscan.formats.contents import Document, Label, Labels, Member, Texts, Values
 from urnscan.formats.context import Layer, Reading
+from urnscan.formats.declared_encodings import WITHIN, declared_characters
 from urnscan.formats.encodings import MARKS_BEGIN, as_text, find_codec
 from urnscan.formats.filters import ANY, Filter
 from urnscan.formats.limits import Budget
@@ -79,6 +80,7 @@ def is_splittable(source: Input, reading: Reading) -> bool:
         return False
     with Buffer(open_file(source)) as reader:
         is_text = layer.filter(reader.head) is None and FORMS.recognise(reader, layer) is None
+        is_text = is_text and declared_characters(reader.head(WITHIN)) is None
         return is_text and find_codec(reader.head, reading.encoding)[0] is None
 
 

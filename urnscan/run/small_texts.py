@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +14,7 @@ from urnscan.compiled.jit import read_only
 from urnscan.compiled.octets import join
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Label, Texts
+from urnscan.formats.declared_encodings import WITHIN, declared_characters
 from urnscan.formats.small_files import Doubts, SmallFiles, read_together
 from urnscan.run.tasks import Sizes
 from urnscan.stores.input import Listed
@@ -44,6 +47,8 @@ class SmallTexts:
     def clear(self) -> None:
         """Forget all texts."""
         self.filled = 0
+        # The last text whose encoding was asked for, and its characters.
+        self._declaring: tuple[int, re.Pattern[bytes] | None] = (-1, None)
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.inputs: list[int] = []
@@ -122,6 +127,15 @@ class SmallTexts:
     def label(self, number: int) -> Label:
         """The label of a text."""
         return self._labels[number][self._numbers[number]]
+
+    def characters_at(self, place: int) -> re.Pattern[bytes] | None:
+        """A character of several octets in the encoding that the text at a place declares."""
+        number = bisect(self.starts, place) - 1
+        if number != self._declaring[0]:
+            start, end = self.starts[number], self.ends[number]
+            head = self.text[start : min(end, start + WITHIN)].tobytes()
+            self._declaring = (number, declared_characters(head, self.label(number).capture))
+        return self._declaring[1]
 
     def take_open(self) -> bytes:
         """Remove the beginning of a text of which `add` did not see the end, and return it."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import re
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,6 +20,8 @@ from urnscan.formats.buffer import Buffer
 from urnscan.formats.byte_ranges import Extent, open_extents
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Document, Label, Texts, Values
+from urnscan.formats.declared_encodings import Declaring
+from urnscan.formats.documents.marc_text import Subfields
 from urnscan.formats.small_files import HEAD, SmallFiles
 from urnscan.formats.unfold import doubts, is_plain, open_together
 from urnscan.run.failures import NO_PLACE
@@ -161,6 +165,9 @@ class Worker:
                 yield from self._values(document, Origin(place, source.name, capture=document.capture))
             case Texts():
                 yield from self._texts(document, origin)
+            case Document(reader=reader, delimiter=re.Pattern() as delimiter):
+                plain = replace(document, reader=Subfields(reader, delimiter), delimiter=None)
+                yield from self._document(plain, place, source)
             # Matches in a pipe must not wait until other texts are read.
             case Document(None, reader) if source.size is None:
                 yield from self._stream(reader.read_into, origin, self._scanner)
@@ -210,9 +217,11 @@ class Worker:
         """Scan a text alone, block by block. Raises LimitError."""
         base = lines = 0
         is_whole = False
+        text = Declaring(read, origin.capture)
+        scanner.multi_octet.characters_at = text.characters_at
         while not is_whole:
             try:
-                for matches in scanner.scan(read):
+                for matches in scanner.scan(text.read_into):
                     for batch in _matches_and_rejects(matches):
                         yield self._rows_in(origin, batch, batch.start + base, batch.line + lines)
                 is_whole = True
@@ -240,6 +249,7 @@ class Worker:
             text = small.text[: small.filled]
             line_ends = np.flatnonzero(text == _LF) if self._scanner.grammar.count_lines else starts[:0]
             lines_before = np.searchsorted(line_ends, starts)
+            self._of_small.multi_octet.characters_at = small.characters_at
             for matches in self._of_small.scan_octets(text):
                 for batch in _matches_and_rejects(matches):
                     texts = batch.locate(starts, ends)
@@ -256,6 +266,7 @@ class Worker:
     def _values(self, document: Values, origin: Origin) -> Iterator[TaskResult]:
         """Scan a column of values."""
         yield from self._scan_small()
+        self._scanner.multi_octet.characters_at = None
         try:
             for hits in scan_values(self._scanner, document.values):
                 for batch, places in ((hits.matches, hits), (hits.matches.rejects, hits.rejects)):
@@ -281,6 +292,8 @@ class Worker:
             self.on_read(octets)
             return octets
 
+        # A file that declares an encoding of several octets is not split.
+        self._scanner.multi_octet.characters_at = None
         try:
             with reader:
                 for matches in self._scanner.scan(read):

@@ -22,8 +22,10 @@ from urnscan.compiled.octets import Integers, Octets, count_lf
 from urnscan.scanner.grammar import LOOKAHEAD, Grammar, Rules
 from urnscan.scanner.kernel import (
     AT,
+    BEGIN,
     COUNTED,
     CUT,
+    DOUBT,
     END,
     LEFT_OUT,
     LINE,
@@ -37,6 +39,7 @@ from urnscan.scanner.kernel import (
     count_components,
     kernel,
 )
+from urnscan.scanner.multi_octet import MultiOctet
 from urnscan.scanner.url_context import LOOK_BACK
 from urnscan.urn.syntax import TAIL_NONE, get_syntax
 
@@ -183,6 +186,8 @@ class Scanner:
         self.buffered = BufferedText(read_only(np.empty(0, np.uint8)), 0, 0, 0)
         self.keep_from = sys.maxsize
         self.rules = grammar.rules
+        self.multi_octet = MultiOctet()
+        """Decides about letters before a name that may be the end of a character; it knows no encoding at first."""
         self._block = block
         # Only streams need a buffer.
         self._buffer = np.empty(0, np.uint8)
@@ -253,11 +258,13 @@ class Scanner:
                 buffer[: filled - keep_from] = buffer[keep_from:filled].copy()
                 base += keep_from
                 filled -= keep_from
-                state[[AT, COUNTED]] -= keep_from
+                state[[AT, COUNTED, BEGIN]] -= keep_from
 
     def _begin(self) -> None:
         self.keep_from = sys.maxsize
         self._state[:] = 0
+        self._state[[DOUBT, BEGIN]] = -1
+        self.multi_octet.begin()
         self._state[LINE] = 1
         self.octets = self.lines = 0
 
@@ -270,6 +277,11 @@ class Scanner:
         state = self._state
         matches, rejects = int(state[MATCHES]), int(state[REJECTS])
         done = bool(find(block))
+        while (at := int(state[DOUBT])) >= 0:
+            state[DOUBT] = -1
+            begins = self.multi_octet.ends_at(block.octets, at, base)
+            state[BEGIN if begins else AT] = at if begins else at + 1
+            done = bool(find(block))
         self._columns.start[matches : state[MATCHES]] += base
         self._rejects.start[rejects : state[REJECTS]] += base
         self.left_out += int(state[LEFT_OUT])

@@ -50,6 +50,9 @@ LONGEST = 1 << 28
 REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
 """Octets that end the text of a reject, and that no URN contains: white space, controls, `"<>`, non-ASCII."""
 
+DELIMITERS = "‡ǂ".encode()
+"""Octets of the delimiters of subfields that have more than one octet, each of which ends a URN."""
+
 LOOKAHEAD = 5
 """The octets of "?+%HH". Whether a URN ends before a "%" or "?" depends on at most so many octets."""
 
@@ -103,8 +106,13 @@ class Grammar:
 
     @property
     def separators(self) -> bytes:
-        """Octets at which a text can be split: no URN, no URL and, if rejects are on, no reject contains them."""
-        separators = bytes(octet for octet in self.syntax.separators if octet not in URL_OCTETS)
+        """Octets at which a text can be split: no URN, no URL and, if rejects are on, no reject contains them.
+
+        They are none of the octets of a delimiter that the code of a subfield follows.
+        """
+        separators = bytes(
+            octet for octet in self.syntax.separators if octet not in URL_OCTETS and octet not in DELIMITERS
+        )
         return bytes(octet for octet in separators if octet in REJECT_ENDS) if self.rejects else separators
 
     @property

@@ -22,8 +22,9 @@ from urnscan.compiled.ascii import (
 )
 from urnscan.compiled.jit import compiled, inlined, inner
 from urnscan.compiled.octets import Integers, Octets, copy, count_lf, find_octet, hunt, may_hold
+from urnscan.scanner.beginning import is_in_word, may_be_character
+from urnscan.scanner.ending import BEHIND, MAY_BE_CUT, is_cut_short, letter_length
 from urnscan.scanner.grammar import Rules, is_selected, match, may_be_selected, separator, trim
-from urnscan.scanner.surroundings import BEHIND, MAY_BE_CUT, is_cut_short, is_in_word, letter_length
 from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url
 from urnscan.urn.syntax import ALNUM
 
@@ -34,12 +35,15 @@ REJECT = 256
 REST = 4
 """Octets after a match that show the error in which it ends, such as "?+?="."""
 
-SLOTS = 10
-AT, COUNTED, LINE, LEFT_OUT, MATCHES, TEXT_USED, CANONICAL_USED, HOST_USED, REJECTS, REJECT_TEXT_USED = range(SLOTS)
+SLOTS = 12
+AT, COUNTED, LINE, LEFT_OUT, DOUBT, BEGIN, MATCHES, TEXT_USED, CANONICAL_USED, HOST_USED, REJECTS, REJECT_TEXT_USED = (
+    range(SLOTS)
+)
 """Slots of the state of a scan.
 
 AT: the place reached in the block. COUNTED: the place up to which lines are counted. LINE: the line at COUNTED.
-LEFT_OUT: the number of matches that `nid` or `not_nid` left out. The others: the used lengths of the columns.
+LEFT_OUT: the number of matches that `nid` or `not_nid` left out. DOUBT: -1, or the place of a `urn:` of which the caller has to say
+whether the letter before it is the end of a character. BEGIN: the place of one of which it has. The others: the used lengths of the columns.
 """
 
 # Results of an attempt to append: appended, more octets are needed, the columns are full.
@@ -113,7 +117,7 @@ class _Urn(NamedTuple):
 
 @compiled
 def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, rejects: RejectColumns) -> bool:
-    """Scan a block from `state[AT]` on, and append matches and rejects. False if a column is full before the end.
+    """Scan a block from `state[AT]` on, and append matches and rejects. False if a column is full before the end, or in doubt.
 
     At the end of a block, `state[AT]` is the first place that must be scanned again with the next block; in a final
     block it is the end of the block.
@@ -126,7 +130,10 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
         if start + 4 > filled:
             at = filled if final else at
             break
-        if is_in_word(octets, start):
+        if is_in_word(octets, start) and start != state[BEGIN]:
+            if may_be_character(octets, start):
+                state[DOUBT], status = start, _FULL
+                break
             at = start + 1
             continue
 

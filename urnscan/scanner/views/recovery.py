@@ -70,6 +70,7 @@ class RecoveringScanner:
         # Names are selected at the end, since a literal match that `nid` leaves out still replaces hidden URNs inside it.
         all_names = replace(grammar, nid=(), not_nid=())
         self._literal = Scanner(all_names)
+        self.multi_octet = self._literal.multi_octet
         self._hidden = Scanner(replace(all_names, count_lines=False, rejects=False))
         self._rules = grammar.rules
         self._reads_bare = "bare" in recover

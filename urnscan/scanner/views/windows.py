@@ -26,9 +26,9 @@ from urnscan.compiled.ascii import (
 from urnscan.compiled.jit import compiled, inlined, inner
 from urnscan.compiled.octets import Integers, Octets, is_scheme, is_urn
 from urnscan.compiled.strings import Column, Offsets, cut, word_number
+from urnscan.scanner.beginning import is_in_word
 from urnscan.scanner.grammar import IS_CLOSING, Rules, match
 from urnscan.scanner.kernel import Block
-from urnscan.scanner.surroundings import is_in_word
 from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url
 from urnscan.scanner.views.markup import DEPTH, DOUBT, WRAPPER, PartialName, begins_gap, wrapper
 from urnscan.scanner.views.readings import (

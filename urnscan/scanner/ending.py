@@ -1,4 +1,4 @@
-"""What stands around a match: letters before it, and what looks like a part of it behind it; compiled."""
+"""Text behind a match that looks like a part of it; compiled."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from urnscan.compiled.ascii import (
     SEMICOLON,
     SLASH,
     TILDE,
-    UNIT_SEPARATOR,
-    hex_digit,
     is_alnum,
 )
 from urnscan.compiled.jit import inlined, inner
@@ -39,25 +37,6 @@ MAY_BE_CUT = np.array(
     ]
 )
 """For each octet whether a name may have been cut short before it."""
-
-
-@inlined
-def is_in_word(octets: Octets, start: int) -> bool:
-    """Whether a letter or digit precedes `start`. The code after MARC's subfield delimiter (US) does not count, nor does an
-    encoded character that is neither, such as `%22`.
-    """
-    return start > 0 and is_alnum(octets[start - 1]) and not _ends_sign(octets, start)
-
-
-@inner
-def _ends_sign(octets: Octets, end: int) -> bool:
-    """Whether a subfield code of MARC, or the `%HH` of a character that is no letter or digit, ends at `end`."""
-    if end > 1 and octets[end - 2] == UNIT_SEPARATOR:
-        return True
-    if end < 3 or octets[end - 3] != PERCENT:
-        return False
-    high, low = hex_digit(octets[end - 2]), hex_digit(octets[end - 1])
-    return high >= 0 and low >= 0 and high < 8 and not is_alnum(16 * high + low)
 
 
 @inner

@@ -1,0 +1,114 @@
+"""MARC as text, a line for each field: what stands between its subfields, so that a scan takes each for a text of its own.
+
+The letter of a subfield stands directly before its value in most of these forms, and the next subfield directly behind it.
+The lines of yaz-marcdump need nothing: they have blanks there, and so has any text with `‡` or `ǂ`, which no URN contains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from urnscan.errors import SourceError
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.contents import Document
+from urnscan.formats.context import Layer
+from urnscan.formats.encodings import as_text
+from urnscan.formats.protocol import Archive
+from urnscan.stores.reader import Reader
+
+_UNIT_SEPARATOR = b"\x1f"
+_BLOCK = 1 << 16
+_WITHIN = 1 << 12  # octets in which the first field with subfields begins
+_MARK = rb"(?:\xef\xbb\xbf)?"
+_CONTROL_FIELDS = rb"(?:(?:LDR|LEADER|00[0-9])[ \t][^\n]*\n)*+"
+
+_FORMS = (
+    # MarcEdit.
+    (rb"=(?:LDR|0[0-9]{2})  |=[0-9A-Z]{3}  [^\r\n]{2}\$[0-9a-z]", rb"\$"),
+    # Aleph Sequential.
+    (rb"[0-9]{9} [0-9A-Z]{3}[0-9A-Za-z^ ]{2} [A-Z ] ", rb"\$\$"),
+    # MARC::Record, a line for each subfield.
+    (_CONTROL_FIELDS + rb"[0-9]{3} [^\r\n]{2} _[0-9a-z]", rb"(?m)(?<=^[0-9 ]{3} .{2} )_(?=[0-9a-z])"),
+    # Tag, indicators and subfields as catalogues show them.
+    (_CONTROL_FIELDS + rb"[0-9]{3}[ \t][0-9a-z#_.\\ \t]{0,4}\$[0-9a-z]", rb"\$"),
+    (_CONTROL_FIELDS + rb"[0-9]{3}[ \t][0-9a-z#_.\\ \t]{0,4}\|[0-9a-z]", rb"\|"),
+)
+_KNOWN = tuple((re.compile(_MARK + rb"(?:%b)" % first), re.compile(delimiter)) for first, delimiter in _FORMS)
+"""Beginnings of such texts, and the octets before the code of a subfield."""
+_MAY_BE = re.compile(
+    _MARK
+    + rb"(?:=[0-9A-Z]{0,3}(?: [^\n]*)?|[0-9]{1,9}(?:[ \t][^\n]*)?|L[DE]?[RA]?D?E?R?|%b[^\n]{0,12})" % _CONTROL_FIELDS
+)
+
+
+def _delimiter(head: bytes) -> re.Pattern[bytes] | None:
+    """The octets before the code of a subfield in a text that begins so; None if it is no MARC."""
+    return next((delimiter for first, delimiter in _KNOWN if first.match(head)), None)
+
+
+def is_marc_text(head: bytes, _: Layer) -> bool | None:
+    """Whether a text that begins so is MARC: by its first field with subfields, or the leader of MarcEdit."""
+    if _delimiter(head) is not None:
+        return True
+    return None if len(head) < _WITHIN and _MAY_BE.fullmatch(head) else False
+
+
+def open_marc_text(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
+    """The text, with the delimiters of its subfields."""
+    buffer = Buffer.of(reader)
+    delimiter = _delimiter(buffer.head(_WITHIN))
+    yield replace(as_text(buffer, layer), delimiter=delimiter)
+
+
+class Subfields(Reader):
+    """The octets of MARC as text with the octet 0x1F, as ISO 2709 has it, in the place of each octet of a delimiter."""
+
+    def __init__(self, reader: Reader, delimiter: re.Pattern[bytes]) -> None:
+        """`reader` is closed with this one."""
+        self._reader = reader
+        self._delimiter = delimiter
+        self._block = memoryview(bytearray(_BLOCK))
+        self._text = memoryview(b"")  # octets to be given
+        self._line = b""  # the beginning of a line whose end is not read yet
+        self._ended: SourceError | bool = False
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view. Raises what the reader raises, after the octets before it."""
+        while not self._text:
+            if isinstance(self._ended, SourceError):
+                error, self._ended = self._ended, False
+                raise error
+            if self._ended:
+                return 0
+            self._read()
+        got = min(len(view), len(self._text))
+        view[:got] = self._text[:got]
+        self._text = self._text[got:]
+        return got
+
+    def close(self) -> None:
+        """Close the reader."""
+        self._reader.close()
+
+    def _read(self) -> None:
+        """Read once, and take the lines that are whole; all octets at the end and of a line that is very long."""
+        try:
+            got = self._reader.read_into(self._block)
+            self._ended = not got
+        except SourceError as error:
+            got, self._ended = 0, error
+        octets = self._line + self._block[:got]
+        end = octets.rfind(b"\n") + 1
+        if self._ended or (not end and len(octets) > _BLOCK):
+            end = len(octets)
+        self._text = memoryview(self._delimiter.sub(_separators, octets[:end]))
+        self._line = octets[end:]
+
+
+def _separators(match: re.Match[bytes]) -> bytes:
+    return _UNIT_SEPARATOR * len(match[0])
+
+
+FORM = Archive(name="MARC as text", open=open_marc_text, recognise=is_marc_text, begins=b"=0123456789L\xef")
