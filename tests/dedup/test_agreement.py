@@ -401,3 +401,5 @@ def test_values_of_titles_are_in_their_order():
     assert alone("maps of lamps", "text of lamps") == 1
     assert have_opposites("eastern inks", "western inks")
     assert not have_opposites("eastern and western inks", "western and eastern inks")
+    assert not have_opposites("post war inks", "postwar inks")
+    assert have_opposites("inorganic and inorganic inks", "organic and organic inks")

@@ -34,6 +34,7 @@ def test_each_stage_comes_to_its_end(tmp_path, format_):
         report = run([str(path)], Options(), Policy(keep=("newest",)), wanted, progress)
     assert [stage.name for stage, _ in told] == [
         "reading",
+        "comparing articles",
         "joining",
         "reading descriptions",
         "comparing",
@@ -44,9 +45,10 @@ def test_each_stage_comes_to_its_end(tmp_path, format_):
         "reading examples",
         "copying",
     ]
-    assert [stage.unit for stage, _ in told] == ["B", ROWS, ROWS, ROWS, ROWS, ROWS, "B", ROWS, "B", "B"]
+    assert [stage.unit for stage, _ in told] == ["B", "B", ROWS, ROWS, ROWS, ROWS, ROWS, "B", ROWS, "B", "B"]
     stages = {stage.name: (stage.total, done) for stage, done in told}
-    assert stages.pop("reading examples")[0] is stages.pop("looking for candidates")[0] is None
+    for name in ("comparing articles", "reading examples", "looking for candidates"):
+        assert stages.pop(name)[0] is None
     assert stages["choosing"][0] == report.records
     assert all(total == done for total, done in stages.values())
     assert stages["writing"][0] == report.records

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Names of `records.keys.kinds`, `dedup.compare.agreement.ASPECTS` and `dedup.join.choose_kept.KEEP`, repeated here because
 # these modules load slowly.
-_KEYS = "urn oclc lccn nbn-number id pmid accession arxiv handle ark url octets".split()
+_KEYS = "urn oclc lccn nbn-number id pmid accession arxiv handle ark url description octets".split()
 _AGREE = ("title", "year", "edition", "part", "format", "language")
 _KEEP = ("first", "last", "longest", "most-identifiers", "newest", "fullest")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 
 import numpy as np
@@ -20,7 +21,8 @@ from urnscan.dedup.join.choose_kept import (
     need_descriptions,
     ranks,
 )
-from urnscan.dedup.join.components import OTHER, SURE, Flags, Numbers, Pair, SharedEdges, components
+from urnscan.dedup.join.citation_pairs import NO_PAIRS, CitationPairs, citation_pairs
+from urnscan.dedup.join.components import OTHER, SURE, UNSURE, Flags, Numbers, Pair, SharedEdges, components
 from urnscan.dedup.join.contradictions import ComponentSplitter, SplitComponents
 from urnscan.dedup.join.never_join import NeverJoinedWorks
 from urnscan.dedup.join.split_component import NO_TITLE
@@ -30,6 +32,7 @@ from urnscan.dedup.review.decisions import AppliedDecisions
 from urnscan.dedup.review.review_table import APART, TOGETHER
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import NOTHING
+from urnscan.records.keys import DESCRIPTION
 from urnscan.records.record import description_of
 from urnscan.tables.spill import Spilled
 
@@ -43,6 +46,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     descriptions. The caller closes the result. Raises FatalError.
     """
     check_sources(policy.keep, reading.dumps)
+    citations = _citation_pairs(reading, policy, progress)
     progress.on_stage(
         Stage("joining", sum(edges.count for edges in (reading.records.edges, reading.records.id_edges) if edges), ROWS)
     )
@@ -52,7 +56,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     work, same_work = _works(reading, progress)
     # The edges are joined: their memory is for the arrays of the next steps now.
     pa.default_memory_pool().release_unused()
-    joined, component = _connected(all_joined, same_work, work, policy)
+    joined, component = _connected(all_joined.with_pairs((citations.first, citations.other)), same_work, work, policy)
     records = Components(reading, component, np.bincount(component, minlength=1) > 1)
     decisions = None if policy.decisions is None else AppliedDecisions(policy.decisions, records.batches(), work)
     if decisions is not None and len(decisions.pairs[0]):
@@ -74,6 +78,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         rank = ranks(policy.keep, cluster, work, ranking_values, reading.dumps)
         if decisions is not None:
             decisions.check(rank)
+        by_keys = components(reading.records.count, all_joined.pairs_in(cluster), same_work)
         is_apart = reasons > 0 if decisions is None else (reasons > 0) | decisions.are(APART)
         decision = _decision(cluster, rank, is_apart)
         clustering = Clustering(
@@ -83,11 +88,13 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
             decision=decision,
             reasons=reasons,
             joins=all_joined.joins(cluster, reading.records.edges.count),
+            citation_places=citations.places(cluster, by_keys),
             descriptions=descriptions,
             counts={
                 "common": all_joined.common,
                 "clusters": int(cluster.max(initial=0)),
                 "duplicates": int(np.count_nonzero(rank > 1)),
+                "described": int(by_keys.max(initial=0) - cluster.max(initial=0)),
                 "apart": int(np.count_nonzero(decision == DECISIONS.index("apart"))),
                 "untitled": len(np.unique(cluster[reasons & np.uint16(NO_TITLE) > 0])),
                 "refused": [] if decisions is None else decisions.refused,
@@ -96,6 +103,25 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         )
         stack.pop_all()
     return clustering
+
+
+def _citation_pairs(reading: ReadDumps, policy: Policy, progress: Progress) -> CitationPairs:
+    """Pairs of records that are citations of one article; none if these do not join records. Raises FatalError."""
+    if DESCRIPTION not in policy.keys or not policy.agree:
+        return NO_PAIRS
+    is_deleted = np.zeros(reading.records.count, np.bool_)
+    is_deleted[reading.records.deleted] = True
+
+    def batches() -> Iterator[tuple[Numbers, pa.BinaryArray]]:
+        first = 0
+        for rows in reading.records.rows.batches():
+            records = np.arange(first, first + len(rows), dtype=np.int32)
+            is_live = ~is_deleted[records]
+            yield records[is_live], rows.column("description").filter(flag_array(is_live))
+            first += len(rows)
+
+    progress.on_stage(Stage("comparing articles"))
+    return citation_pairs(batches, reading.folder, reading.workers.results)
 
 
 def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
@@ -115,13 +141,14 @@ def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
 def _connected(joined: SharedEdges, same_work: Pair, work: Numbers, policy: Policy) -> tuple[SharedEdges, Numbers]:
     """The edges that connect records, and the number of the component of each record.
 
-    Where a component is too large, its unsure keys do not count; if it still is, only its URNs count.
+    Where a component is too large, citations of one article do not count; if it still is, nor do its unsure keys; and then only
+    its URNs count.
     """
     begins = first_records(work)
     if not policy.agree:
         joined = joined.upto(OTHER)
     component = components(len(work), joined.pairs(), same_work)
-    for level in (OTHER, SURE):
+    for level in (UNSURE, OTHER, SURE):
         is_large = np.bincount(component[begins], minlength=1) > policy.max_cluster
         if is_large.any():
             joined = joined.upto(level, is_large[component])

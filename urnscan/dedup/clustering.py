@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.compiled.arrow import bits, filtered, flag_array, number_array, numbers, text_array
+from urnscan.dedup.compare.citations import PLACES
 from urnscan.dedup.compare.unpacked_descriptions import SHOWN, unpacked
 from urnscan.dedup.join.component_batches import Bits
 from urnscan.dedup.join.components import Flags, Numbers, Pair, components
@@ -21,7 +22,7 @@ from urnscan.dedup.read.read_dumps import ReadDumps
 from urnscan.dedup.reread import Dump
 from urnscan.dedup.review.review_table import shown_digests
 from urnscan.dedup.write.copies import Places
-from urnscan.records.keys import always
+from urnscan.records.keys import DESCRIPTION, always
 from urnscan.tables.schemas import CLUSTERS, REVIEW
 from urnscan.tables.spill import Spilled
 
@@ -30,6 +31,10 @@ DECISIONS = ("alone", "kept", "removed", "apart")
 keys, but is the only one of its cluster.
 """
 _ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), REVIEW.field("part")])
+_PLACE_TEXTS = [
+    [f"{DESCRIPTION}:{place.name}" for at, place in enumerate(PLACES) if bits_ >> at & 1]
+    for bits_ in range(1 << len(PLACES))
+]
 _REASON_TEXTS = [
     " ".join(name for at, name in enumerate(REASONS) if bits_ >> at & 1) for bits_ in range(1 << len(REASONS))
 ]
@@ -93,6 +98,8 @@ class Clustering:
     """Bits of REASONS: why a record that shares a key is in another cluster."""
     joins: Flags
     """Whether a key of a record is also one of another record of its cluster; keys of all records in the order of ROWS."""
+    citation_places: npt.NDArray[np.uint8]
+    """For each record, bits of PLACES by which it was joined, where no key did."""
     descriptions: Spilled | None
     """SHOWN of the records that share a key, a batch for each of ROWS; None where descriptions are not compared."""
     counts: Mapping[str, Any]
@@ -129,7 +136,7 @@ class Clustering:
                 "member": _repeated(dump.member, len(rows)),
                 "urns": only_names(names, of="urn:"),
                 "other_keys": only_names(names, but=("urn:", *always())),
-                "joined_by": filtered(names, self.joins[edge : edge + len(names.values)]),
+                "joined_by": self._with_places(filtered(names, self.joins[edge : edge + len(names.values)]), span),
                 "cluster_rank": number_array(self.rank[span].astype(np.int64)),
                 "kept": flag_array(self.rank[span] == 1),
                 "decision": _named(self.decision[span].astype(np.int32), DECISIONS),
@@ -140,6 +147,15 @@ class Clustering:
             }
             yield dump, pa.RecordBatch.from_arrays([columns[name] for name in _ROWS.names], schema=_ROWS)
             edge += len(names.values)
+
+    def _with_places(self, names: pa.ListArray, span: slice) -> pa.ListArray:
+        """Names by which records of a batch were joined, and after them the places in which articles are."""
+        places = self.citation_places[span]
+        if not places.any():
+            return names
+        texts = [_PLACE_TEXTS[bits_] for bits_ in places.tolist()]
+        lists = [name + text for name, text in zip(names.to_pylist(), texts, strict=True)]
+        return pa.array(lists, names.type)
 
     def kept(self) -> Iterator[pa.RecordBatch]:
         """Cluster, names and digests of the records that are kept in place of others. Raises FatalError."""

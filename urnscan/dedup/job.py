@@ -65,6 +65,8 @@ class DedupReport:
     """Groups of records that name the same thing; a record that shares no URN is a cluster by itself."""
     duplicates: int = 0
     """Records that are not kept."""
+    described: int = 0
+    """Those of them that went by their description alone: no identifier joins them to what is kept."""
     cut: int = 0
     """URNs that were left out because they are longer than `max_length`."""
     trimmable: int = 0
@@ -78,7 +80,9 @@ class DedupReport:
     left_out: int | None = None
     """Occurrences of names that do not count, by `nid` and `not_nid`; None where all names do."""
     silent: Sequence[tuple[str, int, bool]] = ()
-    """Dumps without any URN: name, number of records, and whether only their own identifiers count."""
+    """Dumps in which no record has an identifier, and none is joined by its description: name, number of records, and whether
+    only their own identifiers count.
+    """
     unread: Sequence[tuple[str, str]] = ()
     """Dumps whose records contain others that are not read by their fields, with the names of these."""
     unknown: Sequence[str] = ()
@@ -122,9 +126,10 @@ class DedupReport:
         without = "without identifiers" if has_keys else "without URNs"
         without += "" if self.left_out is None else " that count"
         wrong = f" ({self.wrong:,} with a wrong check digit)" if self.wrong else ""
+        described = f" ({self.described:,} by description alone)" if self.described else ""
         return [
             *(counted(self.inputs, "dump"), counted(self.records, "record")),
-            *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate")),
+            *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate") + described),
             *([f"{self.apart:,} held apart"] if self.apart else []),
             *([counted(self.candidates, "candidate")] if self.candidates else []),
             *([f"{counted(self.carried, 'field')} carried"] if self.carried else []),
@@ -216,7 +221,7 @@ def run(
             raise FatalError("no input could be read")
         clustering = cluster_records(reading, policy, progress)
         stack.callback(clustering.close)
-        _count(report, reading)
+        _count(report, reading, clustering)
         vars(report).update(clustering.counts)
         report.left_out = reading.records.occurrences.left_out if options.leaves_out else None
         chosen = None if outputs.page is None else _report_clusters(clustering, reading)
@@ -309,7 +314,7 @@ def _copy(again: SecondReading, places: Iterator[Places], dumps: Dumps) -> None:
                 copy_without(buffer, places_of(dump.records, places), dump.format.separator, write)
 
 
-def _count(report: DedupReport, reading: ReadDumps) -> None:
+def _count(report: DedupReport, reading: ReadDumps, clustering: Clustering) -> None:
     dumps = reading.dumps
     report.inputs, report.empty = len(dumps), len(reading.empty)
     report.octets = sum(dump.octets for dump in dumps)
@@ -317,7 +322,12 @@ def _count(report: DedupReport, reading: ReadDumps) -> None:
     report.damaged = sum(dump.damaged for dump in dumps)
     report.without = sum(dump.without for dump in dumps)
     report.wrong, report.wrong_identifiers = sum(dump.wrong for dump in dumps), reading.records.wrong
-    report.silent = [(dump.name, dump.records, dump.own) for dump in dumps if 0 < dump.records == dump.without]
+    report.silent = [
+        (dump.name, dump.records, dump.own)
+        for dump in dumps
+        if 0 < dump.records == dump.without
+        and not clustering.citation_places[dump.first : dump.first + dump.records].any()
+    ]
     if not reading.any_urn:
         report.unread = [(dump.name, dump.unread) for dump in dumps if dump.unread]
         report.unknown = [dump.name for dump in dumps if dump.records and dump.format.has_fields and not dump.own]

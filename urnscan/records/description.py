@@ -77,6 +77,8 @@ class Description(NamedTuple):
     """Publisher, or printer."""
     dates: str | None = None
     """`open` if the thing still appears (`1985-`)."""
+    host: str | None = None
+    """Title of the journal, or of the book in which a chapter is, in full or abbreviated."""
 
 
 NOTHING = Description()
@@ -124,6 +126,16 @@ def described_fields(format_name: str) -> Table:
         for name in values.pop("field").split():
             by_field.setdefault(name, []).append(Row(order=order, field=name, **values))
     return MappingProxyType({name: tuple(rows) for name, rows in by_field.items()})
+
+
+@functools.cache
+def with_hosts() -> tuple[bytes, ...]:
+    """Beginnings of packed descriptions in the formats whose fields name the host of an article: the formats of citations."""
+    data = read_data(_FILE)
+    formats = [
+        name for name, rows in data.items() if isinstance(rows, list) and any(row["aspect"] == "host" for row in rows)
+    ]
+    return tuple(f"{name}{_BETWEEN}".encode() for name in formats)
 
 
 @functools.cache

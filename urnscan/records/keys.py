@@ -31,6 +31,8 @@ _LONGEST_FILLER = max(map(len, FILLERS))
 PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")
 # Kinds of identifiers in a cache: a dump may name any number of kinds.
 MOST_SCHEMES = 1 << 10
+DESCRIPTION = "description"
+"""Name and kind of the key that joins citations of one article, which share no identifier."""
 OCTETS = "octets"
 """Name of the key that all octets of a record make."""
 

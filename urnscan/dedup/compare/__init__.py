@@ -6,5 +6,7 @@ extents: pages and volumes of books.
 features: titles, numbers and kinds of records, prepared for comparison.
 authors: the family name in the name of an author.
 agreement: what contradicts in the descriptions of two records, as a table of rules.
+journals: titles of journals, in full and abbreviated.
+citations: descriptions of articles that are of one, though they share no identifier.
 unpacked_descriptions: descriptions of records, unpacked into columns.
 """

@@ -21,6 +21,7 @@ from urnscan.records.description import Description
 
 _SLIP = 0.03  # of 1: two letters in a title of seventy
 _FEW_PAGES = 2  # by which two libraries count one book differently
+_LEAST_OF_NAME = 3  # letters of a name that is the beginning of another one; Li is not Lina
 _ONE_NAME = 85  # similarity, to 100, of two spellings of a family name
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -166,8 +167,8 @@ def _of_languages(one: Features, other: Features) -> float | None:
     return float(not one.languages & other.languages) if one.languages and other.languages else None
 
 
-def _far_titles(one: Features, other: Features) -> float:
-    """Like `_of_titles`; 1 if they cannot be compared."""
+def far_titles(one: Features, other: Features) -> float:
+    """Distance of the titles from 0 to 1; 1 if they cannot be compared."""
     distance = _of_titles(one, other)
     return 1 if distance is None else distance
 
@@ -181,7 +182,8 @@ def _numbers(record: Features) -> frozenset[str]:
     return frozenset([*(value for _, value in record.part.designations), *record.in_title[1]])
 
 
-def _other_kinds(one: Features, other: Features) -> float:
+def other_kinds(one: Features, other: Features) -> float:
+    """1 if only one is a reply, a correction or the like, or each is something else."""
     return float(one.about != other.about)
 
 
@@ -194,12 +196,19 @@ def _other_years(one: Features, other: Features) -> float:
     return float(one.years.isdisjoint(other.years) and bool(one.years or other.years))
 
 
-def _other_authors(one: Features, other: Features) -> float | None:
+def other_authors(one: Features, other: Features) -> float | None:
     """1 if the family name of neither first author is in the name of the other one; None if a name is missing."""
     if not one.family or not other.family:
         return None
-    pairs = (*itertools.product(one.family, other.author), *itertools.product(other.family, one.author))
-    return float(not any(a.startswith(b) or b.startswith(a) or fuzz.ratio(a, b) >= _ONE_NAME for a, b in pairs))
+    names = one.author | one.family, other.author | other.family
+    pairs = (*itertools.product(one.family, names[1]), *itertools.product(other.family, names[0]))
+    return float(not any(_may_be_one_name(a, b) for a, b in pairs))
+
+
+def _may_be_one_name(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    is_beginning = len(shorter) >= _LEAST_OF_NAME and longer.startswith(shorter)
+    return one == other or is_beginning or fuzz.ratio(one, other) >= _ONE_NAME
 
 
 def _other_editions(one: Features, other: Features) -> float | None:
@@ -244,9 +253,9 @@ RULES = (
 )
 """The rules, in the order of their aspects."""
 SURE_RULES = (
-    Rule("title", "1 minus the similarity of the titles; a title is missing", _SLIP, _far_titles),
-    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _other_kinds),
-    Rule("author", "other family names of the first authors", 0, _other_authors),
+    Rule("title", "1 minus the similarity of the titles; a title is missing", _SLIP, far_titles),
+    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, other_kinds),
+    Rule("author", "other family names of the first authors", 0, other_authors),
     Rule("year", "other years, or only one has a year", 0, _other_years),
     Rule("edition", "other numbers in the edition, such as `1.4` and `1.5`", 0, _other_editions),
     Rule("part", "other numbers of the part or in the title, or only one has such", 0, _other_numbers),
@@ -289,7 +298,7 @@ def is_surely_same(one: Description, other: Description) -> bool:
 
 def have_other_authors(one: Description, other: Description) -> bool:
     """Whether two descriptions name other first authors."""
-    return bool(_other_authors(features(one), features(other)))
+    return bool(other_authors(features(one), features(other)))
 
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:

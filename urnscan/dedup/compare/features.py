@@ -378,7 +378,12 @@ def have_opposites(one: str, other: str) -> bool:
     if one == other:
         return False
     mine, others = set(one.split()), set(other.split())
-    return any(_are_opposite(a, b) for a in mine - others for b in others - mine)
+    return any(
+        # One title may have a hyphen: post-war, postwar.
+        _are_opposite(a, b) and (a not in other.replace(" ", "") if len(a) > len(b) else b not in one.replace(" ", ""))
+        for a in mine - others
+        for b in others - mine
+    )
 
 
 @functools.lru_cache(maxsize=1 << 14)

@@ -22,8 +22,14 @@ class Words(NamedTuple):
     numbers: Mapping[str, int]
     """Numbers by their words, but for the cardinal ones of 1."""
     ones: frozenset[str]
+    small: frozenset[str]
+    """Small words, such as articles."""
     uncounted: frozenset[str]
     """Small words, and numbers."""
+    linking: frozenset[str]
+    """Small words that are left out of abbreviated titles of journals."""
+    nobody: frozenset[str]
+    """Words in place of the name of an author who is not known."""
     editions: frozenset[str]
     edition: re.Pattern[str]
     """An edition with its number in a title; `editions` are its words."""
@@ -72,6 +78,9 @@ def known_words() -> Words:
         parts=frozenset([*data["parts"].split(), *_by_word(data["levels"])]),
         numbers=numbers,
         ones=ones,
+        small=frozenset(data["small"].split()),
+        linking=frozenset(data["linking"].split()),
+        nobody=frozenset(data["nobody"].split()),
         uncounted=frozenset([*data["small"].split(), *numbers, *ones]),
         editions=frozenset(editions),
         edition=re.compile(

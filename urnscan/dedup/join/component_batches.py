@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from urnscan.compiled.arrow import numbers
 from urnscan.dedup.compare.agreement import rules_of
-from urnscan.dedup.join.components import UNSURE, Levels, Numbers
+from urnscan.dedup.join.components import CITATION, OTHER, SURE, UNSURE, Levels, Numbers
 from urnscan.dedup.join.split_component import NO_TITLE, Identifiers, split
 from urnscan.records.description import NOTHING, Description, as_text, from_text
 
@@ -39,7 +39,7 @@ class ComponentBatch:
     """Component of each edge."""
     identifier: Numbers
     level: Levels
-    """Trust in the identifier of each edge: SURE, OTHER or UNSURE."""
+    """Trust in the identifier of each edge."""
     work: Numbers
     """Work of each edge. All works of a component have edges."""
     described: pa.Table
@@ -49,7 +49,7 @@ class ComponentBatch:
     never: Sequence[tuple[int, int]] = ()
     """Pairs of works of one component, in order, that are never joined."""
     single: pa.Table | None = None
-    """SINGLE of the works whose component has an UNSURE identifier."""
+    """SINGLE of the works whose component has an identifier that is UNSURE or CITATION."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,9 @@ def split_components(batch: ComponentBatch) -> BatchClusters:
     apart = components.alike_without_title() if "title" in batch.agree else []
     reasons = [NO_TITLE] * len(apart)
     for component in components.different():
-        unsure = component.shared(unsure=True) if component.is_unsure else ()
-        group, why = split(
-            component.described, component.shared(unsure=False), rules, unsure, component.never, component.single
-        )
+        sure = itertools.chain(component.shared(SURE), component.shared(OTHER))
+        unsure, citations = component.shared(UNSURE), component.shared(CITATION)
+        group, why = split(component.described, sure, rules, unsure, component.never, component.single, citations)
         for at, (mine, bits) in enumerate(zip(group, why, strict=True), component.begin):
             if mine != at - component.begin:
                 leads.append(component.begin + mine)
@@ -99,20 +98,18 @@ class _Component(NamedTuple):
     described: list[Description]
     edges: list[tuple[int, int, int]]
     """Identifier, level and place of each edge."""
-    is_unsure: bool
-    """Whether an identifier is UNSURE."""
     never: Sequence[tuple[int, int]]
     """Pairs of works, counted from the first one of the component, that are never joined."""
     single: Sequence[Identifiers]
-    """Identifiers of each work of which a thing has one; empty if no identifier is UNSURE."""
+    """Identifiers of each work of which a thing has one; empty if no identifier is UNSURE or CITATION."""
 
-    def shared(self, *, unsure: bool) -> Iterator[list[int]]:
-        """The works that share an identifier, for each UNSURE identifier or for each other identifier. Works are counted
-        from the first one of the component.
+    def shared(self, level: int) -> Iterator[list[int]]:
+        """The works that share an identifier, for each identifier of a level. Works are counted from the first one of the
+        component.
         """
         for _, group in itertools.groupby(self.edges, lambda edge: edge[0]):
             edges = list(group)
-            if (edges[0][1] == UNSURE) == unsure:
+            if edges[0][1] == level:
                 yield list(dict.fromkeys(place - self.begin for _, _, place in edges))
 
 
@@ -149,7 +146,7 @@ class _Components:
         begins = self._begins[:-1]
         is_alike = np.minimum.reduceat(self._code, begins) == np.maximum.reduceat(self._code, begins)
         self._is_unsure = np.zeros(len(begins), np.bool_)
-        self._is_unsure[number[level == UNSURE]] = True
+        self._is_unsure[number[level >= UNSURE]] = True
         is_alike[list(self._never)] = False
         self._is_alike = is_alike & ~self._is_unsure
         """Whether all works of a component have the same description, which cannot contradict itself."""
@@ -184,7 +181,7 @@ class _Components:
             never = self._never.get(number, ())
             places = range(begin, begins[number + 1]) if is_unsure[number] else ()
             single = [self._single.get(at, {}) for at in places]
-            yield _Component(begin, described, edges[start:end], is_unsure[number], never, single)
+            yield _Component(begin, described, edges[start:end], never, single)
             start = end
 
 

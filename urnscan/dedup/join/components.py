@@ -31,9 +31,10 @@ MOST = (1 << 31) - 1
 _SLICE = 1 << 20  # elements that are computed at a time
 _EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
 
-SURE, OTHER, UNSURE = range(3)
+SURE, OTHER, UNSURE, CITATION = range(4)
 """Trust in an identifier. SURE: it is a URN. OTHER: it is another key. UNSURE: it is a key that joins only records with the
-same title and part (`agreement.is_surely_same`).
+same title and part (`agreement.is_surely_same`). CITATION: it is none, but two records are citations of one article
+(`citation_pairs`).
 """
 
 Numbers = npt.NDArray[np.int32]
@@ -60,9 +61,20 @@ class SharedEdges:
     identifier: Numbers
     """Numbers of their identifiers, from 0."""
     level: Levels
-    """Trust in each identifier: SURE, OTHER or UNSURE."""
+    """Trust in each identifier."""
     common: Sequence[tuple[str, int]]
     """Identifiers in too many records, with the number of records; largest first."""
+
+    def with_pairs(self, pairs: Pair) -> SharedEdges:
+        """With pairs of CITATION, as if each pair of records shared an identifier. These edges have the number -1."""
+        count = len(pairs[0])
+        return SharedEdges(
+            np.append(self.edge, np.full(2 * count, -1, np.int32)),
+            np.append(self.record, np.stack(pairs, axis=1).ravel()),
+            np.append(self.identifier, np.repeat(np.arange(count, dtype=np.int32) + np.int32(len(self.level)), 2)),
+            np.append(self.level, np.full(count, CITATION, np.int8)),
+            self.common,
+        )
 
     def upto(self, level: int, records: Flags | None = None) -> SharedEdges:
         """Without the edges of identifiers above a level. If `records` are marked, all other records keep all of their edges."""
@@ -80,6 +92,19 @@ class SharedEdges:
         first = np.flatnonzero(is_first)
         others = np.diff(first, append=len(is_first)) - 1
         return np.repeat(self.record[first], others), self.record[~is_first]
+
+    def pairs_in(self, cluster: Numbers) -> Pair:
+        """Pairs of records of one cluster that share an identifier: each record with the first one of its cluster that has
+        the identifier.
+        """
+        order = np.lexsort((cluster[self.record], self.identifier))
+        record, identifier = self.record[order], self.identifier[order]
+        of_record = cluster[record]
+        is_first = np.append(True, (identifier[1:] != identifier[:-1]) | (of_record[1:] != of_record[:-1]))[
+            : len(record)
+        ]
+        first = np.flatnonzero(is_first)
+        return np.repeat(record[first], np.diff(first, append=len(is_first)) - 1), record[~is_first]
 
     def joins(self, cluster: Numbers, edges: int) -> Flags:
         """Mark the edges whose identifier is also in another record of the same cluster. `edges`: number of all edges."""

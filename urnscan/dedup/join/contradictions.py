@@ -56,7 +56,7 @@ class ComponentSplitter:
         self._is_shared = (sizes > 1) & (sizes <= max_cluster)
         self._is_large = sizes > max_cluster
         self._is_unsure = np.zeros(len(sizes), np.bool_)
-        self._is_unsure[component[joined.record[joined.level[joined.identifier] == UNSURE]]] = True
+        self._is_unsure[component[joined.record[joined.level[joined.identifier] >= UNSURE]]] = True
         self._is_unsure &= self._is_shared
         self._joined = joined
         self._described = SpilledParts(DESCRIBED, _PARTS, _IN_MEMORY, folder)

@@ -47,13 +47,15 @@ def split(
     unsure: Iterable[Sequence[int]] = (),
     never: Iterable[tuple[int, int]] = (),
     single: Sequence[Identifiers] = (),
+    citations: Iterable[Sequence[int]] = (),
 ) -> tuple[list[int], list[int]]:
     """Split a component into clusters.
 
     `described` has the description of each record; `shared` has, for each identifier, the records that share it; `unsure`
     has those that share an unsure key, which joins only records that are surely the same; `never` has pairs of records,
-    in order, that are never joined; `single` has the identifiers of each record of which a thing has one. An unsure key
-    brings no records into one cluster that have other ones of a kind, or other authors.
+    in order, that are never joined; `single` has the identifiers of each record of which a thing has one; `citations` has
+    pairs of records that are citations of one article. An unsure key or a citation brings no records into one cluster that
+    have other identifiers of a kind, or other authors.
     Returns for each record the number of a record of its cluster, the same for all of a cluster, and its reasons.
     """
     count = len(described)
@@ -65,14 +67,14 @@ def split(
     for one, other in aspects:
         against[one] |= 1 << other
         against[other] |= 1 << one
-    unsure = list(unsure)
-    if not aspects and not unsure:
+    unsure, citations = list(unsure), list(citations)
+    if not aspects and not unsure and not citations:
         return [0] * count, _untitled([0] * count, described, rules)
     weights: dict[tuple[int, int], int] = defaultdict(int)  # identifiers that two records share
     for records in shared:
         for pair in itertools.combinations(sorted(records), 2):
             weights[pair] += 1
-    unsure_weights: dict[tuple[int, int], int] = defaultdict(int)  # of pairs that share only unsure keys
+    unsure_weights: dict[tuple[int, int], int] = defaultdict(int)  # of pairs that share no sure key
     apart: set[tuple[int, int]] = set()  # such pairs that are not surely the same
     single = single or [{}] * count
     for records in unsure:
@@ -84,6 +86,9 @@ def split(
                 unsure_weights[pair] += 1
             elif pair not in aspects:
                 apart.add(pair)
+    for one, other in map(sorted, citations):
+        if (one, other) not in weights and not _differ(single[one], single[other]):
+            unsure_weights[one, other] += 1
     group = list(range(count))
     _join_strongest_first(group, weights, compared, aspects, against)
     if unsure_weights:

@@ -1,0 +1,278 @@
+"""Articles as citations describe them: whether two descriptions are of one article, though the records share no identifier.
+
+Title, first author and year are not enough: both articles must also be in one place (`PLACES`). What contradicts in
+`agreement` contradicts here, too.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from urnscan.dedup.compare.agreement import RULES, Rule, compare_features, far_titles, other_authors, other_kinds
+from urnscan.dedup.compare.authors import family_part
+from urnscan.dedup.compare.features import DIGITS, Features, features, words
+from urnscan.dedup.compare.journals import are_one_journal
+from urnscan.dedup.compare.known_words import known_words
+from urnscan.dedup.compare.parts import differ, numbers_in
+from urnscan.records.description import Description, axes
+
+_START = re.compile(r"([a-z]{0,4})[.\s]?([0-9]{1,9})")
+_PAGE_WORDS = re.compile(r"\b(?:pp?|pages?|seiten?|art(?:icles?|ikel)?|no|nr|id|numbers?)\b[.:\s]*")
+_SAME_WHOLE = 97  # similarity, to 100, of whole titles where no page tells two articles apart
+_TELLING = 3  # least words of a title that hardly two articles of an author have
+_LONG = 25  # letters of a title that may stand for a page
+_VERY_LONG = 50  # letters of one that may stand for the year, too
+_LAST_YEAR = 9999
+_OF_TITLE, _OF_PAGE, _OF_FAMILY = 24, 8, 3  # letters in the name of a block
+
+
+class Start(NamedTuple):
+    """The first page of an article, or its number: `101`, `S12`, `e123`."""
+
+    letters: str
+    number: int
+
+
+class Citation(NamedTuple):
+    """The description of an article, made ready to be compared."""
+
+    features: Features
+    title: str
+    """The whole title in words, with what databases add to it."""
+    host: str
+    """Title of the journal or book; empty if it is not known."""
+    start: Start | None
+    has_author: bool
+
+
+@functools.cache
+def _no_articles() -> frozenset[str]:
+    """Words about the format of what is no article."""
+    is_other = {"content": frozenset(["text"]), "extent": frozenset(["contribution"]), "whole": frozenset[str]()}
+    return frozenset(word for word, axis in axes().items() if axis in is_other and word not in is_other[axis])
+
+
+def is_article(description: Description) -> bool:
+    """Whether a description is of an article, a paper or a chapter: it says so, or has a host and a first page."""
+    formats = (description.format or "").split()
+    if not description.title or not _no_articles().isdisjoint(formats):
+        return False
+    return "contribution" in formats or bool(description.host and description.pages)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def citation(description: Description) -> Citation:
+    """Make the description of an article ready to be compared."""
+    of_description = features(description)
+    return Citation(
+        features=of_description,
+        title=words(description.title or ""),
+        host=description.host or "",
+        start=start_of(description.pages or ""),
+        has_author=bool(of_description.family - known_words().nobody),
+    )
+
+
+def start_of(pages: str) -> Start | None:
+    """The first page of all forms of pages; None if it has no digits.
+
+    >>> [tuple(start_of(pages)) for pages in ("101-10", "pp. 101--110", "e123", "12S-14S", "Art. No. A161")]
+    [('', 101), ('', 101), ('e', 123), ('', 12), ('a', 161)]
+    """
+    match = _START.search(_PAGE_WORDS.sub("", pages.lower()))
+    return Start(match[1], int(match[2])) if match else None
+
+
+def blocks(description: Description) -> tuple[str, str, str]:
+    """Names of blocks of articles: two articles are compared only if they have one in common. An empty name is none.
+
+    They are: first page and beginning of the title; first page, volume and family name; and the beginning of the title.
+    """
+    title = words(description.title or "").split()
+    small = known_words().small
+    letters = "".join(title[next((at for at, word in enumerate(title) if word not in small and len(word) > 1), 0) :])
+    start, volume = start_of(description.pages or ""), DIGITS.search(description.part or "")
+    family = max(words(family_part(description.author or "")).split(), key=len, default="")
+    return (
+        f"{start.number} {letters[:_OF_PAGE]}" if start else "",
+        f"{start.number} {volume[0]} {family[:_OF_FAMILY]}" if start and volume else "",
+        letters[:_OF_TITLE] if len(letters) >= _OF_TITLE else "",
+    )
+
+
+# --- what must be the same ---------------------------------------------------------------------------------------------
+
+
+def _other_numbers(one: Features, other: Features) -> float:
+    """0 if both titles have the same numbers. If only one has a subtitle, the numbers in it do not count."""
+    if not one.title or not other.title:
+        return 1
+    forms = [(one.title.full[0], other.title.full[0])]
+    if bool(one.title.subtitle) != bool(other.title.subtitle):
+        forms.append((one.title.proper[0], other.title.proper[0]))
+    return float(not any(_have_same_numbers(mine, others) for mine, others in forms))
+
+
+def _have_same_numbers(one: str, other: str) -> bool:
+    """Whether two titles have the same numbers, also within words (`CO2`), with or without spaces: `10(6)`, `106`."""
+    if one.replace(" ", "") == other.replace(" ", ""):  # U.S., US
+        return True
+    digits = ["".join(DIGITS.findall(title)) for title in (one, other)]
+    in_words = [numbers_in(" ".join(word for word in title.split() if not word.isdigit())) for title in (one, other)]
+    if digits[0] == digits[1] and in_words[0] == in_words[1]:
+        return True
+    # The same number may be written as a word: `two`, `2`. Then no number is within a word.
+    return numbers_in(one) == numbers_in(other) and all(
+        word.isdigit() for title in (one, other) for word in title.split() if DIGITS.search(word)
+    )
+
+
+def _years_between(one: Features, other: Features) -> float:
+    """Years between the nearest two; very many if only one has a year."""
+    if not one.years and not other.years:
+        return 0
+    return min((abs(a - b) for a in one.years for b in other.years), default=_LAST_YEAR)
+
+
+CITATION_RULES = (
+    Rule("title", "1 minus the similarity of the titles; a title is missing", 0.1, far_titles),
+    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, other_kinds),
+    Rule("title", "other numbers in the titles, or only one has such", 0, _other_numbers),
+    Rule("author", "other family names of the first authors", 0, other_authors),
+    Rule("year", "years between the nearest two; only one has a year", 1, _years_between),
+)
+"""Rules for articles that share no identifier: more than that they do not contradict each other, and are in one place."""
+
+
+# --- the place ---------------------------------------------------------------------------------------------------------
+
+
+def _have_one_start(one: Start | None, other: Start | None) -> bool | None:
+    """Whether two articles begin on the same page; None if that is not known.
+
+    Letters before the number are not in all databases. Page 1 is that of an article which has no place in an issue yet.
+    """
+    if one is None or other is None:
+        return None
+    if one.number != other.number:
+        return None if 1 in (one.number, other.number) else False
+    return not (one.letters and other.letters) or one.letters == other.letters
+
+
+class _Pair(NamedTuple):
+    """Two articles, and what is the same in their places; None: it is not known."""
+
+    one: Citation
+    other: Citation
+    start: bool | None
+    volume: bool | None
+    journal: bool | None
+    issue: bool | None
+
+    @property
+    def has_authors(self) -> bool:
+        return self.one.has_author and self.other.has_author
+
+    @property
+    def has_same_year(self) -> bool:
+        years, others = self.one.features.years, self.other.features.years
+        return not years.isdisjoint(others) or not (years or others)
+
+    @property
+    def may_begin_anywhere(self) -> bool:
+        """Whether nothing tells the page: an article begins on page 1 before it has its place in an issue."""
+        return self.start is None or (self.one.start is not None and self.one.start.number == 1)
+
+    @property
+    def may_be_one_journal(self) -> bool:
+        """Whether they are in one journal, or in issues of one number if a journal is missing."""
+        return self.issue is True if self.journal is None else self.journal
+
+    @property
+    def has_telling_title(self) -> bool:
+        """Whether the titles are no `Editorial`, and have several words."""
+        titles = (self.one.title, self.other.title)
+        return all(len(title.split()) >= _TELLING and not known_words().general.fullmatch(title) for title in titles)
+
+    def has_whole_title(self, letters: int) -> bool:
+        """Whether the whole titles are the same, and have so many letters."""
+        is_long = min(len(self.one.title), len(self.other.title)) >= letters
+        return is_long and self.has_telling_title and fuzz.ratio(self.one.title, self.other.title) >= _SAME_WHOLE
+
+
+def _on_first_page(pair: _Pair) -> bool:
+    one, other = pair.one.start, pair.other.start
+    if not pair.start or one is None or other is None:
+        return False
+    if not pair.has_authors:
+        return bool(pair.volume and pair.journal) and pair.has_whole_title(_LONG)
+    if one.number == 1 or not pair.has_telling_title:
+        return bool(pair.volume) and pair.may_be_one_journal
+    if not pair.has_same_year:
+        # An article number stays from version to version: CD001234 of Cochrane.
+        is_number = max(len(one.letters), len(other.letters)) > 1
+        return bool(pair.volume) and pair.journal is not False and not is_number
+    return bool(pair.volume) or pair.journal is not False
+
+
+def _in_volume(pair: _Pair) -> bool:
+    if not (pair.may_begin_anywhere and pair.volume and pair.may_be_one_journal and pair.has_authors):
+        return False
+    return pair.issue is not False and pair.has_whole_title(0 if pair.issue else _LONG)
+
+
+def _in_journal(pair: _Pair) -> bool:
+    if not (pair.may_begin_anywhere and pair.volume is None and pair.journal and pair.has_authors):
+        return False
+    return pair.issue is not False and pair.has_whole_title(_LONG if pair.has_same_year else _VERY_LONG)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the table: what two articles that are one have in common beside title, author and year."""
+
+    name: str
+    """The name of the key that joins them: `description:first-page`."""
+    compared: str
+    """What must be the same, for people."""
+    is_shared: Callable[[_Pair], bool]
+
+
+PLACES = (
+    Place("first-page", "first page; with a short title, or on page 1, also volume and journal", _on_first_page),
+    Place("volume", "journal, volume and whole title, where a page is missing", _in_volume),
+    Place("journal", "journal, year and whole title, where page and volume are missing", _in_journal),
+)
+"""The places in which articles may be, the surest first."""
+
+
+def shared_place(one: Citation, other: Citation) -> int | None:
+    """The number in PLACES of the place by which two descriptions are of one article; None if they are not.
+
+    The order of the two does not matter.
+    """
+    mine, others = one.features, other.features
+    start = _have_one_start(one.start, other.start)
+    if start is False or any((rule.distance(mine, others) or 0) > rule.most for rule in CITATION_RULES):
+        return None
+    if compare_features(mine, others, RULES).against:
+        return None
+    pair = _Pair(
+        one,
+        other,
+        start,
+        volume=_is_same(differ(mine.part, others.part)),
+        journal=are_one_journal(one.host, other.host) if one.host and other.host else None,
+        issue=not mine.issue.isdisjoint(others.issue) if mine.issue and others.issue else None,
+    )
+    return next((number for number, place in enumerate(PLACES) if place.is_shared(pair)), None)
+
+
+def _is_same(distance: float | None) -> bool | None:
+    return None if distance is None else not distance
