@@ -90,6 +90,7 @@ def test_one_article(changes, place):
         ({"author": "Li, Xiaoming"}, {"author": "Li X"}, True),
         ({"author": "Li, Xiaoming"}, {"author": "Chen, Lina"}, False),
         ({"author": "Sørensen, Åse"}, {"author": "Sorensen A"}, True),
+        ({"author": "Bjørk, Å."}, {"author": "Bjork A"}, True),
         ({"author": "García-Pérez, J."}, {"author": "Garcia Perez J"}, True),
         ({"author": "van der Berg, J."}, {"author": "Berg JV"}, True),
         ({"author": "Anonymous"}, {"author": None}, True),

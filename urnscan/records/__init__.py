@@ -32,6 +32,7 @@ tagged: lines with tags.
 citations: references in such lines: RIS, PubMed, Ovid, EndNote, Web of Science.
 marc_lines: MARC in such lines: MarcEdit, yaz-marcdump, Aleph.
 bibtex: BibTeX.
+latex: commands of LaTeX in titles and names, for BibTeX.
 lines: any text, line by line.
 identifiers: native identifiers -> URNs.
 doi_spellings: DOI as programs write them -> plain DOI.

@@ -16,6 +16,7 @@ from urnscan.records import description
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_value
 from urnscan.records.format import Format
+from urnscan.records.latex import without_commands
 from urnscan.records.record import Cut, Record, RecordReader
 
 _SPACE = rb"[ \t\r\n]{0,99}+"
@@ -150,17 +151,20 @@ class BibtexRecords(RecordReader):
             if self.fields is None and not self.described:
                 return Record(offset, octets, name, texts)
         values = [
-            (field.decode().lower(), _value(value))
+            (field.decode().lower(), value)
             for field, value in _FIELD.findall(octets if simple else _without_deep_braces(octets), start)
             if field.lower() in self.field_names or field.lower() in self.described_octets
         ]
-        values.append(("@", kind.decode().lower()))
-        kinds = {field: text.lower() for field, text in reversed(values)}
+        texts_of = [*((field, _value(value)) for field, value in values), ("@", kind.decode().lower())]
+        kinds = {field: text.lower() for field, text in reversed(texts_of)}
         own: list[Own] = []
         statements: list[Statement] = []
-        for field, text in values:
+        for (field, text), (_, value) in zip(texts_of, [*values, ("", b"")], strict=True):
             own += of_value(text, (self.fields or {}).get(field, ()), kinds)
-            statements += description.of_text(text, self.described.get(field, ()))
+            if rows := self.described.get(field, ()):
+                # In an identifier, a tilde is no accent.
+                shown = _value(without_commands(value)) if b"\\" in value else text
+                statements += description.of_text(shown, rows)
         return Record(offset, octets, name, texts, own, description.pack(self.described_by, statements))
 
 

@@ -47,15 +47,18 @@ _SPELLINGS = frozenset(["ck", "ij", "iy", "sz", "vw", "fv", "gj", "ae e", "oe e"
 _ALIKE = 65  # similarity, to 100, of two spellings of a word
 
 
-class _WithoutAccents(dict[int, int | None]):
+class _WithoutAccents(dict[int, int | str | None]):
     """A table for `str.translate` that leaves out combining characters; it grows by the characters that it is asked for."""
 
-    def __missing__(self, character: int) -> int | None:
+    def __missing__(self, character: int) -> int | str | None:
         kept = self[character] = None if unicodedata.combining(chr(character)) else character
         return kept
 
 
-_WITHOUT_ACCENTS = _WithoutAccents()
+# Letters with a stroke do not decompose.
+_WITHOUT_ACCENTS = _WithoutAccents(
+    {ord(letter): plain for letter, plain in zip("øØłŁđĐıæÆœŒ", "o O l L d D i ae AE oe OE".split(), strict=True)}
+)
 
 
 class Title(NamedTuple):
