@@ -2,6 +2,7 @@
 
 import string
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -169,9 +170,9 @@ def test_articles_alone(changes, expected):
     assert is_article(ARTICLE._replace(**changes)) is expected
 
 
-@pytest.mark.parametrize("pages", ["", "xii-xx", "N.PAG-N.PAG"])
+@pytest.mark.parametrize("pages", ["", "xii-xx", "N.PAG-N.PAG", "viii + 38", "24 pp.", "72p.-72p.-", "xii, 230 S."])
 def test_no_page(pages):
-    """Roman pages and placeholders are not compared."""
+    """Roman pages, placeholders and numbers of all pages are no first page."""
     assert start_of(pages) is None
 
 
@@ -313,4 +314,4 @@ def test_large_blocks(tmp_path, monkeypatch, count):
 
 def test_no_records(tmp_path):
     """Nothing in, nothing out."""
-    assert not any(map(len, citation_pairs(list, lambda: tmp_path)))
+    assert not any(map(len, citation_pairs(list, np.empty(0, np.int32), lambda: tmp_path)))

@@ -34,8 +34,8 @@ def test_each_stage_comes_to_its_end(tmp_path, format_):
         report = run([str(path)], Options(), Policy(keep=("newest",)), wanted, progress)
     assert [stage.name for stage, _ in told] == [
         "reading",
-        "comparing articles",
         "joining",
+        "comparing articles",
         "reading descriptions",
         "comparing",
         "choosing",
@@ -45,7 +45,7 @@ def test_each_stage_comes_to_its_end(tmp_path, format_):
         "reading examples",
         "copying",
     ]
-    assert [stage.unit for stage, _ in told] == ["B", "B", ROWS, ROWS, ROWS, ROWS, ROWS, "B", ROWS, "B", "B"]
+    assert [stage.unit for stage, _ in told] == ["B", ROWS, "B", ROWS, ROWS, ROWS, ROWS, "B", ROWS, "B", "B"]
     stages = {stage.name: (stage.total, done) for stage, done in told}
     for name in ("comparing articles", "reading examples", "looking for candidates"):
         assert stages.pop(name)[0] is None

@@ -46,7 +46,6 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     descriptions. The caller closes the result. Raises FatalError.
     """
     check_sources(policy.keep, reading.dumps)
-    citations = _citation_pairs(reading, policy, progress)
     progress.on_stage(
         Stage("joining", sum(edges.count for edges in (reading.records.edges, reading.records.id_edges) if edges), ROWS)
     )
@@ -54,6 +53,10 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         policy.most_in_class(reading.records.count), progress.on_progress, reading.workers.results
     )
     work, same_work = _works(reading, progress)
+    citations = NO_PAIRS
+    if DESCRIPTION in policy.keys and policy.agree:
+        by_sure_keys = components(reading.records.count, all_joined.upto(OTHER).pairs(), same_work)
+        citations = _citation_pairs(reading, by_sure_keys, progress)
     # The edges are joined: their memory is for the arrays of the next steps now.
     pa.default_memory_pool().release_unused()
     joined, component = _connected(all_joined.with_pairs((citations.first, citations.other)), same_work, work, policy)
@@ -105,10 +108,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     return clustering
 
 
-def _citation_pairs(reading: ReadDumps, policy: Policy, progress: Progress) -> CitationPairs:
-    """Pairs of records that are citations of one article; none if these do not join records. Raises FatalError."""
-    if DESCRIPTION not in policy.keys or not policy.agree:
-        return NO_PAIRS
+def _citation_pairs(reading: ReadDumps, component: Numbers, progress: Progress) -> CitationPairs:
+    """Pairs of records of two components that are citations of one article. Raises FatalError."""
     is_deleted = np.zeros(reading.records.count, np.bool_)
     is_deleted[reading.records.deleted] = True
 
@@ -121,7 +122,7 @@ def _citation_pairs(reading: ReadDumps, policy: Policy, progress: Progress) -> C
             first += len(rows)
 
     progress.on_stage(Stage("comparing articles"))
-    return citation_pairs(batches, reading.folder, reading.workers.results)
+    return citation_pairs(batches, component, reading.folder, reading.workers.results)
 
 
 def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:

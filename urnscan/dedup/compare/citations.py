@@ -23,6 +23,7 @@ from urnscan.dedup.compare.parts import differ, numbers_in
 from urnscan.records.description import Description, axes
 
 _START = re.compile(r"([a-z]{0,4})[.\s]?([0-9]{1,9})")
+_EXTENT = re.compile(r"[0-9]\s*(?:pp?|pages?|seiten)\b|[0-9]\s+s\b|\+\s*[0-9]")  # 230 p., viii + 38
 _PAGE_WORDS = re.compile(r"\b(?:pp?|pages?|seiten?|art(?:icles?|ikel)?|no|nr|id|numbers?)\b[.:\s]*")
 _SAME_WHOLE = 97  # similarity, to 100, of whole titles where no page tells two articles apart
 _TELLING = 3  # least words of a title that hardly two articles of an author have
@@ -80,12 +81,13 @@ def citation(description: Description) -> Citation:
 
 
 def start_of(pages: str) -> Start | None:
-    """The first page of all forms of pages; None if it has no digits.
+    """The first page of all forms of pages; None if it has no digits, or is the number of all pages.
 
     >>> [tuple(start_of(pages)) for pages in ("101-10", "pp. 101--110", "e123", "12S-14S", "Art. No. A161")]
     [('', 101), ('', 101), ('e', 123), ('', 12), ('a', 161)]
     """
-    match = _START.search(_PAGE_WORDS.sub("", pages.lower()))
+    text = pages.lower()
+    match = None if _EXTENT.search(text) else _START.search(_PAGE_WORDS.sub("", text))
     return Start(match[1], int(match[2])) if match else None
 
 

@@ -30,9 +30,15 @@ _IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
 _NEAR = 20  # articles after an article, in the order of titles, with which it is compared
 _KINDS = 3  # of blocks
 _MEMBERS = pa.schema(
-    [("block", pa.int64()), ("record", pa.int32()), ("description", pa.binary())],
+    [
+        *((name, pa.int64()) for name in ("block", "page", "volume")),
+        *((name, pa.int32()) for name in ("record", "component")),
+        ("description", pa.binary()),
+    ]
 )
-"""Records in blocks: hash of the block, number of the record, and its packed description."""
+"""Records in blocks: hash of the block, and those of the blocks of earlier kinds that the record is in, or 0; numbers of the
+record and of its component; its packed description.
+"""
 
 Batch = tuple[Numbers, pa.BinaryArray]
 """Numbers of records, and their packed descriptions."""
@@ -66,25 +72,31 @@ NO_PAIRS = CitationPairs(_NOTHING, _NOTHING, _NOTHING.astype(np.int8))
 
 
 def citation_pairs(
-    batches: Callable[[], Iterable[Batch]], folder: Callable[[], Path], results: Results = map
+    batches: Callable[[], Iterable[Batch]], component: Numbers, folder: Callable[[], Path], results: Results = map
 ) -> CitationPairs:
     """Find the pairs among records.
 
-    `batches` gives the numbers of records, and their packed descriptions; it is called twice. `folder` gives the folder
-    for what is spilled. `results` calls functions, perhaps in processes. Raises FatalError.
+    `batches` gives the numbers of records, and their packed descriptions; it is called three times. `component`: for each record, the
+    number of the component that keys connect; within it nothing is compared. `folder` gives the folder for what is spilled.
+    `results` calls functions, perhaps in processes. Raises FatalError.
     """
+    records = [numbers_of for numbers_of, _ in _citations(batches())]
+    if not records:
+        return NO_PAIRS
     of_batches = [*results(_blocks, (packed for _, packed in _citations(batches())))]
-    shared = [
-        _shared(np.concatenate([np.empty(0, np.int64), *(of[:, kind] for of in of_batches)])) for kind in range(_KINDS)
-    ]
+    of_all = np.concatenate(of_batches)
+    shared = [_shared(of_kind, component[np.concatenate(records)]) for of_kind in of_all.T]
     parts = SpilledParts(_MEMBERS, _PARTS, _IN_MEMORY, folder)
     try:
-        for (records, packed), of_batch in zip(_citations(batches()), of_batches, strict=True):
-            for kind in range(_KINDS):
-                which = np.flatnonzero(np.isin(of_batch[:, kind], shared[kind]))
-                block = of_batch[which, kind]
-                columns = [number_array(block), number_array(records[which]), packed.take(number_array(which))]
-                parts.add((block % _PARTS).astype(np.int32), pa.RecordBatch.from_arrays(columns, schema=_MEMBERS))
+        for (numbers_of, packed), of_batch in zip(_citations(batches()), of_batches, strict=True):
+            for kind, of_kind in enumerate(of_batch.T):
+                which = np.flatnonzero(np.isin(of_kind, shared[kind]))
+                block = of_kind[which]
+                earlier = [of_batch[which, at] if at < kind else np.zeros(len(which), np.int64) for at in (0, 1)]
+                record = numbers_of[which]
+                arrays = [number_array(values) for values in (block, *earlier, record, component[record])]
+                rows = pa.RecordBatch.from_arrays([*arrays, packed.take(number_array(which))], schema=_MEMBERS)
+                parts.add((block % _PARTS).astype(np.int32), rows)
         pairs = [*results(_pairs, filter(len, map(parts.take, range(_PARTS))))]
     finally:
         parts.close()
@@ -105,9 +117,12 @@ def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
             yield records[is_citation], packed.filter(flag_array(is_citation))
 
 
-def _shared(block: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The blocks of more than one record."""
-    known, counts = np.unique(block, return_counts=True)
+def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.int64]:
+    """The blocks of records of more than one component."""
+    order = np.lexsort((component, block))
+    block, component = block[order], component[order]
+    is_other = np.append(True, (block[1:] != block[:-1]) | (component[1:] != component[:-1]))
+    known, counts = np.unique(block[is_other], return_counts=True)
     shared: npt.NDArray[np.int64] = known[(counts > 1) & (known != 0)]
     return shared
 
@@ -129,6 +144,9 @@ class _Member(NamedTuple):
 
     title: str
     record: int
+    component: int
+    earlier: tuple[int, int]
+    """Hashes of its blocks of earlier kinds, or 0."""
     citation: Citation
 
 
@@ -136,16 +154,24 @@ def _pairs(members: pa.Table) -> npt.NDArray[np.int32]:
     """The pairs in the blocks of a part: numbers of the records, the lesser first, and of their place."""
     order = np.argsort(numbers(members.column("block").combine_chunks()), kind="stable")
     columns = (column.to_pylist() for column in members.take(number_array(order)).columns)
-    pairs: set[tuple[int, int, int]] = set()
+    pairs: list[tuple[int, int, int]] = []
     for _, block in itertools.groupby(zip(*columns, strict=True), lambda row: row[0]):
-        articles = [(record, citation(description_of(octets))) for _, record, octets in block]
-        pairs.update(_pairs_of(sorted(_Member(article.title, record, article) for record, article in articles)))
-    return np.array(sorted(pairs), np.int32).reshape(-1, 3)
+        articles = []
+        for _, page, volume, record, component, packed in block:
+            of_record = citation(description_of(packed))
+            articles.append(_Member(of_record.title, record, component, (page, volume), of_record))
+        pairs += _pairs_of(sorted(articles, key=lambda article: article[:2]))
+    return np.array(pairs, np.int32).reshape(-1, 3)
 
 
 def _pairs_of(block: list[_Member]) -> Iterator[tuple[int, int, int]]:
     for at, one in enumerate(block):
         for other in block[at + 1 : at + 1 + _NEAR]:
+            # A pair is compared in the first block that it shares.
+            if one.component == other.component or any(
+                a and a == b for a, b in zip(one.earlier, other.earlier, strict=True)
+            ):
+                continue
             place = shared_place(one.citation, other.citation)
             if place is not None:
                 yield min(one.record, other.record), max(one.record, other.record), place
