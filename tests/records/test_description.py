@@ -201,7 +201,7 @@ class TestMarc:
         (
             "ris",
             b"TY  - CHAP\nTI  - Inks\nT2  - Tides\nPY  - 2026/03//\nET  - 2\nVL  - 4\nSP  - 97\nEP  - 108\nER  - \n",
-            Description("Inks", "2026", "2", "4", "contribution", "97-"),
+            Description("Inks", "2026", "2", "4", "contribution", "97-", host="Tides"),
         ),
         (
             "pubmed",
@@ -231,12 +231,12 @@ class TestMarc:
         (
             "enw",
             b"%0 Electronic Book\n%T Inks\n%B Series\n%D 2026\n%7 2nd\n%V 4\n",
-            Description("Inks", "2026", "2nd", "4", "online book"),
+            Description("Inks", "2026", "2nd", "4", "online book", host="Series"),
         ),
         (
             "ciw",
             b"FN X\nVR 1.0\nPT J\nTI Inks and\n   tides\nSO Lamps\nPY 2026\nVL 4\nBP 97\nER\n",
-            Description("Inks and tides", "2026", part="4", format="contribution", pages="97-"),
+            Description("Inks and tides", "2026", part="4", format="contribution", pages="97-", host="Lamps"),
         ),
         (
             "bibtex",

@@ -53,10 +53,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         policy.most_in_class(reading.records.count), progress.on_progress, reading.workers.results
     )
     work, same_work = _works(reading, progress)
-    citations = NO_PAIRS
-    if DESCRIPTION in policy.keys and policy.agree:
-        by_sure_keys = components(reading.records.count, all_joined.upto(OTHER).pairs(), same_work)
-        citations = _citation_pairs(reading, by_sure_keys, progress)
+    citations = _citation_pairs(reading, all_joined, same_work, policy, progress)
     # The edges are joined: their memory is for the arrays of the next steps now.
     pa.default_memory_pool().release_unused()
     joined, component = _connected(all_joined.with_pairs((citations.first, citations.other)), same_work, work, policy)
@@ -82,8 +79,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         if decisions is not None:
             decisions.check(rank)
         by_keys = components(reading.records.count, all_joined.pairs_in(cluster), same_work)
-        is_apart = reasons > 0 if decisions is None else (reasons > 0) | decisions.are(APART)
-        decision = _decision(cluster, rank, is_apart)
+        decision = _decision(cluster, rank, reasons > 0 if decisions is None else (reasons > 0) | decisions.are(APART))
         clustering = Clustering(
             records=records,
             cluster=cluster,
@@ -108,8 +104,15 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     return clustering
 
 
-def _citation_pairs(reading: ReadDumps, component: Numbers, progress: Progress) -> CitationPairs:
-    """Pairs of records of two components that are citations of one article. Raises FatalError."""
+def _citation_pairs(
+    reading: ReadDumps, joined: SharedEdges, same_work: Pair, policy: Policy, progress: Progress
+) -> CitationPairs:
+    """Pairs of records that are citations of one article, and that no sure keys connect; none if these do not join records.
+    Raises FatalError.
+    """
+    if DESCRIPTION not in policy.keys or not policy.agree:
+        return NO_PAIRS
+    component = components(reading.records.count, joined.upto(OTHER).pairs(), same_work)
     is_deleted = np.zeros(reading.records.count, np.bool_)
     is_deleted[reading.records.deleted] = True
 

@@ -78,7 +78,7 @@ def _of_parts(one: Features, other: Features) -> float | None:
 def _are_one_article(one: Features, other: Features) -> bool:
     """Whether two articles have the same title, year and first page."""
     has_page = bool(one.page) and one.page == other.page
-    return has_page and not one.years.isdisjoint(other.years) and _far_titles(one, other) <= _SLIP
+    return has_page and not one.years.isdisjoint(other.years) and far_titles(one, other) <= _SLIP
 
 
 def _of_extras(one: Features, other: Features) -> float | None:
