@@ -93,7 +93,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
                 "common": all_joined.common,
                 "clusters": int(cluster.max(initial=0)),
                 "duplicates": int(np.count_nonzero(rank > 1)),
-                "described": int(by_keys.max(initial=0) - cluster.max(initial=0)),
+                "described": citations.joined_alone(cluster, by_keys),
                 "apart": int(np.count_nonzero(decision == DECISIONS.index("apart"))),
                 "untitled": len(np.unique(cluster[reasons & np.uint16(NO_TITLE) > 0])),
                 "refused": [] if decisions is None else decisions.refused,

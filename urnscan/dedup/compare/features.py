@@ -56,9 +56,7 @@ class _WithoutAccents(dict[int, int | str | None]):
 
 
 # Letters with a stroke do not decompose.
-_WITHOUT_ACCENTS = _WithoutAccents(
-    {ord(letter): plain for letter, plain in zip("øØłŁđĐıæÆœŒ", "o O l L d D i ae AE oe OE".split(), strict=True)}
-)
+_WITHOUT_ACCENTS = _WithoutAccents(zip(map(ord, "øØłŁđĐıæÆœŒ"), "o O l L d D i ae AE oe OE".split(), strict=True))
 
 
 class Title(NamedTuple):

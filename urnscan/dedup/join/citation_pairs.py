@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers
 from urnscan.dedup.compare.citations import Citation, blocks, citation, is_article, shared_place
-from urnscan.dedup.join.components import Numbers, Results
+from urnscan.dedup.join.components import Numbers, Results, components
 from urnscan.dedup.read.batches import digest_of
 from urnscan.records.description import with_hosts
 from urnscan.records.record import description_of
@@ -65,6 +65,13 @@ class CitationPairs(NamedTuple):
         for records in (self.first, self.other):
             np.bitwise_or.at(places, records[is_joined], bit)
         return places
+
+    def joined_alone(self, cluster: Numbers, by_keys: Numbers) -> int:
+        """Number of records that are joined by this alone: by so many are there fewer clusters."""
+        is_joined = cluster[self.first] == cluster[self.other]
+        pairs = by_keys[self.first[is_joined]] - 1, by_keys[self.other[is_joined]] - 1
+        before = int(by_keys.max(initial=0))
+        return before - int(components(before, pairs).max(initial=0))
 
 
 _NOTHING = np.empty(0, np.int32)
