@@ -14,11 +14,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from urnscan.errors import SourceError, SourceNote
+from urnscan.formats.archives import by_libarchive
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Reading
 from urnscan.formats.unfold import open_documents
 from urnscan.formats.unread import PACKED
 from urnscan.stores.input import Input
+
+
+@pytest.fixture(autouse=True)
+def without_libarchive(monkeypatch):
+    """What it would read is told (what it reads is in test_by_libarchive.py)."""
+    monkeypatch.setattr(by_libarchive, "missing", lambda: "install it")
+
+
+def remedy_of(packed):
+    return f"install it; or {packed.remedy}" if packed.formats or packed.filter_ else packed.remedy
 
 
 @pytest.fixture
@@ -170,7 +181,7 @@ def test_every_packed_form_is_told(opened, sign, rest, within):
     """Exit status 0 means that no octet was left out (promises.md): under any name, and inside other forms."""
     packed, magic = sign
     octets = bytes(packed.at) + magic + b"\0" + rest
-    said = f"{packed.name} is not read: {packed.remedy}"
+    said = f"{packed.name} is not read: {remedy_of(packed)}"
     if within == "gzip":
         assert opened("x", gzip.compress(octets)) == [f"raised: x: {said}"]
     elif within == "zip":
@@ -193,7 +204,7 @@ def test_a_file_that_is_only_named_like_a_packed_form_is_told(opened, packed, su
         assert first.endswith("does not begin like one: scanned as it is, so text may be missing")
         assert len(others) == 1
     else:
-        assert (first, others) == (f"raised: X{suffix.upper()}: {packed.name} is not read: {packed.remedy}", [])
+        assert (first, others) == (f"raised: X{suffix.upper()}: {packed.name} is not read: {remedy_of(packed)}", [])
     assert opened(f"x{suffix}", b"urn:a:b in a text") == [(None, b"urn:a:b in a text")]
 
 
@@ -217,7 +228,7 @@ def test_a_text_that_begins_like_a_packed_form_is_text(opened, sign, before, tex
         ("x", b"070701" + b"0" * 104 + b"a\0urn:a:b", "note: ", "a cpio archive"),
         ("x", b"070707" + b"0" * 70 + b"a\0urn:a:b", "note: ", "a cpio archive"),
         ("x", b"\xc7\x71" + bytes(24) + b"a\0urn:a:b", "note: ", "a cpio archive"),
-        ("x", b"!<thin>\n//          ", "note: ", "an ar archive"),
+        ("x", b"!<thin>\n//          ", "note: ", "a thin ar archive"),
         ("x", bytes(32768) + b"\x01CD001 urn:a:b", "note: ", "an ISO image"),
         ("x.iso", b"\x33\xed" + bytes(32766) + b"\x01CD001 urn:a:b", "note: ", "an ISO image"),
         ("x", b"begin 644 a.txt\n'=7)N.F$Z8@  \n`\nend\n", "", "what uuencode wrote"),
@@ -290,7 +301,7 @@ def test_an_ar_archive_is_scanned_as_it_is(opened):
     """It compresses nothing: what is in it is found, but not what is packed in that."""
     octets = b"!<arch>\na/              0           0     0     100644  8         `\nurn:a:b\n"
     note, found = opened("x", octets)
-    assert note == "note: x: an ar archive is scanned as it is; unpack it first if its members are packed themselves"
+    assert note == "note: x: an ar archive is scanned as it is; install it, if its members are packed themselves"
     assert found == (None, octets)
 
 

@@ -20,7 +20,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "stores": ("display errors", "fsspec lxml numpy pyarrow"),
     "formats": (
         "extensions errors compiled framing stores",
-        "brotli isal lz4 msgspec numpy pyarrow pypdfium2 zstandard",
+        "brotli isal libarchive lz4 msgspec numpy pyarrow pypdfium2 zstandard",
     ),
     "inputs": ("errors compiled stores formats", "numpy pyarrow"),
     "scanner": ("display errors compiled urn", "numpy regex"),

@@ -20,7 +20,7 @@ from urnscan.formats.compression import codecs
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
 from urnscan.formats.documents import mail, marc_text, pdf
-from urnscan.formats.protocol import ANY, Form, scan_as_it_is
+from urnscan.formats.protocol import ANY, Archive, Form, scan_as_it_is
 from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite, text_fields
 from urnscan.stores.reader import Reader
 
@@ -35,9 +35,9 @@ class Registry:
         """`text_forms` are asked last: text is in one of them only where the user names a field."""
         forms = tuple(forms)
         named = tuple(
-            replace(
-                form, recognise=form.recognise_named, open=_misnamed(form.name) if form.needs_beginning else form.open
-            )
+            Archive(name=form.name, open=_misnamed(form.name), recognise=form.recognise_named, suffixes=form.suffixes)
+            if form.needs_beginning
+            else replace(form, recognise=form.recognise_named)
             for form in forms
             if form.recognise_named is not None
         )

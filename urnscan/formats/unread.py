@@ -1,4 +1,4 @@
-"""Forms that are recognised and not read: one line says how to unpack or convert them, and the exit status that they are left out.
+"""Forms that only libarchive reads, or nothing: where they are not read, one line says what to do, and the exit status that they are left out.
 
 The rows of `PACKED` are those forms of the lists of `file` (magic/Magdir: archive, compress, filesystems) and of libarchive
 that people still have, and that pack or encrypt text: a scan of their octets would find nothing, and say nothing.
@@ -7,16 +7,20 @@ that people still have, and that pack or encrypt text: a scan of their octets wo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from urnscan.errors import SourceError, SourceNote
+from urnscan.formats.archives import by_libarchive
+from urnscan.formats.contents import Document, Member
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import has_control, is_binary
-from urnscan.formats.protocol import ANY, Archive, Recognise, looks_binary, never, scan_as_it_is
+from urnscan.formats.protocol import ANY, Archive, Compression, Recognise, looks_binary, never, scan_as_it_is
 from urnscan.stores.reader import Reader, begins
 
 _UNPACK, _DECRYPT = "unpack it first", "decrypt it first"
+_IF_PACKED = ", if its members are packed themselves"
 _NEAR = 8  # octets that are waited for in any case
 _RECIPE = "docs/howto/engines.md shows how to scan it with {}"
 
@@ -34,6 +38,10 @@ class Packed:
     at: int = 0
     """Octets before the sign."""
     remedy: str = _UNPACK
+    formats: tuple[str, ...] = ()
+    """Formats of libarchive that read it, as an archive."""
+    filter_: str = ""
+    """The filter of libarchive that reads it, as a compression."""
     is_text: bool = False
     """Whether such a file may be text in its first octets, so that the sign alone decides."""
 
@@ -51,19 +59,36 @@ class Packed:
 
     def refuse(self, _: Reader, layer: Layer) -> NoReturn:
         """Raise the error that says what it is."""
-        raise SourceError(layer.name, f"{self.name} is not read: {self.remedy}")
+        remedy = f"{by_libarchive.missing()}; or {self.remedy}" if self.formats or self.filter_ else self.remedy
+        raise SourceError(layer.name, f"{self.name} is not read: {remedy}")
+
+    def open_archive(self, reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
+        """Its members, if something reads it. Raises SourceError."""
+        if not self.formats or by_libarchive.missing():
+            self.refuse(reader, layer)
+        return by_libarchive.open_archive(reader, layer, self.formats)
+
+    def open_compressed(self, reader: Reader, layer: Layer) -> Reader:
+        """Its text. Raises SourceError where nothing reads it."""
+        if by_libarchive.missing():
+            self.refuse(reader, layer)
+        return by_libarchive.open_compressed(reader, layer, self.filter_)
 
     @property
-    def form(self) -> Archive:
+    def form(self) -> Archive | Compression:
         """The form in the registry."""
-        return Archive(
-            name=self.name,
-            open=self.refuse,
-            recognise=self.recognise if self.signs else never,
-            begins=ANY if self.at else bytes({sign[0] for sign in self.signs}),
-            suffixes=self.suffixes,
-            recognise_named=looks_binary if self.suffixes else None,
-            needs_beginning=bool(self.signs),
+        known: dict[str, Any] = {
+            "name": self.name,
+            "recognise": self.recognise if self.signs else never,
+            "begins": ANY if self.at else bytes({sign[0] for sign in self.signs}),
+            "suffixes": self.suffixes,
+            "recognise_named": looks_binary if self.suffixes else None,
+            "needs_beginning": bool(self.signs),
+        }
+        return (
+            Compression(open=self.open_compressed, **known)
+            if self.filter_
+            else Archive(open=self.open_archive, **known)
         )
 
 
@@ -71,13 +96,15 @@ _LHA = tuple(b"-%b-" % kind for kind in b"lh0 lh1 lh4 lh5 lh6 lh7 lhd lhx lz4 lz
 
 PACKED = (
     # Archives.
-    Packed("a 7z archive", (b"7z\xbc\xaf\x27\x1c",), (".7z",)),
-    Packed("a RAR archive", (b"Rar!\x1a\x07", b"RE~^"), (".rar",)),
-    Packed("a cabinet", (b"MSCF\0\0\0\0", b"ISc("), (".cab",)),
-    Packed("an LHA archive", _LHA, (".lha", ".lzh"), at=2),
+    Packed("a 7z archive", (b"7z\xbc\xaf\x27\x1c",), (".7z",), formats=("7zip",)),
+    Packed("a RAR archive", (b"Rar!\x1a\x07",), (".rar",), formats=("rar", "rar5")),
+    Packed("a RAR archive before 1.5", (b"RE~^",)),
+    Packed("a cabinet", (b"MSCF\0\0\0\0",), (".cab",), formats=("cab",)),
+    Packed("a cabinet of InstallShield", (b"ISc(",)),
+    Packed("an LHA archive", _LHA, (".lha", ".lzh"), at=2, formats=("lha",)),
     Packed("an ARJ archive", (b"\x60\xea",), (".arj",)),
-    Packed("an XAR archive", (b"xar!",), (".xar",)),
-    Packed("an RPM package", (b"\xed\xab\xee\xdb",), (".rpm",)),
+    Packed("an XAR archive", (b"xar!",), (".xar",), formats=("xar",)),
+    Packed("an RPM package", (b"\xed\xab\xee\xdb",), (".rpm",), filter_="rpm"),
     Packed("an ACE archive", (b"**ACE**",), (".ace",), at=7),
     Packed("a ZOO archive", (b"\xdc\xa7\xc4\xfd",), (".zoo",), at=20),
     Packed("a StuffIt archive", (b"SIT!", b"StuffIt"), (".sit", ".sitx")),
@@ -97,7 +124,7 @@ PACKED = (
     Packed("a QCOW disk image", (b"QFI\xfb",), (".qcow", ".qcow2")),
     Packed("a VMware disk image", (b"KDMV",), (".vmdk",)),
     # Compressions.
-    Packed("an lzip file", (b"LZIP",), (".lz",)),
+    Packed("an lzip file", (b"LZIP",), (".lz",), filter_="lzip"),
     Packed("an lzop file", (b"\x89LZO\0\r\n\x1a\n",), (".lzo",)),
     Packed("an lrzip file", (b"LRZI",), (".lrz",)),
     Packed("an rzip file", (b"RZIP",), (".rz",)),
@@ -111,7 +138,7 @@ PACKED = (
     Packed("an LZ4 file of the legacy format", (b"\x02\x21\x4c\x18", b"\x03\x21\x4c\x18")),
     Packed("a Zstandard file of a version before 0.8", tuple(b"%c\xb5\x2f\xfd" % version for version in range(0x22, 0x28))),
     Packed("a zlib stream", (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"), (".zz", ".zlib")),
-    Packed("what compress wrote", tuple(b"\x1f\x9d%c" % (block | bits) for block in (0, 0x80) for bits in range(9, 17)), (".z",)),
+    Packed("what compress wrote", tuple(b"\x1f\x9d%c" % (block | bits) for block in (0, 0x80) for bits in range(9, 17)), (".z",), filter_="compress"),
     Packed("what pack, freeze or compact wrote", (b"\x1f\x1e", b"\x1f\x9e", b"\x1f\x9f", b"\x1f\xa0", b"\x1f\xa1", b"\x1f\xff", b"\xff\x1f")),
     Packed("what COMPRESS.EXE wrote", (b"SZDD\x88\xf0\x27\x33", b"KWAJ\x88\xf0\x27\xd1")),
     # Books and collections of pages.
@@ -177,19 +204,40 @@ def _as_it_is(name: str, recognise: Recognise, begins_with: bytes, kind: type[So
     return Archive(name=name, open=scan_as_it_is(kind, f"{name} {reason}"), recognise=recognise, begins=begins_with)
 
 
-_UNPACK_MEMBERS = "is scanned as it is; unpack it first if its members are packed themselves"
+def _stored(
+    name: str,
+    recognise: Recognise,
+    begins_with: bytes,
+    *formats: str,
+    kind: type[SourceError] = SourceNote,
+    lost: str = "",
+) -> Archive:
+    """An archive that keeps its members as they are: libarchive reads them, or its octets are scanned; `lost` says what that misses."""
+
+    def open_(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
+        missing = by_libarchive.missing() if formats else _UNPACK
+        if missing:
+            return scan_as_it_is(kind, f"{name} is scanned as it is{lost}; {missing}{_IF_PACKED * (not lost)}")(
+                reader, layer
+            )
+        return by_libarchive.open_archive(reader, layer, formats)
+
+    return Archive(name=name, open=open_, recognise=recognise, begins=begins_with)
+
 
 FORMS = (
-    _as_it_is(
+    _stored(
         "a Debian package",
         _by_sign(b"!<arch>\ndebian-binary"),
         b"!",
-        SourceError,
-        "is scanned as it is, and what is packed in it is not read: unpack it first (dpkg-deb -x)",
+        "ar",
+        kind=SourceError,
+        lost=", and what is packed in it is not read",
     ),
-    _as_it_is("an ar archive", _by_sign(b"!<arch>\n", b"!<thin>\n"), b"!", SourceNote, _UNPACK_MEMBERS),
-    _as_it_is("a cpio archive", _is_cpio, b"0\xc7\x71", SourceNote, _UNPACK_MEMBERS),
-    _as_it_is("an ISO image", _is_iso, ANY, SourceNote, _UNPACK_MEMBERS),
+    _stored("a thin ar archive", _by_sign(b"!<thin>\n"), b"!"),
+    _stored("an ar archive", _by_sign(b"!<arch>\n"), b"!", "ar"),
+    _stored("a cpio archive", _is_cpio, b"0\xc7\x71", "cpio"),
+    _stored("an ISO image", _is_iso, ANY, "iso9660"),
     _as_it_is(
         "what uuencode wrote",
         _is_uuencoded,
