@@ -656,7 +656,9 @@ class TestSummary:
         assert urnscan("a", "-o", "a.parquet").err.splitlines()[1:] == [f"urnscan: {said}"]
         metadata = pq.read_metadata(urnscan.folder / "a.parquet").metadata[b"urnscan"]
         assert json.loads(metadata)["counts"]["components_in_names"] == 4
-        assert len(urnscan("a", "--syntax", "rfc8141").err.splitlines()) == 1
+        _, hint = urnscan("a", "--syntax", "rfc8141").err.splitlines()
+        assert hint.startswith("urnscan: 3 occurrences are cut before signs that no URN may hold there, ")
+        assert len(urnscan("a", "--syntax", "rfc8141", "--rejects", "r.parquet").err.splitlines()) == 1
         _, hint = urnscan("dedup", "a", "--record", "line", "--syntax", "rfc2141", "-o", "b.parquet").err.splitlines()
         assert hint == f"urnscan: {said}"
 

@@ -138,12 +138,12 @@ def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], fai
     say(", ".join([*parts, f"{seconds:.1f} s", *more]) + names)
 
 
-def say_hints(counts: Readings, untrimmed: int | None = None) -> None:
+def say_hints(counts: Readings, untrimmed: int | None = None, *, has_rejects: bool = False) -> None:
     """Print how many occurrences other options would change, a line for each that would change some.
 
-    `untrimmed` is the number of classes that fit their namespaces only after trimming.
+    `untrimmed` and `has_rejects` are those of `hints`.
     """
-    for line in hints(counts, lambda name, value: f"--{name} {value}".rstrip(), untrimmed):
+    for line in hints(counts, lambda name, value: f"--{name} {value}".rstrip(), untrimmed, has_rejects=has_rejects):
         say(line)
 
 
@@ -192,4 +192,4 @@ def summarise(report: Report, written: Sequence[str], kept: int = 0) -> None:
     if kept:
         parts.append(f"{counted(kept, 'octet')} from an earlier run")
     say_counts(parts, report.seconds, written, count_of(report.failures), count_of(report.notes))
-    say_hints(report, report.untrimmed)
+    say_hints(report, report.untrimmed, has_rejects=report.rejects is not None)

@@ -149,17 +149,20 @@ class Readings(Protocol):
     cut_short: int
 
 
-def hints(counts: Readings, option: Callable[[str, str], str], untrimmed: int | None = None) -> list[str]:
+def hints(
+    counts: Readings, option: Callable[[str, str], str], untrimmed: int | None = None, *, has_rejects: bool = False
+) -> list[str]:
     """A sentence for each option that would change occurrences. `option` writes a name and a value as the user gives them.
 
-    `untrimmed` is the number of classes that fit their namespaces only after trimming.
+    `untrimmed` is the number of classes that fit their namespaces only after trimming; `has_rejects` says whether the run
+    lists rejects.
     """
     rfc8141 = option("syntax", "rfc8141")
     sentences = (
         trimming(counts.trimmable, option("trim", ""), untrimmed),
         components(counts.components_in_names, rfc8141),
         longer(counts.longer_in_rfc8141, rfc8141),
-        cut_short(counts.cut_short),
+        cut_short(0 if has_rejects else counts.cut_short),
     )
     return [sentence for sentence in sentences if sentence]
 

@@ -141,7 +141,7 @@ class OtherReadings(NamedTuple):
         """The numbers of these matches."""
         stops = matches.stop[matches.cut_short]
         is_2141 = grammar.syntax.tail == TAIL_NONE
-        longer = int(np.isin(stops, (TILDE, AMPERSAND)).sum()) if is_2141 else 0
+        longer = int(np.count_nonzero((stops == TILDE) | (stops == AMPERSAND))) if is_2141 else 0
         punctuation = int(np.count_nonzero(matches.punctuation))
         return cls(punctuation, components_in_names(matches, grammar), longer, len(stops) - longer)
 
