@@ -55,7 +55,7 @@ class Result(NamedTuple):
     @property
     def summary(self) -> str:
         """The one summary line."""
-        (line,) = [line for line in self.err.splitlines() if is_summary(line) and "; --" not in line]
+        (line,) = [line for line in self.err.splitlines() if is_summary(line) and " --" not in line]
         return line
 
 

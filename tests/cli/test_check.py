@@ -60,7 +60,7 @@ class TestPlaces:
             start = text.index(b"urn:a:b", start)
             passage = passages.find(Wanted("s", None, start, number, "urn:a:b", 7, None))
             assert passage is not None
-            assert passage.column == len(line) + 1
+            assert passage.place_in_line == len(line) + 1
             start += 1
 
 

@@ -87,5 +87,5 @@ class FaultSearch:
 
     def _add(self, passages: Passages, row: Mapping[str, Any], code: str, message: str) -> None:
         passage = passages.find(Wanted(*map(row.__getitem__, Wanted._fields)))
-        column = None if passage is None else passage.column
+        column = None if passage is None else passage.place_in_line
         self._take(Fault(row["source"], row["member"], row["line"], column, row["text"], code, message))

@@ -52,7 +52,7 @@ class Passage(NamedTuple):
     before: str
     text: str
     after: str
-    column: int
+    place_in_line: int
     """Characters of its line up to the first one of the occurrence, so at least 1."""
 
 
