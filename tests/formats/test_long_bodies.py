@@ -37,10 +37,10 @@ def test_the_parser_alone_says_the_same(lines, ends):
         patch.setattr(long_bodies, "_KEPT", 60)
         patch.setattr(long_bodies, "_LONG", 5)
         try:
-            message = long_bodies.parse(BytesParser(), octets)
+            message = long_bodies.parse(BytesParser(mime._Part), octets)
         except ValueError:
             return
-    assert mime._parts(message, "") == mime._parts(BytesParser().parsebytes(octets), "")
+    assert mime._parts(message, "") == mime._parts(BytesParser(mime._Part).parsebytes(octets), "")
 
 
 def test_long_bodies_are_cut_out():
