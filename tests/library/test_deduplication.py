@@ -23,7 +23,7 @@ from urnscan.records.format_registry import FORMATS as KNOWN
 from urnscan.stores.input import Input
 
 NAMES = {"unimarc": "marc", "marc-in-json": "json", "oai-pmh": "oai", "nquads": "ntriples", "tsv": "csv"}
-XML = ("marcxml", "mods", "dc", "oai-pmh", "onix", "pubmed", "endnote")
+XML = ("marcxml", "pica-xml", "mods", "dc", "oai-pmh", "onix", "pubmed", "endnote")
 every_format = pytest.mark.parametrize("format_", FORMATS)
 
 

@@ -24,11 +24,13 @@ from urnscan.records.identifiers import as_text
 
 WORKS = 40
 PLACEHOLDERS = {"urn:isbn:9780000000002", "urn:uuid:00000000-0000-0000-0000-000000000000"}
-XML = ("marcxml", "mods", "dc", "oai-pmh", "onix", "pubmed", "endnote")
+XML = ("marcxml", "pica-xml", "mods", "dc", "oai-pmh", "onix", "pubmed", "endnote")
 RECORD = {"marcxml": "record", "mods": "mods", "dc": "dc", "oai-pmh": "record", "onix": "Product"} | {
     "pubmed": "PubmedArticle",
     "endnote": "record",
+    "pica-xml": "record",
 }
+PICA_OWN = {"004A": "isbn", "004U": "urn", "004V": "doi", "005A": "issn", "017C": ""}
 both = pytest.mark.parametrize("fields", [False, True])
 each = pytest.mark.parametrize("format_name", FORMATS)
 
@@ -110,7 +112,18 @@ def xml(format_name):
         schemes = {"isbn": "isbn", "electronic-resource-num": "doi", "url": ""}
         return [("".join(node.itertext()), schemes[node.tag]) for node in record.iter(*schemes)]
 
-    own_of = {"mods": mods, "dc": dc, "oai-pmh": dc, "onix": onix, "pubmed": pubmed, "endnote": endnote}
+    def pica_xml(record):
+        return [(field[0].text, PICA_OWN[field.get("tag")]) for field in record if field.get("tag") in PICA_OWN]
+
+    own_of = {
+        "pica-xml": pica_xml,
+        "mods": mods,
+        "dc": dc,
+        "oai-pmh": dc,
+        "onix": onix,
+        "pubmed": pubmed,
+        "endnote": endnote,
+    }
     return read
 
 
@@ -140,8 +153,6 @@ def of_object(said):
 
 
 def pica(sign, field_end, record_end):
-    own = {"004A": "isbn", "004U": "urn", "004V": "doi", "005A": "issn", "017C": ""}
-
     def read(octets):
         for record in octets.decode().replace("\r\n", "\n").strip("\n").split(record_end):
             values, owned = [], []
@@ -150,7 +161,7 @@ def pica(sign, field_end, record_end):
                 parts = re.findall(f"{re.escape(sign)}([0-9A-Za-z])((?:[^{sign}]|{re.escape(sign * 2)})*)", rest)
                 texts = [text.replace(sign * 2, sign) for _, text in parts]
                 values += texts
-                owned += [(texts[0], own[tag])] if tag in own else []
+                owned += [(texts[0], PICA_OWN[tag])] if tag in PICA_OWN else []
             yield values, owned
 
     return read

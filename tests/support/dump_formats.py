@@ -461,6 +461,15 @@ def _pica_plain(rng: random.Random, entries: Sequence[Entry]) -> Written:
     return Written(records, between=end.encode())
 
 
+def _pica_xml_record(entry: Entry) -> Element:
+    fields = []
+    for name, value in _pica_fields(entry):
+        tag, _, occurrence = name.partition("/")
+        parts = [Element("subfield", part[1:], {"code": part[0]}) for part in value.split("\x1f")[1:]]
+        fields.append(Element("datafield", parts, {"tag": tag} | ({"occurrence": occurrence} if occurrence else {})))
+    return Element("record", fields)
+
+
 # --- references ------------------------------------------------------------------------------------------------------
 
 
@@ -608,6 +617,7 @@ _TELLING = frozenset({"isbn", "issn", "doi", "uuid"})
 _BOOK = frozenset({"isbn", "doi"})
 _SLIM, _MODS = "http://www.loc.gov/MARC21/slim", "http://www.loc.gov/mods/v3"
 _OAI, _ONIX = "http://www.openarchives.org/OAI/2.0/", "http://ns.editeur.org/onix/3.0/reference"
+_PICA = "info:srw/schema/5/picaXML-v1.0"
 
 
 WRITERS: Mapping[str, Writer] = {
@@ -673,6 +683,10 @@ WRITERS: Mapping[str, Writer] = {
     "json": Writer(suffix=".json", native=_TELLING, write=_json_array),
     "pica": Writer(suffix=".dat", write=_pica),
     "pica-plain": Writer(suffix=".pp", write=_pica_plain),
+    "pica-xml": Writer(
+        suffix=".xml",
+        write=partial(_xml, _pica_xml_record, f'<collection xmlns="{_PICA}">', "</collection>"),
+    ),
     "ris": Writer(suffix=".ris", native=_BOOK, write=_ris),
     "nbib": Writer(
         suffix=".nbib",
