@@ -54,6 +54,24 @@ class TestReadTogether:
             path.write_bytes(octets)
         assert read(*paths) == [b"one", b"", ..., "Grüße".encode()]
 
+    def test_most_texts_are_read(self, tmp_path):
+        """A text is doubtful by a whole sign of a form: first letters and digits alone would doubt most of them."""
+        contents = [
+            b"2026-11-27 urn:x-y:1",
+            b"12345",
+            b"Grey lamps",
+            b"PDF",
+            b'{"a": 1}',
+            b'"a","b"',
+            b"ID,urn",
+            b"=a",
+            b"F",
+        ]
+        paths = [tmp_path / f"{number}-u" for number in range(len(contents))]
+        for path, octets in zip(paths, contents, strict=True):
+            path.write_bytes(octets)
+        assert read(*paths) == contents
+
     def test_what_is_none(self, tmp_path):
         """Folders, files that are gone, files that nobody may read."""
         (tmp_path / "a").write_bytes(b"a")
@@ -99,7 +117,12 @@ class TestReadTogether:
 
 SUFFIXES = ["", ".txt", ".JSON", ".é", ".ZIP", *sorted(FORMS.suffixes)]
 HEADS = [b"", b"\0", b"a\0b\0c\0d\0e\0f\0g\0", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe", b"x" * 5000 + b"\0"]
-HEADS += [bytes([octet]) + tail for octet in sorted(FORMS.begins) for tail in (b"", b"1234")]
+HEADS += [
+    b"".join(place[-1:] for place in sign)[:cut] + tail
+    for sign in FORMS.signs
+    for cut in (None, -1)
+    for tail in (b"", b"1234")
+]
 NAMED = st.builds("{}{}".format, st.text("aZ.é\udcff", min_size=1, max_size=3), st.sampled_from(SUFFIXES))
 CONTENTS = st.builds(
     lambda head, rest: head + rest, st.sampled_from(HEADS), st.binary(max_size=30) | st.just(b"urn:x-y:z")

@@ -22,7 +22,19 @@ Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
 ANY = bytes(range(256))
 """Every octet."""
 
+Sign: TypeAlias = tuple[bytes, ...]
+"""A beginning of a file: for each of its places the octets that may stand there."""
+
 _Opened = TypeVar("_Opened")
+
+
+def exactly(*beginnings: bytes) -> tuple[Sign, ...]:
+    """The signs of files that begin with just these octets.
+
+    >>> exactly(b"BZ", b"P")
+    ((b'B', b'Z'), (b'P',))
+    """
+    return tuple(tuple(octets[at : at + 1] for at in range(len(octets))) for octets in beginnings)
 
 
 def never(_head: bytes, _layer: Layer) -> bool:
@@ -45,8 +57,8 @@ class Form(Generic[_Opened]):
     """Gives the content of a file; the caller closes the reader."""
     recognise: Recognise = never
     """The rule by the first octets, asked of every file."""
-    begins: bytes = ANY
-    """The octets with which such a file can begin: `recognise` is asked of no other file."""
+    signs: tuple[Sign, ...] = ()
+    """How such a file can begin; without any, as it likes. `recognise` says yes to no other file: small ones are not shown to it."""
     suffixes: tuple[str, ...] = ()
     """Suffixes of the names of such files, lower case."""
     recognise_named: Recognise | None = None

@@ -20,7 +20,7 @@ from urnscan.formats.compression import codecs
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
 from urnscan.formats.documents import mail, marc_text, pdf
-from urnscan.formats.protocol import ANY, Archive, Form, scan_as_it_is
+from urnscan.formats.protocol import ANY, Archive, Form, never, scan_as_it_is
 from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite, text_fields
 from urnscan.stores.reader import Reader
 
@@ -43,12 +43,14 @@ class Registry:
         )
         self._named, self._text_forms = named, tuple(text_forms)
         self._suffixes = tuple(suffix for form in named for suffix in form.suffixes)
-        self._by_first = [tuple(form for form in forms if octet in form.begins) for octet in ANY]
+        asked = (form for form in forms if form.recognise is not never)
+        firsts = [(form, b"".join(sign[0] for sign in form.signs) or ANY) for form in asked]
+        self._by_first = [tuple(form for form, first in firsts if octet in first) for octet in ANY]
         self._unnamed = [(*by_octet, *self._text_forms) for by_octet in self._by_first]
         self.suffixes = frozenset(self._suffixes)
         """Suffixes by which a form is recognised."""
-        self.begins = frozenset(octet for form in forms if form.begins != ANY for octet in form.begins)
-        """First octets of forms that are recognised by them."""
+        self.signs = tuple(sign for form in forms for sign in form.signs)
+        """Beginnings of files by which a form may be recognised."""
 
     def is_named(self, name: str) -> bool:
         """Whether a name ends in a suffix by which a form is recognised."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -91,16 +92,32 @@ class Doubts(NamedTuple):
     """Signs that a file may not be plain text. A NUL at its beginning is one in any case, and a name that is not ASCII."""
 
     begins: npt.NDArray[np.bool_]
-    """For each octet, whether a text that begins with it may not be plain."""
+    """For each octet, whether a sign begins with it."""
+    signs: npt.NDArray[np.bool_]
+    """Beginnings of texts, end to end: for each place of them a row that says of each octet whether it may stand there."""
+    sign_ends: Integers
+    """The end of each sign."""
     suffixes: Octets
     """Suffixes of names, lower case, end to end."""
     ends: Integers
     """The end of each suffix."""
 
+    @classmethod
+    def of(cls, signs: Sequence[Sequence[bytes]], suffixes: Sequence[bytes]) -> Doubts:
+        """`signs`: for each place of a beginning the octets that may stand there."""
+        places = [octets for sign in signs for octets in sign]
+        may_stand = np.zeros((len(places), 256), np.bool_)
+        numbers = np.repeat(np.arange(len(places)), [len(octets) for octets in places])
+        may_stand[numbers, np.frombuffer(b"".join(places), np.uint8)] = True
+        sign_ends = np.cumsum([len(sign) for sign in signs])
+        begins = np.logical_or.reduce(may_stand[[0, *sign_ends[:-1]]])
+        octets, ends = np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes])
+        return cls(begins, may_stand, sign_ends, octets, ends)
+
     def of_texts(self, octets: Octets, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each text in these octets, whether it may not be plain text, by its first octets."""
+        """For each text in these octets, whether it may not be plain text, by its beginning."""
         are_doubtful = np.zeros(len(starts), np.bool_)
-        _find_doubtful(octets, starts, ends, self.begins, are_doubtful)
+        _find_doubtful(octets, starts, ends, self, are_doubtful)
         return are_doubtful
 
     def of_names(self, names: Names) -> npt.NDArray[np.bool_]:
@@ -162,7 +179,7 @@ def _read_files(
         if got != 0:
             return i, True
         path = paths[begin : ends[i] - 1]
-        are_doubtful[i] = end > filled and (_may_be_more(text[filled:end], doubts.begins) or _is_telling(path, doubts))
+        are_doubtful[i] = end > filled and (_may_be_more(text[filled:end], doubts) or _is_telling(path, doubts))
         lengths[i] = end - filled
         text[end] = separator
         filled = end + 1
@@ -175,11 +192,11 @@ def _find_doubtful(
     octets: Octets,
     starts: Integers,
     ends: Integers,
-    begins: npt.NDArray[np.bool_],
+    doubts: Doubts,
     are_doubtful: npt.NDArray[np.bool_],
 ) -> None:
     for i in range(len(starts)):
-        are_doubtful[i] = ends[i] > starts[i] and _may_be_more(octets[starts[i] : ends[i]], begins)
+        are_doubtful[i] = ends[i] > starts[i] and _may_be_more(octets[starts[i] : ends[i]], doubts)
 
 
 @compiled
@@ -189,12 +206,26 @@ def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.boo
 
 
 @inner
-def _may_be_more(octets: Octets, begins: npt.NDArray[np.bool_]) -> bool:
+def _may_be_more(octets: Octets, doubts: Doubts) -> bool:
     """Whether octets (at least one) may not be plain text."""
     has_nul = False
     for octet in octets[:HEAD]:
         has_nul |= octet == 0
-    return bool(has_nul or begins[octets[0]])
+    return bool(has_nul or (doubts.begins[octets[0]] and _has_sign(octets, doubts)))
+
+
+@inner
+def _has_sign(octets: Octets, doubts: Doubts) -> bool:
+    """Whether octets begin with one of the signs."""
+    begin = 0
+    for end in doubts.sign_ends:
+        k = 0
+        while k < end - begin and k < len(octets) and doubts.signs[begin + k, octets[k]]:
+            k += 1
+        if k == end - begin:
+            return True
+        begin = end
+    return False
 
 
 @inner

@@ -100,15 +100,14 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
 
 @functools.cache
 def doubts(reading: Reading) -> Doubts:
-    """First octets and suffixes of inputs that may not be plain text, for which `is_plain` has to decide."""
+    """Beginnings and suffixes of inputs that may not be plain text, for which `is_plain` has to decide."""
     kinds = {kind for command in reading.filters for kind in command.kinds}
     are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds
-    begins = np.full(256, are_all)
-    begins[[*FORMS.begins, *MARKS_BEGIN]] = True
-    if any(command.has_types for command in reading.filters):
-        begins[[*BEGIN]] = True
-    suffixes = sorted(suffix.encode() for suffix in FORMS.suffixes | kinds)
-    return Doubts(begins, np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes]))
+    first = MARKS_BEGIN | (BEGIN if any(command.has_types for command in reading.filters) else frozenset())
+    return Doubts.of(
+        [(bytes(range(256)),)] if are_all else [(bytes(first),), *FORMS.signs],
+        sorted(suffix.encode() for suffix in FORMS.suffixes | kinds),
+    )
 
 
 def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None) -> Layer:

@@ -16,7 +16,16 @@ from urnscan.formats.archives import by_libarchive
 from urnscan.formats.contents import Document, Member
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import has_control, is_binary
-from urnscan.formats.protocol import ANY, Archive, Compression, Recognise, looks_binary, never, scan_as_it_is
+from urnscan.formats.protocol import (
+    Archive,
+    Compression,
+    Recognise,
+    Sign,
+    exactly,
+    looks_binary,
+    never,
+    scan_as_it_is,
+)
 from urnscan.stores.reader import Reader, begins
 
 _UNPACK, _DECRYPT = "unpack it first", "decrypt it first"
@@ -80,7 +89,7 @@ class Packed:
         known: dict[str, Any] = {
             "name": self.name,
             "recognise": self.recognise if self.signs else never,
-            "begins": ANY if self.at else bytes({sign[0] for sign in self.signs}),
+            "signs": () if self.at else exactly(*self.signs),
             "suffixes": self.suffixes,
             "recognise_named": looks_binary if self.suffixes else None,
             "needs_beginning": bool(self.signs),
@@ -171,6 +180,7 @@ _ISO_AT, _ISO_SIGNS = 32769, (b"CD001", b"BEA01")
 _ISO_WITHIN = _ISO_AT + 5
 _UUENCODE = re.compile(rb"begin(?:-base64)? [0-7]{3,4} [^\r\n]{1,250}\r?\n[!-`][ -`a-z]{4,84}\r?\n")
 _UUENCODE_BEGUN = (b"begin ", b"begin-base64 ")
+_DEBIAN, _THIN, _AR = b"!<arch>\ndebian-binary", b"!<thin>\n", b"!<arch>\n"
 _UUENCODE_WITHIN = 400  # octets
 
 
@@ -200,14 +210,16 @@ def _is_uuencoded(head: bytes, _: Layer) -> bool | None:
     return None if len(head) < _UUENCODE_WITHIN else False
 
 
-def _as_it_is(name: str, recognise: Recognise, begins_with: bytes, kind: type[SourceError], reason: str) -> Archive:
-    return Archive(name=name, open=scan_as_it_is(kind, f"{name} {reason}"), recognise=recognise, begins=begins_with)
+def _as_it_is(
+    name: str, recognise: Recognise, signs: tuple[Sign, ...], kind: type[SourceError], reason: str
+) -> Archive:
+    return Archive(name=name, open=scan_as_it_is(kind, f"{name} {reason}"), recognise=recognise, signs=signs)
 
 
 def _stored(
     name: str,
     recognise: Recognise,
-    begins_with: bytes,
+    signs: tuple[Sign, ...],
     *formats: str,
     kind: type[SourceError] = SourceNote,
     lost: str = "",
@@ -222,26 +234,26 @@ def _stored(
             )
         return by_libarchive.open_archive(reader, layer, formats)
 
-    return Archive(name=name, open=open_, recognise=recognise, begins=begins_with)
+    return Archive(name=name, open=open_, recognise=recognise, signs=signs)
 
 
 FORMS = (
     _stored(
         "a Debian package",
-        _by_sign(b"!<arch>\ndebian-binary"),
-        b"!",
+        _by_sign(_DEBIAN),
+        exactly(_DEBIAN),
         "ar",
         kind=SourceError,
         lost=", and what is packed in it is not read",
     ),
-    _stored("a thin ar archive", _by_sign(b"!<thin>\n"), b"!"),
-    _stored("an ar archive", _by_sign(b"!<arch>\n"), b"!", "ar"),
-    _stored("a cpio archive", _is_cpio, b"0\xc7\x71", "cpio"),
-    _stored("an ISO image", _is_iso, ANY, "iso9660"),
+    _stored("a thin ar archive", _by_sign(_THIN), exactly(_THIN)),
+    _stored("an ar archive", _by_sign(_AR), exactly(_AR), "ar"),
+    _stored("a cpio archive", _is_cpio, exactly(*_CPIO_SIGNS), "cpio"),
+    _stored("an ISO image", _is_iso, (), "iso9660"),
     _as_it_is(
         "what uuencode wrote",
         _is_uuencoded,
-        b"b",
+        exactly(*_UUENCODE_BEGUN),
         SourceError,
         "is scanned as it is, and what is encoded in it is not read: decode it first (uudecode)",
     ),

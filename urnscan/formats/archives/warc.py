@@ -17,7 +17,7 @@ from urnscan.formats.buffer import Buffer
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Label, Member, Texts
 from urnscan.formats.context import Layer
-from urnscan.formats.protocol import Archive
+from urnscan.formats.protocol import Archive, exactly
 from urnscan.stores.reader import LengthReader, Reader, begins, skip
 
 _Fields = dict[bytes, bytes]
@@ -250,7 +250,7 @@ FORM = Archive(
     name="a WARC file",
     open=open_warc,
     recognise=is_warc,
-    begins=b"W",
+    signs=exactly(*_MAGICS),
     suffixes=(".warc", ".wet", ".wat"),
     recognise_named=_has_fields,
 )

@@ -17,7 +17,7 @@ from urnscan.formats.checksum import fastest_crc32
 from urnscan.formats.compression.replay import BrokenError, ChecksumError
 from urnscan.formats.contents import Label, Member, Texts
 from urnscan.formats.context import Layer
-from urnscan.formats.protocol import Archive, looks_binary
+from urnscan.formats.protocol import Archive, exactly, looks_binary
 from urnscan.stores.reader import PieceReader, Reader, begins, skip
 
 _ENTRY, _END = b"PK\x01\x02", b"PK\x05\x06"
@@ -330,7 +330,7 @@ FORM = Archive(
     name="a zip archive",
     open=open_zip,
     recognise=is_zip,
-    begins=b"P",
+    signs=exactly(*_MAGICS),
     suffixes=(
         *(".zip", ".jar", ".war", ".ear", ".apk", ".xpi", ".whl", ".epub", ".kmz", ".cbz", ".wacz"),
         *(".docx", ".docm", ".dotx", ".xlsx", ".xlsm", ".pptx", ".pptm", ".odt", ".ods", ".odp", ".odg"),

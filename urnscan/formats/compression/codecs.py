@@ -19,7 +19,7 @@ from urnscan.formats.compression.dictionary import ZstandardFile
 from urnscan.formats.compression.replay import BrokenError, ChecksumError, Decode, LeftOutError
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import is_binary
-from urnscan.formats.protocol import Compression
+from urnscan.formats.protocol import Compression, exactly
 from urnscan.stores.reader import Reader, begins
 
 # Damaged members of a file: each is decoded twice, and a hostile file has millions.
@@ -278,7 +278,7 @@ def _form(codec: Codec) -> Compression:
         name=f"a {codec.name} file",
         open=functools.partial(Unpacked, codec),
         recognise=codec.recognise,
-        begins=bytes(magic[0] for magic in codec.magics),
+        signs=exactly(*codec.magics),
         suffixes=codec.suffixes,
         recognise_named=_is_binary,
     )

@@ -18,7 +18,7 @@ from urnscan.formats.buffer import Buffer
 from urnscan.formats.contents import Label, Member, Texts
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import is_binary
-from urnscan.formats.protocol import Archive
+from urnscan.formats.protocol import Archive, exactly
 from urnscan.stores.reader import PieceReader, Reader
 
 _NamedTexts: TypeAlias = list[tuple[str, bytes]]
@@ -34,6 +34,7 @@ _MBOX = re.compile(rb"%b(?:>?%b)" % (_FROM, _FIELD))
 _NEXT = re.compile(rb"\n\r?\n(?=%b>?%b)" % (_FROM, _FIELD))
 _LINE = 1 << 10  # octets in which a line that begins a message, and the name of the field below it, end
 _SURE = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|Date|DKIM-Signature|X-[A-Za-z-]+):")
+_SURE_SIGNS = exactly(b"Return-Path:", b"Received:", b"Delivered-To:", b"From:", b"Date:", b"DKIM-Signature:", b"X-")
 _MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/[^/]+$")
 _HEAD_END = re.compile(rb"\n\r?\n")
 _CONTENT_LENGTH = re.compile(rb"(?i)\nContent-Length[ \t]*:[ \t]*([0-9]{1,12})[ \t]*\r?\n")
@@ -187,12 +188,12 @@ def _is_text(head: bytes, _: Layer) -> bool:
 
 
 FORMS = (
-    Archive(name="an mbox", open=open_mbox, recognise=is_mbox, begins=b"F"),
+    Archive(name="an mbox", open=open_mbox, recognise=is_mbox, signs=exactly(b"From ")),
     Archive(
         name="a message",
         open=open_message,
         recognise=is_message,
-        begins=b"DFRX",
+        signs=_SURE_SIGNS,
         # The last two are pages with all that they show (RFC 2557).
         suffixes=(".eml", ".mht", ".mhtml"),
         recognise_named=_is_text,

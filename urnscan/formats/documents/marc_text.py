@@ -15,7 +15,7 @@ from urnscan.formats.buffer import Buffer
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import as_text
-from urnscan.formats.protocol import Archive
+from urnscan.formats.protocol import Archive, exactly
 from urnscan.stores.reader import Reader
 
 _UNIT_SEPARATOR = b"\x1f"
@@ -37,6 +37,15 @@ _FORMS = (
 )
 _KNOWN = tuple((re.compile(_MARK + rb"(?:%b)" % first), re.compile(delimiter)) for first, delimiter in _FORMS)
 """Beginnings of such texts, and the octets before the code of a subfield."""
+_DIGIT, _BLANK = b"0123456789", b" \t"
+_IN_TAG = _DIGIT + b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_SIGNS = (
+    (b"=", *[_IN_TAG] * 3, b" ", b" "),
+    (*[_DIGIT] * 9, b" "),
+    (*[_DIGIT] * 3, _BLANK),
+    *((*sign, _BLANK) for sign in exactly(b"LDR", b"LEADER")),
+    *exactly(b"\xef\xbb\xbf"),
+)
 _MAY_BE = re.compile(
     _MARK
     + rb"(?:=[0-9A-Z]{0,3}(?: [^\n]*)?|[0-9]{1,9}(?:[ \t][^\n]*)?|L[DE]?[RA]?D?E?R?|%b[^\n]{0,12})" % _CONTROL_FIELDS
@@ -111,4 +120,4 @@ def _separators(match: re.Match[bytes]) -> bytes:
     return _UNIT_SEPARATOR * len(match[0])
 
 
-FORM = Archive(name="MARC as text", open=open_marc_text, recognise=is_marc_text, begins=b"=0123456789L\xef")
+FORM = Archive(name="MARC as text", open=open_marc_text, recognise=is_marc_text, signs=_SIGNS)

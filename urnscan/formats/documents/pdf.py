@@ -15,7 +15,7 @@ from urnscan.errors import PdfNote, SourceError
 from urnscan.formats.contents import Document, Member, plain_name
 from urnscan.formats.context import Layer
 from urnscan.formats.on_disk import on_disk
-from urnscan.formats.protocol import Archive
+from urnscan.formats.protocol import Archive, exactly
 from urnscan.stores.reader import PieceReader, Reader, begins
 
 _AS_IT_IS = "is scanned as it is, and its text is not read"
@@ -113,7 +113,7 @@ FORM = Archive(
     name="a PDF",
     open=open_pdf,
     recognise=is_pdf,
-    begins=_BEGIN[:1],
+    signs=exactly(_BEGIN),
     suffixes=(".pdf",),
     recognise_named=is_pdf_within,
 )

@@ -15,7 +15,7 @@ import pyarrow as pa
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
-from urnscan.formats.protocol import Table, looks_binary
+from urnscan.formats.protocol import Table, exactly, looks_binary
 from urnscan.formats.tables.nested_text import FAILED, choose, read_column
 from urnscan.formats.tables.values import Failures, in_words, path_of, read_growing
 from urnscan.stores.reader import Reader, begins, read_up_to, skip
@@ -285,10 +285,10 @@ FORMS = (
         name="an Arrow file",
         open=read_arrow_file,
         recognise=is_arrow_file,
-        begins=_MAGIC[:1],
+        signs=exactly(_MAGIC),
         suffixes=(".arrow", ".feather"),
         recognise_named=looks_binary,
         needs_beginning=True,
     ),
-    Table(name="an Arrow stream", open=read_arrow_stream, recognise=is_arrow_stream, begins=_CONTINUATION[:1]),
+    Table(name="an Arrow stream", open=read_arrow_stream, recognise=is_arrow_stream, signs=exactly(_CONTINUATION)),
 )

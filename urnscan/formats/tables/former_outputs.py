@@ -13,7 +13,7 @@ from urnscan.formats.buffer import Buffer
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import as_text
-from urnscan.formats.protocol import Archive
+from urnscan.formats.protocol import Archive, exactly
 from urnscan.stores.reader import Reader, begins
 
 _SCANNED = (
@@ -37,6 +37,7 @@ _LINE = re.compile(
 )
 # Octets by which such a line is recognised; a line with a longer first value is not.
 _LINE_WITHIN = 1 << 9
+_LINES_BEGIN = (b'{"urn": "', b'{"source": "', b'{"cluster": ')
 
 
 def _is_output(head: bytes, layer: Layer) -> bool | None:
@@ -47,7 +48,7 @@ def _is_output(head: bytes, layer: Layer) -> bool | None:
         return begins(head, *_HEADERS)
     if _LINE.match(head):
         return True
-    may_be = len(head) < _LINE_WITHIN and begins(head, b'{"urn": "', b'{"source": "', b'{"cluster": ') is not False
+    may_be = len(head) < _LINE_WITHIN and begins(head, *_LINES_BEGIN) is not False
     return None if may_be else False
 
 
@@ -62,4 +63,6 @@ def _tell(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
         yield as_text(Buffer.of(reader), layer)
 
 
-FORM = Archive(name="a table that urnscan wrote", open=_tell, recognise=_is_output, begins=b"\xef{")
+FORM = Archive(
+    name="a table that urnscan wrote", open=_tell, recognise=_is_output, signs=exactly(*_HEADERS, *_LINES_BEGIN)
+)

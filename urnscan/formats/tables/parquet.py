@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
-from urnscan.formats.protocol import Table, looks_binary
+from urnscan.formats.protocol import Table, exactly, looks_binary
 from urnscan.formats.tables.former_outputs import told
 from urnscan.formats.tables.nested_text import FAILED, Tails, as_octets, choose, read_column, tails_of
 from urnscan.formats.tables.values import MOST_OCTETS, Failures, in_words, octets_of, path_of
@@ -209,7 +209,7 @@ FORM = Table(
     name="a Parquet file",
     open=read_parquet,
     recognise=is_parquet,
-    begins=_MAGIC[:1],
+    signs=exactly(_MAGIC, _ENCRYPTED),
     suffixes=(".parquet",),
     recognise_named=looks_binary,
     needs_beginning=True,

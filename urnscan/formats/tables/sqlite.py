@@ -19,7 +19,7 @@ from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import is_binary
-from urnscan.formats.protocol import Table
+from urnscan.formats.protocol import Table, exactly
 from urnscan.formats.tables.values import (
     Failures,
     PlacedValues,
@@ -304,7 +304,7 @@ FORM = Table(
     name="an SQLite database",
     open=read_sqlite,
     recognise=is_sqlite,
-    begins=_MAGIC[:1],
+    signs=exactly(_MAGIC),
     suffixes=(".sqlite", ".sqlite3", *_SHARED_SUFFIXES),
     recognise_named=_is_damaged,
     needs_beginning=True,
