@@ -30,7 +30,9 @@ from urnscan.stores.reader import Reader, begins
 
 _UNPACK, _DECRYPT = "unpack it first", "decrypt it first"
 _IF_PACKED = ", if its members are packed themselves"
-_NEAR = 8  # octets that are waited for in any case
+_SHORTEST = (
+    8  # octets of a text with a URN and its end, such as `urn:a:b` and a blank: fewer are waited for in any case
+)
 _RECIPE = "docs/howto/engines.md shows how to scan it with {}"
 
 
@@ -64,7 +66,7 @@ class Packed:
         if not any(sign.startswith(octets) for sign in self.signs):
             return False
         # A pipe may be slow, and text is not kept waiting for the octet 1,024.
-        return None if octets or self.at <= _NEAR or has_control(head) else False
+        return None if octets or self.at < _SHORTEST or has_control(head) else False
 
     def refuse(self, _: Reader, layer: Layer) -> NoReturn:
         """Raise the error that says what it is."""

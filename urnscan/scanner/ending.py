@@ -19,13 +19,11 @@ from urnscan.compiled.ascii import (
     is_alnum,
 )
 from urnscan.compiled.jit import inlined, inner
-from urnscan.compiled.octets import Octets, is_urn, may_hold
+from urnscan.compiled.octets import Octets, find_octet, is_urn
 from urnscan.scanner.grammar import IS_CLOSING, Rules
 from urnscan.urn.syntax import TAIL_COMPONENTS, TAIL_NONE
 
-BEHIND = 12
-"""Octets behind a match that show whether the name was cut short there: "&" and the longest character reference."""
-_HASH, _QUESTION_MARK = np.frombuffer(b"#?", np.uint8)
+_LONGEST_REFERENCE = 12  # octets, from "&" to ";"
 # Letters beyond ASCII in UTF-8, of scripts that part words by spaces: those of two octets, from U+00C0 to U+07FF, and Latin
 # and Greek ones of three. Their first octets, and the second ones behind the first of three.
 _TWO, _TWO_END, _THREE, _LATIN_OF_THREE = 0xC3, 0xE0, 0xE1, 0xB8
@@ -45,7 +43,7 @@ def is_cut_short(octets: Octets, places: tuple[int, int, int], in_url: bool, mar
 
     That is a letter beyond ASCII; in RFC 2141, what RFC 8141 adds to a NSS; and what `_ends_in_error` finds. `mark` is
     the octet that ends the URN in the URL around it, if the tail of the URL is cut off; `places` are the beginning of the
-    URN, its colon and its end. Behind the URN must be BEHIND octets, as far as the text has so many.
+    URN, its colon and its end. `needs_more` says whether it must wait for more octets.
     """
     end = places[2]
     octet, rest = octets[end], octets[end:]
@@ -56,6 +54,19 @@ def is_cut_short(octets: Octets, places: tuple[int, int, int], in_url: bool, mar
             return False
         return _fits_rfc8141(octets, places) and (octet == TILDE or _goes_on_behind(rest[1:], rules))
     return _ends_in_error(rest[:2], mark, rules)
+
+
+@inner
+def needs_more(rest: Octets) -> bool:
+    """Whether the octets behind a URN, which `rest` begins with, are too few for `is_cut_short`. Never for more than it needs:
+    a match in a pipe is given before more comes.
+    """
+    if rest[0] != AMPERSAND:
+        return len(rest) < (2 if rest[0] == QUESTION_MARK else letter_length(rest[0]))
+    for i in range(1, min(len(rest), _LONGEST_REFERENCE)):
+        if not is_alnum(rest[i]):
+            return False
+    return len(rest) < _LONGEST_REFERENCE
 
 
 @inner
@@ -73,7 +84,7 @@ def _fits_rfc8141(octets: Octets, places: tuple[int, int, int]) -> bool:
     """Whether a URN of RFC 2141 is a name without components in RFC 8141, too (§2)."""
     start, colon, end = places
     has_nid = colon - start - 4 > 1 and octets[colon - 1] != HYPHEN
-    has_components = may_hold(octets, colon, end, _HASH, _QUESTION_MARK)
+    has_components = find_octet(octets, colon, end, HASH) < end or find_octet(octets, colon, end, QUESTION_MARK) < end
     return has_nid and octets[colon + 1] != SLASH and not has_components
 
 
@@ -86,7 +97,7 @@ def _goes_on_behind(rest: Octets, rules: Rules) -> bool:
         return False
     if len(rest) == 0 or not (rules.roles[rest[0]] or rest[0] == TILDE) or rest[0] == HASH:
         return False
-    for i in range(min(len(rest), BEHIND - 1)):
+    for i in range(min(len(rest), _LONGEST_REFERENCE - 1)):
         if rest[i] == SEMICOLON:
             return False
         if not is_alnum(rest[i]):

@@ -23,7 +23,7 @@ from urnscan.compiled.ascii import (
 from urnscan.compiled.jit import compiled, inlined, inner
 from urnscan.compiled.octets import Integers, Octets, copy, count_lf, find_octet, hunt, may_hold
 from urnscan.scanner.beginning import is_in_word, may_be_character
-from urnscan.scanner.ending import BEHIND, MAY_BE_CUT, is_cut_short, letter_length
+from urnscan.scanner.ending import MAY_BE_CUT, is_cut_short, letter_length, needs_more
 from urnscan.scanner.grammar import Rules, is_selected, match, may_be_selected, separator, trim
 from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url
 from urnscan.urn.syntax import ALNUM
@@ -161,13 +161,9 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
         item_end, trimmed_nss_end, trimmed_end = trim(octets, start, (urn.colon, nss_end, end), rules)
         cut_short, is_whole = False, not is_cut and tail == -1 and not (rules.trim and item_end < end)
         if is_whole and rules.tells_cuts and end < filled and MAY_BE_CUT[octets[end]]:
-            if end + BEHIND > filled and not final:
+            cut_short, status = _tell_cut(block, urn, end, mark, state, rules, rejects)
+            if status != _GO_ON:
                 break
-            cut_short = is_cut_short(octets[:filled], (start, urn.colon, end), urn.host < urn.host_end, mark, rules)
-            if cut_short and rules.rejects:
-                status = _add_reject(block, start, end, state, rules, rejects)
-                if status != _GO_ON:
-                    break
         at = end
         punctuation = end - max(start, trimmed_end)
         if rules.trim:
@@ -223,6 +219,23 @@ def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
         waits = undecided and wide == filled and not final
         is_cut = longest > end
     return _Urn(start, colon, nss_end, end, is_cut, 0, False, host, host_end), mark, waits
+
+
+@inner
+def _tell_cut(
+    block: Block, urn: _Urn, end: int, mark: int, state: Integers, rules: Rules, rejects: RejectColumns
+) -> tuple[bool, int]:
+    """Whether a URN that ends at `end` looks cut short there. With `--rejects` it is a reject then, too.
+
+    Also returns the result of appending that; _WAIT if more octets are needed.
+    """
+    octets, filled, final = block
+    if not final and (needs_more(octets[end:filled]) or (rules.rejects and end + REST > filled)):
+        return False, _WAIT
+    cut_short = is_cut_short(octets[:filled], (urn.start, urn.colon, end), urn.host < urn.host_end, mark, rules)
+    if cut_short and rules.rejects:
+        return cut_short, _add_reject(block, urn.start, end, state, rules, rejects)
+    return cut_short, _GO_ON
 
 
 @inlined

@@ -200,18 +200,20 @@ def encode_nss(text: str, syntax: str = "rfc2141", *, nid: str | None = None) ->
 
     With `nid`, the rules of that namespace are applied: a name that its grammar or check digit does not allow is refused.
 
-    Raises ArgumentError (a ValueError and a TypeError) for a name that the namespace may not have, for an unknown syntax, for a value that is not a str, for an empty
-    text, and for NUL, which no URN may contain in either form (RFC 2141 §2.4); UnicodeEncodeError (a ValueError) for a
-    lone surrogate; InvalidURN for a `nid` that is no NID.
+    Raises ArgumentError (a ValueError and a TypeError) for a name that the namespace may not have, for an unknown syntax,
+    for a value that is not a str, for an empty text, and for NUL, which no URN may contain in either form (RFC 2141 §2.4);
+    UnicodeEncodeError (a ValueError) for a lone surrogate; InvalidURN for a `nid` that is no NID.
 
     >>> encode_nss("Grüße, 100%")
     'Gr%C3%BC%C3%9Fe,%20100%25'
     >>> encode_nss("1/406/47452/2"), encode_nss("1/406/47452/2", syntax="rfc8141")
     ('1%2F406%2F47452%2F2', '1/406/47452/2')
-    >>> encode_nss("0-395-36341-6", nid="isbn")
+    >>> encode_nss("0-395-36341-1", nid="isbn")
+    '0-395-36341-1'
+    >>> encode_nss("0-395-36341-6", nid="isbn")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    urnscan.errors.ArgumentError: '0-395-36341-6' is no name in the namespace isbn: the check digit is wrong: ISBN
+    urnscan.errors.ArgumentError: '0-395-36341-6' is no name in the namespace isbn: the check digit is wrong: ISBN...
     """
     get_syntax(syntax)
     if not as_text("a name", text):

@@ -36,6 +36,7 @@ from urnscan.scanner.views.readings import (
     ESCAPES,
     LABELS,
     MARKUP,
+    PERCENT_ONCE,
     READINGS,
     WRAPS,
     Flags,
@@ -120,7 +121,9 @@ def hunt(
             literal_end = ends[number]
             stop, first_end = _stop(octets, at, literal_end, filled, plan)
             # Skip a literal match in which a window ended, or that no reading can make longer.
-            if starts[number] < at or not _may_help_literal(stop, plan):
+            if starts[number] < at or not (
+                _may_help_literal(stop, plan) or _is_in_encoded(PERCENT_ONCE, octets, at, plan)
+            ):
                 at = literal_end
                 continue
         else:
@@ -176,6 +179,12 @@ def _may_help_literal(stop: int, plan: Plan) -> bool:
     )
 
 
+@inlined
+def _is_in_encoded(reading: int, octets: Octets, at: int, plan: Plan) -> bool:
+    """Whether what stands before a literal match shows that its text is percent-encoded: `%22urn:a:b%22` is in quotes."""
+    return bool(reading == PERCENT_ONCE and plan.readings[reading] and begins_hidden(reading, octets, at))
+
+
 @inner
 def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, plan: Plan, windows: Windows) -> int:
     """Decode a candidate with each reading that is on. Returns DONE, FULL, OPEN or ASK.
@@ -208,7 +217,8 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
     for reading in range(READINGS):
         if not plan.readings[reading] or reading == WRAPS:
             continue
-        if not may_help(reading, following, is_literal, stop):
+        is_in_encoded = is_literal and _is_in_encoded(reading, octets, at, plan)
+        if not (is_in_encoded or may_help(reading, following, is_literal, stop)):
             continue
         if follows_word and not begins_hidden(reading, octets, at):
             continue
@@ -218,7 +228,8 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
         if window_end == _NONE:
             continue
         text_end = windows.after[window_end - 1]
-        is_hidden = follows_word or _is_different(block, begin, window_end, literal_end, plan, windows)
+        is_hidden = follows_word or (is_in_encoded and text_end < literal_end)
+        is_hidden = is_hidden or _is_different(block, begin, window_end, literal_end, plan, windows)
         if is_hidden and text_end > best_end:
             best_end, best_reading = text_end, reading
     if best_reading == -1:
