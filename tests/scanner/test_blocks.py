@@ -568,6 +568,16 @@ class TestStreams:
         assert len(reads) == 2
         assert list(batches) == []
 
+    @pytest.mark.parametrize("behind", ["~", "é", "& ", "&x=", "&amp;", "# "])
+    @every_syntax
+    def test_what_may_cut_a_name_short_does_not_hold_it_back(self, syntax, behind):
+        """A name in a pipe is given before more comes: no octets are waited for but those that decide."""
+        octets = b"urn:ab:c" + behind.encode() + b"\n"
+        pieces = Pieces(octets, [len(octets)])
+        found = next(Scanner(Grammar(get_syntax(syntax))).scan(pieces))
+        assert [record.start for record in records_of([found])] == [0]
+        assert pieces.reads == 1
+
     def test_errors_of_the_reader(self):
         """They come out as they are, behind what was found; the scanner can be used again."""
         scanner = Scanner(Grammar(get_syntax("rfc2141")))
