@@ -211,6 +211,10 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
     others = "more notes: of these inputs, too, nothing was lost"
 
 
+class OwnOutputNote(SourceNote):
+    """An output of the run lies among its inputs, and is not scanned. Whether there is one depends on earlier runs."""
+
+
 class PdfNote(SourceNote):
     """A PDF was scanned as it is, because what reads PDFs is not installed: all of these are told in one line."""
 
@@ -262,3 +266,8 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
 def count_of(errors: Iterable[SourceError]) -> int:
     """Number of failures, or of notes, of which errors tell."""
     return sum(error.count for error in errors)
+
+
+def count_in_metadata(notes: Iterable[SourceNote]) -> int:
+    """Number of notes for the metadata of outputs, which are equal for two runs with the same inputs and options."""
+    return count_of(note for note in notes if not isinstance(note, OwnOutputNote))

@@ -102,7 +102,7 @@ class TestDedup:
 
     def test_what_joins(self, urnscan):
         assert [cluster for cluster, _ in self.clusters(urnscan)[0]] == [1, 1, 1]
-        rows, (line,) = self.clusters(urnscan, "--nid", "isbn")
+        rows, (*_, line) = self.clusters(urnscan, "--nid", "isbn")
         assert rows == [(1, ["urn:isbn:1"]), (1, ["urn:isbn:1"]), (2, [])]
         assert "2 clusters, 1 duplicate, 1 without identifiers that count, 3 others left out" in line
         told = json.loads(pq.read_metadata(urnscan.folder / "c.parquet").metadata[b"urnscan"])

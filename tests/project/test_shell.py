@@ -175,7 +175,7 @@ CASES = [
     ("urnscan --syntax ", list(SYNTAXES)),
     ("urnscan dedup --keep l", ["last", "longest"]),
     ("urnscan dedup --agree t", ["title"]),
-    ("urnscan dedup dump.xml --record pica", ["pica", "pica-plain"]),
+    ("urnscan dedup dump.xml --record pica", ["pica", "pica-plain", "pica-xml"]),
     ("urnscan --engine s", ["spark"]),
     ("urnscan --recover w", ["wraps"]),
     ("urnscan --nid isb", ["isbn"]),

@@ -79,7 +79,7 @@ def explain(arguments: argparse.Namespace) -> bool:
             say(
                 f"{text}: is a file or folder; urnscan explain - < FILE reads a name on each line, urnscan INPUT finds them"
             )
-        elif result.position == 0:
+        elif result.position == 0 and text in arguments.texts:
             say(f"{text}: {_KNOWN}; urnscan INPUT finds names in files")
     return all_are_good
 

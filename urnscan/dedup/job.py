@@ -24,7 +24,7 @@ from urnscan.dedup.write.mapping import Redirects
 from urnscan.dedup.write.outputs import Dumps, Outputs
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.display.text import counted, html_failures, html_fields, others_left_out
-from urnscan.errors import FatalError, NoDumpNote, SourceError, SourceNote, count_of, option
+from urnscan.errors import FatalError, NoDumpNote, SourceError, SourceNote, count_in_metadata, count_of, option
 from urnscan.run.failures import Failures
 from urnscan.run.groupings import SpillFolder
 from urnscan.run.options import Options
@@ -185,7 +185,7 @@ class DedupReport:
         numbers_of += "longer_in_rfc8141 cut_short left_out common".split()
         values = {name: getattr(self, name) for name in numbers_of}
         counts = {name: len(value) if isinstance(value, Sequence) else value for name, value in values.items()}
-        counts |= {"failures": count_of(self.failures), "notes": count_of(self.notes)}
+        counts |= {"failures": count_of(self.failures), "notes": count_in_metadata(self.notes)}
         return {**options.metadata(), **policy.metadata(), "counts": counts}
 
 

@@ -5,7 +5,7 @@
 import os
 from collections.abc import Collection, Iterable, Iterator
 
-from urnscan.errors import FatalError, SourceError, SourceNote
+from urnscan.errors import FatalError, OwnOutputNote, SourceError, SourceNote
 from urnscan.stores.input import name_of
 from urnscan.stores.urls import real_place
 
@@ -25,7 +25,7 @@ class OwnOutputs:
     def notes(self) -> Iterator[SourceNote]:
         """A note for each output that was left out of the inputs so far."""
         for name in self._met.values():
-            yield SourceNote(name, "is an output of this run: what an earlier run wrote there is not scanned")
+            yield OwnOutputNote(name, "is an output of this run: what an earlier run wrote there is not scanned")
 
     def may_be_among(self, names: Iterable[bytes]) -> bool:
         """Whether a file with one of these base names can be an output."""

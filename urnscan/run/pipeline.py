@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.display.text import html_failures, html_fields
-from urnscan.errors import FatalError, SourceError, SourceNote, count_of
+from urnscan.errors import FatalError, SourceError, SourceNote, count_in_metadata, count_of
 from urnscan.grouping.by_count import by_count
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.pool import Pool
@@ -136,7 +136,7 @@ class Report:
             "counts": {
                 "inputs": self.inputs,
                 "failures": count_of(self.failures),
-                "notes": count_of(self.notes),
+                "notes": count_in_metadata(self.notes),
                 **counts,
             },
         }
