@@ -21,11 +21,11 @@ def _scripts(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
 
 
-def command(script, *words):
-    """What a script prints."""
+def command(script, *words, statuses=(0,)):
+    """What a script prints; it must end with one of the statuses."""
     words = [sys.executable, BENCHMARKS / script, *map(str, words)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in statuses, done.stderr
     return done.stdout
 
 
@@ -221,7 +221,8 @@ def test_cliffs(monkeypatch):
     """Odd and plain values are all found, by the command and in the process of the guard, which names a row above its limit."""
     import cliffs
 
-    told = command("cliffs.py", "--only", "own rules", "--values", 3000, "--runs", 1)
+    # So few values take some milliseconds: on a busy machine their ratio may be above the limit, which is status 1.
+    told = command("cliffs.py", "--only", "own rules", "--values", 3000, "--runs", 1, statuses=(0, 1))
     assert told.count("| 3,000 occurrences, 3,000 classes ") == 2
     assert cliffs.LIMIT == 2
     row = next(row for row in cliffs.ROWS if row.name == "MARC: ISBN, $q")
