@@ -184,6 +184,7 @@ ALIKE = {"finditer": {*"finditer findall sub subn split".split()}, "search": {"s
 # What only looks as if it took too long: where and how it is used, nothing of the kind can come.
 BOUNDED = {
     "urnscan.records.triples:_STATEMENT": "finds in runs of statements alone, in which every octet belongs to one",
+    "urnscan.records.separated:_IN_LIST": "finds in what _LIST matches whole, so each quotation is closed",
 }
 # Patterns that are asked about one character.
 OF_ONE_CHARACTER = {"urnscan.urn.lookalikes:pattern"}
@@ -191,6 +192,10 @@ OF_ONE_CHARACTER = {"urnscan.urn.lookalikes:pattern"}
 MADE = {
     "records.identifiers:_in_list": "what it makes are _ISBN, _ISSN, _EAN and _SERIAL",
     "dedup.compare.known_words:known_words": "patterns of words.toml, which are tried as those of modules are",
+    "dedup.compare.extents:_volumes": "a number, a blank and a word of words.toml",
+    "formats.documents.long_bodies:parse": "a word of our own and digits",
+    "records.tagged:begun": "of the layouts, whose patterns are tried as those of modules are",
+    "records.tagged:ended": "of the layouts, whose patterns are tried as those of modules are",
     "framing.json_values:_marks": "a list of plain names",
     "framing.rows:__init__": "two octets, or one",
     "records.keys:__init__": "the patterns of keys.toml, all in one: records/test_keys.py::test_hostile_texts",

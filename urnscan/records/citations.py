@@ -43,7 +43,7 @@ class RisRecords(TaggedRecords):
             begins="record",
             first=rb"(?!ER)" + _RIS_TAG + _RIS,
             # A blank line before a tag shows that the record before it has lost its ER.
-            following=rb"(?:" + _TY + rb"|(?:[ \t]*+" + LINE_END + rb")++" + _RIS_TAG + _RIS + rb")",
+            following=rb"(?:" + _TY + rb"|(?:[ \t]*+" + LINE_END + rb"){1,16}+" + _RIS_TAG + _RIS + rb")",
             ends="ER",
             last=_ER,
             tag=_RIS_TAG,
