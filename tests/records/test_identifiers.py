@@ -526,9 +526,15 @@ def test_issn_in_a_bar_code(payload, variant):
     assert as_text(Own(code)) is None
 
 
-@given(st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters=";,|.:"), min_size=1, max_size=20))
+@given(
+    st.text(
+        st.characters(exclude_categories=("C", "Z"), exclude_characters=";,|.:$\\{%"), min_size=1, max_size=20
+    ).filter(lambda suffix: suffix[0] != "/")
+)
 def test_doi_keeps_what_it_says(suffix):
-    """A DOI comes back from its URN, whatever it holds; only ASCII letters are equal in any case (ISO 26324)."""
+    """A DOI comes back from its URN, whatever it holds but for what programs write in it: TeX,
+    encoded signs, two slashes. Only ASCII letters are equal in any case (ISO 26324).
+    """
     text = as_text(Own(f" 10.1000/{suffix}. ", "doi"))
     assert text == namespaces.doi.to_urn(f"10.1000/{suffix}")
     assert [found.text for found in urnscan.find(text)] == [text]
