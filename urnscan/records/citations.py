@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 
 from urnscan.framing.buffer import HEAD, MARK
@@ -24,31 +25,22 @@ _RIS = rb"[ \t] ?-" + _END
 # With one space, TY and ER are also words of a text: `ER - positive`.
 _TY = rb"TY(?:(?:  |\t)-" + _END + rb"| - [A-Z]{3,8}[ \t]*+(?=[\r\n]|\Z))"
 _ER = rb"ER(?:(?:  |\t)-" + _END + rb"| -[ \t]*+(?=[\r\n]|\Z))"
-_RIS_TAG = rb"[A-Z][A-Z0-9]"
+_TAG = rb"[A-Z][A-Z0-9]"
+_RIS_LAYOUT = Layout(begins="TY", first=_TY, ends="ER", last=_ER, tag=_TAG, after=_RIS, names=("ID", "AN"))
 
 
 class RisRecords(TaggedRecords):
     """Reads RIS."""
 
     table = described_by = "ris"
-    layout = Layout(
-        begins="TY",
-        first=_TY,
-        ends="ER",
-        last=_ER,
-        tag=_RIS_TAG,
-        after=_RIS,
-        names=("ID", "AN"),
-        untyped=Layout(
+    layout = replace(
+        _RIS_LAYOUT,
+        untyped=replace(
+            _RIS_LAYOUT,
             begins="record",
-            first=rb"(?!ER)" + _RIS_TAG + _RIS,
+            first=rb"(?!ER)" + _TAG + _RIS,
             # A blank line before a tag shows that the record before it has lost its ER.
-            following=rb"(?:" + _TY + rb"|(?:[ \t]*+" + LINE_END + rb"){1,16}+" + _RIS_TAG + _RIS + rb")",
-            ends="ER",
-            last=_ER,
-            tag=_RIS_TAG,
-            after=_RIS,
-            names=("ID", "AN"),
+            following=rb"(?:" + _TY + rb"|(?:[ \t]*+" + LINE_END + rb"){1,16}+" + _TAG + _RIS + rb")",
         ),
     )
 
@@ -73,7 +65,7 @@ class OvidRecords(TaggedRecords):
     layout = Layout(
         begins="a number in angle brackets",
         first=rb"<[0-9]{1,9}\. ?>[ \t]*+(?=[\r\n])",
-        tag=rb"[A-Z][A-Z0-9]",
+        tag=_TAG,
         after=rb"  -" + _END,
         names=("UI", "AN"),
     )
@@ -95,7 +87,7 @@ class WebOfScienceRecords(TaggedRecords):
         first=rb"PT [A-Z]" + _END,
         ends="ER",
         last=rb"ER" + _END,
-        tag=rb"[A-Z][A-Z0-9]",
+        tag=_TAG,
         after=_END,
         around=rb"(?:FN|VR|EF)" + _END,
         names=("UT",),
@@ -111,7 +103,7 @@ _RIS_AROUND = (
 # The beginning of such a line, or of a tag.
 _RIS_BEGUN = rb"(?:[A-Z]{0,2}+ ?|TY(?: ?| ? -?)[A-Z]*+|[A-Za-z][A-Za-z ]{0,30}+#?[0-9 of]*+|%b)\Z" % _RIS_AROUND
 _RIS_HEAD = re.compile(
-    rb"(?:(?:%b)?%b%b)*+(?:%b)?(?:(%b)|(%b)|%b)" % (MARK, _RIS_AROUND, LINE_END, MARK, _TY, _RIS_TAG + _RIS, _RIS_BEGUN)
+    rb"(?:(?:%b)?%b%b)*+(?:%b)?(?:(%b)|(%b)|%b)" % (MARK, _RIS_AROUND, LINE_END, MARK, _TY, _TAG + _RIS, _RIS_BEGUN)
 )
 
 
@@ -141,7 +133,7 @@ FORMATS = (
         reader=RisRecords,
         recognise=is_ris,
         suffixes=(".ris",),
-        trace=rb"(?:\A|[\r\n])" + _RIS_TAG + rb"(?:  |\t)-[ \t]",
+        trace=rb"(?:\A|[\r\n])" + _TAG + rb"(?:  |\t)-[ \t]",
     ),
     Format(
         name="nbib",

@@ -111,7 +111,7 @@ class AlephRecords(MarcLineRecords):
     def _name(self, lines: bytes) -> str | None:
         return super()._name(lines) or lines[:9].decode()
 
-    def _end(self, buffer: Buffer) -> tuple[int, bool]:
+    def _end(self, buffer: Buffer, _layout: Layout) -> tuple[int, bool]:
         """Distance to the first line that has another number, or begins a record with the same number."""
         number = buffer.octets[buffer.at : buffer.at + 10]
         seen = set()

@@ -31,7 +31,7 @@ _LINE_END = re.compile(LINE_END)
 # Beginning of a line, with the last octet of the line end before it.
 _BEGIN = rb"(?:\A|[\r\n])"
 _BETWEEN = re.compile(rb"(?:[\r\n]|" + MARK + rb"){1,256}+")
-_LEADING = re.compile(rb"(?:\s|" + MARK + rb")*+")
+_LEADING = re.compile(rb"\A(?:\s|" + MARK + rb")++")
 # An address in a new line is a new value. Without an address, a line end may be inside a value, or in a list.
 _ANOTHER = re.compile(r"\n(?=[^\S\n]*+[A-Za-z][A-Za-z0-9+.\-]*+:)")
 
@@ -67,8 +67,9 @@ class Layout:
 
     def of_dump(self, head: bytes) -> Layout:
         """The layout of a dump with these first octets."""
-        is_untyped = self.untyped and not self.begun.search(head) and self.ended.search(head)
-        return self.untyped if self.untyped and is_untyped else self
+        if self.untyped and not self.begun.search(head) and self.ended.search(head):
+            return self.untyped
+        return self
 
     @cached_property
     def begun(self) -> re.Pattern[bytes]:
@@ -150,7 +151,7 @@ class TaggedRecords(RecordReader):
     def _cut(self, buffer: Buffer, layout: Layout) -> tuple[int, Damaged | None]:
         """Length of the record that begins here, 0 if its end is unknown; and its damage if it is damaged."""
         offset = buffer.offset
-        end, is_next = self._end(buffer)
+        end, is_next = self._end(buffer, layout)
         if not end and len(buffer.octets) - buffer.at > LONGEST:
             return 0, too_long(offset)
         if layout.last:
@@ -166,12 +167,12 @@ class TaggedRecords(RecordReader):
         length = line_end.end() if line_end else len(octets)
         return length, Damaged(offset, "it is cut off") if buffer.error and not end else None
 
-    def _end(self, buffer: Buffer) -> tuple[int, bool]:
+    def _end(self, buffer: Buffer, layout: Layout) -> tuple[int, bool]:
         """Distance to the end of the record that begins here, and whether the first line of the next record follows.
 
         The end is after the tag of the last line of the record, or before the first line of the next. 0: there is neither.
         """
-        bound = buffer.search((self._cut_by or self.layout).bound, longest=_LONGEST_TAG)
+        bound = buffer.search(layout.bound, longest=_LONGEST_TAG)
         if bound is None:
             return 0, False
         is_next = bound[1] is not None
@@ -233,8 +234,7 @@ def to_line_end(buffer: Buffer, start: int = 0) -> int:
 
 def begins_with(pattern: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
     """Whether a dump begins with a pattern, after blank lines."""
-    leading = _LEADING.match(head)
-    text = head[leading.end() :] if leading else head
+    text = _LEADING.sub(b"", head)
     if pattern.match(text):
         return True
     return None if len(text) < _FIRST_LINE and not _LINE_END.search(text) else False
