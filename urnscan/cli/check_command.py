@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 
 from urnscan.cli import guesses
 from urnscan.cli.arguments import FAILED, About, Parser, read_inputs
@@ -13,7 +12,7 @@ from urnscan.cli.first_run import prepare
 from urnscan.cli.lazy_imports import loading
 from urnscan.cli.scan_command import read_options
 from urnscan.cli.shared_options import CHECK_MEANING, NOT_IN_CHECK, Listed, option
-from urnscan.cli.terminal import is_pipe, say_counts, say_no_input, say_unregistered, show_progress, write
+from urnscan.cli.terminal import print_result, say_counts, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted, others_left_out
 from urnscan.errors import FatalError, count_of, similar
 
@@ -84,13 +83,7 @@ def check(arguments: argparse.Namespace) -> bool:
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(Pool(options.jobs))
         progress = show_progress(arguments, "checking", lambda: plan_size(inputs, options, ()), stack)
-
-        def print_text(text: str) -> None:
-            if is_pipe(sys.stdout):
-                progress.close()
-            write(text, sys.stdout)
-
-        writer = FaultWriter(arguments.format, print_text)
+        writer = FaultWriter(arguments.format, lambda text: print_result(text, progress))
         search = FaultSearch(arguments.fail_on, inputs, options, guesses.for_nid, writer.add)
         rejects = search.add_rejects if "reject" in arguments.fail_on else None
         outputs = Outputs(occurrences=search.add_names, rejects=rejects, pool=pool)

@@ -35,7 +35,7 @@ def open_passages(arguments: Namespace, inputs: Sequence[Argument], options: Opt
 
 
 class Printers(NamedTuple):
-    """What prints the result of a scan."""
+    """Functions that print the result of a scan."""
 
     sinks: Mapping[str, _Sink] = MappingProxyType({})
     """Fields of `run.pipeline.Outputs`, which print what they get."""

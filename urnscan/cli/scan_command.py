@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import functools
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -19,13 +18,13 @@ from urnscan.cli.printer import count_by_namespace, open_passages, printers
 from urnscan.cli.shared_options import flag, option, whole_number
 from urnscan.cli.terminal import (
     FailureLines,
-    is_pipe,
+    has_terminal,
+    print_result,
     say,
     say_no_input,
     say_unregistered,
     show_progress,
     summarise,
-    write,
 )
 from urnscan.display.addresses import without_secrets
 from urnscan.display.text import counted
@@ -178,12 +177,7 @@ def scan(arguments: argparse.Namespace) -> bool:
     prepare(arguments)
     passages = open_passages(arguments, inputs, options)
 
-    def print_lines(lines: memoryview) -> None:
-        if is_pipe(sys.stdout):
-            progress.close()
-        write(lines, sys.stdout)
-
-    printed, finish = printers(arguments, passages, print_lines)
+    printed, finish = printers(arguments, passages, lambda lines: print_result(lines, progress))
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(Pool(options.jobs))
         opening = functools.partial(open_table, pool=pool)
@@ -195,7 +189,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         shards = _open_shards(arguments, options, files, stack) if is_file_alone else None
         progress = show_progress(arguments, "scanning", lambda: plan_size(inputs, options, paths), stack)
         sinks = {name: files.sink(name) for name in files.files}
-        by_namespace = count_by_namespace(sinks)
+        by_namespace = count_by_namespace(sinks) if has_terminal() and not arguments.quiet else None
         folder = files.folder("classes")
         outputs = Outputs(**sinks, **printed, paths=paths, spill_folder=folder, shards=shards, pool=pool)
         report = run(inputs, options, outputs, progress)
@@ -208,7 +202,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         say(failure)
     if not arguments.quiet:
         summarise(report, paths, 0 if shards is None else shards.octets)
-        for line in by_namespace.summary() if sys.stderr is not None and sys.stderr.isatty() else ():
+        for line in by_namespace.summary() if by_namespace else ():
             say(line)
     say_no_input(report, options)
     for line in pool.timings.lines() if arguments.timings else ():

@@ -38,12 +38,24 @@ def write(text: str | memoryview, stream: TextIO) -> None:
         stream.flush()
 
 
+def print_result(lines: str | memoryview, progress: Progress) -> None:
+    """Write lines to standard output. If another program reads them, the bar is gone from then on. Raises OSError."""
+    if _is_pipe(sys.stdout):
+        progress.close()
+    write(lines, sys.stdout)
+
+
+def has_terminal() -> bool:
+    """Whether standard error is a terminal, so that somebody reads along."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def say(message: object) -> None:
     """Print one line on standard error, without control characters and secrets of addresses."""
     if sys.stderr is not None:
         line = f"urnscan: {printable(without_secrets(str(message)))}"
         try:
-            write((_folded(line) if sys.stderr.isatty() else line) + "\n", sys.stderr)
+            write((_folded(line) if has_terminal() else line) + "\n", sys.stderr)
         except OSError:  # for example a full disk: the run goes on without messages
             sys.stderr = None
 
@@ -120,12 +132,12 @@ def show_progress(
     shown = Progress()
     # Commands without a bar of their own lack the option.
     unwanted = arguments.quiet or vars(arguments).get("no_progress")
-    if not unwanted and sys.stderr is not None and sys.stderr.isatty():
+    if not unwanted and has_terminal():
         shown = open_bar(Stage(stage, total()), stack)
     return dataclasses.replace(shown, on_failure=on_failure)
 
 
-def is_pipe(stream: TextIO) -> bool:
+def _is_pipe(stream: TextIO) -> bool:
     """Whether another program reads the stream. It may write to the terminal at any time, in the middle of a bar."""
     mode = os.fstat(stream.fileno()).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
