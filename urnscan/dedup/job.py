@@ -66,7 +66,7 @@ class DedupReport:
     duplicates: int = 0
     """Records that are not kept."""
     described: int = 0
-    """Those of them that went by their description alone: no identifier joins them to what is kept."""
+    """Duplicates that only a description joins to the record that is kept: no identifier does."""
     cut: int = 0
     """URNs that were left out because they are longer than `max_length`."""
     trimmable: int = 0

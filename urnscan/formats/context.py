@@ -11,9 +11,15 @@ from urnscan.formats.media_types import LONGEST
 from urnscan.formats.processes import Processes
 
 INSIDE = "!/"
+
 """Separates the name of an input from that of its member, and the name of a member from that of a member inside it."""
 # Characters of a name, which is written next to every hit.
 _LONGEST_NAME = 2_000
+
+
+def full_name(source: str, member: str | None) -> str:
+    """A source, and the member in it: `a.zip!/b.txt`."""
+    return source if member is None else source + INSIDE + member
 
 
 @dataclass(frozen=True, slots=True)

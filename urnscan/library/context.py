@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from urnscan.display.text import counted, html_counts, html_failures, html_text, in_line, padded, printable, width_of
 from urnscan.errors import ArgumentError, SourceError
-from urnscan.formats.context import INSIDE
+from urnscan.formats.context import full_name
 from urnscan.inputs.arguments import find_listed
 from urnscan.library.passages import CHANGED, GONE, Text, Wanted, check_width, name_of, texts_of, why_unreadable
 from urnscan.library.shared import watched
@@ -53,8 +53,7 @@ class ContextLine(NamedTuple):
     @property
     def place(self) -> str:
         """The place as the command prints it: `source!/member:line`."""
-        inside = "" if self.member is None else INSIDE + self.member
-        return f"{self.source}{inside}:{self.line}"
+        return f"{full_name(self.source, self.member)}:{self.line}"
 
 
 _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.string() for name in ContextLine._fields})

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.compiled.arrow import flag_array, numbers
-from urnscan.formats.context import INSIDE
+from urnscan.formats.context import full_name
 from urnscan.library.passages import Passages, Wanted
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument
@@ -34,7 +34,7 @@ class Fault(NamedTuple):
     @property
     def path(self) -> str:
         """The source, and the member in it: `a.zip!/b.txt`."""
-        return self.source if self.member is None else f"{self.source}{INSIDE}{self.member}"
+        return full_name(self.source, self.member)
 
 
 class FaultSearch:
@@ -48,13 +48,12 @@ class FaultSearch:
         about_nid: Callable[[str], str | None],
         add: Callable[[Fault], None],
     ) -> None:
-        """`kinds` are some of invalid, reject and unregistered; `about_nid` is the message about a NID that is not registered, None for any other;
-        `add` takes the faults, in the order of the inputs.
+        """`kinds` are some of invalid, reject and unregistered. `about_nid` gives the message about a NID that is not registered,
+        and None for any other. `add` takes the faults, in the order of the inputs.
         """
         self._kinds = kinds
         self._about = about_nid
         self._take = add
-        self._rulebook = options.level.rulebook
         self._level = options.level
         # Both tables come in the order of the inputs, but not together: each has a reader of its own.
         self._of_names, self._of_rejects = Passages(inputs, options, 0), Passages(inputs, options, 0)
@@ -70,7 +69,7 @@ class FaultSearch:
             if (message := self._about_nid(row["nid"])) is not None:
                 self._add(self._of_names, row, "unregistered", message)
             else:
-                judgement = judge(row["urn"], self._rulebook)
+                judgement = judge(row["urn"], self._level.rulebook)
                 self._add(self._of_names, row, judgement.problem or "", judgement.reason)
 
     def add_rejects(self, rows: pa.RecordBatch) -> None:
@@ -81,7 +80,7 @@ class FaultSearch:
 
     def _about_nid(self, nid: str) -> str | None:
         """The message about a namespace that is neither registered nor one of own rules; None if that is no fault."""
-        if "unregistered" not in self._kinds or nid in self._rulebook.nids:
+        if "unregistered" not in self._kinds or nid in self._level.rulebook.nids:
             return None
         return self._about(nid)
 

@@ -242,7 +242,7 @@ class Place:
     name: str
     """The name of the key that joins them: `description:first-page`."""
     compared: str
-    """What must be the same, for people."""
+    """A phrase for people: the parts of the two citations that must be the same."""
     is_shared: Callable[[_Pair], bool]
 
 

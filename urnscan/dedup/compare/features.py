@@ -106,7 +106,7 @@ class Features(NamedTuple):
     printing: frozenset[str] | None
     """Numbers of a printing, and months, of the edition; None without a statement of the edition."""
     is_open: bool
-    """Whether it still appears."""
+    """Whether the record is of a serial or a set that still appears: `1985-`."""
     in_edition: frozenset[str]
     """Numbers of the edition, as they are written: `1` and `4` of `Version 1.4`."""
 

@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
     @property
     def is_extra(self) -> bool:
-        """Whether its only number is that of a supplement: `Suppl. 1`."""
+        """Whether the part is a supplement that has only the number of the supplement: `Suppl. 1`."""
         return bool(self.extras) and len(self.designations) <= 1
 
     def values(self, *, are_years: bool) -> tuple[str, ...]:

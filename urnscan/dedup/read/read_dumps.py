@@ -19,7 +19,7 @@ from urnscan.dedup.reread import Dump, SecondReading, Spool, SummedReader
 from urnscan.dedup.write.outputs import Outputs
 from urnscan.errors import FormatError, LimitError, SourceError, option
 from urnscan.formats.contents import Document, Values
-from urnscan.formats.context import INSIDE, Reading
+from urnscan.formats.context import Reading, full_name
 from urnscan.formats.unfold import open_documents
 from urnscan.framing.buffer import HEAD, Buffer
 from urnscan.records.record import count_of
@@ -154,7 +154,7 @@ class _DumpReader:
 
     def _dump(self, place: int, source: Input, number: int, document: Document) -> None:
         """Read a document as a dump, or report why it is none. Raises SourceError."""
-        name = source.name if document.member is None else source.name + INSIDE + document.member
+        name = full_name(source.name, document.member)
         is_read_twice = self._outputs.need_second_reading
         spool = None
         if is_read_twice and source.size is None:

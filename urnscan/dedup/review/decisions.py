@@ -18,6 +18,7 @@ from urnscan.dedup.reread import Dump
 from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER, shown_digests
 from urnscan.dedup.review.user_tables import UserTable, read_table
 from urnscan.errors import ArgumentError, FatalError
+from urnscan.formats.context import full_name
 
 _CODES = {REMOVE: 1, KEEP: 2, TOGETHER: 3, APART: 4}
 """Words by how much they save: of two words about one work, the greater one counts."""
@@ -44,7 +45,8 @@ class Record(NamedTuple):
 
     def fault(self, known: Mapping[tuple[Place, int], tuple[int, str]]) -> str | None:
         """Why it is not the record about which somebody decided; None if it is."""
-        name = "!/".join(filter(None, self.place))
+        source, member = self.place
+        name = full_name(source, member or None)
         if self.key not in known:
             return f"{name}: record {self.number:,} is not there any more"
         return None if known[self.key][1] == self.digest else f"{name}: record {self.number:,} has changed since"

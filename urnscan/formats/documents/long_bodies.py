@@ -29,7 +29,8 @@ _LONG = 1 << 12  # octets of a body that is worth the trouble
 
 _REPORT = "message/delivery-status"
 _LINE_END = re.compile(rb"(?:\r\n|\r|\n)\Z")
-_HEAD_END = re.compile(rb"\n\r?\n")
+HEAD_END = re.compile(rb"\n\r?\n")
+"""Pattern of the end of a header."""
 _FIELD = re.compile(rb"(?i)(?<![^\r\n])content-[a-z-]++:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+")
 # Each line that may be a delimiter of parts: which are, depends on fields that only the library understands.
 _DELIMITER = re.compile(rb"[\r\n](?=--)")
@@ -88,7 +89,7 @@ def _set_aside(octets: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
     start = end_of_last = 0
     for end in itertools.chain((match.end() for match in _DELIMITER.finditer(octets)), [len(octets)]):
         cut = octets.find(b"\n", start + _KEPT, end) + 1
-        if cut and end - cut >= _LONG and _HEAD_END.search(octets, start, cut):
+        if cut and end - cut >= _LONG and HEAD_END.search(octets, start, cut):
             line_end = _LINE_END.search(octets, end - 2, end)
             end_of_body = line_end.start() if line_end else end
             pieces += [octets[end_of_last:cut], f"{mark}{len(bodies)}".encode()]

@@ -14,7 +14,7 @@ from email.quoprimime import header_decode
 from typing import Any, TypeAlias
 
 from urnscan.formats.contents import plain_name
-from urnscan.formats.documents.long_bodies import check_depth, check_head, parse
+from urnscan.formats.documents.long_bodies import HEAD_END, check_depth, check_head, parse
 
 Parts: TypeAlias = list[tuple[str, bytes]]
 """Names and octets."""
@@ -36,7 +36,6 @@ _PLAIN_FIELD = re.compile(
     re.IGNORECASE,
 )
 """Header fields of a body without an encoding, in one line each."""
-_HEAD_END = re.compile(rb"\n\r?\n")
 _TOKEN = re.compile(r"[a-z0-9-]+")
 _ENCODINGS = ("base64", "quoted-printable")
 _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
@@ -134,7 +133,7 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
         content = part.get_payload()
         if part.is_encoded_message:
             inner = part.octets
-            head = _HEAD_END.search(inner)
+            head = HEAD_END.search(inner)
             inner_texts, inner_attached = take_apart(inner, head.end() if head else len(inner), before + _ATTACHED)
             texts += inner_texts
             attached += inner_attached
