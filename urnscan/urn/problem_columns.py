@@ -98,13 +98,17 @@ def _add_misleading(codes: _Codes, marks: Marks) -> None:
     found = np.zeros(len(rows), np.uint16)
     traits = _traits(codes)
     union = np.bitwise_or.reduce(traits)
-    if union & (COMPOSED | COMPATIBILITY):
-        _find_other_forms(codes, traits, found)
+    if union & COMPATIBILITY:
+        found[np.searchsorted(np.flatnonzero(codes == _END), np.flatnonzero(traits & COMPATIBILITY))] |= REPLACED
+    composed = codes
+    if union & COMPOSED:
+        composed = _composed(codes)
+        found[_differing_rows(codes, composed)] |= NOT_NFC
     if union & IGNORABLE:
         _find_invisible(read_only(codes), read_only(traits), found)
-        codes = codes[traits & IGNORABLE == 0]
+        composed = _composed(codes[traits & IGNORABLE == 0])
     if union & (IGNORABLE | COMPOSED):
-        codes = _composed(codes)
+        codes = composed
         traits = _traits(codes)
     _judge_words(read_only(codes), read_only(traits), found)
     if (found & CONFUSABLE).any():
@@ -113,19 +117,15 @@ def _add_misleading(codes: _Codes, marks: Marks) -> None:
     marks[rows] |= found
 
 
-def _find_other_forms(codes: _Codes, traits: Integers, marks: Marks) -> None:
-    """Mark the spellings that are not in the form NFC, or have a character that NFKC replaces."""
-    ends = np.flatnonzero(codes == _END)
-    first = np.append(0, ends + 1)
-    marks[np.searchsorted(ends, np.flatnonzero(traits & COMPATIBILITY))] |= REPLACED
-    for row in np.unique(np.searchsorted(ends, np.flatnonzero(traits & COMPOSED))).tolist():
-        if not _is_nfc(codes[first[row] : ends[row]]):
-            marks[row] |= NOT_NFC
-
-
-def _is_nfc(codes: _Codes) -> bool:
-    """Whether characters are in the form NFC."""
-    return unicodedata.is_normalized("NFC", codes.tobytes().decode("utf-32-le", "surrogatepass"))
+def _differing_rows(codes: _Codes, others: _Codes) -> npt.NDArray[np.bool_]:
+    """Whether the characters of each spelling are other ones; both have an end after each spelling."""
+    lengths, other_lengths = (np.diff(np.flatnonzero(rows == _END), prepend=-1) for rows in (codes, others))
+    differs = np.asarray(lengths != other_lengths)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    # Of spellings of one length, the characters are compared one by one.
+    is_other = codes[~differs[row]] != others[np.repeat(~differs, other_lengths)]
+    differs[row[~differs[row]][is_other]] = True
+    return differs
 
 
 def _composed(codes: _Codes) -> _Codes:
