@@ -10,6 +10,8 @@ import functools
 import importlib
 import pkgutil
 import re
+import re._constants as constants
+import re._parser as parser
 import time
 from pathlib import Path
 from types import MappingProxyType
@@ -408,6 +410,33 @@ def test_patterns_are_found():
     behind_a_head = re.compile(r"<a (?:\w|\w\w|\w\w\w)*>")
     assert not next(slow_units(behind_a_head, "match", [""]), None)
     assert next(slow_units(behind_a_head, "match", HEADS_OF_TEXTS), None)
+
+
+def possessive_groups(items):
+    """What `(?:ab)*+` and the like repeat in a pattern that `re` has parsed; `a*+` and `[ab]*+` are no groups."""
+    for operation, value in items:
+        if operation is constants.POSSESSIVE_REPEAT and not (
+            len(value[2]) == 1
+            and value[2][0][0] in (constants.LITERAL, constants.NOT_LITERAL, constants.ANY, constants.IN)
+        ):
+            yield value[2]
+        for inside in value if isinstance(value, tuple) else (value,):
+            for each in inside if isinstance(inside, list) else (inside,):
+                if isinstance(each, parser.SubPattern):
+                    yield from possessive_groups(each)
+
+
+@pytest.mark.full
+def test_no_group_of_re_is_possessive():
+    """Python before 3.11.5, such as that of Debian 12, matches these wrongly, and says nothing; `(?>(?:ab)*)` is the same, and right."""
+    assert [*possessive_groups(parser.parse(r"x(?:(a|(?:bc)++))?"))]
+    assert not [*possessive_groups(parser.parse(r"(?>(?:ab)*)[ab]*+a?+"))]
+    wrong = [
+        path
+        for path, (pattern, _) in patterns().items()
+        if isinstance(pattern, re.Pattern) and any(possessive_groups(parser.parse(pattern.pattern, pattern.flags)))
+    ]
+    assert wrong == []
 
 
 @pytest.mark.full

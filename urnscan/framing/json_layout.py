@@ -9,7 +9,7 @@ from urnscan.framing.json_values import DECODER, Wraps
 
 LINE_NAMES = (".jsonl", ".ndjson", ".ldjson", ".jsonlines", ".jsonseq", ".geojsonl", ".geojsons")
 """Suffixes of files in which each line is a value."""
-_LEADING = re.compile(rb"(?:" + MARK + rb")?+[ \t\r\n]*+")
+_LEADING = re.compile(rb"(?>(?:" + MARK + rb")?)[ \t\r\n]*+")
 _VALUE = re.compile(rb'\x1e|["{\[0-9tfn-]')
 # Many texts that are not JSON begin with a bracket, so more is checked.
 _BEGUN = re.compile(rb'\{[ \t\r\n]*+(?:["}]|\Z)|\[[ \t\r\n\[]*+(?:["{\]]|\Z)')

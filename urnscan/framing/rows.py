@@ -16,7 +16,7 @@ from urnscan.framing.buffer import HEAD, LONGEST, Buffer
 from urnscan.framing.lines import Damaged, lines
 
 _DELIMITERS = ",;\t|"
-_BLANK_LINES = rb"(?:[ \t]*+[\r\n])*+"
+_BLANK_LINES = rb"(?>(?:[ \t]*+[\r\n])*)"
 # Before the header: blank lines, and a line for Excel that names the delimiter.
 _BEFORE = re.compile(_BLANK_LINES + rb"(?:\"?sep=([,;\t|])\"?[\r\n]" + _BLANK_LINES + rb")?")
 _QUOTED = re.compile(rb'"[^"]*+(?:"|\Z)')

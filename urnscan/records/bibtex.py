@@ -35,34 +35,47 @@ def _text(end: bytes, entry: bool) -> bytes:
     """Pattern of a text without braces and `end`. With `entry`, also without the beginning of another entry."""
     if not entry:
         return rb"[^{}" + end + rb"]*+"
-    return rb"[^{}\n" + end + rb"]*+(?:\n(?!" + _BEGINS + rb")[^{}\n" + end + rb"]*+)*+"
+    return rb"[^{}\n" + end + rb"]*+(?>(?:\n(?!" + _BEGINS + rb")[^{}\n" + end + rb"]*+)*)"
 
 
 def _between(first: bytes, last: bytes, end: bytes, entry: bool, depth: int) -> bytes:
     """Pattern of two delimiters and the text between them, in which there may be braces."""
     inner = _between(rb"\{", rb"\}", b"", entry, depth - 1) if depth else rb"(?!)"
-    return first + _text(end, entry) + rb"(?:" + inner + _text(end, entry) + rb")*+" + last
+    return first + _text(end, entry) + rb"(?>(?:" + inner + _text(end, entry) + rb")*)" + last
 
 
 _BRACED, _QUOTED = _between(rb"\{", rb"\}", b"", True, _DEPTH), _between(b'"', b'"', b'"', True, _DEPTH)
 _WHOLE = {
     b"{": re.compile(_BRACED),
     b"(": re.compile(
-        rb"\(" + _text(rb'")', True) + rb"(?:(?:" + _BRACED + rb"|" + _QUOTED + rb")" + _text(rb'")', True) + rb")*+\)"
+        rb"\("
+        + _text(rb'")', True)
+        + rb"(?>(?:(?:"
+        + _BRACED
+        + rb"|"
+        + _QUOTED
+        + rb")"
+        + _text(rb'")', True)
+        + rb")*)\)"
     ),
 }
 _MARK = {
     b"{": re.compile(rb"\{++|\}++|" + _LINE.pattern),
     b"(": re.compile(rb"\{++|\}++|[\")]|" + _LINE.pattern),
 }
-_KEY = re.compile(rb"\s*+([^\s,{}]++(?=\s*+[,})]))?+")
+_KEY = re.compile(rb"\s*+(?>([^\s,{}]++(?=\s*+[,})]))?)")
 
 _BRACED, _QUOTED = _between(rb"\{", rb"\}", b"", False, _DEPTH), _between(b'"', b'"', b'"', False, _DEPTH)
 _STRING, _BARE = rb"(?:" + _BRACED + rb"|" + _QUOTED + rb")", rb"[^\s,{}\"#]++"
 _VALUE = rb"(?:" + _STRING + rb"|" + _BARE + rb")"
 # A string that is not a value is matched alone, so that no field is found in it.
 _FIELD = re.compile(
-    rb"(?<![^\s,{}()=\"#%'])([^\s,{}()=\"#%']++)\s*+=\s*+(" + _VALUE + rb"(?:\s*+#\s*+" + _VALUE + rb")*+)|" + _STRING
+    rb"(?<![^\s,{}()=\"#%'])([^\s,{}()=\"#%']++)\s*+=\s*+("
+    + _VALUE
+    + rb"(?>(?:\s*+#\s*+"
+    + _VALUE
+    + rb")*))|"
+    + _STRING
 )
 _PART = re.compile(rb"(" + _STRING + rb")|(" + _BARE + rb")")
 
@@ -81,14 +94,16 @@ _WORDS = {
     b"textquotesingle": b"'",
     b"textunderscore": b"_",
 }
-_SYMBOL = rb"\\(?:([_%#&${}/\-])|(" + rb"|".join(_WORDS) + rb")(?![A-Za-z])(?:\{\}|[ \t]++)?+|([~^])\{\})"
+_SYMBOL = rb"\\(?:([_%#&${}/\-])|(" + rb"|".join(_WORDS) + rb")(?![A-Za-z])(?>(?:\{\}|[ \t]++)?)|([~^])\{\})"
 _GROUPED, _ESCAPE = re.compile(rb"\{" + _SYMBOL + rb"\}"), re.compile(_SYMBOL + rb"|\\\\")
 _COMMAND = re.compile(rb"\\(?:url|path|nolinkurl|href)\s*+(?=\{)")
 _BRACE = re.compile(rb"[{}]")
 
-_COMMENTS = rb"(?:[ \t]*+(?:%[^\n]*+)?+\n)*+"
+_COMMENTS = rb"(?>(?:[ \t]*+(?>(?:%[^\n]*+)?)\n)*)"
 # Some programs write a few lines before the first entry.
-_HEAD = re.compile(rb"(?:" + MARK + rb")?" + _COMMENTS + rb"(?:(?![<{\[\"])[^@\n]++\n" + _COMMENTS + rb"){0,8}+[ \t]*+")
+_HEAD = re.compile(
+    rb"(?:" + MARK + rb")?" + _COMMENTS + rb"(?>(?:(?![<{\[\"])[^@\n]++\n" + _COMMENTS + rb"){0,8})[ \t]*+"
+)
 # An entry has a key, or a comma and a field instead.
 _FIRST = re.compile(
     rb"@[ \t]*+(?i:(string|preamble|comment)|[a-z][\w.+\-]*+)\s*+[{(]"

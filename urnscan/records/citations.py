@@ -40,7 +40,7 @@ class RisRecords(TaggedRecords):
             begins="record",
             first=rb"(?!ER)" + _TAG + _RIS,
             # A blank line before a tag shows that the record before it has lost its ER.
-            following=rb"(?:" + _TY + rb"|(?:[ \t]*+" + LINE_END + rb"){1,16}+" + _TAG + _RIS + rb")",
+            following=rb"(?:" + _TY + rb"|(?>(?:[ \t]*+" + LINE_END + rb"){1,16})" + _TAG + _RIS + rb")",
         ),
     )
 
@@ -103,7 +103,7 @@ _RIS_AROUND = (
 # The beginning of such a line, or of a tag.
 _RIS_BEGUN = rb"(?:[A-Z]{0,2}+ ?|TY(?: ?| ? -?)[A-Z]*+|[A-Za-z][A-Za-z ]{0,30}+#?[0-9 of]*+|%b)\Z" % _RIS_AROUND
 _RIS_HEAD = re.compile(
-    rb"(?:(?:%b)?%b%b)*+(?:%b)?(?:(%b)|(%b)|%b)" % (MARK, _RIS_AROUND, LINE_END, MARK, _TY, _TAG + _RIS, _RIS_BEGUN)
+    rb"(?>(?:(?:%b)?%b%b)*)(?:%b)?(?:(%b)|(%b)|%b)" % (MARK, _RIS_AROUND, LINE_END, MARK, _TY, _TAG + _RIS, _RIS_BEGUN)
 )
 
 

@@ -44,7 +44,7 @@ _MEMBER = re.compile(r'"((?:[^"\\]|\\.){1,100})"\s*:')
 _PUNCTUATION = re.compile("[ ._-]")
 # The beginning of an object up to its first value that is neither a number nor a string, and of an array of objects.
 _SCALARS = re.compile(
-    r'\{\s*+(?:"(?:[^"\\]|\\.)*+"\s*+:\s*+(?:"(?:[^"\\]|\\.)*+"|[^\s"{}\[\],]++)\s*+,\s*+)*+"(?:[^"\\]|\\.)*+"\s*+:\s*+(?=[{\[])'
+    r'\{\s*+(?>(?:"(?>(?:[^"\\]|\\.)*)"\s*+:\s*+(?:"(?>(?:[^"\\]|\\.)*)"|[^\s"{}\[\],]++)\s*+,\s*+)*)"(?>(?:[^"\\]|\\.)*)"\s*+:\s*+(?=[{\[])'
 )
 _OBJECT = re.compile(r"\[\s*+\{")
 # Characters in which the first object of an array shows whether it is a record, if it is longer than all that is known.

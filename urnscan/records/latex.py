@@ -41,7 +41,7 @@ _LETTERS = {
     b"textemdash": "-",
 }
 _ACCENTED = re.compile(rb"\\(?:([\"'`^~=.])|([cvHukrdb])(?=[\s{]))\s*+(?:\{\s*+\\?([A-Za-z])\s*+\}|\\?([A-Za-z]))")
-_LETTER = re.compile(rb"\\(" + b"|".join(_LETTERS) + rb")(?![A-Za-z])(?:\{\}|[ \t]++)?+")
+_LETTER = re.compile(rb"\\(" + b"|".join(_LETTERS) + rb")(?![A-Za-z])(?>(?:\{\}|[ \t]++)?)")
 _STYLE = re.compile(
     rb"\\(?:emph|text(?:it|bf|sc|rm|sf|tt|sl|up|normal|superscript|subscript)|math(?:rm|it|bf|cal|bb|sf)|ensuremath|mbox|"
     rb"it|bf|em|sc|rm|tt|sl|sf)(?![A-Za-z])\s*+"

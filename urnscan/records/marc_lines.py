@@ -131,7 +131,7 @@ class AlephRecords(MarcLineRecords):
 
 is_marc_edit = partial(begins_with, MarcEditRecords.layout.first_line)
 # yaz-marcdump warns between records, in brackets or in comments.
-is_yaz = partial(begins_with, re.compile(rb"(?:(?:\(|<!--)[^\r\n]*+" + LINE_END + rb")*+" + YazRecords.layout.first))
+is_yaz = partial(begins_with, re.compile(rb"(?>(?:(?:\(|<!--)[^\r\n]*+" + LINE_END + rb")*)" + YazRecords.layout.first))
 is_aleph = partial(begins_with, AlephRecords.layout.first_line)
 
 

@@ -38,7 +38,7 @@ _LEADER_TAG, _DATA_TAGS = 0, 10
 _WRONG = -2
 # Octets of the shortest field.
 _LEAST_FIELD = len('<controlfield tag="001"></controlfield>')
-_START_TAG = re.compile(rb"<((?:[A-Za-z_][A-Za-z0-9_.-]*+:)?+)record(?:[ \t\n][^<>]{0,500}+)?+>")
+_START_TAG = re.compile(rb"<((?>(?:[A-Za-z_][A-Za-z0-9_.-]*+:)?))record(?>(?:[ \t\n][^<>]{0,500}+)?)>")
 # An apostrophe may belong to a URN in the octets of a record. U+FFFE and U+FFFF, which are not characters, begin with EF BF.
 _UNUSUAL = (b"'", b"\xef\xbf")
 # No record has this start tag.

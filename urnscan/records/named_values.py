@@ -38,7 +38,7 @@ _QUALIFIERS = frozenset(
 _LONGEST_NAME = 100
 _QUALIFIED = re.compile(r"([^(\[]*)[(\[]([^()\[\]]*)[)\]]\s*\Z")
 # A language in square brackets after a name, as DSpace writes it, also none.
-_LANGUAGE = re.compile(r"(?<!\])(?:\[(?:[a-z]{2,3}(?:[_-][A-Za-z]{2,4})?|\*)?\])++\s*+\Z")
+_LANGUAGE = re.compile(r"(?<!\])(?>(?:\[(?:[a-z]{2,3}(?:[_-][A-Za-z]{2,4})?|\*)?\])+)\s*+\Z")
 # After a name: a language, or a suffix by which Solr and its kin tell what they index.
 _SUFFIX = re.compile(
     r"(?<=[A-Za-z0-9])(?:[_.@:-](?:en|de|fr|es|it|pt|nl|sv|da|no|fi|pl|cs|ru|uk|zh|ja|ko|ar|el|tr|hu|eng|ger|deu|fre|fra|spa|ita|por|[a-z]{2}[_-][A-Za-z]{2}"

@@ -24,8 +24,8 @@ _ROWS, _FEWEST = 3, 2
 # An identifier of an authority in DSpace, and how sure it is.
 _AUTHORITY = re.compile(r"::[^:|]*+::-?[0-9]++\Z")
 # A list in JSON or Python.
-_QUOTED = r""""((?:[^"\\]|\\.)*+)"|'((?:[^'\\]|\\.)*+)'"""
-_LIST = re.compile(rf"\[\s*+(?:{_QUOTED})(?:\s*+,\s*+(?:{_QUOTED}))*+\s*+\]")
+_QUOTED = r""""((?>(?:[^"\\]|\\.)*))"|'((?>(?:[^'\\]|\\.)*))'"""
+_LIST = re.compile(rf"\[\s*+(?:{_QUOTED})(?>(?:\s*+,\s*+(?:{_QUOTED}))*)\s*+\]")
 _IN_LIST = re.compile(_QUOTED)
 # Characters of the name of a column.
 _LONGEST_NAME = 100

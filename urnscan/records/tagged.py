@@ -30,8 +30,8 @@ LINE_END = rb"(?:\r\n?+|\n)"
 _LINE_END = re.compile(LINE_END)
 # Beginning of a line, with the last octet of the line end before it.
 _BEGIN = rb"(?:\A|[\r\n])"
-_BETWEEN = re.compile(rb"(?:[\r\n]|" + MARK + rb"){1,256}+")
-_LEADING = re.compile(rb"\A(?:\s|" + MARK + rb")++")
+_BETWEEN = re.compile(rb"(?>(?:[\r\n]|" + MARK + rb"){1,256})")
+_LEADING = re.compile(rb"\A(?>(?:\s|" + MARK + rb")+)")
 # An address in a new line is a new value. Without an address, a line end may be inside a value, or in a list.
 _ANOTHER = re.compile(r"\n(?=[^\S\n]*+[A-Za-z][A-Za-z0-9+.\-]*+:)")
 
@@ -102,7 +102,9 @@ class Layout:
     def field(self) -> re.Pattern[bytes]:
         """Pattern of a field in lines that end with LF: its tag, and its value with the lines that continue it."""
         line = self.before + self.tag + self.after
-        return re.compile(rb"(?m:^)%b(%b)%b([^\n]*+(?:\n(?!%b)[^\n]*+)*+)" % (self.before, self.tag, self.after, line))
+        return re.compile(
+            rb"(?m:^)%b(%b)%b([^\n]*+(?>(?:\n(?!%b)[^\n]*+)*))" % (self.before, self.tag, self.after, line)
+        )
 
     @cached_property
     def name_fields(self) -> tuple[re.Pattern[bytes], ...]:

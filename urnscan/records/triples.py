@@ -18,47 +18,47 @@ from urnscan.records.fields import Own, of_value, own_fields
 from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
-# Terminals of the grammar (N-Triples §7, N-Quads §4). All loops are possessive, so any line is read only once. Octets that
-# are not ASCII count as letters. An IRI may also contain { } | ^ and `, which the grammar excludes: dumps have them, and
-# the end of the IRI is still certain.
+# Terminals of the grammar (N-Triples §7, N-Quads §4). All loops are possessive or atomic, so any line is read only once.
+# Octets that are not ASCII count as letters. An IRI may also contain { } | ^ and `, which the grammar excludes: dumps have
+# them, and the end of the IRI is still certain.
 _UCHAR = rb"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
 _ESCAPE = rb"\\(?:[tbnrf\"'\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
-_IRI = rb"<[^\x00-\x20<>\"\\]*+(?:" + _UCHAR + rb"[^\x00-\x20<>\"\\]*+)*+>"
+_IRI = rb"<[^\x00-\x20<>\"\\]*+(?>(?:" + _UCHAR + rb"[^\x00-\x20<>\"\\]*+)*)>"
 _LABEL = rb"[0-9A-Za-z_:\-\x80-\xff]++"
-_NODE = rb"_:(?!-)" + _LABEL + rb"(?:\.++" + _LABEL + rb")*+"
-_STRING = rb'"[^"\\\r\n]*+(?:' + _ESCAPE + rb'[^"\\\r\n]*+)*+"'
-_LITERAL = _STRING + rb"(?:\^\^" + _IRI + rb"|@[A-Za-z]++(?:-[0-9A-Za-z]++)*+)?+"
+_NODE = rb"_:(?!-)" + _LABEL + rb"(?>(?:\.++" + _LABEL + rb")*)"
+_STRING = rb'"[^"\\\r\n]*+(?>(?:' + _ESCAPE + rb'[^"\\\r\n]*+)*)"'
+_LITERAL = _STRING + rb"(?>(?:\^\^" + _IRI + rb"|@[A-Za-z]++(?>(?:-[0-9A-Za-z]++)*))?)"
 _SPACE = rb"[ \t]*+"
 _RESOURCE = rb"(?:" + _IRI + rb"|" + _NODE + rb")"
 _OBJECT = rb"(?:" + _IRI + rb"|" + _NODE + rb"|" + _LITERAL + rb")"
-_COMMENT = rb"(?:\#[^\r\n]*+)?+"
+_COMMENT = rb"(?>(?:\#[^\r\n]*+)?)"
 _EOL = rb"(?:\r\n?+|\n)"
-_REST = _SPACE.join((b"", _IRI, _OBJECT, rb"(?:" + _RESOURCE + rb")?+", rb"\.", _COMMENT, rb"(?:" + _EOL + rb"|\Z)"))
+_REST = _SPACE.join((b"", _IRI, _OBJECT, rb"(?>(?:" + _RESOURCE + rb")?)", rb"\.", _COMMENT, rb"(?:" + _EOL + rb"|\Z)"))
 _LINE = rb"(?P<subject>" + _RESOURCE + rb")" + _REST
 # Comments and blank lines.
-_GAP = rb"(?:" + _SPACE + _COMMENT + _EOL + rb")*+" + _SPACE
+_GAP = rb"(?>(?:" + _SPACE + _COMMENT + _EOL + rb")*)" + _SPACE
 
-_BETWEEN = re.compile(_GAP + rb"(?:\#[^\r\n]*+\Z)?+")
-_RUN = re.compile(_LINE + rb"(?:" + _GAP + rb"(?P=subject)" + _REST + rb")*+")
+_BETWEEN = re.compile(_GAP + rb"(?>(?:\#[^\r\n]*+\Z)?)")
+_RUN = re.compile(_LINE + rb"(?>(?:" + _GAP + rb"(?P=subject)" + _REST + rb")*)")
 _ANY_LINE = re.compile(rb"[^\r\n]*+(?:" + _EOL + rb"|\Z)")
 # A statement about a URN, at the beginning of a line.
 _ABOUT_URN = re.compile(rb"^[ \t]*<urn:", re.IGNORECASE | re.MULTILINE)
 _STATEMENT = re.compile(
     _SPACE.join((_GAP + _RESOURCE, rb"<([^>]*+)>", rb"(?:<([^>]*+)>|(" + _STRING + rb")|_)")) + _ANY_LINE.pattern
 )
-_ESCAPES = re.compile(rb"(?:" + _ESCAPE + rb")++")
+_ESCAPES = re.compile(rb"(?>(?:" + _ESCAPE + rb")+)")
 _BEGUN = re.compile(
-    _RESOURCE + _SPACE + rb"(?:<[^\x00-\x20<>\"]*+(?:\Z|>)|\Z)|<(?:[^\x00-\x20<>\"?!/][^\x00-\x20<>\"]*+)?+\Z|_\Z"
+    _RESOURCE + _SPACE + rb"(?:<[^\x00-\x20<>\"]*+(?:\Z|>)|\Z)|<(?>(?:[^\x00-\x20<>\"?!/][^\x00-\x20<>\"]*+)?)\Z|_\Z"
 )
 
 _RDF_XML = re.compile(
-    rb"\s*+(?:<\?[^>]*+>\s*+|<!--.*?-->\s*+|<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?+>\s*+)*+<(?:[\w.\-\x80-\xff]++:)?+RDF[\s>/]",
+    rb"\s*+(?>(?:<\?[^>]*+>\s*+|<!--.*?-->\s*+|<!DOCTYPE[^\[>]*+(?>(?:\[.*?\]\s*+)?)>\s*+)*)<(?>(?:[\w.\-\x80-\xff]++:)?)RDF[\s>/]",
     re.DOTALL,
 )
 _DIRECTIVE = rb"@?+(?i:prefix\s++[^\s:<>\"'{}(),;#]*+:|base)\s*+<[^<>\s]*+>\s*+\.?+\s*+" + _GAP
 # A query of SPARQL begins with directives, too.
 _QUERY = rb"(?i:SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|WITH|LOAD|CLEAR|CREATE|DROP)\b"
-_TURTLE = re.compile(rb"(?:" + _DIRECTIVE + rb")++(?!" + _QUERY + rb")")
+_TURTLE = re.compile(rb"(?>(?:" + _DIRECTIVE + rb")+)(?!" + _QUERY + rb")")
 _TURTLE_SUFFIXES = (".ttl", ".trig", ".turtle")
 _TURTLE_BEGINNING = re.compile(rb"[<\[(@]|_:|[A-Za-z]")
 

@@ -44,24 +44,28 @@ from urnscan.records.xml_text import parse, parsed_text, plain_text
 
 # A start tag or an end tag; it also fits texts that are not tags.
 _TAG = re.compile(
-    rb"<(/?)(" + NCNAME + rb"(?::" + NCNAME + rb")?+)(?=\s|/?>)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>"
+    rb"<(/?)(" + NCNAME + rb"(?>(?::" + NCNAME + rb")?))(?=\s|/?>)((?>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*))>"
 )
-_DECLARATION = re.compile(rb"\sxmlns(?::(" + NCNAME + rb"))?+\s*+=\s*+(\"[^\"]*+\"|'[^']*+')")
+_DECLARATION = re.compile(rb"\sxmlns(?>(?::(" + NCNAME + rb"))?)\s*+=\s*+(\"[^\"]*+\"|'[^']*+')")
 _ENCODING = re.compile(
     rb"\sencoding\s*+=\s*+[\"']((?i:iso[-_]?8859|latin|windows|cp12|koi8|mac|gb|big5|euc|shift)[A-Za-z0-9._-]*+)"
 )
-_COMMENT, _INSTRUCTION = rb"<!--(?:[^-]|-(?!->))*+-->", rb"<\?(?:[^?]|\?(?!>))*+\?>"
-_MISCELLANEOUS = re.compile(rb"(?:\s++|" + _COMMENT + rb"|" + _INSTRUCTION + rb")*+")
+_COMMENT, _INSTRUCTION = rb"<!--(?>(?:[^-]|-(?!->))*)-->", rb"<\?(?>(?:[^?]|\?(?!>))*)\?>"
+_MISCELLANEOUS = re.compile(rb"(?>(?:\s++|" + _COMMENT + rb"|" + _INSTRUCTION + rb")*)")
 _DOCTYPE = re.compile(
-    rb"<!DOCTYPE\s(?:[^\[\"'<>]++|\"[^\"]*+\"|'[^']*+')*+"
-    rb"(?:\[(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|" + _COMMENT + rb"|" + _INSTRUCTION + rb"|<(?!!--|\?))*+\]\s*+)?+>"
+    rb"<!DOCTYPE\s(?>(?:[^\[\"'<>]++|\"[^\"]*+\"|'[^']*+')*)"
+    rb"(?>(?:\[(?>(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|"
+    + _COMMENT
+    + rb"|"
+    + _INSTRUCTION
+    + rb"|<(?!!--|\?))*)\]\s*+)?)>"
 )
 _DOCUMENT_BEGINS = re.compile(rb"<(?:\?xml|!DOCTYPE)\s")
 _NOTHING = re.compile(rb"(?!)")
 _HIDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
 
 # Elements in which a record may contain other records: those from which it was made.
-_EXTENSION = re.compile(rb"<(/?)(?:" + NCNAME + rb":)?+(?:extension|extraRecordData)(?=[\s/>])[^<>]*+(?<!/)>")
+_EXTENSION = re.compile(rb"<(/?)(?>(?:" + NCNAME + rb":)?)(?:extension|extraRecordData)(?=[\s/>])[^<>]*+(?<!/)>")
 
 # Octets to look ahead, for example from a start tag to the first element in it; also those of the longest namespace.
 _NEAR = 1 << 10

@@ -28,7 +28,7 @@ _FOLD = rb"[ \t]+[^\s]" + _LINE
 # Some programs write other lines between the fields; browsers skip them.
 _STRAY = rb"[^\s]" + _LINE + b"(?=" + _FIELD + b")"
 _START = rb"(?:HTTP/[0-9]|ICY |[A-Za-z-]+ [^\n]* HTTP/[0-9])" + _LINE
-_HEAD = re.compile(rb"[\r\n]*(%b)(?:%b|%b|%b)*+(?:[ \t\r]*\n)?" % (_START, _FIELD, _FOLD, _STRAY))
+_HEAD = re.compile(rb"[\r\n]*(%b)(?>(?:%b|%b|%b)*)(?:[ \t\r]*\n)?" % (_START, _FIELD, _FOLD, _STRAY))
 _HEAD_END = re.compile(rb"\n[ \t\r]*\n")
 _INTERIM = re.compile(rb"HTTP/[0-9.]+[ \t]+1[0-9][0-9]")
 _CODING = re.compile(rb"(?i)\n(Content|Transfer)-Encoding[ \t]*:([^\n]*(?:\n[ \t]+[^\s][^\n]*)*)")
@@ -36,7 +36,7 @@ _TOKEN = re.compile(rb"[0-9A-Za-z-]+")
 
 _CHUNK = re.compile(rb"(?:\r?\n)?[ \t]*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _CHUNK_LINE = 1 << 12  # octets in which it must end
-_NO_MORE = re.compile(rb"(?:%b)*+[\r\n]*\Z" % _FIELD)  # after the last chunk: trailers
+_NO_MORE = re.compile(rb"(?>(?:%b)*)[\r\n]*\Z" % _FIELD)  # after the last chunk: trailers
 
 _BLOCK = 1 << 16  # octets of a coding that are read at a time
 _TRIED = 1 << 12  # octets of a body by which its coding is recognised

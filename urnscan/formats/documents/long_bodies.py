@@ -31,7 +31,7 @@ _REPORT = "message/delivery-status"
 _LINE_END = re.compile(rb"(?:\r\n|\r|\n)\Z")
 HEAD_END = re.compile(rb"\n\r?\n")
 """Pattern of the end of a header."""
-_FIELD = re.compile(rb"(?i)(?<![^\r\n])content-[a-z-]++:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+")
+_FIELD = re.compile(rb"(?i)(?<![^\r\n])content-[a-z-]++:[^\r\n]*+(?>(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*)")
 # Each line that may be a delimiter of parts: which are, depends on fields that only the library understands.
 _DELIMITER = re.compile(rb"[\r\n](?=--)")
 

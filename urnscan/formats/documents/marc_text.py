@@ -22,7 +22,7 @@ _UNIT_SEPARATOR = b"\x1f"
 _BLOCK = 1 << 16
 _WITHIN = 1 << 12  # octets in which the first field with subfields begins
 _MARK = rb"(?:\xef\xbb\xbf)?"
-_CONTROL_FIELDS = rb"(?:(?:LDR|LEADER|00[0-9])[ \t][^\n]*\n)*+"
+_CONTROL_FIELDS = rb"(?>(?:(?:LDR|LEADER|00[0-9])[ \t][^\n]*\n)*)"
 
 _FORMS = (
     # MarcEdit.

@@ -43,7 +43,7 @@ _ROW_IDS = ("rowid", "_rowid_", "oid")
 _STORED = (0, 3)
 # Possessive, all of it: a statement may be long, and many comments in a row could be matched in too many ways.
 _GAP = r"(?>\s++|\xef\xbb\xbf|/\*.*?\*/|--[^\n]*+\n)"
-_VIRTUAL = re.compile(rf"{_GAP}*+CREATE{_GAP}++VIRTUAL\b".encode(), re.IGNORECASE | re.DOTALL)
+_VIRTUAL = re.compile(rf"(?>{_GAP}*)CREATE(?>{_GAP}+)VIRTUAL\b".encode(), re.IGNORECASE | re.DOTALL)
 _SMALLEST_ROW = 2  # octets that a row takes in its table's file, and more
 _AT_ONCE = 256  # rows that are read at a time
 _SHORT = 1 << 18  # octets of a row of which there are so many at a time
