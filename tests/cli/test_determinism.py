@@ -24,6 +24,8 @@ SCAN = [
     "o.parquet",
     "--rejects",
     "r.parquet",
+    "--partial",
+    "p.partial",
     "--recover",
     "all",
     "--force",
@@ -43,7 +45,7 @@ DEDUP = [
     "--force",
     "--quiet",
 ]
-FILES = ["c.parquet", "o.parquet", "r.parquet", "page.html", "clusters.parquet", "dedup.html"]
+FILES = ["c.parquet", "o.parquet", "r.parquet", "p.partial", "page.html", "clusters.parquet", "dedup.html"]
 
 
 def write_inputs(folder: Path, order: int = 1) -> None:

@@ -158,7 +158,7 @@ class TestBadInput:
             (["."], ".: is a folder"),
             (["empty"], "empty: is not a Parquet file: name a .parquet that urnscan -o wrote"),
             (["a.txt"], "a.txt: is not a Parquet file: name a .parquet that urnscan -o wrote"),
-            (["half.parquet"], "half.parquet: is a damaged Parquet file: "),
+            (["half.parquet"], "half.parquet: is truncated: "),
             (
                 ["o.parquet"],
                 "o.parquet: holds occurrences (urnscan --occurrences), not classes; urnscan -o writes classes",

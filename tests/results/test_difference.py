@@ -140,7 +140,7 @@ class TestOtherTables:
             ("folder", "folder: holds 2 tables; urnscan merge makes one of them"),
             ("none.parquet", "none.parquet: no such file or folder"),
             ("first.parquet", "first.parquet: is of edition 1 of the tables"),
-            ("half.parquet", "half.parquet: is a damaged Parquet file: "),
+            ("half.parquet", "half.parquet: is truncated: "),
         ],
     )
     def test_refused(self, other, said):

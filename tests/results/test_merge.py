@@ -230,7 +230,7 @@ class TestRefused:
             (["a.parquet", "./a.parquet"], "a.parquet: is named twice"),
             (["a.parquet", "b-places.parquet"], "b-places.parquet: holds occurrences, and a.parquet classes"),
             (["a.parquet", "all.parquet"], "all.parquet: is an input; name another output"),
-            (["a.parquet", "half.parquet"], "half.parquet: is a damaged Parquet file: "),
+            (["a.parquet", "half.parquet"], "half.parquet: is truncated: "),
             (["a.parquet", "other.parquet"], "other.parquet: has no column urn"),
             (["a.parquet", "bare.parquet"], "bare.parquet: does not say which options its run had"),
             (["a.parquet", "first.parquet"], "first.parquet: is of edition 1 of the tables"),

@@ -16,8 +16,8 @@ from urnscan.grouping import ranges as ranging
 from urnscan.grouping.classes import add_up, classes_of
 from urnscan.grouping.ranges import Ranges
 from urnscan.run import partial_result as partial
-from urnscan.run.partial_result import NAMED_PARTIAL, Sums, names_of, packed, split_by_range, unpacked
-from urnscan.tables.schemas import PARTIAL
+from urnscan.run.partial_result import Sums, names_of, packed, split_by_range, unpacked
+from urnscan.tables.schemas import NAMED_PARTIAL, PARTIAL
 
 
 def given_by(found, ranges, size=1_000):

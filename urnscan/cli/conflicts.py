@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 """Name of standard output among the outputs."""
-TABLES = {"classes": "-o", "occurrences": "--occurrences", "rejects": "--rejects"}
+TABLES = {"classes": "-o", "partial": "--partial", "occurrences": "--occurrences", "rejects": "--rejects"}
 """Options that name an output, by their arguments."""
 
 _FORMS = {"count": "--count", "list_sources": "--list-sources", "unique": "--unique"}
@@ -49,6 +49,7 @@ def _each_two(facts: Sequence[str], message: str) -> list[Rule]:
 
 _NAME_ONE = "name an output with -o, --occurrences or --rejects"
 _RULES = (
+    Rule(["--partial -"], None, "{0}: a partial result is a file for urnscan merge: name a file"),
     Rule(["--master", "--errors"], None, "{0} is for Spark: add --engine spark, or leave it out", [_SPARK]),
     Rule(
         ["--json", "--canonical", "--by", _AROUND, *_FORMS.values()],
@@ -67,6 +68,7 @@ _RULES = (
         "{0} is for one machine: Spark groups in what its executors have, spark.executor.memory",
     ),
     Rule(["--timings"], [_SPARK], "{0} is for one machine: the pages of Spark tell what its stages take"),
+    Rule(["--partial"], [_SPARK], "{0} is for one machine: Spark merges the results of its executors itself"),
     Rule(_STREAMS, [_SPARK], "{0}: the outputs of {1} are folders: name one"),
     Rule([_SPARK], None, f"{{0}} prints no occurrences: {_NAME_ONE}", _FILES),
     *_each_two(list(_FORMS.values()), "{0} and {1} print different things: choose one"),

@@ -1,4 +1,4 @@
-"""`urnscan merge TABLE.parquet... -o FILE`: make one table of those of several runs."""
+"""`urnscan merge TABLE... -o FILE`: make one table of those of several runs."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ def merge_parser() -> Parser:
     parser = Parser(
         About(
             "urnscan merge",
-            usages=("urnscan merge TABLE.parquet... [-o FILE] [--classes FILE] [options]",),
-            description="Make one table of those of several runs: all classes, or all occurrences. The result is what "
-            "one run over all inputs would have written, if no input was in two of the runs and no class of several "
-            "tables has more than 100 spellings; a line says where that is not so. Classes that are made of occurrences "
-            "(--classes) are exact in any case. The runs must have had the same options and the same version. The order "
-            "of the tables decides which occurrence is the first.",
+            usages=("urnscan merge TABLE... [-o FILE] [--classes FILE] [options]",),
+            description="Make one table of those of several runs: all classes, all occurrences, or the classes of partial "
+            "results (urnscan --partial). The result is what one run over all inputs would have written, if no input was "
+            "in two of the runs; a line says where that is not so. Only of tables of classes it is not exact for a class "
+            "of several tables with more than 100 spellings. The runs must have had the same options and the same "
+            "version. The order of the tables decides which occurrence is the first.",
             examples={
                 "merge the classes of three nights": "urnscan merge mon.parquet tue.parquet wed.parquet -o all.parquet",
-                "merge all tables in a folder": "urnscan merge parts/ -o all.parquet",
+                "merge the partial results of an array of jobs": "urnscan merge parts/ -o all.parquet",
                 "group the occurrences of several runs": "urnscan merge 'parts/*-places.parquet' --classes all.parquet",
             },
             statuses={0: "done", **FAILED},
         )
     )
     tables = option(
-        "TABLE.parquet",
-        "a table that urnscan -o or --occurrences wrote, a folder of them, or a glob; all hold classes, or all hold "
-        "occurrences",
+        "TABLE",
+        "a file that urnscan -o, --occurrences or --partial wrote, a folder of them, or a glob; all hold classes, all hold "
+        "occurrences, or all hold partial results",
         nargs="+",
     )
     output = {
@@ -70,6 +70,7 @@ def merge(arguments: argparse.Namespace) -> bool:
     with loading():
         from urnscan.pool import Pool
         from urnscan.results.merge import Merge
+        from urnscan.results.opening import PARTIAL_RESULTS
         from urnscan.run.options import Options
         from urnscan.run.pipeline import Outputs
         from urnscan.tables.schemas import WRITTEN
@@ -108,6 +109,7 @@ def merge(arguments: argparse.Namespace) -> bool:
         say(line)
     if not arguments.quiet:
         classes = [] if report.classes is None else [counted(report.classes, "class", "classes")]
-        parts = [counted(report.occurrences, "occurrence"), *classes, counted(report.tables, "table")]
+        kind = "partial result" if report.kind == PARTIAL_RESULTS else "table"
+        parts = [counted(report.occurrences, "occurrence"), *classes, counted(report.tables, kind)]
         say_counts(parts, report.seconds, outputs)
     return True

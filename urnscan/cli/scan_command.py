@@ -79,6 +79,11 @@ _OUTPUT = {
         "(the last three also with .gz, .bz2, .zst or .lz4); - is standard output",
         dest="classes",
     ),
+    "--partial": option(
+        "FILE.partial",
+        "write the exact partial result, for urnscan merge: each job of an array writes one, and merge makes of all of "
+        "them what one run over all inputs writes with -o",
+    ),
     "--occurrences": option("FILE", "write the occurrences, a row for each, as -o does"),
     "--rejects": option(
         "FILE",
@@ -168,7 +173,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         from urnscan.run.pipeline import Outputs, run
         from urnscan.run.tasks import plan_size
         from urnscan.tables.schemas import WRITTEN
-        from urnscan.tables.writers import open_table
+        from urnscan.tables.writers import open_partial, open_table
 
     options = read_options(arguments)
     say_unregistered(options)
@@ -184,13 +189,14 @@ def scan(arguments: argparse.Namespace) -> bool:
         kinds = {
             name: functools.partial(opening, **settings) for name, settings in WRITTEN.items() if name not in printed
         }
+        kinds["partial"] = functools.partial(open_partial, reading=options.reading_metadata(), pool=pool)
         files = open_outputs(arguments, kinds, stack)
         is_file_alone = not printed and STANDARD_OUTPUT not in places
         shards = _open_shards(arguments, options, files, stack) if is_file_alone else None
         progress = show_progress(arguments, "scanning", lambda: plan_size(inputs, options, paths), stack)
         sinks = {name: files.sink(name) for name in files.files}
         by_namespace = count_by_namespace(sinks) if has_terminal() and not arguments.quiet else None
-        folder = files.folder("classes")
+        folder = files.folder("classes") or files.folder("partial")
         outputs = Outputs(**sinks, **printed, paths=paths, spill_folder=folder, shards=shards, pool=pool)
         report = run(inputs, options, outputs, progress)
         finish()

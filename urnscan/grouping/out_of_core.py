@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +40,7 @@ _SAMPLE = 1 << 15
 # One slice of so many is added up first, as a test whether adding up saves memory.
 _TRIED = 16
 
+_Result = TypeVar("_Result")
 _Span = tuple[int, int]
 """Consecutive ranges: the number of the first range, and the number after the last."""
 
@@ -98,6 +100,12 @@ class Grouping:
         Threads call `finish` with each batch of GROUPED rows, and its results are returned. `on_rows` is called with the
         number of rows that were grouped since its last call. With a syntax, spellings are checked for problems.
         """
+        return self.spellings(lambda rows: finish(classes_of(rows, syntax)), on_rows)
+
+    def spellings(
+        self, finish: Callable[[pa.RecordBatch], _Result], on_rows: Callable[[int], object] = lambda _: None
+    ) -> Iterator[_Result]:
+        """All spellings, sorted by class, then by text; like `classes`, but `finish` gets the PARTIAL rows of whole classes."""
         self.complete()
         chunks, self._chunks = self._chunks, []
         ranges = self.ranges or Ranges()
@@ -114,14 +122,12 @@ class Grouping:
                     nested = self._nested(chunks, span)
                     # The nested grouping may already have added up rows, so that fewer are left.
                     on_rows(_count(chunks, span) - nested.complete())
-                    yield from nested.classes(finish, on_rows, syntax)
+                    yield from nested.spellings(finish, on_rows)
             else:
-                for span, rows in self.pool.results(
-                    "classes",
-                    lambda span: (span, finish(classes_of(self._added(chunks, ranges, span), syntax))),
-                    spans,
+                for span, result in self.pool.results(
+                    "classes", lambda span: (span, finish(self._added(chunks, ranges, span))), spans
                 ):
-                    yield rows
+                    yield result
                     on_rows(_count(chunks, span))
         for chunk in chunks:
             if isinstance(chunk, _ChunkOnDisk):

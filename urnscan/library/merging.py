@@ -30,7 +30,8 @@ def merge(
 ) -> MergeReport:
     """Merge the tables of several runs to one file, as `urnscan merge` does: all classes, or all occurrences.
 
-    `tables` are files, folders and globs; their order decides which occurrence is the first. `output` is written in the
+    `tables` are files, folders and globs; their order decides which occurrence is the first. They may also be partial
+    results (`urnscan --partial`), of which the classes are written; these are exact. `output` is written in the
     format of its suffix; with `force` it is replaced. If the tables contain occurrences, `classes` is the file for the
     classes of these; they are exact even if a name has more than 100 spellings. `memory` is in octets, also as text such
     as "500MB". `jobs` is the number of threads; None: as many as there are cores.

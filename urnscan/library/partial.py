@@ -9,16 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-import numpy as np
 import pyarrow as pa
 
-from urnscan.compiled.arrow import number_array, numbers
 from urnscan.errors import ArgumentError, FatalError, SourceError, checks_options
 from urnscan.library.scans import Scan
 from urnscan.library.shared import as_table
 from urnscan.run.failures import Failures
 from urnscan.run.options import Named, Options, named_inputs, read_options
-from urnscan.run.partial_result import NAMED_PARTIAL, Sums, classes_of_partial, packed, unpacked
+from urnscan.run.partial_result import Sums, classes_of_partial, packed, renumbered, unpacked
 from urnscan.run.pipeline import Report
 from urnscan.run.task_results import Counts, Done, Failed, ResultRows
 from urnscan.run.tasks import FileGroup, FilePart, Sizes, tasks
@@ -26,7 +24,7 @@ from urnscan.run.worker import Worker
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.stores.input import Listed
 from urnscan.tables.rows import count_untrimmed
-from urnscan.tables.schemas import CLASSES, OCCURRENCES
+from urnscan.tables.schemas import CLASSES, NAMED_PARTIAL, OCCURRENCES
 from urnscan.urn.namespaces.own import Rules
 
 _SIZES = Sizes()
@@ -162,14 +160,5 @@ class _Merged:
             self.counts += partial.counts
             self.failures += partial.failures
             for rows in unpacked(partial.rows):
-                yield _renumbered(rows, inputs)
+                yield renumbered(rows, inputs)
             inputs += partial.places
-
-
-def _renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
-    """The rows with the number of inputs of earlier shares added to their numbers of inputs."""
-    for name in ("first_source", "last_source") if earlier else ():
-        index = rows.schema.get_field_index(name)
-        inputs = number_array(numbers(rows.column(name)) + np.int32(earlier))
-        rows = rows.set_column(index, rows.schema.field(index), inputs)
-    return rows

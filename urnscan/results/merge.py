@@ -1,4 +1,4 @@
-"""Tables of several runs -> one table, as one run over all inputs would have written it."""
+"""Tables, or partial results, of several runs -> one table, as one run over all inputs would have written it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from urnscan.display.progress import Progress
 from urnscan.display.text import counted
 from urnscan.errors import FatalError, option
 from urnscan.grouping.classes import MOST_SPELLINGS
+from urnscan.grouping.out_of_core import Grouping
 from urnscan.pool import Pool
 from urnscan.results.classes_of_occurrences import ClassesOfOccurrences
+from urnscan.results.classes_of_partials import ClassesOfPartials
 from urnscan.results.key_windows import rows_at_once, windows
 from urnscan.results.merged_classes import Merged, merge_rows
-from urnscan.results.opening import added_counts, differing_options, open_tables
+from urnscan.results.opening import PARTIAL_RESULTS, added_counts, differing_options, open_tables
 from urnscan.run.groupings import groupings
 from urnscan.run.pipeline import Outputs, Sink
+from urnscan.tables.metadata import OF_PARTIAL
 from urnscan.tables.readers import TableFile
-from urnscan.tables.schemas import CLASSES, OCCURRENCES
+from urnscan.tables.schemas import CLASSES, NAMED_PARTIAL, OCCURRENCES
 
 _NO_PROGRESS = Progress()
 _Output = TypeVar("_Output")
 
-KINDS = ("classes", "occurrences")
+KINDS = ("classes", "occurrences", PARTIAL_RESULTS)
 """Tables that can be merged."""
 
 
@@ -38,7 +41,7 @@ class MergeReport:
     """Counts of a merge."""
 
     kind: str
-    """Kind of the tables: classes or occurrences."""
+    """Kind of the tables: classes, occurrences or partial results."""
     tables: int
     """Number of tables."""
     rows: int = 0
@@ -53,7 +56,7 @@ class MergeReport:
     """
     shared: int = 0
     """Classes that have the same first source in several tables. If it is the same input, it counts several times in
-    `source_count`, and its occurrences count several times, too.
+    `source_count`, and its occurrences count several times, too. Of partial results: the number of such inputs.
     """
     seconds: float = 0.0
     """Duration in seconds."""
@@ -66,7 +69,12 @@ class MergeReport:
                 "spellings and spelling_count are not exact there, as a table lists no more; spelling_count is the least "
                 "that it can be"
             )
-        if self.shared:
+        if self.shared and self.kind == PARTIAL_RESULTS:
+            yield (
+                f"{counted(self.shared, 'input')} with the same name in several partial results: if it is the same "
+                "input, it counts several times"
+            )
+        elif self.shared:
             yield (
                 f"{counted(self.shared, 'class', 'classes')} with the same first source in several tables: if it is "
                 "the same input, it counts several times there"
@@ -95,11 +103,12 @@ class Merge:
     def kinds_of(self, outputs: Mapping[str, _Output]) -> dict[str, _Output]:
         """The outputs by the kind of rows that they get: "classes" or "occurrences"; `outputs` are by "output" and "classes".
 
-        Raises FatalError if there is an output "classes" and the tables contain classes: "output" gets these.
+        Raises FatalError if there is an output "classes" and the tables contain no occurrences: "output" gets the classes.
         """
-        if self.kind == "classes" and "classes" in outputs:
-            raise FatalError(f"{option('classes', None)} is for tables of occurrences, and these hold classes")
-        return {self.kind if name == "output" else name: output for name, output in outputs.items()}
+        if self.kind != "occurrences" and "classes" in outputs:
+            raise FatalError(f"{option('classes', None)} is for tables of occurrences, and these hold {self.kind}")
+        table = "occurrences" if self.kind == "occurrences" else "classes"
+        return {table if name == "output" else name: output for name, output in outputs.items()}
 
     def run(self, outputs: Outputs, progress: Progress = _NO_PROGRESS) -> None:
         """Give all rows to the sinks, in order: merged classes, or merged occurrences, and the classes of these.
@@ -111,29 +120,22 @@ class Merge:
         began = time.monotonic()
         report = self.report
         with ExitStack() as stack:
+            pool = outputs.pool or stack.enter_context(Pool(self._jobs))
+            new_grouping = groupings(pool, outputs.spill_folder, stack)
             if self.kind == "classes":
-                for merged in self._classes(progress.on_progress):
-                    _give(merged.rows, outputs.classes)
-                    report.rows += len(merged.rows)
-                    report.inexact += merged.inexact
-                    report.shared += merged.shared
-                report.classes = report.rows
+                classes = self._merged_classes(progress)
+            elif self.kind == PARTIAL_RESULTS:
+                classes = self._classes_of_partials(new_grouping(self._memory), progress)
             else:
-                pool = outputs.pool or stack.enter_context(Pool(self._jobs))
-                new_grouping = groupings(pool, outputs.spill_folder, stack)
-                grouping = (
-                    ClassesOfOccurrences(self._tables[0], new_grouping(self._memory)) if outputs.classes else None
-                )
-                for table, rows in self._occurrences(progress.on_progress):
-                    _give(rows, outputs.occurrences)
-                    report.rows += len(rows)
-                    if grouping is not None:
-                        grouping.add(table, rows)
-                if grouping is not None:
-                    report.classes = 0
-                    for rows in grouping.classes(progress):
-                        _give(rows, outputs.classes)
-                        report.classes += len(rows)
+                grouping = None if outputs.classes is None else new_grouping(self._memory)
+                classes = self._classes_of_occurrences(grouping, outputs.occurrences, progress)
+            if outputs.classes is not None:
+                report.classes = 0
+                for rows in classes:
+                    outputs.classes(rows)
+                    report.classes += len(rows)
+                if self.kind != "occurrences":
+                    report.rows = report.classes
         report.occurrences = self._counts.get("occurrences") or 0
         report.seconds = time.monotonic() - began
 
@@ -143,10 +145,15 @@ class Merge:
         counts = self._counts
         if "classes" in counts:
             counts = counts | {"classes": self.report.classes}
-        return self._tables[0].metadata() | {"counts": counts}
+        options = {name: value for name, value in self._tables[0].metadata().items() if name != OF_PARTIAL}
+        return options | {"counts": counts}
 
     def _classes(self, on_rows: Callable[[int], object]) -> Iterator[Merged]:
-        sorted_tables = [(table.path, self._rows_of(table, CLASSES)) for table in self._tables]
+        number = len(self._tables)
+        sorted_tables = [
+            (table.path, table.batches(*CLASSES.names, max_rows=rows_at_once(self._memory, number, table.row_octets)))
+            for table in self._tables
+        ]
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="urnscan-merge") as executor:
             pending: deque[tuple[int, Future[Merged]]] = deque()
             try:
@@ -161,22 +168,43 @@ class Merge:
                 for _, future in pending:
                     future.cancel()
 
-    def _occurrences(self, on_rows: Callable[[int], object]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """OCCURRENCES rows, and the number of their table."""
+    def _merged_classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        for merged in self._classes(progress.on_progress):
+            self.report.inexact += merged.inexact
+            self.report.shared += merged.shared
+            yield merged.rows
+
+    def _classes_of_partials(self, grouping: Grouping, progress: Progress) -> Iterator[pa.RecordBatch]:
+        partials = ClassesOfPartials(self._tables[0], grouping)
+        for table in self._tables:
+            for count in partials.add(table, self._rows_of(table, NAMED_PARTIAL)):
+                progress.on_progress(count)
+        self.report.shared = partials.shared
+        return partials.classes(progress)
+
+    def _classes_of_occurrences(
+        self, grouping: Grouping | None, sink: Sink | None, progress: Progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Give the occurrences to the sink; then their classes, if there is a grouping for them."""
+        classes = None if grouping is None else ClassesOfOccurrences(self._tables[0], grouping)
         for number, table in enumerate(self._tables):
             for rows in self._rows_of(table, OCCURRENCES):
-                columns = [rows.column(field.name).cast(field.type) for field in OCCURRENCES]
-                yield number, pa.RecordBatch.from_arrays(columns, schema=OCCURRENCES)
-                on_rows(len(rows))
+                if sink is not None:
+                    sink(rows)
+                if classes is not None:
+                    classes.add(number, rows)
+                self.report.rows += len(rows)
+                progress.on_progress(len(rows))
+        return iter(()) if classes is None else classes.classes(progress)
 
     def _rows_of(self, table: TableFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        most = rows_at_once(self._memory, len(self._tables), table.row_octets)
-        return table.batches(*schema.names, max_rows=most)
-
-
-def _give(rows: pa.RecordBatch, sink: Sink | None) -> None:
-    if sink is not None:
-        sink(rows)
+        """Rows of a table that is read alone, in the types of the schema. Raises FatalError for a damaged table."""
+        for rows in table.batches(*schema.names, max_rows=rows_at_once(self._memory, 1, table.row_octets)):
+            try:
+                columns = [rows.column(field.name).cast(field.type) for field in schema]
+            except pa.ArrowException as error:
+                raise FatalError(f"{table.path}: is damaged: {str(error).splitlines()[0]}") from error
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _next(pending: deque[tuple[int, Future[Merged]]], on_rows: Callable[[int], object]) -> Iterable[Merged]:

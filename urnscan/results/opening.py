@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.inputs.arguments import find_listed
@@ -11,10 +12,14 @@ from urnscan.inputs.selection import Selection
 from urnscan.stores.input import one_by_one
 from urnscan.stores.urls import is_remote, local_path, real_place
 from urnscan.tables.editions import EDITION
+from urnscan.tables.metadata import OF_PARTIAL
+from urnscan.tables.plain_output import PARTIAL_SUFFIX
 from urnscan.tables.readers import TableFile
 
-_PARQUET = Selection(include=("*.parquet", "*.parq", "*.pq"))
+_PARQUET = Selection(include=("*.parquet", "*.parq", "*.pq", f"*{PARTIAL_SUFFIX}"))
 _COUNTS = "counts"
+PARTIAL_RESULTS = "partial results"
+"""Kind of the files that `urnscan --partial` writes."""
 
 
 def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str) -> list[TableFile]:
@@ -48,13 +53,20 @@ def differing_options(tables: Sequence[TableFile]) -> Iterator[str]:
     All entries of the metadata are compared, except the counts. A missing value is equal to an empty one.
     """
     for table, next_table in pairwise(tables):
-        values, next_values = table.metadata(), next_table.metadata()
+        values, next_values = _options_of(table), _options_of(next_table)
         for name in values | next_values:
             if name != _COUNTS and (values.get(name) or None) != (next_values.get(name) or None):
                 yield (
                     f"{name.replace('_', '-')} is {_format_value(values.get(name))} in {table.path}, "
                     f"and {_format_value(next_values.get(name))} in {next_table.path}"
                 )
+
+
+def _options_of(table: TableFile) -> dict[str, Any]:
+    """The metadata of a table, with the options that only a partial result has."""
+    metadata = table.metadata()
+    more: dict[str, Any] = metadata.pop(OF_PARTIAL, {})
+    return metadata | more
 
 
 def added_counts(tables: Sequence[TableFile]) -> dict[str, int | None]:
@@ -94,6 +106,8 @@ def _check_edition(table: TableFile) -> None:
         raise FatalError(
             f"{table.path}: is of edition {metadata.get('schema', 1)} of the tables, not {EDITION}; scan again"
         )
+    if table.kind == PARTIAL_RESULTS and not isinstance(metadata.get(OF_PARTIAL), dict):
+        raise FatalError(f"{table.path}: its metadata have no options of a partial result; run its job again")
 
 
 def _format_value(value: object) -> str:

@@ -165,6 +165,12 @@ class Options:
         metadata |= {name: list(getattr(self, name)) for name in ("recover", "nid", "not_nid", "filters")}
         return metadata | {"rules": self.level.rulebook.sha256}
 
+    def reading_metadata(self) -> dict[str, Any]:
+        """The other options that decide the result of an input, and the text of custom rules: metadata of a partial result."""
+        more = {name: value for name, value in self.identity().items() if name not in {"columns", *self.metadata()}}
+        more = {name: list(value) if isinstance(value, tuple) else value for name, value in more.items()}
+        return more | {"rules_text": self.level.rulebook.text}
+
     def identity(self) -> dict[str, Any]:
         """The version, the columns, and all options that decide the result of an input.
 

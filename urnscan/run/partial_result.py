@@ -9,21 +9,18 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from urnscan.compiled.arrow import bits, numbers, octet_strings, text_array
+from urnscan.compiled.arrow import number_array, numbers, octet_strings, text_array
 from urnscan.grouping.classes import add_up, one_batch, take_rows
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
 from urnscan.pool import Pool
 from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
 from urnscan.tables.rows import class_rows
-from urnscan.tables.schemas import PARTIAL
+from urnscan.tables.schemas import NAMED_PARTIAL, PARTIAL
 from urnscan.urn.syntax import get_syntax
 
 ROWS = 1 << 18
 """Rows that are added up at once."""
-
-NAMED_PARTIAL = PARTIAL.append(pa.field("source", pa.string()))
-"""PARTIAL with the name of the first source, in the first row of each source."""
 
 # Octets of pending rows.
 _OCTETS = 256 << 20
@@ -105,15 +102,15 @@ def split_by_range(
     for number, (first, end) in enumerate(pairwise(begins.tolist())):
         if first < end:
             part = ordered.slice(first, end - first)
-            yield number, _with_names(add_up([part]) if ranges.is_single(number) else part, names)
+            yield number, with_names(add_up([part]) if ranges.is_single(number) else part, names)
 
 
-def _with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch:
+def with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch:
+    """PARTIAL rows as NAMED_PARTIAL rows. An input that is not in `names` gets no name."""
     places, firsts = np.unique(numbers(rows.column("first_source")), return_index=True)
-    index, is_first = np.zeros(rows.num_rows, np.int32), np.zeros(rows.num_rows, np.bool_)
-    index[firsts], is_first[firsts] = np.arange(len(places)), True
-    indices = pa.Array.from_buffers(pa.int32(), len(index), [bits(is_first), pa.py_buffer(index)])
-    source = text_array([names[place] for place in places.tolist()]).take(indices)
+    index = np.full(rows.num_rows, len(places), np.int32)
+    index[firsts] = np.arange(len(places))
+    source = text_array([*(names.get(place) for place in places.tolist()), None]).take(number_array(index))
     return pa.RecordBatch.from_arrays([*rows.columns, source], schema=NAMED_PARTIAL)
 
 
@@ -121,6 +118,15 @@ def names_of(rows: pa.RecordBatch) -> dict[int, str]:
     """Names of the inputs of NAMED_PARTIAL rows."""
     named = rows.filter(rows.column("source").is_valid())
     return dict(zip(named.column("first_source").to_pylist(), named.column("source").to_pylist(), strict=True))
+
+
+def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
+    """The rows with the number of inputs of earlier shares added to their numbers of inputs."""
+    for name in ("first_source", "last_source") if earlier else ():
+        index = rows.schema.get_field_index(name)
+        inputs = number_array(numbers(rows.column(name)) + np.int32(earlier))
+        rows = rows.set_column(index, rows.schema.field(index), inputs)
+    return rows
 
 
 def classes_of_partial(

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import copy
-import functools
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
 
+from urnscan.compiled.arrow import numbers
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.display.text import html_failures, html_fields
 from urnscan.errors import FatalError, SourceError, SourceNote, count_in_metadata, count_of
 from urnscan.grouping.by_count import by_count
+from urnscan.grouping.classes import classes_of
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.pool import Pool
 from urnscan.run.failures import Failures, add_note
 from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
+from urnscan.run.partial_result import names_of, with_names
 from urnscan.run.resume import Shards, stamp
 from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, TaskResult, add_lines, octets_of
 from urnscan.run.tasks import Argument, FilePart, Sizes, Task, tasks
@@ -46,8 +49,10 @@ class Outputs:
     """Takes OCCURRENCES rows."""
     classes: Sink | None = None
     """Takes CODED_CLASSES rows."""
+    partial: Sink | None = None
+    """Takes NAMED_PARTIAL rows, one for each spelling, sorted by class, then by text."""
     frequencies: Sink | None = None
-    """Takes FREQUENCIES rows, the highest count first; only instead of `classes`."""
+    """Takes FREQUENCIES rows, the highest count first; only instead of `classes` and `partial`."""
     rejects: Sink | None = None
     """Takes REJECTS rows."""
     names: Callable[[Sequence[str]], object] | None = None
@@ -64,7 +69,8 @@ class Outputs:
     @property
     def tables(self) -> list[str]:
         """Names of the tables that are made."""
-        sinks = {"occurrences": self.occurrences, "classes": self.classes or self.frequencies, "rejects": self.rejects}
+        of_classes = self.classes or self.partial or self.frequencies
+        sinks = {"occurrences": self.occurrences, "classes": of_classes, "rejects": self.rejects}
         return [name for name, sink in sinks.items() if sink is not None]
 
 
@@ -187,13 +193,23 @@ def run(
             progress.on_stage(Stage("grouping", grouping.complete(), ROWS))
             report.classes = 0
             report.untrimmed = None if outputs.classes is None else 0
-            for rows in _classes(results, new_grouping, options, outputs, progress.on_progress):
-                report.classes += rows.num_rows
-                if report.untrimmed is not None:
-                    report.untrimmed += count_untrimmed(rows)
+            for group in _classes(results, new_grouping, options, outputs, progress.on_progress):
+                report.classes += group.number
+                if group.classes is not None and report.untrimmed is not None:
+                    report.untrimmed += count_untrimmed(group.classes)
             pool.timings.count("classes", report.classes)
     report.seconds = time.monotonic() - began
     return report
+
+
+class _Classes(NamedTuple):
+    """Some classes, in the rows that the outputs take."""
+
+    number: int
+    partial: pa.RecordBatch | None = None
+    """PARTIAL rows."""
+    classes: pa.RecordBatch | None = None
+    """CODED_CLASSES rows."""
 
 
 def _classes(
@@ -202,18 +218,35 @@ def _classes(
     options: Options,
     outputs: Outputs,
     on_rows: Callable[[int], object],
-) -> Iterator[pa.RecordBatch]:
-    """Rows of all classes, after the output has taken them. `on_rows` gets the numbers of rows that were added up."""
+) -> Iterator[_Classes]:
+    """All classes, after the outputs have taken them. `on_rows` gets the numbers of rows that were added up."""
     grouping = results.grouping
-    if grouping is not None and outputs.classes is not None:
-        in_rows = functools.partial(class_rows, names=results.names, level=options.level)
-        for rows in grouping.classes(in_rows, on_rows, get_syntax(options.syntax)):
-            outputs.classes(rows)
-            yield rows
     if grouping is not None and outputs.frequencies is not None:
         for rows in by_count(grouping.classes(lambda rows: rows, on_rows), new_grouping(options.memory // 4)):
             outputs.frequencies(rows)
-            yield rows
+            yield _Classes(rows.num_rows)
+    elif grouping is not None:
+        syntax = get_syntax(options.syntax)
+
+        def finish(rows: pa.RecordBatch) -> _Classes:
+            """The rows of classes, which a thread of the pool makes."""
+            number = int(np.count_nonzero(numbers(rows.column("sources"))))
+            partial = None if outputs.partial is None else rows
+            if outputs.classes is None:
+                return _Classes(number, partial)
+            return _Classes(number, partial, class_rows(classes_of(rows, syntax), results.names, options.level))
+
+        unnamed = dict(results.names)
+        for group in grouping.spellings(finish, on_rows):
+            if outputs.partial is not None and group.partial is not None:
+                # Not by the threads: batches depend on their number, and the rows of the file must not.
+                named = with_names(group.partial, unnamed)
+                outputs.partial(named)
+                for place in names_of(named):
+                    del unnamed[place]
+            if outputs.classes is not None and group.classes is not None:
+                outputs.classes(group.classes)
+            yield group
 
 
 def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskResult]:

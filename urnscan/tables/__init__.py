@@ -12,6 +12,7 @@ output_file: an output, which appears at its path or URL whole or not at all.
 plain_output: outputs of octets and of HTML, with the compression that the name chooses.
 writers: tables in the format that the name chooses, Parquet or text.
 parquet_writer, parquet_footer: the Parquet writer; the footer of a file whose row groups are encoded separately.
+partial_output: files with the partial result of a run.
 printed_lines: rows as lines of text and as lines of JSON.
 readers: rows of a Parquet file that urnscan wrote.
 """

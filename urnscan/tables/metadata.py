@@ -10,6 +10,8 @@ import pyarrow as pa
 
 KEY = "urnscan"
 """Key of the metadata of a run, in a schema and among the attributes of a pandas frame."""
+OF_PARTIAL = "partial"
+"""Key in the metadata of a partial result: its value has the options that the metadata of tables do not have."""
 OF_FOLDER = "_urnscan.json"
 """File with the metadata of a folder of Parquet. Readers of Parquet ignore files whose names begin with "_"."""
 

@@ -19,6 +19,8 @@ CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".tbz", ".txz", ".tlz", ".tzst")
 """Suffixes of forms that are read, but not written."""
 
+PARTIAL_SUFFIX = ".partial"
+"""Suffix of files with a partial result, which are Parquet, and not tables for people."""
 PAGES = (".html", ".htm", ".xhtml")
 """Suffixes that the name of a page may have; a name without a suffix is accepted, too."""
 GENERATOR = b'<meta name="generator" content="urnscan">'

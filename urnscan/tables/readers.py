@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from urnscan.compiled.arrow import number_array
@@ -18,8 +19,10 @@ from urnscan.compiled.octets import Integers
 from urnscan.errors import FatalError
 from urnscan.tables.editions import ADDED, names_now
 from urnscan.tables.metadata import KEY
-from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+from urnscan.tables.parquet_footer import MAGIC
+from urnscan.tables.schemas import CLASSES, CLUSTERS, NAMED_PARTIAL, OCCURRENCES, REJECTS
 
+_BEGINS_AS_URN = "^urn:[^:]*:"
 _ROWS = 1 << 17
 _BUFFER = 1 << 18  # octets of a column that are read at once
 _COUNTS = ("inputs", "failures", "notes", "octets", "left_out")  # shown after the options of a run
@@ -28,6 +31,7 @@ _MADE_BY = {
     "occurrences": (OCCURRENCES, "urnscan --occurrences"),
     "rejects": (REJECTS, "urnscan --rejects"),
     "clusters": (CLUSTERS, "urnscan dedup -o"),
+    "partial results": (NAMED_PARTIAL, "urnscan --partial"),
 }
 """The schema of each kind of table, and the command that writes it."""
 
@@ -131,6 +135,9 @@ class TableFile:
         column, field = batch.column(self._names[name]), self._schema.field(name)
         if column.null_count and not field.nullable:
             raise FatalError(f"{self.path}: the column {self._names[name]} has nulls; it is not as urnscan wrote it")
+        # Compiled code looks for the colon after the NID, and does not expect the end of the text before it.
+        if name == "urn" and not pc.all(pc.match_substring_regex(column, _BEGINS_AS_URN)).as_py():
+            raise FatalError(f"{self.path}: the column urn holds other texts than URNs; it is not as urnscan wrote it")
         if pa.types.is_integer(field.type):
             return column.cast(pa.int64())
         if pa.types.is_dictionary(column.type) and not pa.types.is_string(column.type.value_type):
@@ -147,16 +154,23 @@ class TableFile:
             reason = error.strerror or str(error).splitlines()[0]
             raise FatalError(f"{self.path}: cannot be read: {reason}") from error
         except (pa.ArrowException, ValueError) as error:
-            if not _begins_as_parquet(self.path):
-                made_by = " or ".join(_MADE_BY[kind][1] for kind in self._kinds)
-                raise FatalError(f"{self.path}: is not a Parquet file: name a .parquet that {made_by} wrote") from error
+            if not _has_sign(self.path, 0, os.SEEK_SET):
+                *others, last = (_MADE_BY[kind][1] for kind in self._kinds)
+                made_by = f"{', '.join(others)} or {last}" if others else last
+                raise FatalError(f"{self.path}: is not a Parquet file: name a file that {made_by} wrote") from error
+            if not _has_sign(self.path, -len(MAGIC), os.SEEK_END):
+                raise FatalError(
+                    f"{self.path}: is truncated: its end is missing; copy it again, or run it again"
+                ) from error
             reason = (str(error).splitlines() or [""])[0]
             raise FatalError(f"{self.path}: is a damaged Parquet file: {reason}") from error
 
 
-def _begins_as_parquet(path: str) -> bool:
+def _has_sign(path: str, offset: int, whence: int) -> bool:
+    """Whether the sign of Parquet, with which a file begins and ends, is at this place."""
     with contextlib.suppress(OSError), Path(path).open("rb") as file:
-        return file.read(4) == b"PAR1"
+        file.seek(offset, whence)
+        return file.read(len(MAGIC)) == MAGIC
     return True
 
 

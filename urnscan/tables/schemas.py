@@ -86,6 +86,9 @@ PARTIAL = _schema(
 source is the number of the input, from 0.
 """
 
+NAMED_PARTIAL = PARTIAL.append(pa.field("source", pa.string()))
+"""PARTIAL with the name of the first source, in the first row of each source."""
+
 SINGLE = _schema("urn text first_source first_member first_start", first_source=pa.int32())
 """One row per occurrence: PARTIAL without `occurrence_count`, `sources` and `last_source`, which follow from the others."""
 

@@ -8,7 +8,7 @@ import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +18,7 @@ from urnscan.errors import FatalError
 from urnscan.pool import Pool
 from urnscan.tables.metadata import KEY, OF_FOLDER
 from urnscan.tables.output_file import Output, name_of
-from urnscan.tables.plain_output import CODECS, GENERATOR, OctetOutput, form_of
+from urnscan.tables.plain_output import CODECS, GENERATOR, PARTIAL_SUFFIX, OctetOutput, form_of
 from urnscan.tables.printed_lines import json_lines, json_values, moments
 from urnscan.tables.schemas import (
     CANDIDATES,
@@ -89,6 +89,15 @@ def open_table(
     return ParquetOutput(path, schema, dictionaries=dictionaries, statistics=statistics, force=force, pool=pool)
 
 
+def open_partial(
+    path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
+) -> Output:
+    """Open an output for NAMED_PARTIAL rows. The arguments are those of PartialOutput. Raises FatalError like it."""
+    from urnscan.tables.partial_output import PartialOutput  # noqa: PLC0415 (as above)
+
+    return PartialOutput(path, reading, force=force, pool=pool)
+
+
 def is_result(path: str) -> bool:
     """Whether a file on this machine is a table or a page that urnscan wrote, or is empty.
 
@@ -98,7 +107,7 @@ def is_result(path: str) -> bool:
         return True
     form, codec = form_of(path)
     try:
-        if form in _PARQUET:
+        if form in (*_PARQUET, PARTIAL_SUFFIX):
             import pyarrow.parquet as pq  # noqa: PLC0415 (few runs need it)
 
             return KEY.encode() in (pq.read_metadata(path).metadata or {})

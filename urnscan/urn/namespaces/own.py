@@ -50,8 +50,6 @@ def read_rules(path: str | os.PathLike[str]) -> Rulebook:
     >>> judge("urn:x-lamp:a1", own).nss, judge("urn:x-lamp:lamp", own).valid, judge("urn:issn:0317-8471", own).valid
     ('A1', False, True)
     """
-    import hashlib  # noqa: PLC0415 (most programs do without)
-
     name = os.fsdecode(path)
     try:
         with Path(name).open("rb") as file:
@@ -59,10 +57,18 @@ def read_rules(path: str | os.PathLike[str]) -> Rulebook:
     # ValueError: the path contains NUL.
     except (OSError, ValueError) as error:
         raise FatalError(f"{name}: the rules cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return rules_in(octets, name)
+
+
+def rules_in(octets: bytes, name: str) -> Rulebook:
+    """Custom rules from the content of a file; `name` is its name in messages. Raises FatalError like `read_rules`."""
+    import hashlib  # noqa: PLC0415 (most programs do without)
+
     if len(octets) > _LARGEST:
         raise FatalError(f"{name}: has more than {_LARGEST:,} octets: too large for a file of rules")
-    own = _RulesFile(name, octets).rules()
-    return Rulebook(hashlib.sha256(octets).hexdigest(), tuple(sorted(own, key=lambda rule: rule.nid)))
+    file = _RulesFile(name, octets)
+    own = tuple(sorted(file.rules(), key=lambda rule: rule.nid))
+    return Rulebook(hashlib.sha256(octets).hexdigest(), own, octets.decode())
 
 
 def rulebook_of(rules: object) -> Rulebook:

@@ -245,6 +245,8 @@ class Rulebook:
     """Checksum of the file of custom rules, as `sha256sum` prints it; None without custom rules."""
     own: tuple[Rule, ...] = field(default=(), compare=False, repr=False)
     """Custom rules, sorted by NID."""
+    text: str | None = field(default=None, compare=False, repr=False)
+    """Text of the file of custom rules; None without custom rules."""
 
     @property
     def rules(self) -> Mapping[str, Rule]:

@@ -1,0 +1,125 @@
+"""Files of partial results -> the classes of all, as one run over all inputs would have grouped them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import numbers
+from urnscan.display.progress import ROWS, Progress, Stage
+from urnscan.errors import ArgumentError, FatalError
+from urnscan.grouping.classes import one_batch
+from urnscan.grouping.out_of_core import Grouping
+from urnscan.run.options import Options
+from urnscan.run.partial_result import names_of, renumbered
+from urnscan.tables.metadata import OF_PARTIAL
+from urnscan.tables.readers import TableFile
+from urnscan.tables.rows import class_rows
+from urnscan.tables.schemas import NAMED_PARTIAL, PARTIAL
+from urnscan.urn.namespaces.own import rules_in
+from urnscan.urn.syntax import get_syntax
+from urnscan.version import __version__
+
+_MOST_INPUTS = 1 << 31
+
+
+class ClassesOfPartials:
+    """Groups NAMED_PARTIAL rows of files, which come in order, into CODED_CLASSES rows.
+
+    The rows may come from anywhere: they are checked, as compiled code relies on their order and their numbers.
+    """
+
+    def __init__(self, table: TableFile, grouping: Grouping) -> None:
+        """`table` is any of the files: all have the same options. Raises FatalError if they are invalid."""
+        self._options = _options(table)
+        self._grouping = grouping
+        # Names of the inputs, by their numbers in the merged run.
+        self._names: dict[int, str] = {}
+        self._inputs = 0
+        self._distinct: set[str] = set()
+        self.shared = 0
+        """Number of inputs whose names are in several files."""
+
+    def add(self, table: TableFile, batches: Iterator[pa.RecordBatch]) -> Iterator[int]:
+        """Add all rows of the next file; yields the number of rows of each batch. Raises FatalError if they are damaged."""
+        inputs = self._inputs
+        names: dict[int, str] = {}
+        for rows in _whole_classes(batches):
+            names |= names_of(rows)
+            if not _is_sound(rows, names, _MOST_INPUTS - inputs):
+                raise FatalError(f"{table.path}: is damaged: its rows are not as urnscan wrote them; run its job again")
+            self._inputs = max(self._inputs, inputs + 1 + pc.max(rows.column("last_source")).as_py())
+            self._grouping.add(renumbered(rows.select(PARTIAL.names), inputs))
+            yield len(rows)
+        self.shared += len(self._distinct.intersection(names.values()))
+        self._distinct.update(names.values())
+        self._names.update((inputs + place, name) for place, name in names.items())
+
+    def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """CODED_CLASSES rows, sorted by `urn`, of all rows that were added. `progress` gets the stage "grouping"."""
+        progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
+        in_rows = partial(class_rows, names=self._names, level=self._options.level)
+        return self._grouping.classes(in_rows, progress.on_progress, get_syntax(self._options.syntax))
+
+
+def _options(table: TableFile) -> Options:
+    """The options that decide the rows of classes. Raises FatalError for the file of another version, or a damaged one."""
+    metadata = table.metadata()
+    if metadata.get("version") != __version__:
+        raise FatalError(
+            f"{table.path}: was written by urnscan {metadata.get('version')}, and this is {__version__}: partial results "
+            "are merged by the version that wrote them"
+        )
+    try:
+        text = metadata[OF_PARTIAL]["rules_text"]
+        rules = None if text is None else rules_in(text.encode(), f"{table.path}, its rules")
+        options = Options(syntax=metadata["syntax"], equivalence=metadata["equivalence"], rules=rules)
+    except (ArgumentError, AttributeError, KeyError, TypeError) as error:
+        raise FatalError(f"{table.path}: its metadata have no valid options of a run; run its job again") from error
+    if options.level.rulebook.sha256 != metadata.get("rules"):
+        raise FatalError(f"{table.path}: the rules in it are not those of its run; run its job again")
+    return options
+
+
+def _whole_classes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of whole classes: only the first row of a class has its sources."""
+    pending: list[pa.RecordBatch] = []
+    for rows in batches:
+        begin = int(np.flatnonzero(_heads(rows))[-1])
+        if begin or (pending and pending[0].column("urn")[0] != rows.column("urn")[0]):
+            yield one_batch([*pending, rows.slice(0, begin)], NAMED_PARTIAL)
+            pending = []
+        pending.append(rows.slice(begin))
+    if pending:
+        yield one_batch(pending, NAMED_PARTIAL)
+
+
+def _heads(rows: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    """Whether each row is the first of its class."""
+    urn = rows.column("urn")
+    heads = np.ones(len(rows), np.bool_)
+    heads[1:] = pc.not_equal(urn[1:], urn[:-1]).to_numpy(zero_copy_only=False)
+    return heads
+
+
+def _is_sound(rows: pa.RecordBatch, names: Collection[int], most_inputs: int) -> bool:
+    """Whether rows of whole classes are like those of `urnscan --partial`; `names` are the inputs whose names are known."""
+    urn = rows.column("urn")
+    heads = _heads(rows)
+    counts, sources, first, last = (
+        numbers(rows.column(name)) for name in ("occurrence_count", "sources", "first_source", "last_source")
+    )
+    return bool(
+        pc.all(pc.less_equal(urn[:-1], urn[1:]), min_count=0).as_py()
+        and (counts > 0).all()
+        and ((sources > 0) == heads).all()
+        and (first >= 0).all()
+        and (first <= last).all()
+        and (last < most_inputs).all()
+        and all(place in names for place in np.unique(first[heads]).tolist())
+    )

@@ -1,0 +1,39 @@
+"""Files with the partial result of a run: the counts of all spellings, and what `urnscan merge` needs to know of the run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from urnscan.errors import FatalError
+from urnscan.pool import Pool
+from urnscan.tables.metadata import OF_PARTIAL
+from urnscan.tables.output_file import name_of
+from urnscan.tables.parquet_writer import ParquetOutput
+from urnscan.tables.plain_output import PARTIAL_SUFFIX, form_of
+from urnscan.tables.schemas import NAMED_PARTIAL
+
+_REPEATING = "occurrence_count sources first_source last_source first_member source".split()
+
+
+class PartialOutput(ParquetOutput):
+    """A Parquet file with NAMED_PARTIAL rows."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
+    ) -> None:
+        """`reading` are the options that the metadata of tables do not have (`Options.reading_metadata`).
+
+        Raises FatalError like ParquetOutput, and for a name with another suffix.
+        """
+        name = name_of(path)
+        if form_of(name) != (PARTIAL_SUFFIX, ""):
+            raise FatalError(
+                f"{name}: a partial result is not a table: use {PARTIAL_SUFFIX}, as in urns{PARTIAL_SUFFIX}"
+            )
+        super().__init__(path, NAMED_PARTIAL, dictionaries=_REPEATING, statistics=False, force=force, pool=pool)
+        self._reading = reading
+
+    def _write_end(self, metadata: Mapping[str, Any]) -> None:
+        super()._write_end({**metadata, OF_PARTIAL: dict(self._reading)})
