@@ -457,6 +457,43 @@ class TestFailing:
             read(only(f"{web.url}/a"))
         assert time.monotonic() - began < 30
 
+    @pytest.mark.parametrize(
+        ("end", "line"),
+        [(b"0\r\n", b"X-A: b\r\n"), (b"0\r\n", b"a"), (b"1;", b"a")],
+        ids=["fields", "a field", "a size"],
+    )
+    def test_fields_without_end_after_a_chunk(self, web, monkeypatch, end, line):
+        """Promise: a server that sends without end is left: also after the text, and in the size of a chunk."""
+        monkeypatch.setattr(store, "TIMEOUT", 0.2)
+        wrote = []
+
+        def endless(handler):
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nurn:foo:a\r\n" + end)
+            handler.close_connection = True
+            with contextlib.suppress(OSError):
+                while not web.is_closed:
+                    handler.wfile.write(line)
+                    wrote.append(line)
+                    time.sleep(0.002)
+
+        web.pages["/a"] = times(lambda handler: handler.give(b"urn:foo:a"), endless)
+        began = time.monotonic()
+        with pytest.raises(SourceError, match="sends fields without end between or after the chunks"):
+            read(only(f"{web.url}/a"))
+        assert time.monotonic() - began < 30
+        assert len(wrote) < 10_000
+
+    def test_some_fields_after_the_last_chunk(self, web):
+        """RFC 9112, 7.1.2: a few are no trouble, and none of them is text."""
+
+        def few(handler):
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            handler.wfile.write(b"9;x=y\r\nurn:foo:a\r\n0\r\n" + b"X-A: b\r\n" * 50 + b"\r\n")
+            handler.close_connection = True
+
+        web.pages["/a"] = few
+        assert read(only(f"{web.url}/a")) == b"urn:foo:a"
+
     @pytest.mark.parametrize("code", [408, 429, 500, 502, 503, 504])
     def test_busy_twice_then_there(self, web, code):
         web.pages["/a"] = times(status(code), status(code), lambda handler: handler.give(TEXT))

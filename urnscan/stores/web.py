@@ -12,7 +12,7 @@ import urllib.request
 from base64 import b64encode
 from collections.abc import Iterator
 from concurrent.futures import Future
-from typing import IO
+from typing import IO, Any, cast
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from urnscan.display.addresses import without_secrets
@@ -29,6 +29,7 @@ _NO_TLS = frozenset(
 )
 _PATIENCE = 3  # times the time for an octet: a header takes no more, and what follows it no more than its octets allow
 _SLOWEST = 1_000  # octets in a second
+_MOST_LINES = 100  # of an answer after its headers, in one read: as many as the library takes as headers
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # characters of a URL that are not percent-encoded
 
@@ -165,11 +166,46 @@ class Web:
             raise _of_network(error) from None
 
 
+class _Lines:
+    """The file of an answer, for the library: of one call it gives a limited number of lines, in limited time.
+
+    Lines are the sizes of chunks, and the fields after the last chunk (RFC 9112, 7.1.2), which the library reads up to
+    an empty line: however many they are, and however slowly they come.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file: Any = file
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a call of the library."""
+        self._count = 0
+        self._until = time.monotonic() + _PATIENCE * store.TIMEOUT
+
+    def readline(self, most: int) -> bytes:
+        """The next line, or its first octets. Raises Trouble."""
+        self._count += 1
+        line = bytearray()
+        while len(line) < most and not line.endswith(b"\n") and (pending := self._file.peek(1)):
+            # `peek` waits once for the server at most, and `readline` of the file for a whole line.
+            end = pending.find(b"\n") + 1 or len(pending)
+            line += self._file.read(min(end, most - len(line)))
+            if self._count > _MOST_LINES or time.monotonic() > self._until:
+                raise Trouble("the server sends fields without end between or after the chunks", passing=False)
+        return bytes(line)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (any attribute of a file)
+        return getattr(self._file, name)
+
+
 class _Page:
     """Answer of a server: a stream of octets."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self._response = response
+        self._lines = _Lines(response.fp)
+        if response.fp is not None:
+            response.fp = cast(Any, self._lines)
         self._failure: Trouble | None = None  # to be raised after the octets before it
         self._waited = 0.0  # seconds
         self._got = 0  # octets
@@ -216,6 +252,7 @@ class _Page:
     def _read(self, most: int) -> bytes:
         """Read the next octets, empty at the end. Raises Trouble."""
         began = time.monotonic()
+        self._lines.begin()
         try:
             octets = self._response.read1(most)
         except (OSError, http.client.HTTPException, ValueError) as error:
