@@ -25,6 +25,7 @@ from tests.stores.test_remote import Web, _impatient, _no_credentials, s3, statu
 from tests.support.packed import dictionary_frame, with_dictionary
 from urnscan.errors import FatalError, LimitError, SourceError
 from urnscan.formats import byte_ranges as extents
+from urnscan.formats import limits as limiting
 from urnscan.formats.context import Reading
 from urnscan.formats.limits import Limits
 from urnscan.formats.unfold import open_documents, open_together
@@ -511,3 +512,33 @@ class TestUrls:
             f"LIST: line 4: x y/{WARC} has {len(octets):,} octets, and a record of it cannot end at {len(octets) + 1:,}",
             *expected(0, 5),
         ]
+
+
+@pytest.mark.parametrize("name", ["l.cdxj.gz", "l.parquet"])
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (Limits(ratio=100), "unfolds to more than 100 times its size: read no further; --max-ratio allows more"),
+        (Limits(size=10**6), "unfolds to more than 1,000,000 octets: read no further; --max-size allows more"),
+    ],
+)
+def test_an_index_that_unpacks_without_end(tmp_path, monkeypatch, name, limits, said):
+    """Promise: a bomb ends at a limit, also as an index; what the limits allow is read."""
+    monkeypatch.setattr(limiting, "_FREE", 1 << 19)
+    rows = [("a", 1, 1)] * 100_000
+    if name.endswith(".gz"):
+        octets = gzip.compress(b'{"filename": "a", "offset": "1", "length": "1"}\n' * len(rows))
+    else:
+        octets = table_octets(rows)
+    path = str(write(tmp_path / name, octets))
+    with pytest.raises(FatalError) as error:
+        read_index(path, str(tmp_path), limits)
+    assert str(error.value) == f"{path}: {said}"
+    assert read_index(path, str(tmp_path), Limits(ratio=10**6)).octets == len(rows)
+
+
+def table_octets(rows):
+    """An index in Parquet."""
+    stream = io.BytesIO()
+    pq.write_table(table(rows), stream)
+    return stream.getvalue()

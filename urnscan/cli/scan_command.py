@@ -163,11 +163,13 @@ def scan(arguments: argparse.Namespace) -> bool:
     """
     if arguments.warm_up:
         return warm_up(arguments)
-    inputs = read_inputs(arguments) if arguments.cdx is None else [_read_index(arguments)]
+    with loading():
+        options = read_options(arguments)
+    inputs = read_inputs(arguments) if arguments.cdx is None else [_read_index(arguments, options)]
     _check_names(inputs)
     check_rules(arguments, inputs)
     if arguments.engine == "spark":
-        return _scan_on_spark(arguments, inputs)
+        return _scan_on_spark(arguments, inputs, options)
     with loading():
         from urnscan.pool import Pool
         from urnscan.run.pipeline import Outputs, run
@@ -175,7 +177,6 @@ def scan(arguments: argparse.Namespace) -> bool:
         from urnscan.tables.schemas import WRITTEN
         from urnscan.tables.writers import open_partial, open_table
 
-    options = read_options(arguments)
     say_unregistered(options)
     places = [getattr(arguments, name) for name in TABLES]
     paths = check_files(*(place for place in places if place != STANDARD_OUTPUT))
@@ -224,7 +225,7 @@ def read_options(arguments: argparse.Namespace) -> Options:
     return read_record(Options, arguments)
 
 
-def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) -> bool:
+def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], options: Options) -> bool:
     """Scan on Spark as the arguments say; returns whether nothing failed. Raises UrnscanError."""
     tables = (*TABLES, "errors")
     outputs = {name: path for name in tables if (path := getattr(arguments, name)) is not None}
@@ -236,7 +237,6 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) ->
     for path in outputs.values():
         if (form := form_of(path)[0]) in TEXT_FORMS:
             raise FatalError(f"{path}: --engine spark writes folders of Parquet: leave out {form}")
-    options = read_options(arguments)
     say_unregistered(options)
     show_bar = not (arguments.no_progress or arguments.quiet)
     with contextlib.ExitStack() as stack:
@@ -248,13 +248,13 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) ->
     return not report.failures
 
 
-def _read_index(arguments: argparse.Namespace) -> Argument:
+def _read_index(arguments: argparse.Namespace, options: Options) -> Argument:
     """The index of --cdx, with the place of its files. Raises FatalError."""
     from urnscan.inputs.cdx import read_index
 
     if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:
         raise FatalError("--cdx names the files to read: give one INPUT, the folder or URL below which they lie")
-    return read_index(arguments.cdx, arguments.inputs[0])
+    return read_index(arguments.cdx, arguments.inputs[0], options.reading.limits)
 
 
 def _check_names(inputs: Sequence[Argument]) -> None:

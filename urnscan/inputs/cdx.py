@@ -20,12 +20,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from urnscan.errors import FatalError, SourceError, option
+from urnscan.errors import FatalError, LimitError, SourceError, option
+from urnscan.formats.limits import Budget, Limits
 from urnscan.stores.input import Input, Listed, name_of
 from urnscan.stores.urls import HTTP, in_folder, is_remote, local_path, parse_url
 
 STANDARD_INPUT = "-"
+_NO_LIMITS = Limits()
 _PARQUET = b"PAR1"
+_PACKED = (".gz", ".bz2", ".zst", ".lz4")  # suffixes of files that pyarrow unpacks
 _COLUMNS = ("warc_filename", "warc_record_offset", "warc_record_length")
 _KEYS = ("filename", "offset", "length")
 _LETTERS = ("g", "V", "S")
@@ -112,10 +115,28 @@ class RecordIndex:
         return in_folder(self.place, quote(name, safe=_SAFE) if parse_url(self.place).scheme in HTTP else name)
 
 
-def read_index(source: str, place: str) -> RecordIndex:
+class _Unpacked(io.RawIOBase):
+    """The octets that a packed index unpacks to, which count against the limits."""
+
+    def __init__(self, packed: Any, budget: Budget) -> None:  # noqa: ANN401 (a file of pyarrow)
+        self._packed = packed
+        self._budget = budget
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, view: Any) -> int:  # noqa: ANN401 (as in io)
+        """Read the next octets. Raises LimitError."""
+        count = int(self._packed.readinto(view))
+        self._budget.count_unfolded(count)
+        return count
+
+
+def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIndex:
     """Read an index, "-" from standard input. `place`: the folder or the prefix of URLs for the files that it names.
 
-    Raises FatalError if the file cannot be read or is no index, and if there is no such folder.
+    Raises FatalError if the file cannot be read or is no index, if it unpacks to more than the limits allow, and if there
+    is no such folder.
     """
     try:
         is_there = bool(parse_url(place)) if is_remote(place) else Path(local_path(place)).is_dir()
@@ -128,7 +149,7 @@ def read_index(source: str, place: str) -> RecordIndex:
     errors = []
     line = wrong = 0
     try:
-        for line, values in _lines(source):
+        for line, values in _lines(source, limits):
             record = _record(values)
             if isinstance(record, str):
                 wrong += 1
@@ -139,6 +160,8 @@ def read_index(source: str, place: str) -> RecordIndex:
                 files.setdefault(name, array("q")).extend((start, size, line))
     except OSError as error:
         raise FatalError(f"{name_of(source)}: cannot be read as an index: {error.strerror or error}") from error
+    except LimitError as error:
+        raise FatalError(str(error)) from error
     except (ValueError, csv.Error, EOFError, NotImplementedError) as error:
         raise FatalError(f"{name_of(source)}: cannot be read as an index: {error}") from error
     if not line:
@@ -170,19 +193,25 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
     return (name, start, size) if size else "its record has no octets"
 
 
-def _lines(source: str) -> Iterator[tuple[int, _Values | None]]:
+def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
     """The lines of an index or rows of a table, from 1 on, with their values; None for a line without them.
 
-    Raises FatalError if it is no index, and errors of the libraries.
+    Raises FatalError if it is no index, LimitError, and errors of the libraries.
     """
     import pyarrow as pa  # noqa: PLC0415 (few runs have an index)
 
     is_piped = source == STANDARD_INPUT
+    budget = Budget(name_of(source), limits)
     with open(0 if is_piped else source, "rb", closefd=not is_piped) as file:
         if file.peek(len(_PARQUET)).startswith(_PARQUET):
-            yield from _of_parquet(io.BytesIO(file.read()) if is_piped else source, source)
+            octets = io.BytesIO(file.read()) if is_piped else None
+            budget.count_read(Path(source).stat().st_size if octets is None else len(octets.getbuffer()))
+            yield from _of_parquet(octets or source, source, budget)
             return
-        unpacked = file if is_piped else io.BufferedReader(pa.input_stream(source, compression="detect"))
+        unpacked: io.BufferedReader = file
+        if source.endswith(_PACKED):
+            budget.count_read(Path(source).stat().st_size)
+            unpacked = io.BufferedReader(_Unpacked(pa.input_stream(source, compression="detect"), budget))
         text = io.TextIOWrapper(unpacked, "utf-8-sig", "backslashreplace", newline="")
         lines = enumerate(text, 1)
         number, first = next((line for line in lines if line[1].strip()), (0, ""))
@@ -239,7 +268,7 @@ def _dialect(first: str) -> type[csv.Dialect]:
     return csv.excel_tab if "\t" in first else csv.excel
 
 
-def _of_parquet(file: str | io.BytesIO, source: str) -> Iterator[tuple[int, _Values]]:
+def _of_parquet(file: str | io.BytesIO, source: str, budget: Budget) -> Iterator[tuple[int, _Values]]:
     import pyarrow.parquet as pq  # noqa: PLC0415 (few runs have an index)
 
     with pq.ParquetFile(file) as table:
@@ -247,6 +276,7 @@ def _of_parquet(file: str | io.BytesIO, source: str) -> Iterator[tuple[int, _Val
             raise FatalError(f"{name_of(source)}: the index has no column {' and no '.join(missing)}")
         number = 0
         for batch in table.iter_batches(columns=list(_COLUMNS)):
+            budget.count_unfolded(batch.nbytes)
             values = [batch.column(column).to_pylist() for column in _COLUMNS]
             for row in zip(*values, strict=True):
                 number += 1

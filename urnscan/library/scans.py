@@ -131,7 +131,7 @@ class Scan:
         Raises InvalidURN if `urn` is not a URN in the syntax of the scan; ArgumentError, a ValueError, if it was not
         found or a number is out of range.
         """
-        scanned = Scanned(_arguments(self.inputs, self.cdx), self.options, self.occurrences)
+        scanned = Scanned(_arguments(self.inputs, self.cdx, self.options), self.options, self.occurrences)
         return read_context(scanned, urn, width, limit, progress)
 
     def _table(self, name: str) -> pa.Table:
@@ -216,7 +216,7 @@ def scan(
     (options,) = read_options(locals(), Options)
     paths = named_inputs(inputs)
     index = None if cdx is None else local_name(cdx)
-    arguments = _arguments(paths, index)
+    arguments = _arguments(paths, index, options)
     occurrence_rows: list[pa.RecordBatch] = []
     class_rows: list[pa.RecordBatch] = []
     reject_rows: list[pa.RecordBatch] = []
@@ -239,7 +239,7 @@ def scan(
     )
 
 
-def _arguments(paths: tuple[str, ...], cdx: str | None) -> tuple[Argument, ...]:
+def _arguments(paths: tuple[str, ...], cdx: str | None, options: Options) -> tuple[Argument, ...]:
     """The inputs of a scan: the paths, or the records that an index names. Raises ArgumentError and FatalError."""
     if cdx is None:
         return paths
@@ -247,4 +247,4 @@ def _arguments(paths: tuple[str, ...], cdx: str | None) -> tuple[Argument, ...]:
         raise ArgumentError("cdx names the files to read: give one input, the folder or URL below which they lie")
     if cdx == STANDARD_INPUT:
         raise ArgumentError("cdx names a file: only the command reads an index from standard input")
-    return (read_index(cdx, paths[0]),)
+    return (read_index(cdx, paths[0], options.reading.limits),)
