@@ -37,7 +37,7 @@ def visit(browser):
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("dialog", lambda dialog: said.append(dialog.message))
-        own = (address, f"blob:{address}")  # a page may make a file of its own
+        own = (address.partition("#")[0], f"blob:{address[:4]}")  # a page may make a file of its own
         page.on("request", lambda request: said.append(request.url) if not request.url.startswith(own) else None)
         page.goto(address)
         if options.get("java_script_enabled", True) and page.locator("script").count():

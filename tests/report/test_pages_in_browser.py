@@ -5,6 +5,8 @@ It needs Chromium (Debian: `apt-get install chromium`) and Playwright, which onl
 
 from __future__ import annotations
 
+import csv
+import json
 import time
 from collections import Counter
 from dataclasses import replace
@@ -18,6 +20,7 @@ from urnscan.report import dedup_page as dedup
 from urnscan.report.dedup_page import Input
 from urnscan.report.figures import EMBEDDED, summarise
 from urnscan.report.scan_page import render
+from urnscan.tables.schemas import CLASSES
 
 pytestmark = [pytest.mark.full, in_browser]
 
@@ -63,6 +66,25 @@ def detailed(tmp_path_factory):
     page.write_text(render(summarise(str(table), str(places), version="0.9")), encoding="utf-8")
     of_classes.write_text(render(summarise(str(table), version="0.9")), encoding="utf-8")
     return page.as_uri(), of_classes.as_uri()
+
+
+BOOKS = [
+    ("urn:foo:a-b", 2, ["urn:foo:a-b"], [2], "/d/a.xml", None),
+    ("urn:foo:ab", 12, ["urn:foo:ab"], [12], "/d/b & c?.xml", None),
+    ("urn:isbn:080442957X", 1, ["urn:isbn:080442957X"], [1], "/d/a.xml", "invisible-character"),
+    ("urn:isbn:9780999941201", 5, ["urn:isbn:978-0-9999412-0-1", "urn:ISBN:9780999941201"], [4, 1], "/d/a.xml", None),
+    ("urn:isbn:9783999990638", 3, ["urn:isbn:9783999990638"], [3], "/d/a.xml", "check-digit"),
+    ("urn:urn-7:9", 20, ["urn:urn-7:9"], [20], "/d/b & c?.xml", None),
+]
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory):
+    """The page of BOOKS."""
+    folder = tmp_path_factory.mktemp("books")
+    table = write(classes(BOOKS), folder / "c")
+    (folder / "books.html").write_text(render(summarise(str(table), version="0.9")), encoding="utf-8")
+    return (folder / "books.html").as_uri()
 
 
 @pytest.fixture
@@ -207,6 +229,132 @@ class TestTable:
         assert page.locator("img").count() == 0
         page.select_option("#verdict", "problem </script>")
         assert names(page) == [HOSTILE]
+
+
+class TestFilters:
+    """What is chosen is in the address, and links of the page choose."""
+
+    def test_numbers_of_books(self, opened, books):
+        """With hyphens of any kind, blanks or none, in 10 or 13 digits: the class, if a name or a spelling has the number."""
+        page = opened(address=books)
+        for text, found in (
+            ("978-0-9999412-0-1", ["urn:isbn:9780999941201"]),
+            ("9780999941201", ["urn:isbn:9780999941201"]),
+            ("URN:ISBN:978\u20110\u20109999412\u20130-1", ["urn:isbn:9780999941201"]),
+            ("978 0 9999412 0 1", ["urn:isbn:9780999941201"]),
+            ("0-9999412-0-8", ["urn:isbn:9780999941201"]),
+            ("isbn 0999941208", ["urn:isbn:9780999941201"]),
+            ("978-0-8044-2957-3", ["urn:isbn:080442957X"]),
+            ("0999941206", []),  # a wrong check digit stands for no number
+            ("a-b", ["urn:foo:a-b", "urn:foo:ab"]),
+            ("urn-7:9", ["urn:urn-7:9"]),
+        ):
+            page.fill("#search", text)
+            page.wait_for_function(
+                "text => new URLSearchParams(location.hash.split('?')[1]).get('search') === text", arg=text
+            )
+            assert sorted(names(page)) == sorted(found), text
+
+    def test_links(self, opened, books):
+        """Names beside bars, and bars, show their classes; the button Back shows what was there before."""
+        page = opened(address=books)
+        for section, name, found in (
+            ("namespaces", "isbn", ["urn:isbn:080442957X", "urn:isbn:9780999941201", "urn:isbn:9783999990638"]),
+            ("statuses", "informal", ["urn:urn-7:9"]),
+            ("sizes", "11\u201320", ["urn:foo:ab", "urn:urn-7:9"]),
+            ("sources", "b & c?.xml", ["urn:foo:ab", "urn:urn-7:9"]),
+            ("problems", "invalid", ["urn:isbn:9783999990638"]),
+            ("problems", "check-digit", ["urn:isbn:9783999990638"]),
+        ):
+            link = page.locator(f"#{section}").get_by_role("link", name=name, exact=True)
+            link.focus()
+            page.keyboard.press("Enter")
+            page.wait_for_function("() => document.activeElement.id === 'classes'")
+            assert sorted(names(page)) == sorted(found), name
+            page.go_back()
+            page.wait_for_function("() => document.getElementById('told').textContent === '1 to 6 of 6'")
+            bar = link.locator("xpath=ancestor::tr").locator("a:has(i)")
+            bar.click()
+            page.wait_for_function("() => document.activeElement.id === 'classes'")
+            assert sorted(names(page)) == sorted(found), name
+            page.click("text=Show all classes")
+            assert told(page) == "1 to 6 of 6"
+
+    def test_the_address(self, opened, books):
+        """Opened again, or sent to others, it shows the same; a link to a section keeps what is chosen."""
+        page = opened(address=books)
+        page.select_option("#nid", "isbn")
+        page.select_option("#verdict", "problem check-digit")
+        page.click("#classes th button:text-is('URN')")
+        page.click("nav a:text-is('Sources')")
+        page.wait_for_function("() => location.hash.startsWith('#sources?')")
+        assert names(page) == ["urn:isbn:9783999990638"]
+        shown = page.evaluate("location.href")
+        page.reload()
+        page.wait_for_selector("#controls:not([hidden])")
+        for each in page, opened(address=shown):
+            assert names(each) == ["urn:isbn:9783999990638"]
+            assert (each.input_value("#nid"), each.input_value("#verdict")) == ("isbn", "problem check-digit")
+            assert each.get_attribute("th[data-column=urn]", "aria-sort") == "ascending"
+        page.go_back()
+        page.go_back()
+        assert page.get_attribute("th[data-column=occurrence_count]", "aria-sort") == "descending"
+        page.go_back()
+        assert len(names(page)) == 3
+        page.go_back()
+        assert told(page) == "1 to 6 of 6"
+        assert page.evaluate("location.href") == books
+
+    def test_typing_is_one_step_back(self, opened, books):
+        page = opened(address=books)
+        for text in "0", "09", "099994":
+            search(page, text, "(of 6)")
+        page.go_back()
+        page.wait_for_function("() => document.getElementById('told').textContent === '1 to 6 of 6'")
+        assert page.input_value("#search") == ""
+
+    def test_any_address(self, opened, books):
+        """What no page writes changes nothing, and is text."""
+        for query in "sort=constructor&length=7&page=x", "page=99&page=-1", "&&==%", "nid=&verdict=":
+            assert told(opened(address=f"{books}#classes?{query}")) == "1 to 6 of 6", query
+        page = opened(address=f"{books}#classes?nid=%3Cb%3E&status=%3Cimg%20src=x%3E")
+        assert told(page) == "Nothing fits what you look for"
+        assert page.inner_text("#only") == "Registration: <img src=x>"
+
+    def test_saving(self, opened, books, tmp_path):
+        """The list, in its order, as a table that `urnscan report` reads, with the values of the first table."""
+        for query in "sort=urn", "sort=urn&nid=isbn":
+            page = opened(address=f"{books}#classes?{query}")
+            with page.expect_download() as download:
+                page.click("#save")
+            download.value.save_as(tmp_path / "saved.csv")
+            with (tmp_path / "saved.csv").open(encoding="utf-8-sig", newline="") as file:
+                rows = list(csv.DictReader(file))
+            expected = [row for row in classes(BOOKS).to_pylist() if "nid" not in query or row["nid"] == "isbn"]
+            assert list(rows[0]) == CLASSES.names
+            assert [row["urn"] for row in rows] == [row["urn"] for row in expected]
+            assert [json.loads(row["spellings"]) for row in rows] == [row["spellings"] for row in expected]
+            assert [row["first_source"] for row in rows] == [row["first_source"] for row in expected]
+            assert [row["valid"] for row in rows] == [
+                "" if row["valid"] is None else str(row["valid"]).lower() for row in expected
+            ]
+
+    def test_the_bar_stays(self, opened, books):
+        """At the top, wherever the page is; what is scrolled to is below it."""
+        for width in 400, 800, 1600:
+            page = opened(width, address=books)
+            for section in "problems", "settings":
+                page.click(f"nav a[href='#{section}']")
+                bottom = page.evaluate("document.querySelector('nav').getBoundingClientRect().bottom")
+                top = page.evaluate("id => document.getElementById(id).getBoundingClientRect().top", section)
+                assert 0 < bottom <= top
+
+    def test_the_digit_that_would_fit(self, opened, books):
+        page = opened(address=books)
+        page.get_by_role("button", name="urn:isbn:9783999990638").click()
+        assert "check-digit: the check digit is wrong; 7 would fit, if the others are right" in page.inner_text(
+            ".about"
+        )
 
 
 class TestDetails:

@@ -30,7 +30,8 @@ from urnscan.report.scan_page import render
 from urnscan.report.spelling_differences import differences, ways
 from urnscan.report.tallies import Tally, Top
 from urnscan.tables.editions import ADDED, RENAMED
-from urnscan.urn.namespaces import read_rules, rules
+from urnscan.tables.schemas import OCCURRENCES
+from urnscan.urn.namespaces import judge, read_rules, rules
 
 ROWS = made(3000)
 
@@ -113,7 +114,7 @@ class TestFigures:
             of_it = apart[apart["code"] == each.name]
             assert (each.occurrences, each.classes) == (of_it["occurrence_count"].sum(), len(of_it))
             most = of_it.sort_values("occurrence_count", ascending=False, kind="stable")["urn"].head(3)
-            assert list(each.examples) == most.tolist()
+            assert [urn for urn, _ in each.examples] == most.tolist()
 
     @pytest.mark.full
     def test_what_punctuation_spoils(self, tmp_path, folder):
@@ -412,7 +413,7 @@ class TestPage:
         parsed = lxml.html.document_fromstring(page)
         assert not parsed.xpath("//link | //img | //iframe | //object | //@src | //@srcset")
         assert {link[0] for link in parsed.xpath("//@href")} == {"#"}
-        assert not re.search(r"(?i)https?:|@import|url\(", page)
+        assert not re.search(r"(?i)https?:|@import|\burl\(", page)
 
     def test_it_is_accessible(self, summary):
         """Headings in their order, tables with captions and heads, labels of controls."""
@@ -428,6 +429,33 @@ class TestPage:
         assert {f"#{section.get('id')}" for section in page.xpath("//section")} == set(page.xpath("//nav//a/@href"))
         for control in page.xpath("//input | //select"):
             assert page.xpath(f"//label[@for='{control.get('id')}']")
+
+    def test_the_digit_that_would_fit(self, tmp_path):
+        """The one that `urnscan check` names, for a wrong check digit; nothing where none is wrong, or it is not certain."""
+        rows = [
+            ("urn:isbn:9783999990638", "check-digit; untrimmed"),
+            ("urn:isbn:9783999990639", None),
+            ("urn:issn:9299-417<", "check-digit"),
+        ]
+        write(classes([(urn, 1, [urn], [1], "a", problem) for urn, problem in rows]), tmp_path / "c")
+        page = render(summarise(str(tmp_path / "c"), version="0"))
+        hint = judge("urn:isbn:9783999990638").hint
+        assert hint == "7 would fit, if the others are right"
+        assert repeated(embedded(page), "hint") == [hint, "", ""]
+        shown = words(lxml.html.document_fromstring(page).get_element_by_id("problems"))
+        assert shown.count(f"urn:isbn:9783999990638 {hint}") == 1
+
+    def test_nothing_is_said_of_no_trimmed_names(self, tmp_path):
+        """ "Of 0 occurrences (0 %) --trim would cut something off" says nothing."""
+        of_class = [("urn:foo:a", 4, ["urn:foo:a"], [4], "a", None)]
+        some = occurrences(of_class)
+        none = some.set_column(OCCURRENCES.get_field_index("punctuation"), "punctuation", pa.array([0] * 4, pa.uint8()))
+        write(classes(of_class), tmp_path / "c")
+        for rows, said in (some, "From 3 occurrences (75.0 %) --trim would cut something off"), (none, None):
+            write(rows, tmp_path / "o")
+            page = render(summarise(str(tmp_path / "c"), str(tmp_path / "o"), version="0"))
+            section = words(lxml.html.document_fromstring(page).get_element_by_id("ends"))
+            assert said in section if said else "would cut" not in section
 
     def test_bars_are_in_proportion(self, summary):
         """To the number beside them: a bar of twice the length is twice as much, in the table that opens below, too."""

@@ -27,7 +27,7 @@ COLUMNS = {
     "start": "first_start",
 }
 """Columns of a class in the page, and their names in the table of classes."""
-_REPEATING = ("nid", "status", "problem", "source", "member")
+_REPEATING = ("nid", "status", "problem", "hint", "source", "member")
 _LONGEST, _LONGEST_SOURCE = 400, 2000
 """Maximum number of characters of a text, and of the name of a source; longer ones are cut."""
 _CHOICES = 300

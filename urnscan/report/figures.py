@@ -16,13 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import flags_of, number_array, numbers
-from urnscan.errors import FatalError, InvalidURN
+from urnscan.errors import ArgumentError, FatalError, InvalidURN
 from urnscan.report.embedded import COLUMNS, Place, cut
 from urnscan.report.page import common_folder
 from urnscan.report.scan_page import CountRow, MatchEnds, Summary, VariedClass
 from urnscan.report.tallies import Numbers, Tally, Top
 from urnscan.tables.readers import TableFile
 from urnscan.urn.explanation import resolver
+from urnscan.urn.namespaces.judgement import judge
 from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.parser import parse
 from urnscan.urn.syntax import SYNTAXES
@@ -39,6 +40,7 @@ _CODES, _EXAMPLES = 50, 3
 _MOST = 1 << 40
 """The largest number that is accepted in a file, so that sums fit in 64 bits."""
 
+_CHECK_DIGIT = "check-digit"
 _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 
@@ -203,7 +205,7 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str, rul
         folder=_folder(figures.sources.result(), by_source),
         ends=None if places is None else places.ends(),
         verdicts=[CountRow(_VERDICTS[row.pop("valid")], **row) for row in _rows(figures.verdicts)],
-        problems=_problems(file, figures),
+        problems=_problems(file, figures, rulebook),
         frequent=_frequent(frequent, dict(settings).get("syntax", ""), rulebook),
         places=None if places is None else places.places(),
         settings=settings,
@@ -229,6 +231,9 @@ def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Seq
         for spellings in pc.list_slice(table["spellings"], 0, most).to_pylist()
     ]
     columns["link"] = _links(columns["urn"], columns["nid"], syntax if syntax in SYNTAXES else "rfc2141", rulebook)
+    columns["hint"] = [
+        _hint(urn, problem, rulebook) for urn, problem in zip(columns["urn"], columns["problem"], strict=True)
+    ]
     return columns
 
 
@@ -242,6 +247,14 @@ def _links(urns: Sequence[str], nids: Sequence[str], syntax: str, rulebook: Rule
             with contextlib.suppress(InvalidURN):
                 links[place] = resolver(parse(urns[place], syntax), rulebook)
     return links
+
+
+def _hint(urn: str, problem: str | None, rulebook: Rulebook) -> str:
+    """Which check digit would be right in a name with such a problem; empty if it has none, or nothing is certain."""
+    # The file may have been changed after urnscan wrote it.
+    with contextlib.suppress(ArgumentError):
+        return judge(urn, rulebook).hint if problem and _CHECK_DIGIT in problem.split("; ") else ""
+    return ""
 
 
 def _rows(tally: Tally) -> list[dict[str, Any]]:
@@ -304,7 +317,7 @@ def _varied(file: TableFile, places: Numbers) -> list[VariedClass]:
     ]
 
 
-def _problems(file: TableFile, figures: _Figures) -> list[CountRow]:
+def _problems(file: TableFile, figures: _Figures, rulebook: Rulebook) -> list[CountRow]:
     """The codes of problems, each with its most frequent classes."""
     problems = _added_up(
         (code, row["occurrences"], row["classes"])
@@ -312,7 +325,7 @@ def _problems(file: TableFile, figures: _Figures) -> list[CountRow]:
         for code in row["problem"].split("; ")
     )
     examples = {
-        code: [cut(row["urn"]) for row in file.take_in_order(top.places(), "urn")]
+        code: [(cut(row["urn"]), _hint(row["urn"], code, rulebook)) for row in file.take_in_order(top.places(), "urn")]
         for code, top in figures.examples.items()
     }
     return [replace(row, examples=examples.get(row.name, [])) for row in problems[:_CODES]]

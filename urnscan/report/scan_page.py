@@ -56,8 +56,8 @@ class CountRow:
     """Of a source: the classes whose first place is in it."""
     status: str = ""
     """Of a namespace: its status of registration."""
-    examples: Sequence[str] = ()
-    """Of a problem: names that have it."""
+    examples: Sequence[tuple[str, str]] = ()
+    """Of a problem: names that have it, each with the check digit that would be right, in words, or an empty text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Summary:
     """Rows whose names are `valid`, `invalid`, `unknown`."""
     problems: Sequence[CountRow]
     frequent: Mapping[str, Sequence[Any]]
-    """The most frequent classes: the columns `urnscan.report.embedded.COLUMNS`, `spellings` with their counts, and `link`."""
+    """The most frequent classes: the columns `urnscan.report.embedded.COLUMNS`, `spellings` with their counts, `link`, `hint`."""
     places: Sequence[Sequence[Place]] | None
     """The first places of each class in `frequent`; None if the report is made without the table of occurrences."""
     settings: Sequence[tuple[str, str]] = ()

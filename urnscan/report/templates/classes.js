@@ -44,20 +44,59 @@
     return orders.get(name);
   };
 
-  let texts = null; // what is searched, made when it is first needed
-  const state = { column: "occurrence_count", descending: true, page: 0, length: 25, terms: [], nid: "", verdict: "" };
-  let shown = ordered("occurrence_count", true);
+  // Hyphens make no difference to a search, and both numbers of a book (ISO 2108) are one.
+  const joined = (text) => text.toLowerCase().replace(/[-\u00ad\u2010-\u2015]/gu, "");
+  const sum = (digits, weight) => Array.from(digits).reduce((all, digit, at) => all + digit * weight(at), 0);
+  const isbn = /^((?:urn:)?isbn:)?(?:978)?(\d{9})[\dx]$/u;
+  const spelled = (term) => {
+    const [, label = "", digits] = isbn.exec(term) ?? [];
+    if (!digits) return [term];
+    const ten = digits + "0123456789x"[sum(digits, (at) => at + 1) % 11];
+    const thirteen = `978${digits}${(10 - (sum(`978${digits}`, (at) => (at % 2 ? 3 : 1)) % 10)) % 10}`;
+    const numbers = [label + ten, label + thirteen];
+    return numbers.includes(term) ? numbers : [term];
+  };
+  // A number with blanks in it is one term.
+  const wanted = (text) => {
+    const whole = joined(text).replace(/\s/gu, "");
+    return (isbn.test(whole) ? [whole] : termsOf(joined(text))).map(spelled);
+  };
 
+  let texts = null; // what is searched, made when it is first needed
+  const defaults = {
+    search: "", nid: "", verdict: "", status: "", source: "", count: "", sort: "-occurrence_count", page: 1, length: 25,
+  };
+  const state = { ...defaults };
+  let shown;
+
+  // For each filter: a value -> whether a row fits it.
+  const isEqual = (name) => (value) => {
+    const at = data[name].values.indexOf(value);
+    return (row) => data[name].at[row] === at;
+  };
+  const filters = {
+    nid: isEqual("nid"),
+    status: isEqual("status"),
+    source: isEqual("source"),
+    count: (value) => {
+      const [least, most = least] = value.split("-").map(Number);
+      return (row) => data.occurrence_count[row] >= least && data.occurrence_count[row] <= most;
+    },
+    verdict: (value) => {
+      const [, problem] = /^problem (.*)$/su.exec(value) ?? [];
+      return problem ? (row) => problemsOf(row).includes(problem) : (row) => verdictOf(row) === value;
+    },
+    search: (value) => {
+      const terms = wanted(value);
+      texts ??= data.urn.map((urn, row) => joined(
+        [urn, ...spellingsOf(row).map(([text]) => text), data.folder + repeated("source", row)].join("\n")));
+      return (row) => terms.every((term) => term.some((spelling) => texts[row].includes(spelling)));
+    },
+  };
   const select = () => {
-    const order = ordered(state.column, state.descending);
-    const { terms, nid, verdict } = state;
-    if (terms.length) texts ??= data.urn.map((urn, row) => `${urn}\n${data.folder}${repeated("source", row)}`.toLowerCase());
-    const place = nid && data.nid.values.indexOf(nid);
-    const problem = verdict.startsWith("problem ") && verdict.slice(8);
-    shown = !terms.length && !nid && !verdict ? order : order.filter((row) =>
-      (!nid || data.nid.at[row] === place)
-      && (!verdict || (problem ? problemsOf(row).includes(problem) : verdictOf(row) === verdict))
-      && terms.every((term) => texts[row].includes(term)));
+    const order = ordered(state.sort.replace("-", ""), state.sort.startsWith("-"));
+    const tests = Object.keys(filters).filter((name) => state[name]).map((name) => filters[name](state[name]));
+    shown = tests.length ? order.filter((row) => tests.every((test) => test(row))) : order;
   };
 
   const nameSource = (made, source) => {
@@ -129,6 +168,7 @@
       verdict.append("; ");
       code(verdict, problem);
       if (data.problems[problem]) verdict.append(`: ${data.problems[problem]}`);
+      if (problem === "check-digit" && repeated("hint", row)) verdict.append(`; ${repeated("hint", row)}`);
     }
     const nid = repeated("nid", row);
     const namespace = fact("Namespace");
@@ -175,25 +215,120 @@
     else row.nextElementSibling.remove();
   });
 
+  const facets = { status: "Registration", source: "First found in", count: "Occurrences" };
   const draw = () => {
     const start = turn(shown.length);
     const rows = Array.from(shown.subarray(start, start + state.length), line);
     element("rows").replaceChildren(...rows);
     const of = shown.length === size ? number(size) : `${number(shown.length)} (of ${number(size)})`;
     const others = data.all - size;
+    element("only").textContent = Object.keys(facets).filter((name) => state[name])
+      .map((name) => visible(`${facets[name]}: ${state[name]}`)).join("; ");
+    element("all").hidden = !Object.keys(filters).some((name) => state[name]);
+    element("save").disabled = !rows.length;
     told.textContent = rows.length
       ? `${number(start + 1)} to ${number(start + rows.length)} of ${of}`
       : `Nothing fits what you look for${others ? `; ${number(others)} classes are not in this page` : ""}`;
     for (const head of document.querySelectorAll("#classes th[data-column]")) {
-      if (head.dataset.column === state.column) head.setAttribute("aria-sort", state.descending ? "descending" : "ascending");
+      if (state.sort.replace("-", "") === head.dataset.column)
+        head.setAttribute("aria-sort", state.sort.startsWith("-") ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     }
   };
+
+  // The address holds what is chosen, behind the name of a section: #classes?nid=isbn&page=2. So the button Back works, and
+  // an address can be sent to others. Texts in it are only compared with those of the page.
+  const inAddress = () =>
+    String(new URLSearchParams(Object.entries(state).filter(([name, value]) => value !== defaults[name])));
+  const fromAddress = () => {
+    const given = new URLSearchParams(location.hash.split("?").slice(1).join("?"));
+    for (const [name, value] of Object.entries(defaults)) {
+      const text = given.get(name) ?? "";
+      state[name] = typeof value === "number" ? Math.trunc(Number(text)) || value : text || value;
+    }
+    if (!Object.hasOwn(keys, state.sort.replace("-", ""))) state.sort = defaults.sort;
+    if (![...element("length").options].some((option) => Number(option.value) === state.length)) state.length = defaults.length;
+  };
+  const inControls = () => {
+    for (const name of ["nid", "verdict"]) {
+      const { options } = element(name);
+      if (![...options].some((option) => option.value === state[name]))
+        options.add(new Option(visible(state[name].replace(/^problem /u, "")), state[name]));
+    }
+    for (const name of ["search", "nid", "verdict", "length"]) element(name).value = state[name];
+  };
+  // An entry of the history that the page made itself is marked. A link to a section makes an entry without a mark.
+  const toAddress = (section, replaces) => {
+    const query = inAddress();
+    const address = section || query ? `#${section || "classes"}${query && `?${query}`}` : location.pathname + location.search;
+    try {
+      history[replaces ? "replaceState" : "pushState"]("urnscan", "", address);
+    } catch {} // A browser may refuse too many changes.
+  };
+  const section = () => location.hash.slice(1).split("?")[0];
+  const reveal = () => {
+    const target = document.getElementById(section());
+    if (!target) return;
+    target.tabIndex = -1;
+    target.focus({ preventScroll: true });
+    target.scrollIntoView();
+  };
+  let isTyping = false;
   const change = (changes) => {
-    Object.assign(state, { page: 0 }, changes);
+    const types = Object.hasOwn(changes, "search");
+    Object.assign(state, { page: 1 }, changes);
+    select();
+    draw();
+    toAddress(section() && "classes", types && isTyping);
+    isTyping = types;
+  };
+  const restore = () => {
+    isTyping = false;
+    fromAddress();
+    inControls();
     select();
     draw();
   };
+  addEventListener("popstate", (event) => {
+    const isOwn = event.state === "urnscan";
+    if (isOwn || location.hash.includes("?")) restore();
+    if (isOwn) return;
+    if (location.hash.includes("?")) reveal();
+    toAddress(section(), true);
+  });
+  for (const link of document.querySelectorAll("a[data-filter]")) link.hash = `classes?${link.dataset.filter}`;
+  element("all").addEventListener("click", () => {
+    change({ ...defaults, sort: state.sort, length: state.length });
+    inControls();
+    element("search").focus();
+  });
+
+  // The list as a table that urnscan reads again, with the columns of urnscan -o. A text that would be a formula gets an
+  // apostrophe before it.
+  const cell = (value) => {
+    if (value === null) return "";
+    if (typeof value !== "string") return String(value);
+    return `"${value.replace(/^[=+@\-\t\r\n\uff1d\uff0b\uff0d\uff20]/u, "'$&").replaceAll('"', '""')}"`;
+  };
+  const columns = {
+    urn: (row) => data.urn[row],
+    nid: (row) => repeated("nid", row),
+    nss: (row) => data.urn[row].split(":").slice(2).join(":"),
+    nid_status: (row) => repeated("status", row),
+    occurrence_count: (row) => data.occurrence_count[row],
+    source_count: (row) => data.source_count[row],
+    spelling_count: (row) => data.spelling_count[row],
+    spellings: (row) => JSON.stringify(spellingsOf(row).map(([text, count]) => ({ text, count }))),
+    first_source: (row) => data.folder + repeated("source", row),
+    first_member: (row) => repeated("member", row),
+    first_start: (row) => data.start[row],
+    valid: (row) => data.valid[row],
+    problem: (row) => repeated("problem", row),
+  };
+  element("save").addEventListener("click", () => {
+    const lines = Array.from(shown, (row) => `${Object.values(columns).map((value) => cell(value(row))).join(",")}\n`);
+    download("classes.csv", [`\ufeff${Object.keys(columns).join(",")}\n`, ...lines]);
+  });
 
   for (const head of document.querySelectorAll("#classes th[data-column]")) {
     const sorter = document.createElement("button");
@@ -203,10 +338,13 @@
     sorter.addEventListener("click", () => {
       const { column } = head.dataset;
       // Of numbers one looks for the greatest first.
-      const first = column.endsWith("_count");
-      change({ column, descending: column === state.column ? !state.descending : first });
+      const signs = column.endsWith("_count") ? ["-", ""] : ["", "-"];
+      change({ sort: state.sort === signs[0] + column ? signs[1] + column : signs[0] + column });
     });
   }
   const turn = listens(state, change, ["nid", "verdict"]);
-  draw();
+  element("list").hidden = false;
+  restore();
+  if (location.hash.includes("?") && history.state === null) reveal();
+  toAddress(section(), true);
 })();

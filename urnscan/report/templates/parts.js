@@ -22,19 +22,28 @@
     return made;
   };
 
-  // The controls of a list change its state: `terms`, `page`, `length`, and those with the ids of `filters`.
-  // Gives a function that shows which page of so many rows is open, and tells its first row.
+  const termsOf = (text) => text.toLowerCase().split(/\s+/u).filter(Boolean);
+
+  // The browser saves a file.
+  const download = (name, parts) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  };
+
+  // The controls of a list change its state: `search`, `page` (from 1), `length`, and those with the ids of `filters`.
+  // Returns a function that shows which page of so many rows is open, and returns the place of its first row.
   const listens = (state, change, filters) => {
     let waiting;
     element("search").addEventListener("input", () => {
       clearTimeout(waiting);
-      waiting = setTimeout(() => {
-        change({ terms: element("search").value.toLowerCase().split(/\s+/u).filter(Boolean) });
-      }, 80);
+      waiting = setTimeout(() => change({ search: element("search").value }), 80);
     });
     for (const id of filters) element(id).addEventListener("change", () => change({ [id]: element(id).value }));
     element("length").addEventListener("change", () => change({ length: Number(element("length").value) }));
-    element("page").addEventListener("change", () => change({ page: Math.trunc(Number(element("page").value)) - 1 || 0 }));
+    element("page").addEventListener("change", () => change({ page: Math.trunc(Number(element("page").value)) || 1 }));
     element("previous").addEventListener("click", () => change({ page: state.page - 1 }));
     element("next").addEventListener("click", () => change({ page: state.page + 1 }));
     for (const id of ["controls", "pager"]) {
@@ -43,12 +52,12 @@
     }
     return (count) => {
       const pages = Math.max(1, Math.ceil(count / state.length));
-      state.page = Math.min(Math.max(0, state.page), pages - 1);
-      element("page").value = state.page + 1;
+      state.page = Math.min(Math.max(1, state.page), pages);
+      element("page").value = state.page;
       element("page").max = pages;
       element("pages").textContent = `of ${number(pages)}`;
-      element("previous").disabled = state.page === 0;
-      element("next").disabled = state.page === pages - 1;
-      return state.page * state.length;
+      element("previous").disabled = state.page === 1;
+      element("next").disabled = state.page === pages;
+      return (state.page - 1) * state.length;
     };
   };

@@ -88,7 +88,7 @@
     number: (one, other) => one.number - other.number,
     size: (one, other) => other.end - other.first - (one.end - one.first) || one.number - other.number,
   };
-  const state = { order: "title", page: 0, length: 25, terms: [], which: "", reason: "" };
+  const state = { order: "title", page: 1, length: 25, search: "", which: "", reason: "" };
   let shown = groups, open = null, unsaved = false;
   const say = (text) => { element("said").textContent = visible(text); };
   const searched = (group) => {
@@ -98,7 +98,8 @@
     return group.text;
   };
   const select = () => {
-    const { terms, which, reason } = state;
+    const { which, reason } = state;
+    const terms = termsOf(state.search);
     shown = groups.filter((group) =>
       (!which || group.isDecided === (which === "decided"))
       && (!reason || group.reasons.includes(reason))
@@ -131,7 +132,7 @@
     told.textContent = shown.length ? `${number(start + 1)} to ${number(end)} of ${of}` : "Nothing fits what you look for";
   };
   const change = (changes) => {
-    Object.assign(state, { page: 0 }, changes);
+    Object.assign(state, { page: 1 }, changes);
     select();
     draw();
   };
@@ -230,8 +231,9 @@
     open = group;
     element("records").replaceChildren();
     const place = shown.indexOf(group);
-    if (place >= 0 && Math.floor(place / state.length) !== state.page) {
-      state.page = Math.floor(place / state.length);
+    const page = Math.floor(place / state.length) + 1;
+    if (place >= 0 && page !== state.page) {
+      state.page = page;
       draw();
     }
     for (const button of element("rows").querySelectorAll("button")) mark(button);
@@ -326,11 +328,7 @@
   const save = () => {
     const lines = groups.filter((group) => group.isDecided).flatMap(rowsOf)
       .map(({ cells, rest, word }) => `${cells[0]},${cells[1]},${word && `"${word}"`}${rest}\n`);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([head, ...lines], { type: "text/csv" }));
-    link.download = "decisions.csv";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    download("decisions.csv", [head, ...lines]);
     unsaved = false;
     try { localStorage.removeItem(place); } catch {}
     say("Saved as decisions.csv");

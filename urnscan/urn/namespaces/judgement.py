@@ -42,6 +42,8 @@ class Judgement:
     """NSS of the canonical form in the namespace."""
     reason: str
     """The reason in words."""
+    hint: str = ""
+    """Of a wrong check digit: which one would be right; empty if it is not the only one. `reason` has it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Check:
         """Which check digit would be right; empty if it is not the only one. `checked` is a part as `is_right` takes it."""
         front = checked[: -len(self.ends[0])]
         right = [end for end in self.ends if self.is_right((front + end).encode(), 0, len(checked))]
-        return f"; {right[0]} would fit, if the others are right" if len(right) == 1 else ""
+        return f"{right[0]} would fit, if the others are right" if len(right) == 1 else ""
 
 
 def _dnb_is_right(nss: bytes, _start: int, _end: int) -> bool | None:
@@ -184,8 +186,9 @@ def _fitting(rule: Rule, nss: str, folded: str) -> Judgement:
     checked = grammar.part(nss) if grammar.has_part else nss
     is_right = check.is_right(checked.encode(), 0, len(checked)) if check and checked else None
     if check and checked and is_right is False and check.decides:
-        reason = f"{PROBLEMS[check.problem]}: {check.title}{check.hint(checked)}"
-        return Judgement(False, check.problem, form, reason)
+        hint = check.hint(checked)
+        reason = f"{PROBLEMS[check.problem]}: {check.title}{hint and f'; {hint}'}"
+        return Judgement(False, check.problem, form, reason, hint)
     if "%00" in nss:
         return Judgement(None, None, form, f"{reason}, but it holds %00, which no URN should hold (RFC 2141 §2.4)")
     if check is None or is_right is None:
