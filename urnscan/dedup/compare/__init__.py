@@ -2,6 +2,7 @@
 
 known_words: the words by which titles, editions and parts tell what they are.
 parts: numbers of parts and volumes, and numbers in titles.
+printings: printings of an edition, and months.
 extents: pages and volumes of books.
 features: titles, numbers and kinds of records, prepared for comparison.
 authors: the family name in the name of an author.

@@ -17,6 +17,7 @@ from rapidfuzz import fuzz
 from urnscan.dedup.compare.features import DIGITS, Closest, Features, Title, alone, closest, features, have_opposites
 from urnscan.dedup.compare.known_words import known_words
 from urnscan.dedup.compare.parts import differ, is_sequence_among
+from urnscan.dedup.compare.printings import numbered_printing
 from urnscan.records.description import Description
 
 _SLIP = 0.03  # of 1: two letters in a title of seventy
@@ -129,7 +130,17 @@ def _of_dates(one: Features, other: Features) -> float | None:
 
 
 def _of_printings(one: Features, other: Features) -> float | None:
-    return None if one.printing is None or other.printing is None else float(one.printing != other.printing)
+    """1 if the printings are other ones. A record that does not state its edition is of the first printing, unless the other
+    one states a month or a reprint of the same year: a publisher of reprints has no other printing.
+    """
+    if one.printing is None and other.printing is None:
+        return None
+    mine, others = one.printing or frozenset(), other.printing or frozenset()
+    has_both = one.printing is not None and other.printing is not None
+    has_other_year = bool(one.years and other.years) and one.years.isdisjoint(other.years)
+    if not has_both and not has_other_year:
+        mine, others = numbered_printing(mine), numbered_printing(others)
+    return float(mine != others)
 
 
 def _of_volumes(one: Features, other: Features) -> float | None:

@@ -18,7 +18,8 @@ from rapidfuzz import fuzz, process
 from urnscan.dedup.compare.authors import family_part
 from urnscan.dedup.compare.extents import NO_EXTENT, Extent, extent_of
 from urnscan.dedup.compare.known_words import ORDINAL, known_words
-from urnscan.dedup.compare.parts import NO_PART, Part, number_of, numbers_in, part_of
+from urnscan.dedup.compare.parts import NO_PART, Part, numbers_in, part_of
+from urnscan.dedup.compare.printings import printing_of
 from urnscan.records.description import ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE, Description, axes
 
 _TAG = regex.compile(r"</?\w{1,10}+(?:\s[^<>]{0,80}+)?>")  # <i>, <sub>
@@ -104,7 +105,7 @@ class Features(NamedTuple):
     publisher: str
     """Words of the publisher."""
     printing: frozenset[str] | None
-    """Numbers of a printing, and months, of the edition; None without a statement of the edition."""
+    """What the edition says of its printing (`printing_of`); None without a statement of the edition."""
     is_open: bool
     """Whether the record is of a serial or a set that still appears: `1985-`."""
     in_edition: frozenset[str]
@@ -143,7 +144,7 @@ def features(description: Description) -> Features:
         series=tuple(part_of(words(number)) for number in (description.series or "").split(" | ") if number),
         extent=extent_of(description.extent, words(description.extent)) if description.extent else NO_EXTENT,
         publisher=_publisher(words(description.publisher or "")),
-        printing=_printing(words(description.edition)) if description.edition else None,
+        printing=printing_of(words(description.edition)) if description.edition else None,
         is_open=description.dates == "open",
         in_edition=frozenset(DIGITS.findall(description.edition)) if description.edition else frozenset(),
     )
@@ -257,24 +258,6 @@ def _edition(text: str) -> int | None:
 def _publisher(words_of_name: str) -> str:
     """Words of a publisher; none if it is not known."""
     return "" if known_words().unknown.search(words_of_name) else words_of_name
-
-
-def _printing(edition: str) -> frozenset[str]:
-    """Numbers of a printing, and months, in an edition: `2` of `1 aufl 2 korr nachdr`. The first printing has none.
-
-    A printing without a number is `reprint`.
-    """
-    known = known_words()
-    tokens = edition.split(" ")
-    months = {f"month {known.months[word]}" for word in tokens if word in known.months}
-    if known.printings.isdisjoint(tokens):
-        return frozenset(months)
-    ended = max((at for at, word in enumerate(tokens) if word in known.editions), default=-1)
-    rest = tokens[ended + 1 :]
-    numbers = {
-        number for word in (rest if not known.printings.isdisjoint(rest) else tokens) if (number := number_of(word))
-    }
-    return frozenset(months | ((numbers or {"reprint"}) - {"1"}))
 
 
 def _first_page(text: str) -> tuple[str, int] | None:

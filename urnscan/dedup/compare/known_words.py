@@ -34,7 +34,11 @@ class Words(NamedTuple):
     edition: re.Pattern[str]
     """An edition with its number in a title; `editions` are its words."""
     printings: frozenset[str]
-    """Words of a printing: `Nachdruck`."""
+    """Words of any printing: `Druck`."""
+    reprints: frozenset[str]
+    """Words of a later printing: `Nachdruck`."""
+    corrections: frozenset[str]
+    """Words of a printing without mistakes: `korrigiert`."""
     months: Mapping[str, int]
     """Months by their words, from 1."""
     pages: frozenset[str]
@@ -87,6 +91,8 @@ def known_words() -> Words:
             rf"\b([0-9]{{1,3}}{ORDINAL}?|{'|'.join(numbers)})(?: [^\W\d]+){{0,2}}? (?:{'|'.join(editions)})\b"
         ),
         printings=frozenset(data["printings"].split()),
+        reprints=frozenset(data["reprints"].split()),
+        corrections=frozenset(data["corrections"].split()),
         months={word: at for at, spellings in enumerate(data["months"], 1) for word in spellings.split()},
         pages=frozenset(data["pages"].split()),
         volumes=frozenset(data["volumes"].split()),
