@@ -1,4 +1,4 @@
-"""A record that says that it was deleted joins nothing, and is never kept in the place of a live one."""
+"""A record that says that it was deleted joins nothing, and is never kept in the place of a live one; nor one of holdings."""
 
 from __future__ import annotations
 
@@ -91,3 +91,16 @@ def test_a_deleted_record_is_a_cluster_by_itself(tmp_path, name, mark):
     if name != "x.seq":
         rows = rows_of(tmp_path / name, deleted + live + deleted, Policy())
         assert [row["decision"] for row in rows] == ["alone"] * 3
+
+
+@pytest.mark.parametrize("kind", ["u", "v", "x", "y"])
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("x.seq", "oai.xml")])
+def test_a_record_of_holdings_has_no_number_of_what_is_held(tmp_path, name, kind):
+    """MARC 21, leader/06: holdings have no title, so nothing in them contradicts the record of the book with their ISBN."""
+    book = FORMATS[name]("n", has_del=False)
+    holdings = book.replace(b"nam", b"n" + kind.encode() + b" ").replace(b"245", b"852")
+    rows = rows_of(tmp_path / name, holdings + book + holdings.replace(b"Lamps", b"Attic"), Policy())
+    assert [row["decision"] for row in rows] == ["alone"] * 3
+    assert [len(row["urns"]) for row in rows] == [0, 1, 0]
+    rows = rows_of(tmp_path / name, holdings + holdings, Policy())
+    assert [row["decision"] for row in rows] == ["kept", "removed"]

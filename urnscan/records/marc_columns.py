@@ -29,6 +29,11 @@ from urnscan.records.marc_runs import REFUSED, Fields
 from urnscan.records.marc_values import CONTROL, FAMILIES, NONE, PACKED, TAGS, Tables, Values, find_values
 
 _TAGS = 1000
+_TYPE = 6  # place of the type of the record in the leader
+_HOLDINGS = np.frombuffer(
+    b"uvxy", np.uint8
+)  # types of records of holdings; those of authorities in UNIMARC are among them
+_LAST_NAME = 3  # 001 and 003 name the record itself
 
 
 class MarcColumns:
@@ -77,6 +82,7 @@ class MarcColumns:
 
     def read(self, fields: Fields, records: Integers) -> Columns:
         """Columns of records. `records` has the number of each record, which own identifiers refer to."""
+        fields = _without_held(fields)
         octets = read_only(fields.octets)
         fields = fields._replace(octets=octets)
         out = Values.room(fields, self._tables)
@@ -161,10 +167,33 @@ def in_columns(records: Sequence[MarcOctets]) -> Fields:
 
 def _are_deleted(fields: Fields) -> npt.NDArray[np.bool_]:
     """Mark the records whose leader says that they were deleted."""
-    place = fields.leaders[:, 0] + STATUS
-    are_deleted: npt.NDArray[np.bool_] = (fields.totals != REFUSED) & (place < fields.leaders[:, 1])
-    are_deleted[are_deleted] = fields.octets[place[are_deleted]] == DELETED[0]
-    return are_deleted
+    return _in_leaders(fields, STATUS, np.frombuffer(DELETED, np.uint8))
+
+
+def _in_leaders(fields: Fields, at: int, codes: Octets) -> npt.NDArray[np.bool_]:
+    """Mark the records that have one of some codes at a place in their leader."""
+    place = fields.leaders[:, 0] + at
+    have_code: npt.NDArray[np.bool_] = (fields.totals != REFUSED) & (place < fields.leaders[:, 1])
+    have_code[have_code] = np.isin(fields.octets[place[have_code]], codes)
+    return have_code
+
+
+def _without_held(fields: Fields) -> Fields:
+    """The fields without those of records of holdings, except the names of these records: ISBN and numbers of catalogues in
+    them are of the work that is held.
+    """
+    are_holdings = _in_leaders(fields, _TYPE, _HOLDINGS)
+    if not are_holdings.any():
+        return fields
+    count = len(fields.leaders)
+    record = np.repeat(np.arange(count), np.diff(fields.ends, prepend=0))
+    tags = fields.tags[: len(record)]
+    are_holdings &= (
+        np.bincount(record[tags // 100 == 2], minlength=count) == 0
+    )  # with a title or heading it is another record
+    which = np.flatnonzero((tags <= _LAST_NAME) | ~are_holdings[record])
+    ends = np.cumsum(np.bincount(record[which], minlength=count)).astype(fields.ends.dtype)
+    return fields._replace(ends=ends, tags=tags[which], starts=fields.starts[which], stops=fields.stops[which])
 
 
 def _octets_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
