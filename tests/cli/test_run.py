@@ -455,7 +455,7 @@ class TestEncodings:
 
 
 class TestMeaning:
-    """`--syntax`, `--trim`, `--equivalence`, `--max-length`: as the page on semantics says, by the oracle."""
+    """`--syntax`, `--trim`, `--equivalence`, `--max-length`: as the reference pages say, by the oracle."""
 
     TEXT = (
         b"see urn:foo:a1; (urn:foo:b(c)) urn:foo:d,urn:foo:e;urn:foo:f. urn:foo:'quoted',\n"

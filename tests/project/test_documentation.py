@@ -90,6 +90,28 @@ def test_links_of_pages_lead_somewhere(pages):
             assert not anchor or target.suffix != ".html" or anchor in anchors[target], (page.name, link)
 
 
+MOVED = {
+    "semantics": "three-syntaxes where-a-urn-begins where-it-ends what-is-cut-off-is-told trim in-a-url "
+    "which-are-the-same-lexical resolution namespace valid-and-problem nid-status how-a-resolver-is-asked "
+    "nid-and-not-nid views near-misses",
+    "howto/shell": "which-names-how-often how-many-in-each-namespace only-some-namespaces in-what-text "
+    "which-sources-and-how-many-in-each in-canonical-form with-jq-duckdb-or-pandas colours",
+    "howto/hidden": "which-views see-what-it-brings names-without-urn names-in-formatted-text names-in-links what-it-costs",
+    "howto/syntax": "which-standard the-same-text-three-times which-equivalence and-trim",
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", MOVED)
+def test_old_addresses_lead_to_the_new(pages, page):
+    """A bookmark or a link in an older message: its chapter is still found, and names the page that has it now."""
+    tree = html.parse(pages / f"{page}.html")
+    for anchor in MOVED[page].split():
+        (section,) = tree.xpath(f"//section[@id='{anchor}']")
+        (link,) = section.xpath("./p/a/@href")
+        assert ".html" in link
+
+
 @pytest.mark.full
 class TestPerformance:
     """docs/performance.md has the figures of the newest runs in benchmarks/, and no others."""

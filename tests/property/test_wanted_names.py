@@ -43,7 +43,7 @@ options = st.fixed_dictionaries(
 
 
 def has(text: bytes, beginning: str) -> bool:
-    """Whether a text that begins with `urn:` has a beginning, as the page on semantics says it."""
+    """Whether a text that begins with `urn:` has a beginning, as docs/reference/name-options.md says it."""
     stem = beginning.removesuffix("*")
     if stem == beginning and ":" not in beginning:
         stem += ":"

@@ -242,7 +242,7 @@ class TestWhereAURNBegins:
 
     @pytest.mark.parametrize("delimiter", ["$$", "‡", "ǂ"])
     def test_subfield_codes_as_people_write_them(self, delimiter):
-        """semantics.md, where a URN begins: a code behind `$$`, `‡` or `ǂ` may stand before a name; `$` alone may not."""
+        """docs/reference/syntax.md, where a URN begins: a code behind `$$`, `‡` or `ǂ` may stand before a name; `$` alone may not."""
         assert texts(f"856 40 {delimiter}uurn:nbn:de:101:1-2 {delimiter}3URN:nbn:fi:1") == [
             "urn:nbn:de:101:1-2",
             "URN:nbn:fi:1",

@@ -1,4 +1,4 @@
-"""Letters before a name that are the last octet of a character: semantics.md, where a URN begins."""
+"""Letters before a name that are the last octet of a character: docs/reference/syntax.md, where a URN begins."""
 
 import gzip
 import time

@@ -1,4 +1,4 @@
-"""How names with markup in them are read, said a second time: plain Python, from the page on semantics.
+"""How names with markup in them are read, said a second time: plain Python, from docs/reference/views.md.
 
 It knows the few elements that its tests write.
 """

@@ -1,7 +1,7 @@
 """What a scan must find, said a second time: plain Python, one pattern a syntax, no thought for speed.
 
-Written from the page on semantics and the standards (RFC 2141 §2, RFC 8141 §2, draft-ietf-urnbis-rfc2141bis-urn-03 §2),
-not from the scanner, and sharing nothing with it. Where the two differ, one of them is wrong.
+Written from the pages syntax.md, name-options.md, equivalence.md and rejects.md of docs/reference, and the standards
+(RFC 2141 §2, RFC 8141 §2, draft-ietf-urnbis-rfc2141bis-urn-03 §2), not from the scanner, and sharing nothing with it. Where the two differ, one of them is wrong.
 
 >>> [record.text for record in oracle(b"see urn:a:b, return:foo:bar and urn:urn:foo:bar", "rfc2141")]
 [b'urn:a:b,', b'urn:foo:bar']

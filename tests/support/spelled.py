@@ -1,4 +1,4 @@
-"""What is wrong with spellings, said a second time: from the page on semantics, with the oracle's patterns.
+"""What is wrong with spellings, said a second time: from docs/reference/problems.md, with the oracle's patterns.
 
 >>> spelled("urn:ab:c?+r?=a#%D0%B0bc", "rfc8141")
 ({'r_component': 'r', 'q_component': 'a', 'f_component': '%D0%B0bc'}, ['mixed-scripts', 'confusable'])

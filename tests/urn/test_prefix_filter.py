@@ -40,7 +40,7 @@ def has(urn, *beginnings, syntax=RFC2141):
     ],
 )  # fmt: skip
 def test_which_names_have_it(beginning, those, others):
-    """docs/semantics.md: a NID in whole, an NSS up to where no letter or digit follows, a `*` for anything."""
+    """docs/reference/name-options.md: a NID in whole, an NSS up to where no letter or digit follows, a `*` for anything."""
     assert all(has(urn, beginning) for urn in those.split())
     assert not any(has(urn, beginning) for urn in others.split())
 

@@ -72,7 +72,7 @@ def test_one_spelling_and_columns(syntax, data):
 @every_syntax
 @given(data=st.data())
 def test_second_implementation(syntax, data):
-    """The page on semantics, said a second time."""
+    """docs/reference/problems.md, said a second time."""
     text = data.draw(
         st.builds(str.__add__, st.sampled_from(["urn:ab:a", "urn:ab:%41", "urn:ab:p%D0%B0y"]), TAILS[syntax])
     )

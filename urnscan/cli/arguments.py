@@ -144,7 +144,7 @@ class Parser(argparse.ArgumentParser):
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
             "-20) is for texts whose URNs have components (?+ ?= #), and for software of today; rfc2141bis-03 (a draft "
-            "of 2012) is for URNs with directives such as ?s=I2L; docs/howto/syntax.md helps to choose"
+            "of 2012) is for URNs with directives such as ?s=I2L; docs/howto/find-names.md helps to choose"
             f"{default.why} (default: {default.syntax})"
         )
         which = (

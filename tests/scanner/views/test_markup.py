@@ -1,4 +1,4 @@
-"""Names with markup in the middle: what joins, what parts, and that a second reading of the page on semantics agrees."""
+"""Names with markup in the middle: what joins, what parts, and that a second reading of docs/reference/views.md agrees."""
 
 from __future__ import annotations
 
