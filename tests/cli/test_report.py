@@ -71,6 +71,30 @@ class TestName:
         result = scanned("dedup", "a.txt", "--record", "line", "--report", "r.pdf", status=2)
         assert "r.pdf: the page is HTML, not .pdf" in result.err
 
+    def test_of_no_name(self, scanned):
+        """Without -o the page is in the current folder, and has the name of the table. It replaces nothing."""
+        (scanned.folder / "deep.er").mkdir()
+        scanned.write("a.txt", TEXT)
+        scanned("a.txt", "-o", "deep.er/d.csv.gz", "--quiet")
+        assert scanned("report", "deep.er/d.csv.gz").err.endswith(" -> d.html\n")
+        assert "d.html" in scanned.names()
+        assert scanned("report", "deep.er/d.csv.gz", status=2).err == (
+            "urnscan: d.html: exists already; --force replaces it\n"
+        )
+        assert scanned("report", "c.parquet").err.endswith(" -> c.html\n")
+
+    def test_of_tables_as_text(self, scanned):
+        """The page is that of the same tables in Parquet, except for the options of the run, which only these have."""
+        scanned.write("a.txt", TEXT)
+        run = ["a.txt", "--trim", "--quiet"]
+        pages = []
+        for form in "parquet", "csv", "jsonl":
+            scanned(*run, "-o", f"t.{form}", "--occurrences", f"u.{form}")
+            scanned("report", f"t.{form}", "--occurrences", f"u.{form}", "-o", f"{form}.html")
+            text = page(scanned, f"{form}.html").replace(f"t.{form}", "TABLE")
+            pages.append([text.split('<section id="settings"')[0], text.split('id="data"')[1]])
+        assert pages[0] == pages[1] == pages[2]
+
 
 class TestReport:
     @pytest.mark.core
@@ -140,7 +164,7 @@ class TestReport:
         assert "c<span" in page(scanned)
 
     def test_help(self, urnscan):
-        assert "usage: urnscan report CLASSES.parquet" in urnscan("report", "--help").out.decode()
+        assert "usage: urnscan report CLASSES [-o FILE.html]" in urnscan("report", "--help").out.decode()
         assert "urnscan report" in urnscan("--help").out.decode()
 
     def test_an_input_of_that_name(self, urnscan):
@@ -179,7 +203,7 @@ class TestBadInput:
         assert line.startswith(f"urnscan: {reason}")
         assert others.names() == before
 
-    @pytest.mark.parametrize("words", [[], ["c.parquet"], ["-o", "r.html"], ["c.parquet", "d.parquet", "-o", "r.html"]])
+    @pytest.mark.parametrize("words", [[], ["-o", "r.html"], ["c.parquet", "d.parquet", "-o", "r.html"]])
     def test_usage(self, urnscan, words):
         (line,) = urnscan("report", *words, status=2).err.splitlines()
         assert line.endswith("(urnscan report --help tells more)")

@@ -25,7 +25,7 @@ def diff_parser() -> Parser:
     parser = Parser(
         About(
             "urnscan diff",
-            usages=("urnscan diff OLD.parquet NEW.parquet [--json | -o FILE] [options]",),
+            usages=("urnscan diff OLD NEW [--json | -o FILE] [options]",),
             description="Tell which classes came (+), went (-) or changed (~) between two scans, a line for each, in the "
             "order of their names. A class has changed if its counts, its verdict (valid, problem), its first source or "
             "its spellings have.",
@@ -37,8 +37,8 @@ def diff_parser() -> Parser:
         )
     )
     tables = {
-        "old": option("OLD.parquet", "classes that urnscan -o wrote, or urnscan merge"),
-        "new": option("NEW.parquet", "the same of another run"),
+        "old": option("OLD", "classes that urnscan -o wrote, in any format, or urnscan merge"),
+        "new": option("NEW", "the same of another run"),
     }
     chosen = {
         "--nid": names_of(

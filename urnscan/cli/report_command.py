@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 
 from urnscan.cli.arguments import FAILED, About, Parser
 from urnscan.cli.lazy_imports import loading
@@ -20,20 +21,21 @@ def report_parser() -> Parser:
     parser = Parser(
         About(
             "urnscan report",
-            usages=("urnscan report CLASSES.parquet -o FILE.html [options]",),
+            usages=("urnscan report CLASSES [-o FILE.html] [options]",),
             description="Make a page (one HTML file) from the result of a scan: namespaces, frequencies, differences "
             "of spelling, sources, problems, and a table of the classes to search and sort, in which each class opens "
             "its spellings and places. The table has at most 100,000 classes, the most frequent.",
             examples={
+                "make the page urns.html in this folder": "urnscan report urns.parquet",
                 "make a page from a scan": "urnscan report urns.parquet --occurrences places.parquet -o urns.html",
             },
             statuses={0: "done", **FAILED},
         )
     )
     source = {
-        "classes": option("CLASSES.parquet", "classes that urnscan -o wrote"),
+        "classes": option("CLASSES", "classes that urnscan -o wrote, in any format"),
         "--occurrences": option(
-            "OCCURRENCES.parquet",
+            "OCCURRENCES",
             "occurrences that urnscan --occurrences wrote in the same run, for the numbers of each source, the places "
             "of each class, and what ended the names",
         ),
@@ -42,7 +44,11 @@ def report_parser() -> Parser:
         ),
     }
     output = {
-        "-o --output": option("FILE.html", "write the page here", dest="output", required=True),
+        "-o --output": option(
+            "FILE.html",
+            "write the page here; without it, in the current folder, under the name of CLASSES with .html",
+            dest="output",
+        ),
         "--force": flag("replace an output that exists"),
     }
     parser.add_group("input", source)
@@ -62,7 +68,7 @@ def report(arguments: argparse.Namespace) -> bool:
         from urnscan.stores.urls import is_remote, local_path, real_place
         from urnscan.tables.plain_output import PageOutput
 
-    (output,) = check_files(arguments.output)
+    (output,) = check_files(_default(arguments.classes) if arguments.output is None else arguments.output)
     for path in filter(None, (arguments.classes, arguments.occurrences)):
         if is_remote(path):
             raise FatalError(f"{path}: copy it here first; a report is made of files on this machine")
@@ -79,6 +85,15 @@ def report(arguments: argparse.Namespace) -> bool:
         parts = [counted(summary.occurrences, "occurrence"), counted(summary.classes, "class", "classes")]
         say_counts(parts, time.perf_counter() - start, [output])
     return True
+
+
+def _default(classes: str) -> str:
+    """The name of the page in the current folder: that of the table, with another suffix."""
+    from urnscan.tables.plain_output import form_of
+
+    name = Path(classes).name
+    form, codec = form_of(name)
+    return f"{name[: -len(form + codec) or None]}.html"
 
 
 def _say_rules(path: str | None, of_page: str | None, of_run: str | None) -> None:

@@ -36,7 +36,10 @@ class Difference:
 
     def remarks(self) -> Iterator[str]:
         """A line about each option that differs in the runs of the tables."""
-        for difference in differing_options(self._tables):
+        for table in self._tables:
+            if not table.metadata():
+                yield f"{table.path}: does not say which options its run had: names may differ for that reason alone"
+        for difference in differing_options([table for table in self._tables if table.metadata()]):
             yield f"{difference}: names may differ for that reason alone"
 
     def rows(self) -> Iterator[pa.RecordBatch]:
@@ -48,7 +51,7 @@ class Difference:
                 yield pa.RecordBatch.from_pylist(changes, CHANGES)
 
     def _table(self, name: str) -> TableFile:
-        tables = open_tables([name], self.outputs, "classes", "clusters")
+        tables = open_tables([name], self.outputs, "classes", "clusters", of_runs=False)
         if tables[0].kind == "clusters":
             raise FatalError(
                 f"{name}: holds clusters, and only classes are compared; docs/howto/several-runs.md compares clusters in SQL"

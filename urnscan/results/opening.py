@@ -22,10 +22,11 @@ PARTIAL_RESULTS = "partial results"
 """Kind of the files that `urnscan --partial` writes."""
 
 
-def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str) -> list[TableFile]:
+def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_runs: bool = True) -> list[TableFile]:
     """The tables in the files with these names, in this order. A folder or a pattern names the Parquet files below it.
 
-    All tables have the same kind, one of `kinds`. Raises FatalError if a file cannot be read or is not such a table, if it
+    All tables have the same kind, one of `kinds`. With `of_runs`, each says which options its run had, and is of the present
+    edition. Raises FatalError if a file cannot be read or is not such a table, if it
     is named twice or is one of `outputs`, and if there are no files.
     """
     tables: list[TableFile] = []
@@ -39,7 +40,8 @@ def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str) -> li
             raise FatalError(f"{path}: is named twice; its rows would count twice")
         seen.add(place)
         tables.append(TableFile(path, *kinds))
-        _check_edition(tables[-1])
+        if of_runs:
+            _check_edition(tables[-1])
         if (kind := tables[-1].kind) != tables[0].kind:
             raise FatalError(f"{path}: holds {kind}, and {tables[0].path} {tables[0].kind}: name tables of one kind")
     if not tables:
@@ -100,7 +102,8 @@ def _check_edition(table: TableFile) -> None:
     metadata = table.metadata()
     if not metadata:
         raise FatalError(
-            f"{table.path}: does not say which options its run had (another program, or Spark, wrote it); scan again"
+            f"{table.path}: does not say which options its run had: it is no Parquet, or another program, or Spark, wrote it; "
+            "scan again, with a name that ends in .parquet"
         )
     if metadata.get("schema") != EDITION:
         raise FatalError(

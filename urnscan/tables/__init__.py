@@ -14,5 +14,6 @@ writers: tables in the format that the name chooses, Parquet or text.
 parquet_writer, parquet_footer: the Parquet writer; the footer of a file whose row groups are encoded separately.
 partial_output: files with the partial result of a run.
 printed_lines: rows as lines of text and as lines of JSON.
-readers: rows of a Parquet file that urnscan wrote.
+readers: rows of a table that urnscan wrote.
+text_tables: tables as text -> the same rows in a temporary Parquet file.
 """

@@ -1,4 +1,7 @@
-"""Reader of tables that urnscan wrote to Parquet: rows in batches or by number, in the types of their schema."""
+"""Reader of tables that urnscan wrote: rows in batches or by number, in the types of their schema.
+
+Tables as text (CSV, TSV, JSON Lines) are copied to a temporary Parquet file, and read like the others.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ from urnscan.tables.editions import ADDED, names_now
 from urnscan.tables.metadata import KEY
 from urnscan.tables.parquet_footer import MAGIC
 from urnscan.tables.schemas import CLASSES, CLUSTERS, NAMED_PARTIAL, OCCURRENCES, REJECTS
+from urnscan.tables.text_tables import as_parquet, is_text_table
 
 _BEGINS_AS_URN = "^urn:[^:]*:"
 _ROWS = 1 << 17
@@ -37,16 +41,17 @@ _MADE_BY = {
 
 
 class TableFile:
-    """A Parquet file with a table that urnscan wrote. All errors are FatalErrors that name the file."""
+    """A file with a table that urnscan wrote. All errors are FatalErrors that name the file."""
 
     def __init__(self, path: str, *kinds: str) -> None:
         """Open a file. `kinds` are the kinds of tables that the caller accepts: keys of `_MADE_BY`."""
         self.path = path
         self._kinds = kinds
+        self._is_text = is_text_table(path)
         with self._as_fatal():
             if Path(path).is_dir():
                 raise FatalError(f"{path}: is a folder; name a file in it")
-            file = pa.OSFile(os.fsencode(path))
+            file = as_parquet(path, _MADE_BY[kinds[0]][0].names) if self._is_text else pa.OSFile(os.fsencode(path))
             stored = pq.ParquetFile(file).schema_arrow
             names = names_now(stored.names)
             columns = pa.schema(map(pa.Field.with_name, stored, names))
@@ -154,6 +159,9 @@ class TableFile:
             reason = error.strerror or str(error).splitlines()[0]
             raise FatalError(f"{self.path}: cannot be read: {reason}") from error
         except (pa.ArrowException, ValueError) as error:
+            if self._is_text:
+                reason = (str(error).splitlines() or [""])[0]
+                raise FatalError(f"{self.path}: is not a table as urnscan writes it: {reason}") from error
             if not _has_sign(self.path, 0, os.SEEK_SET):
                 *others, last = (_MADE_BY[kind][1] for kind in self._kinds)
                 made_by = f"{', '.join(others)} or {last}" if others else last

@@ -38,6 +38,14 @@ _NULLABLE = (
 ).split()
 
 
+def type_of(name: str) -> pa.DataType | None:
+    """The type of a column, by its name, without dictionary and with the widest integers; None if no table has it."""
+    kind = _TYPES.get(name)
+    if kind is None or not pa.types.is_integer(kind):
+        return kind.value_type if kind is not None and pa.types.is_dictionary(kind) else kind
+    return pa.int64()
+
+
 def _schema(names: str, nullable: Sequence[str] = _NULLABLE, **others: pa.DataType) -> pa.Schema:
     """A schema with these columns; `others` are the columns whose type differs from `_TYPES`."""
     return pa.schema([pa.field(name, others.get(name) or _TYPES[name], name in nullable) for name in names.split()])

@@ -32,9 +32,12 @@ from urnscan.tables.schemas import (
 )
 
 _PARQUET = (".parquet", ".parq", ".pq")
-# Excel in Japanese treats the full-width forms of `= + - @` like these characters.
-_FORMULA = "^[=+@\uff1d\uff0b\uff0d\uff20\t\r\n-]"
-_FORMULA_ESCAPE = "'"
+FORMULA = "^[=+@\uff1d\uff0b\uff0d\uff20\t\r\n-]"
+"""Beginnings of texts that a spreadsheet would calculate. Excel in Japanese treats the full-width forms of `= + - @` like
+these characters.
+"""
+FORMULA_ESCAPE = "'"
+"""What a cell of CSV has before a text that matches FORMULA."""
 
 Lines = Callable[[pa.RecordBatch], bytes | memoryview]
 
@@ -115,7 +118,7 @@ def is_result(path: str) -> bool:
             head = file.read(1 << 12)
     except (OSError, pa.ArrowException):
         return False
-    if form in _SEPARATORS:
+    if form in SEPARATORS:
         return not head or any(head.startswith(TEXT_FORMS[form](schema)[0]) for schema in _SCHEMAS)
     if form == ".jsonl":
         line, keys = head.partition(b"\n")[0], [_json_head(schema) for schema in _SCHEMAS]
@@ -152,10 +155,10 @@ def _cells(column: pa.Array) -> pa.Array:
     column = decoded(column)
     if not pa.types.is_string(column.type):
         return column
-    is_formula = pc.match_substring_regex(column, _FORMULA)
+    is_formula = pc.match_substring_regex(column, FORMULA)
     if not pc.any(is_formula).as_py():
         return column
-    return pc.if_else(is_formula, pc.binary_join_element_wise(_FORMULA_ESCAPE, column, ""), column)
+    return pc.if_else(is_formula, pc.binary_join_element_wise(FORMULA_ESCAPE, column, ""), column)
 
 
 def _separated(separator: str, schema: pa.Schema) -> tuple[bytes, Lines]:
@@ -170,9 +173,10 @@ def _json_head(schema: pa.Schema) -> bytes:
     return f'{{"{schema.names[0]}": '.encode()
 
 
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+"""Separators of cells by suffix."""
 TEXT_FORMS: Mapping[str, Callable[[pa.Schema], tuple[bytes, Lines]]] = {
-    **{suffix: functools.partial(_separated, separator) for suffix, separator in _SEPARATORS.items()},
+    **{suffix: functools.partial(_separated, separator) for suffix, separator in SEPARATORS.items()},
     ".jsonl": lambda _: (b"", json_lines),
 }
 """Formats of text by suffix. The functions take a schema, and return the head of a file and the function for its lines."""

@@ -1,0 +1,157 @@
+"""Tables that urnscan wrote as CSV, TSV or JSON Lines -> the same rows in a temporary Parquet file.
+
+A table as text has no types: they are those of the schemas, by the names of the columns. So a program that reads Parquet
+by row groups and by row numbers can read such a table in the same way.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from urnscan.errors import FatalError
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
+from urnscan.tables.editions import names_now
+from urnscan.tables.plain_output import CODECS, form_of
+from urnscan.tables.schemas import type_of
+from urnscan.tables.writers import FORMULA, FORMULA_ESCAPE, SEPARATORS, TEXT_FORMS
+
+_HEAD = 1 << 24  # octets in which the first line must end
+_BLOCK = 1 << 25  # octets that are read at once; a row must be shorter
+_NAMES_IN_JSON = {"stop": "", "stop_octet": "stop"}
+"""In JSON, `stop` is a character. The column has the number of its octet, which has a key of its own in JSON."""
+
+
+def is_text_table(path: str) -> bool:
+    """Whether the name of a file says that it is a table as text, which may be compressed."""
+    return form_of(path)[0] in TEXT_FORMS
+
+
+def as_parquet(path: str, names: Sequence[str]) -> pa.NativeFile:
+    """An open Parquet file with the rows of a table as text; its columns have the names of the present edition.
+
+    `names` are the columns of a file without a line. Columns that no schema has are left out. Raises FatalError for a
+    file that is no such table, ArrowException and OSError.
+    """
+    form, codec = form_of(path)
+    with _open(path, codec) as file:
+        first = file.read(_HEAD).partition(b"\n")[0]
+    given = _names_in(path, first, form) if first.strip() or form in SEPARATORS else list(names)
+    is_json = form not in SEPARATORS
+    now = names_now(_NAMES_IN_JSON.get(name, name) if is_json else name for name in given)
+    columns = {name: new for name, new in zip(given, now, strict=True) if type_of(new) is not None}
+    schema = pa.schema([(new, type_of(new)) for new in columns.values()])
+    with tempfile.TemporaryDirectory(suffix=TEMPORARY_SUFFIX) as folder, _open(path, codec) as file:
+        copy = str(Path(folder, "table.parquet"))
+        with pq.ParquetWriter(copy, schema) as writer:
+            if columns and first:
+                types = {name: schema.field(new).type for name, new in columns.items()}
+                for rows in _json_rows(file, types) if is_json else _separated_rows(file, first, given, types):
+                    writer.write_batch(pa.RecordBatch.from_arrays(rows.columns, schema=schema))
+        return pa.OSFile(copy)
+
+
+def _open(path: str, codec: str) -> pa.NativeFile:
+    file = pa.OSFile(os.fsencode(path))
+    return pa.CompressedInputStream(file, CODECS[codec]) if codec else file
+
+
+def _separator(first: bytes) -> str:
+    """The separator of a header: a spreadsheet may have put another one in its place."""
+    return max(",;\t", key=lambda separator: first.count(separator.encode()))
+
+
+def _names_in(path: str, first: bytes, form: str) -> list[str]:
+    """The names of the columns, which are in the first line."""
+    try:
+        text = first.decode("utf-8-sig")
+        if form in SEPARATORS:
+            names = next(csv.reader([text], delimiter=_separator(first)), [])
+        else:
+            row = json.loads(text)
+            names = list(row) if isinstance(row, dict) else []
+    except (UnicodeDecodeError, ValueError, csv.Error) as error:
+        raise FatalError(f"{path}: its first line is not that of a table in {form[1:].upper()}: {error}") from error
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise FatalError(f"{path}: has several columns {name}")
+    return names
+
+
+def _separated_rows(
+    file: pa.NativeFile, first: bytes, names: Sequence[str], types: dict[str, pa.DataType]
+) -> Iterator[pa.RecordBatch]:
+    """The columns in `types` of lines of CSV or TSV. Texts without quotation marks that are empty are null."""
+    import pyarrow.csv  # noqa: PLC0415 (few runs need it)
+
+    stored = {name: pa.string() if pa.types.is_list(kind) else kind for name, kind in types.items()}
+    reader = pyarrow.csv.open_csv(
+        file,
+        read_options=pyarrow.csv.ReadOptions(column_names=list(names), skip_rows=1, block_size=_BLOCK),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=_separator(first), newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            include_columns=list(types),
+            column_types=stored,
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+    for rows in reader:
+        columns = [_value(rows.column(name), kind) for name, kind in types.items()]
+        yield pa.RecordBatch.from_arrays(columns, list(types))
+
+
+def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The values in cells of CSV: lists are JSON, and a text that would be a formula has an apostrophe before it."""
+    if pa.types.is_list(kind):
+        lines = "\n".join(f'{{"cell": {cell or "null"}}}' for cell in cells.to_pylist())
+        values = _objects(lines.encode(), {"cell": kind})
+        if len(values) != len(cells):
+            raise pa.ArrowInvalid("a cell with a list is not JSON in one line")
+        return values.column(0)
+    if pa.types.is_string(kind):
+        return pc.replace_substring_regex(cells, f"^{FORMULA_ESCAPE}({FORMULA[1:]})", r"\1")
+    return cells
+
+
+def _json_rows(file: pa.NativeFile, types: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
+    """The columns in `types` of lines of JSON."""
+    rest = b""
+    while block := file.read(_BLOCK):
+        lines, newline, after = block.rpartition(b"\n")
+        if newline:
+            yield _objects(rest + lines, types)
+            rest = after
+        else:
+            rest += block
+    if rest.strip():
+        yield _objects(rest, types)
+
+
+def _objects(lines: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
+    """The values in objects of JSON, one on each line; null where an object does not have the key."""
+    import pyarrow.json  # noqa: PLC0415 (few runs need it)
+
+    # Arrow reads no times with a "Z" as such.
+    stored = [(name, pa.string() if pa.types.is_timestamp(kind) else kind) for name, kind in types.items()]
+    table = pyarrow.json.read_json(
+        pa.BufferReader(lines),
+        read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1),
+        parse_options=pyarrow.json.ParseOptions(explicit_schema=pa.schema(stored), unexpected_field_behavior="ignore"),
+    )
+    columns: list[Any] = [_one(table.column(name)).cast(kind) for name, kind in types.items()]
+    return pa.RecordBatch.from_arrays(columns, list(types))
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
