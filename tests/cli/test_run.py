@@ -662,6 +662,25 @@ class TestSummary:
         _, hint = urnscan("dedup", "a", "--record", "line", "--syntax", "rfc2141", "-o", "b.parquet").err.splitlines()
         assert hint == f"urnscan: {said}"
 
+    @pytest.mark.core
+    def test_a_hint_where_the_rules_of_namespaces_would_join_classes(self, urnscan):
+        """One line says how many, wherever classes are counted, as a run with that option then shows there
+        is none without classes, at another level, with nothing to join, or with -q.
+        """
+        urnscan.write("a", b"urn:isbn:0-395-36341-1 urn:isbn:9780395363416 urn:isbn:0395363411 urn:foo:x")
+        said = "2 classes name the same as others by the rules of their namespaces; --equivalence namespace joins them"
+        for made in (("-o", "a.parquet"), ("-u",), ("--by", "nid"), ("-u", "--syntax", "rfc8141")):
+            counts, *hints = urnscan("a", *made, "--force").err.splitlines()
+            assert ("4 classes" in counts, hints) == (True, [f"urnscan: {said}"])
+            counts, *hints = urnscan("a", *made, "--force", "--equivalence", "namespace").err.splitlines()
+            assert ("2 classes" in counts, hints) == (True, [])
+            assert urnscan("a", *made, "--force", "-q").err == ""
+        assert len(urnscan("a").err.splitlines()) == 1
+        urnscan.write("b", b"urn:isbn:0-395-36341-1 urn:isbn:0-395-36341-1 urn:foo:x")
+        assert len(urnscan("b", "-u").err.splitlines()) == 1
+        urnscan.write("c", b"urn:isbn:0-395-36341-1 urn:isbn:9780395363416")
+        assert urnscan("c", "-u").err.splitlines()[1].startswith("urnscan: 1 class names the same as another by ")
+
     def test_quiet(self, urnscan):
         """Nothing but the failures, each in its line."""
         urnscan.write("a", b"urn:foo:x,")

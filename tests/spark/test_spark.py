@@ -449,6 +449,8 @@ class TestCommand:
         errors = ["--errors", str(tmp_path / "errors")]
         assert main(["--engine", "spark", *inputs, *outputs, *errors]) == 1
         here = capsys.readouterr().err.splitlines()
+        # What only this machine counts: Report.joinable.
+        on_one = [line for line in on_one if "--equivalence namespace" not in line]
         *failures, summary, trimmable, components = (
             line.rpartition(", ") if " s, " in line else line for line in on_one
         )

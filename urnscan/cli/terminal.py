@@ -150,12 +150,18 @@ def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], fai
     say(", ".join([*parts, f"{seconds:.1f} s", *more]) + names)
 
 
-def say_hints(counts: Readings, untrimmed: int | None = None, *, has_rejects: bool = False) -> None:
-    """Print how many occurrences other options would change, a line for each that would change some.
+def say_hints(
+    counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None, has_rejects: bool = False
+) -> None:
+    """Print how many occurrences and classes other options would change, a line for each that would change some.
 
-    `untrimmed` and `has_rejects` are those of `hints`.
+    `untrimmed`, `joinable` and `has_rejects` are those of `hints`.
     """
-    for line in hints(counts, lambda name, value: f"--{name} {value}".rstrip(), untrimmed, has_rejects=has_rejects):
+
+    def option(name: str, value: str) -> str:
+        return f"--{name} {value}".rstrip()
+
+    for line in hints(counts, option, untrimmed=untrimmed, joinable=joinable, has_rejects=has_rejects):
         say(line)
 
 
@@ -204,4 +210,5 @@ def summarise(report: Report, written: Sequence[str], kept: int = 0) -> None:
     if kept:
         parts.append(f"{counted(kept, 'octet')} from an earlier run")
     say_counts(parts, report.seconds, written, count_of(report.failures), count_of(report.notes))
-    say_hints(report, report.untrimmed, has_rejects=report.rejects is not None)
+    has_rejects = report.rejects is not None
+    say_hints(report, untrimmed=report.untrimmed, joinable=report.joinable, has_rejects=has_rejects)

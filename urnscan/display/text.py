@@ -140,6 +140,17 @@ def cut_short(count: int) -> str:
     return f"{are_cut} that no URN may hold there, such as ü; urnscan --rejects FILE lists where" if count else ""
 
 
+def joining(count: int | None, remedy: str) -> str:
+    """Sentence about `count` classes that are other spellings of a name by the rules of their namespaces; empty without any.
+
+    `remedy` is the option that joins them.
+    """
+    if not count:
+        return ""
+    same = "1 class names the same as another" if count == 1 else f"{count:,} classes name the same as others"
+    return f"{same} by the rules of their namespaces; {remedy} joins them"
+
+
 class Readings(Protocol):
     """Counts of the occurrences that other options would change, as reports have them."""
 
@@ -150,18 +161,24 @@ class Readings(Protocol):
 
 
 def hints(
-    counts: Readings, option: Callable[[str, str], str], untrimmed: int | None = None, *, has_rejects: bool = False
+    counts: Readings,
+    option: Callable[[str, str], str],
+    *,
+    untrimmed: int | None = None,
+    joinable: int | None = None,
+    has_rejects: bool = False,
 ) -> list[str]:
-    """A sentence for each option that would change occurrences. `option` writes a name and a value as the user gives them.
+    """A sentence for each option that would change the result. `option` writes a name and a value as the user gives them.
 
-    `untrimmed` is the number of classes that fit their namespaces only after trimming; `has_rejects` says whether the run
-    lists rejects.
+    `untrimmed` is the number of classes that fit their namespaces only after trimming, `joinable` how many fewer there
+    would be with the equivalence `namespace`; `has_rejects` says whether the run lists rejects.
     """
     rfc8141 = option("syntax", "rfc8141")
     sentences = (
         trimming(counts.trimmable, option("trim", ""), untrimmed),
         components(counts.components_in_names, rfc8141),
         longer(counts.longer_in_rfc8141, rfc8141),
+        joining(joinable, option("equivalence", "namespace")),
         cut_short(0 if has_rejects else counts.cut_short),
     )
     return [sentence for sentence in sentences if sentence]
@@ -192,9 +209,13 @@ def html_counts(*counts: str) -> str:
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
 
 
-def html_hints(counts: Readings, untrimmed: int | None = None) -> str:
-    """HTML lines below a table: how many occurrences other options would change. Empty if none."""
-    sentences = hints(counts, lambda name, value: f'{name}="{value}"' if value else f"{name}=True", untrimmed)
+def html_hints(counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None) -> str:
+    """HTML lines below a table: how many occurrences and classes other options would change. Empty if none."""
+
+    def option(name: str, value: str) -> str:
+        return f'{name}="{value}"' if value else f"{name}=True"
+
+    sentences = hints(counts, option, untrimmed=untrimmed, joinable=joinable)
     return "".join(f"<p>{html_text(sentence)}</p>" for sentence in sentences)
 
 

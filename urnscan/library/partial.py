@@ -23,6 +23,7 @@ from urnscan.run.tasks import FileGroup, FilePart, Sizes, tasks
 from urnscan.run.worker import Worker
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.stores.input import Listed
+from urnscan.tables.joinable_classes import JoinableClasses
 from urnscan.tables.rows import count_untrimmed
 from urnscan.tables.schemas import CLASSES, NAMED_PARTIAL, OCCURRENCES
 from urnscan.urn.namespaces.own import Rules
@@ -134,6 +135,10 @@ def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memor
     classes = list(classes_of_partial(rows, options, grouping.memory, grouping.jobs))
     report = Report.of(merged.counts, merged.failures, options)
     report.classes, report.untrimmed = sum(batch.num_rows for batch in classes), sum(map(count_untrimmed, classes))
+    joinable = JoinableClasses(options.level)
+    for batch in classes:
+        joinable.add(batch.column("urn"))
+    report.joinable = joinable.count()
     report.rejects = None
     if report.failures and not report.inputs:
         raise FatalError("no input could be read")

@@ -153,7 +153,7 @@ class Scan:
         top = top.take(pc.sort_indices(top, [("occurrence_count", "descending"), ("urn", "ascending")])[:_SHOWN])
         table = html_table(top.column_names, [tuple(row.values()) for row in top.to_pylist()]) if len(top) else ""
         more = f"<p>the {_SHOWN} most frequent of {len(self.classes):,}</p>" if len(top) < len(self.classes) else ""
-        hints = html_hints(report, report.untrimmed)
+        hints = html_hints(report, untrimmed=report.untrimmed, joinable=report.joinable)
         below = hints + html_failures(report.failures, report.notes)
         return html_counts(*counts) + table + more + below
 

@@ -31,6 +31,7 @@ from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, Ta
 from urnscan.run.tasks import Argument, FilePart, Sizes, Task, tasks
 from urnscan.run.threads import in_order
 from urnscan.run.worker import Worker
+from urnscan.tables.joinable_classes import JoinableClasses
 from urnscan.tables.rows import class_rows, count_untrimmed
 from urnscan.urn.syntax import get_syntax
 
@@ -104,6 +105,10 @@ class Report:
     """
     untrimmed: int | None = None
     """Classes with the problem `untrimmed`; None if the run made no table of classes."""
+    joinable: int | None = None
+    """How many classes fewer there would be with `equivalence="namespace"`; None if it is not known: at other levels than
+    `lexical`, without classes or with more than 250,000 of them (or 32 MiB of names), and on Spark.
+    """
     failures: list[SourceError] = field(default_factory=list)
     """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs."""
     notes: list[SourceNote] = field(default_factory=list)
@@ -128,7 +133,7 @@ class Report:
     def _repr_html_(self) -> str:
         """HTML for notebooks: the counts, then the failures and the notes."""
         names = "inputs octets occurrences left_out classes rejects trimmable".split()
-        names += ["untrimmed", "components_in_names", "longer_in_rfc8141", "cut_short", "seconds"]
+        names += ["untrimmed", "joinable", "components_in_names", "longer_in_rfc8141", "cut_short", "seconds"]
         counts = html_fields((name.replace("_", " "), getattr(self, name)) for name in names)
         return counts + html_failures(self.failures, self.notes)
 
@@ -193,10 +198,15 @@ def run(
             progress.on_stage(Stage("grouping", grouping.complete(), ROWS))
             report.classes = 0
             report.untrimmed = None if outputs.classes is None else 0
+            joinable = JoinableClasses(options.level)
             for group in _classes(results, new_grouping, options, outputs, progress.on_progress):
                 report.classes += group.number
-                if group.classes is not None and report.untrimmed is not None:
-                    report.untrimmed += count_untrimmed(group.classes)
+                if group.classes is not None:
+                    joinable.add(group.classes.column("urn"))
+                    if report.untrimmed is not None:
+                        report.untrimmed += count_untrimmed(group.classes)
+            if outputs.classes is not None or outputs.frequencies is not None:
+                report.joinable = joinable.count()
             pool.timings.count("classes", report.classes)
     report.seconds = time.monotonic() - began
     return report
@@ -209,7 +219,7 @@ class _Classes(NamedTuple):
     partial: pa.RecordBatch | None = None
     """PARTIAL rows."""
     classes: pa.RecordBatch | None = None
-    """CODED_CLASSES rows."""
+    """CODED_CLASSES or FREQUENCIES rows; None if no output takes them."""
 
 
 def _classes(
@@ -224,7 +234,7 @@ def _classes(
     if grouping is not None and outputs.frequencies is not None:
         for rows in by_count(grouping.classes(lambda rows: rows, on_rows), new_grouping(options.memory // 4)):
             outputs.frequencies(rows)
-            yield _Classes(rows.num_rows)
+            yield _Classes(rows.num_rows, classes=rows)
     elif grouping is not None:
         syntax = get_syntax(options.syntax)
 

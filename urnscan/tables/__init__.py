@@ -5,6 +5,7 @@ editions: the names that columns had in earlier files.
 metadata: the metadata of a table, for Arrow and pandas.
 rows: rows of the tables, made of columns of matches.
 spelling_columns: components and problems of spellings as columns.
+joinable_classes: how many classes the rules of the namespaces would join.
 namespace_counts: counts of a scan by namespace, and their lines.
 scanned_columns: scanning a column of values, with the value of each match.
 spill: rows in temporary files.

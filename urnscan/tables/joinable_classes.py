@@ -1,0 +1,55 @@
+"""How many classes of a scan at the level `lexical` the level `namespace` would join."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import octet_strings, string_array
+from urnscan.urn.equivalence import Level
+from urnscan.urn.namespaces.judgement_columns import namespace_forms
+
+# Of more classes nothing is counted: their names would have to be kept in memory.
+_MOST_CLASSES = 250_000
+_MOST_OCTETS = 1 << 25
+
+
+class JoinableClasses:
+    """Counts how many classes fewer there would be if names were the same by the rules of their namespaces."""
+
+    def __init__(self, level: Level) -> None:
+        """`level` is that of the scan; at other levels than `lexical` nothing is counted."""
+        self._level = level
+        self._classes = self._octets = 0
+        # Names that are canonical by the rules of their namespaces, and the canonical forms of the others.
+        self._canonical: list[pa.StringArray] = []
+        self._forms: list[pa.StringArray] = []
+
+    def add(self, urn: pa.StringArray) -> None:
+        """Add classes: their canonical forms at the level of the scan, each once."""
+        octets, offsets = octet_strings(urn)
+        self._classes += len(urn)
+        self._octets += int(offsets[-1] - offsets[0])
+        if not self._is_countable:
+            self._canonical.clear()
+            self._forms.clear()
+            return
+        forms = string_array(*namespace_forms(octets, offsets, self._level.rulebook))
+        is_canonical = pc.equal(forms, urn)
+        self._canonical.append(urn.filter(is_canonical))
+        self._forms.append(forms.filter(pc.invert(is_canonical)))
+
+    def count(self) -> int | None:
+        """The number of classes that would be joined to others; None if there are too many to count it, or at another level."""
+        if not self._is_countable:
+            return None
+        forms = pa.chunked_array(self._forms, pa.string())
+        distinct = forms.unique()
+        canonical = pa.chunked_array(self._canonical, pa.string())
+        # Canonical forms differ, so each of the distinct ones is at most once among them.
+        known = pc.sum(pc.is_in(canonical, value_set=distinct)).as_py() or 0
+        return len(forms) - len(distinct) + known
+
+    @property
+    def _is_countable(self) -> bool:
+        return self._level.name == "lexical" and self._classes <= _MOST_CLASSES and self._octets <= _MOST_OCTETS
