@@ -58,6 +58,41 @@ def test_any_family_name(tmp_path, one, other, is_pair):
     assert pairs_of(tmp_path, text)[1] == [("c1", "c2")] * is_pair
 
 
+MARC = """=LDR  00000nam a2200000 i 4500
+=001  {number}
+=245  00$aImaginary lighthouses
+=260  \\\\$c1999
+{names}
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [
+        ("x.mrk", "=100  1\\$aMerilintu, A.\n=700  1\\$aWimpelfeld, Ansgar", "=720  1\\$aA. Wimpelfeld"),
+        ("x.mrk", "=700  1\\$aMerilintu, A.\n=700  1\\$aWimpelfeld, A.", "=100  1\\$aWimpelfeld, Ansgar"),
+        ("x.ris", "AU  - Merilintu, A\nAU  - Wimpelfeld, A", "A1  - Wimpelfeld, Ansgar\nA1  - Ohm, B"),
+        ("x.nbib", "FAU - Merilintu, Aino\nAU  - Merilintu A\nAU  - Wimpelfeld A", "AU  - Wimpelfeld A"),
+        ("x.ciw", "AU Merilintu, A\n   Wimpelfeld, A", "AU Wimpelfeld, A"),
+        ("x.enw", "%A Merilintu, A.\n%A Wimpelfeld, A.", "%A Wimpelfeld, Ansgar"),
+    ],
+)
+def test_authors_in_fields_of_their_own(tmp_path, name, one, other):
+    """All authors count, not only the first: 700 and 720 of MARC, and each line of RIS and of its relatives."""
+    shapes = {
+        "x.mrk": MARC,
+        "x.ris": "TY  - BOOK\nID  - {number}\n{names}\nTI  - Imaginary lighthouses\nPY  - 1999\nER  - \n\n",
+        "x.nbib": "PMID- {number}\n{names}\nTI  - Imaginary lighthouses\nDP  - 1999\n\n",
+        "x.ciw": "PT J\nUT {number}\n{names}\nTI Imaginary lighthouses\nPY 1999\nER\n\n",
+        "x.enw": "%0 Book\n%M {number}\n{names}\n%T Imaginary lighthouses\n%D 1999\n\n",
+    }
+    records = (shapes[name].format(number=number, names=names) for number, names in enumerate((one, other), 1))
+    (tmp_path / name).write_text("".join(records))
+    found = urnscan.deduplicate(tmp_path / name, candidates=tmp_path / "pairs.csv", keys="urn")
+    assert found.report.candidates == 1
+
+
 class TestTogether:
     """The table of candidates, with `together` in a row, is read back as a decision about the pair."""
 

@@ -79,6 +79,8 @@ class Description(NamedTuple):
     """`open` if the thing still appears (`1985-`)."""
     host: str | None = None
     """Title of the journal, or of the book in which a chapter is, in full or abbreviated."""
+    coauthors: str | None = None
+    """The other authors and editors that have fields of their own, with ` | ` between them."""
 
 
 NOTHING = Description()
@@ -235,6 +237,7 @@ def describe(statements: Iterable[Statement]) -> Description:
     of_aspects: dict[str, tuple[int, str]] = {}
     # By axis: the order of the first row that applies, and its words.
     meanings: dict[str, tuple[int, dict[str, None]]] = {}
+    names: list[str] = []
     for row, text in statements:
         aspect = row.aspect
         if aspect == "format":
@@ -245,6 +248,8 @@ def describe(statements: Iterable[Statement]) -> Description:
                 if row.order == meanings[axis][0]:
                     meanings[axis][1][word] = None
             continue
+        if aspect == "author":
+            names.append(" ".join(text.split()))
         order, earlier = of_aspects.get(aspect, (row.order + 1, ""))
         # A row that comes earlier in the table has a value already.
         if row.order > order:
@@ -278,5 +283,7 @@ def describe(statements: Iterable[Statement]) -> Description:
     if start := values.get("start"):
         pages = start if _RANGE.search(start) else f"{start}-"
     format_ = " ".join(word for axis in sorted(meanings) for word in meanings[axis][1])
-    values |= {"title": title, "format": format_, "pages": pages}
+    author = values.get("author")
+    coauthors = " | ".join(name for name in dict.fromkeys(names) if name != author)[:_LONGEST]
+    values |= {"title": title, "format": format_, "pages": pages, "coauthors": coauthors}
     return Description(**{name: values.get(name) or None for name in Description._fields})

@@ -31,7 +31,7 @@ from urnscan.tables.schemas import CANDIDATES
 _LEAST = 0.9  # similarity of the titles
 _BEGINNING = 8  # letters of a title that have to be the same
 _SHORTEST = 3  # letters of a word of a name; initials have fewer
-_MOST_NAMES = 12  # words of names of a record
+_MOST_NAMES = 24  # words of names of a record
 _NEAR = 20  # titles after a title, in their order, with which it is compared
 _ROWS_AT_ONCE = 1 << 14
 
@@ -157,7 +157,8 @@ def _keys_of(description: Description) -> Sequence[int]:
     if not (title and year and description.author):
         return ()
     beginning = title.proper[-1].replace(" ", "")[:_BEGINNING]  # without its article, if the record marks one
-    of_names = [word for word in dict.fromkeys(words(description.author).split()) if len(word) >= _SHORTEST]
+    names = words(f"{description.author} {description.coauthors or ''}").split()
+    of_names = [word for word in dict.fromkeys(names) if len(word) >= _SHORTEST]
     return [digest_of(f"{word} {year} {beginning}".encode()) for word in of_names[:_MOST_NAMES]]
 
 
