@@ -179,6 +179,7 @@ def aspects_against(one, other, rules=RULES):
         ({"extent": "xii, 230 p."}, {"extent": "[1], 236, [3] pages"}, []),
         ({"extent": "1 online resource (xi, 658 pages)"}, {"extent": "658 S."}, []),
         ({"extent": "2 videodiscs (326 min.) + 1 booklet (6 pages)"}, {"extent": "1 booklet (6 p.)"}, []),
+        ({"extent": "xvi,358p"}, {"extent": "XVI, 420 S."}, ["edition"]),
         ({"extent": "8 p."}, {"extent": "10 p."}, []),
         (
             {"extent": "388 pages", "publisher": "Blue Press"},

@@ -41,6 +41,13 @@ def place_of(one, other):
         ({}, PAGE),
         ({"title": "DRYING TIMES OF INVENTED INKS IN COLD READING ROOMS."}, PAGE),
         ({"title": "<i>Drying times</i> of invented inks in cold reading-rooms [abstract]"}, PAGE),
+        # classes of a subject heading that a database has put after titles
+        (
+            {
+                "title": "Drying times of invented inks in cold reading rooms 11 Medical and Health Sciences 1117 Public Health"
+            },
+            PAGE,
+        ),
         ({"title": "Drying times of invented inks in cold reading rooms: a randomised trial"}, PAGE),
         ({"author": "A. Wimpelfeld"}, PAGE),
         ({"author": "Wimpelfeld AK"}, PAGE),

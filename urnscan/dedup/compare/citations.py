@@ -16,6 +16,7 @@ from rapidfuzz import fuzz
 
 from urnscan.dedup.compare.agreement import RULES, Rule, compare_features, far_titles, other_authors, other_kinds
 from urnscan.dedup.compare.authors import family_part
+from urnscan.dedup.compare.extents import counts_pages
 from urnscan.dedup.compare.features import DIGITS, Features, features, words
 from urnscan.dedup.compare.journals import are_one_journal
 from urnscan.dedup.compare.known_words import known_words
@@ -23,7 +24,6 @@ from urnscan.dedup.compare.parts import differ, numbers_in
 from urnscan.records.description import Description, axes
 
 _START = re.compile(r"([a-z]{0,4})[.\s]?([0-9]{1,9})")
-_EXTENT = re.compile(r"[0-9]\s*(?:pp?|pages?|seiten)\b|[0-9]\s+s\b|\+\s*[0-9]")  # 230 p., viii + 38
 _PAGE_WORDS = re.compile(r"\b(?:pp?|pages?|seiten?|art(?:icles?|ikel)?|no|nr|id|numbers?)\b[.:\s]*")
 _SAME_WHOLE = 97  # similarity, to 100, of whole titles where no page tells two articles apart
 _TELLING = 3  # least words of a title that hardly two articles of an author have
@@ -87,7 +87,7 @@ def start_of(pages: str) -> Start | None:
     [('', 101), ('', 101), ('e', 123), ('', 12), ('a', 161)]
     """
     text = pages.lower()
-    match = None if _EXTENT.search(text) else _START.search(_PAGE_WORDS.sub("", text))
+    match = None if counts_pages(text) else _START.search(_PAGE_WORDS.sub("", text))
     return Start(match[1], int(match[2])) if match else None
 
 

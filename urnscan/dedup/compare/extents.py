@@ -10,6 +10,10 @@ from urnscan.dedup.compare.known_words import known_words
 
 _ROMAN = re.compile("[ivxlcdm]+")
 _OPEN = re.compile(r"<[^<>]*>")  # volumes that are there so far: `v. <1-3>`
+_ATTACHED = re.compile("([0-9]+)([a-z]+)")  # 358p
+_LABEL = "s"  # after a page it may belong to its number: 12S
+_SUM = re.compile(r"\+\s*[0-9]")  # viii + 38
+_PIECE = re.compile(r"[,;:()\[\]]")
 
 
 class Extent(NamedTuple):
@@ -33,8 +37,12 @@ def extent_of(text: str, words: str) -> Extent:
     pages: list[int] = []
     before: list[int] = []
     for word in words.split(" "):
+        attached = _ATTACHED.fullmatch(word)
         if word.isdecimal():
             before.append(int(word))
+        elif attached and attached[2] in known.pages and attached[2] != _LABEL:
+            pages.append(int(attached[1]))
+            before = []
         elif word in known.pages:
             pages += before
             before = []
@@ -44,6 +52,20 @@ def extent_of(text: str, words: str) -> Extent:
     if volumes is None or _OPEN.search(text):
         return Extent(max(pages, default=None))
     return Extent(max(pages, default=None), frozenset(int(number) for number in volumes.groups() if number))
+
+
+def counts_pages(text: str) -> bool:
+    """Whether the pages of a citation are the number of all pages, and not those of an article in its host.
+
+    >>> [counts_pages(pages) for pages in ("230 p.", "viii + 38", "pp. 230-238", "5, pp. 7-9", "12S-14S")]
+    [True, True, False, False, False]
+    """
+    if not any(map(str.isalpha, text)) and "+" not in text:
+        return False
+    pieces = (piece.lower() for piece in _PIECE.split(text))
+    return bool(_SUM.search(text)) or any(
+        extent_of(piece, " ".join(re.findall(r"[^\W_]+", piece))).pages is not None for piece in pieces
+    )
 
 
 @functools.cache
