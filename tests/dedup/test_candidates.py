@@ -39,6 +39,22 @@ def test_author_year_and_nearly_the_title(tmp_path):
     assert found.clusters.equals(urnscan.deduplicate(tmp_path / "cards.csv").clusters)
 
 
+def test_publishers_and_extents_are_shown(tmp_path):
+    """Two printings of a book often differ in nothing else that a person can see in the table."""
+    field = '<datafield tag="{}" ind1=" " ind2=" "><subfield code="{}">{}</subfield></datafield>'.format
+    records = "".join(
+        f'<record><leader>     nam a22     uc 4500</leader><controlfield tag="001">{name}</controlfield>'
+        f"{field('100', 'a', 'Wimpelfeld, Ansgar')}{field('245', 'a', 'Invented inks')}{field('264', 'c', '1998')}{more}</record>"
+        for name, more in (("c1", field("264", "b", "Tintenfass") + field("300", "a", "99 p.")), ("c2", ""))
+    )
+    (tmp_path / "cards.xml").write_text(f'<collection xmlns="http://www.loc.gov/MARC21/slim">{records}</collection>')
+    urnscan.deduplicate(tmp_path / "cards.xml", candidates=tmp_path / "pairs.csv")
+    with (tmp_path / "pairs.csv").open(encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["publisher"], row["extent"]) == ("Tintenfass", "99 p.")
+    assert (row["other_publisher"], row["other_extent"]) == ("", "")
+
+
 @pytest.mark.parametrize(
     ("one", "other", "is_pair"),
     [

@@ -24,7 +24,7 @@ _NAMES = {
     pa.int32(): "position length last_source publication_year",
     pa.int64(): "row start kept_record line occurrence_count source_count spelling_count first_start sources "
     "cluster record cluster_rank component",
-    pa.string(): "member text urn message nss first_source first_member problem record_id kept_record_id title author edition part extent digest kept_digest "
+    pa.string(): "member text urn message nss first_source first_member problem record_id kept_record_id title author edition part extent publisher digest kept_digest "
     "r_component q_component f_component",
     _DICTIONARY: "mime source kept_source kept_member column_name nid via resolver reason nid_status decision format",
     _URNS: "urns other_keys joined_by",
@@ -138,8 +138,9 @@ REVIEW = _schema(
 """One row per record of a component that people should see, sorted by component, then by cluster and rank."""
 
 _OF_CANDIDATES = _schema(
-    "title author publication_year edition part extent format urns other_keys source member record record_id digest",
-    nullable=(*_NULLABLE, "author", "edition", "part", "extent"),
+    "title author publication_year edition part extent publisher format urns other_keys source member record record_id "
+    "digest",
+    nullable=(*_NULLABLE, "author", "edition", "part", "extent", "publisher"),
     member=_DICTIONARY,
 )
 CANDIDATES = pa.schema(

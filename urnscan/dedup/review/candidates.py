@@ -134,6 +134,7 @@ def _shown(record: _KeptRecord) -> dict[str, object]:
         "edition": description.edition,
         "part": description.part,
         "extent": description.extent,
+        "publisher": description.publisher,
         "format": description.format,
         **record.place,
     }
