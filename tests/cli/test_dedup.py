@@ -73,7 +73,7 @@ def numbers_of(result):
     (line,) = [line for line in result.err.splitlines() if " duplicate" in line]
     found = re.fullmatch(
         r"urnscan: ([\d,]+) dumps?, ([\d,]+) records?, ([\d,]+) clusters?, ([\d,]+) duplicates?, "
-        r"(?:[\d,]+ held apart, )?(?:[\d,]+ without (?:URNs|identifiers), )?\d+\.\d s(?:, (\d+) failures?)?(?:, \d+ notes?)?(?: -> .+)?",
+        r"(?:[\d,]+ in doubt, )?(?:[\d,]+ without (?:URNs|identifiers), )?\d+\.\d s(?:, (\d+) failures?)?(?:, \d+ notes?)?(?: -> .+)?",
         line,
     )
     return tuple(int((number or "0").replace(",", "")) for number in found.groups())
@@ -188,7 +188,7 @@ class TestClusters:
         result = books[1]
         (line,) = said(result)
         many = len(BOOKS.records)
-        assert line == f"urn:isbn:9781931666220: stands in {many} records, so it joins none of them (--max-class 7)"
+        assert line == f"urn:isbn:9781931666220: is in {many} records, so it joins none of them (--max-class 7)"
         assert numbers_of(result) == (1, len(BOOKS.records), WORKS, len(BOOKS.records) - WORKS, 0)
         assert result.out == b""
 
@@ -235,7 +235,7 @@ class TestReport:
         page = lxml.html.document_fromstring((urnscan.folder / "report.html").read_bytes())
         assert page.xpath("//script") == []
         assert "alert(1)" in page.text_content()
-        assert "record 3 at octet" in page.text_content()
+        assert "record 3 at byte" in page.text_content()
         assert urnscan.names() == ["report.html"]
 
 
@@ -379,9 +379,15 @@ class TestDeduplicated:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            (["a.xml"], ["nothing to write", "-o", "--deduplicated", "--report"]),
-            (["a.xml", "b.xml", "--deduplicated", "kept"], ["two dumps of MODS do not make one (b.xml)", "a folder"]),
-            (["a.xml", "c.jsonl", "--deduplicated", "kept"], ["MODS and JSON Lines (c.jsonl)", "name a folder"]),
+            (["a.xml"], ["no output is named", "-o", "--deduplicated", "--report"]),
+            (
+                ["a.xml", "b.xml", "--deduplicated", "kept"],
+                ["cannot contain two dumps of MODS (b.xml)", "name an existing folder"],
+            ),
+            (
+                ["a.xml", "c.jsonl", "--deduplicated", "kept"],
+                ["MODS and JSON Lines (c.jsonl)", "name an existing folder"],
+            ),
             (["u.jsonl", "--deduplicated", "kept"], ["u.jsonl: is in utf-16-le", "UTF-8"]),
             (["a.xml", "--deduplicated", "there"], ["there: exists already", "--force"]),
             (["b.xml", "--deduplicated", "in"], ["in/b.xml: exists already", "--force"]),
@@ -442,8 +448,8 @@ class TestArchives:
             urnscan, "t.tar.gz", "z.zip", *COMMON, "-o", "clusters.parquet", "--deduplicated", "out", status=1
         )
         assert said(result)[:2] == [
-            "t.tar.gz!/table.parquet: is a table, and no dump of records: export it as CSV or JSON Lines",
-            "t.tar.gz!/b.bin: is in no format of records that is known (urnscan dedup --help lists them)",
+            "t.tar.gz!/table.parquet: is a table, not a dump of records: export it as CSV or JSON Lines",
+            "t.tar.gz!/b.bin: unknown record format (urnscan dedup --help lists the formats)",
         ]
         assert numbers_of(result) == (3, 4 + len(BOOKS.records), 2 + WORKS, 2 + len(BOOKS.records) - WORKS, 1)
         rows = urnscan.rows("clusters.parquet", "source", "member", "record", "start", "cluster")
@@ -470,7 +476,7 @@ class TestArchives:
         urnscan.write("a.parquet", parquet("urn:foo:a"))
         result = dedup(urnscan, "a.parquet", "-o", "clusters.parquet", status=2)
         assert said(result) == [
-            "a.parquet: is a table, and no dump of records: export it as CSV or JSON Lines",
+            "a.parquet: is a table, not a dump of records: export it as CSV or JSON Lines",
             "no input could be read",
         ]
 
@@ -540,15 +546,15 @@ class TestPolicy:
         dump = json_lines(*[" ".join(f"urn:foo:{letter}" for letter in "abcdefg"[at:]) for at in range(7)])
         result = dedup(urnscan, "-o", "clusters.parquet", "--max-class", "2", "--quiet", stdin=dump)
         assert said(result) == [
-            "urn:foo:g: stands in 7 records, so it joins none of them (--max-class 2)",
-            "urn:foo:f: stands in 6 records, so it joins none of them (--max-class 2)",
-            "urn:foo:e: stands in 5 records, so it joins none of them (--max-class 2)",
-            "urn:foo:d: stands in 4 records, so it joins none of them (--max-class 2)",
-            "urn:foo:c: stands in 3 records, so it joins none of them (--max-class 2)",
+            "urn:foo:g: is in 7 records, so it joins none of them (--max-class 2)",
+            "urn:foo:f: is in 6 records, so it joins none of them (--max-class 2)",
+            "urn:foo:e: is in 5 records, so it joins none of them (--max-class 2)",
+            "urn:foo:d: is in 4 records, so it joins none of them (--max-class 2)",
+            "urn:foo:c: is in 3 records, so it joins none of them (--max-class 2)",
         ]
         assert clustered(urnscan) == [1, 1, 2, 3, 4, 5, 6]
         result = dedup(urnscan, "-o", "again.parquet", "--max-class", "90%", "--quiet", stdin=dump)
-        assert said(result) == ["urn:foo:g: stands in 7 records, so it joins none of them (--max-class 90%)"]
+        assert said(result) == ["urn:foo:g: is in 7 records, so it joins none of them (--max-class 90%)"]
 
     def test_agree(self, urnscan):
         """Of two editions with one ISBN none is removed, and the line counts the rows that say `apart`; with `none` one is."""
@@ -558,7 +564,7 @@ class TestPolicy:
         urnscan.write("editions.jsonl", editions)
         outputs = ("-o", "clusters.parquet", "--deduplicated", "kept.jsonl", "--force")
         result = dedup(urnscan, "editions.jsonl", "--fields", *outputs)
-        assert "1 duplicate, 1 held apart," in result.err
+        assert "1 duplicate, 1 in doubt," in result.err
         assert urnscan.rows("clusters.parquet", "decision") == [("apart",), ("kept",), ("removed",)]
         assert (urnscan.folder / "kept.jsonl").read_bytes() == b"".join(editions.splitlines(keepends=True)[:2])
         dedup(urnscan, "editions.jsonl", "--fields", "--agree", "none", *outputs)
@@ -616,24 +622,24 @@ class TestInputs:
             "empty": b"",
         }.items():
             urnscan.write(f"in/{name}", octets)
-        unknown = "is in no format of records that is known (urnscan dedup --help lists them)"
+        unknown = "unknown record format (urnscan dedup --help lists the formats)"
         result = dedup(urnscan, "in", "nope.mrc", *ALL, status=1)
         remedy = "--record names their format, --include reads only the files that match"
         assert said(result) == [
-            "in/d.parquet: is a table, and no dump of records: export it as CSV or JSON Lines",
+            "in/d.parquet: is a table, not a dump of records: export it as CSV or JSON Lines",
             "nope.mrc: no such file or folder",
             f"2 inputs are no dumps of records: in/b.txt, in/c.bin; {remedy}",
         ]
         assert numbers_of(result) == (1, 2, 1, 1, 2)
         assert (urnscan.folder / "kept").read_bytes() == json_lines("urn:foo:a")
         result = dedup(urnscan, "in/a.jsonl", "in/b.txt", "-o", "x.csv", status=1)
-        assert said(result) == [f"in/b.txt: {unknown}; --record line takes each line for a record"]
+        assert said(result) == [f"in/b.txt: {unknown}; --record line reads each line as a record"]
 
     def test_a_readme_beside_the_dumps_is_a_note(self, urnscan):
         """A file that a walk meets and that is like no dump changes no exit status; one that is named or like one does."""
         urnscan.write("in/a.jsonl", json_lines("urn:foo:a", "urn:foo:a"))
         urnscan.write("in/README.txt", b"The letters of A and B, in JSON Lines.\n")
-        line = "in/README.txt: is in no format of records that is known (urnscan dedup --help lists them); "
+        line = "in/README.txt: unknown record format (urnscan dedup --help lists the formats); "
         result = dedup(urnscan, "in", *ALL, status=0)
         assert said(result)[0].startswith(line)
         assert "0.0 s, 1 note -> " in re.sub(r"\d\.\d s", "0.0 s", result.err)
@@ -650,7 +656,7 @@ class TestInputs:
         """The line names the option that may help, and it does."""
         text = b"A list of lamps,\nby M. Ahn.\nTY  - BOOK\nUR  - urn:foo:a\nER  - \n"
         (line, _) = said(dedup(urnscan, *ALL, stdin=text, status=2))
-        assert line.endswith("; it resembles RIS: --record ris reads it as that")
+        assert line.endswith("; it resembles RIS: try --record ris")
         assert numbers_of(dedup(urnscan, "--record", "ris", *ALL, stdin=text)) == (1, 1, 1, 0, 0)
 
     def test_of_nothing_but_failures_nothing_is_written(self, urnscan):
@@ -696,9 +702,9 @@ class TestInputs:
         assert len(lines) == 22
         for number, line in enumerate(lines[:20], 1):
             offset = sum(map(len, good[:number])) + 8 * (number - 1)
-            assert line.startswith(f"a.jsonl: record {2 * number} at octet {offset:,} is damaged: ")
+            assert line.startswith(f"a.jsonl: record {2 * number} at byte {offset:,} is damaged: ")
         assert lines[20] == "a.jsonl: 5 more failures in it"
-        assert lines[21].startswith("b.jsonl: record 1 at octet 0 is damaged: ")
+        assert lines[21].startswith("b.jsonl: record 1 at byte 0 is damaged: ")
         assert numbers_of(result) == (3, 26, 1, 25, 26)
         assert (urnscan.folder / "kept").read_bytes() == good[0] + b'{"id": \n' * 25 + b'{"id"\n'
         assert [record for (record,) in urnscan.rows("clusters.parquet", "record")] == [*range(1, 50, 2), 1]
@@ -714,7 +720,7 @@ class TestInputs:
         urnscan.write("in/z.rar", b"Rar!\x1a\x07\x00")
         result = dedup(urnscan, "in", "-o", "clusters.parquet", status=1)
         lines = said(result)
-        assert sum(": none of its 3 records can be read; record 1 at octet 1 is damaged" in line for line in lines) == 1
+        assert sum(": none of its 3 records can be read; record 1 at byte 1 is damaged" in line for line in lines) == 1
         assert sum("some" in line for line in lines) == 99
         assert lines[-3].startswith("in/z.rar: a RAR archive is not read: "), "all other failures are named"
         assert lines[-2:] == [
@@ -735,13 +741,13 @@ class TestInputs:
         urnscan.write("b.mrc.gz", whole[: len(whole) // 2])
         result = dedup(urnscan, "a.mrc", "b.mrc.gz", "-o", "clusters.parquet", "--max-class", "500", status=1)
         first, second, third_line = (line for line in said(result) if "stands in" not in line)
-        assert first.startswith(f"a.mrc: record 3 at octet {sum(map(len, BOOKS.records[:2])):,} is damaged: ")
+        assert first.startswith(f"a.mrc: record 3 at byte {sum(map(len, BOOKS.records[:2])):,} is damaged: ")
         found = urnscan.rows("clusters.parquet", "source", "record", "record_id")
         assert found[:5] == [("a.mrc", at + 1, BOOKS.identifiers[at]) for at in (0, 1, 3, 4, 5)]
         of_b = len(found) - 5
         assert found[5:] == [("b.mrc.gz", at + 1, BOOKS.identifiers[at]) for at in range(of_b)]
         offset = sum(map(len, BOOKS.records[:of_b]))
-        assert second.startswith(f"b.mrc.gz: record {of_b + 1} at octet {offset:,} is damaged: the dump ends")
+        assert second.startswith(f"b.mrc.gz: record {of_b + 1} at byte {offset:,} is damaged: the dump ends")
         assert third_line.startswith("b.mrc.gz: ends in the middle of the gzip member")
 
     def test_a_format_that_it_is_not(self, urnscan):
@@ -750,19 +756,19 @@ class TestInputs:
             urnscan, "--record", "marcxml", "-o", "clusters.parquet", stdin=json_lines("urn:foo:a"), status=1
         )
         (line,) = said(result)
-        assert line.startswith("-: holds no record of MARCXML")
+        assert line.startswith("-: no record in MARCXML format")
         assert numbers_of(result) == (1, 0, 0, 0, 1)
 
     def test_dumps_without_urns(self, urnscan):
         """Told, with what would find more."""
         urnscan.write("a.jsonl", b'{"isbn": "9783161484100"}\n{"isbn": "316148410X"}\n')
         result = dedup(urnscan, "a.jsonl", "--any-urn", "-o", "clusters.parquet")
-        assert said(result) == ["a.jsonl: none of its 2 records holds a URN"]
+        assert said(result) == ["a.jsonl: none of its 2 records contains a URN"]
         assert "2 without identifiers" in result.err
         urnscan.write("b.jsonl", b'{"isbn": "", "note": "urn:foo:a"}\n{"note": "urn:foo:a"}\n')
         result = dedup(urnscan, "b.jsonl", "-o", "clusters.parquet", "--force")
         assert said(result) == [
-            "b.jsonl: none of its 2 records has an identifier of its own; --any-urn counts every URN"
+            "b.jsonl: none of its 2 records has a record-level identifier; --any-urn counts every URN"
         ]
 
     @pytest.mark.core
@@ -789,7 +795,7 @@ class TestInputs:
         """Page of dedup, a record's own identifiers: in a table or object without known fields, and a line says so."""
         urnscan.write(name, dump)
         result = dedup(urnscan, name, "-o", "clusters.parquet")
-        line = f"{name}: has no field that is known to hold identifiers, so every URN in a record counts"
+        line = f"{name}: no field is known to contain identifiers, so every URN in a record counts"
         assert (line in said(result)) == (not is_known)
         assert clustered(urnscan) == ([1, 2] if is_known else [1, 1])
 
@@ -798,7 +804,7 @@ class TestInputs:
         dump = json_lines("urn:foo:a") + b"{\n{\n"
         result = dedup(urnscan, *ALL, "--strict", stdin=dump, status=2)
         first, second = said(result)
-        assert first.startswith("-: record 2 at octet 49 is damaged: ")
+        assert first.startswith("-: record 2 at byte 49 is damaged: ")
         assert "--strict" in second
         assert urnscan.names() == []
 
@@ -821,7 +827,7 @@ class TestInputs:
         for given, status, count in (("in/a.ttl", 2, 2), ("in", 1, 1)):
             told = said(dedup(urnscan, given, "-o", "clusters.parquet", status=status))
             assert len(told) == count
-            assert "in/a.ttl: is RDF/XML, Turtle or TriG, which is not read; make N-Triples of it: " in told[0]
+            assert "in/a.ttl: RDF/XML, Turtle or TriG is not read; make N-Triples of it: " in told[0]
             assert "rapper -q -i guess -o ntriples DUMP > DUMP.nt" in told[0]
         assert clustered(urnscan) == [1]
         dedup(urnscan, "in/a.ttl", "--record", "line", "-o", "lines.parquet")
@@ -851,8 +857,8 @@ class TestChanges:
     @pytest.mark.parametrize(
         ("change", "words"),
         [
-            (lambda path: path.write_bytes(json_lines("urn:foo:b")), "a.jsonl: has changed since it was read first"),
-            (lambda path: path.unlink(), "it could be read when it was read first"),
+            (lambda path: path.write_bytes(json_lines("urn:foo:b")), "a.jsonl: has changed during the run"),
+            (lambda path: path.unlink(), "the first reading could read it"),
         ],
         ids=["another record", "gone"],
     )
@@ -894,7 +900,7 @@ class TestOutputs:
         urnscan.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half of it
         result = dedup(urnscan, "--report", "report.html", stdin=BOOKS.octets, through=through, status=2)
         (line,) = result.err.splitlines()
-        assert "cannot hold what comes out of a pipe: File too large" in line
+        assert "cannot store the content of a pipe: File too large" in line
         assert urnscan.names() == []
 
 
@@ -942,7 +948,7 @@ class TestProgress:
         assert "reading:" in screen.text
         assert "B/s" in screen.text
         damaged, summary = screen.lines
-        assert damaged.startswith("urnscan: a.jsonl: record 1 at octet 0 is damaged")
+        assert damaged.startswith("urnscan: a.jsonl: record 1 at byte 0 is damaged")
         assert summary.startswith("urnscan: 1 dump, 20,000 records, 10,000 clusters, 10,000 duplicates, ")
 
     @pytest.mark.parametrize("option", ["--no-progress", "--quiet"])

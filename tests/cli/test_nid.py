@@ -111,4 +111,4 @@ class TestDedup:
 
     def test_a_dump_without_any_that_counts(self, urnscan):
         _, (line, _) = self.clusters(urnscan, "--nid", "doi")
-        assert line == "urnscan: -: none of its 3 records holds a URN that --nid and --not-nid let count"
+        assert line == "urnscan: -: none of its 3 records contains a URN that --nid and --not-nid let count"

@@ -158,7 +158,7 @@ class TestTogether:
     @pytest.mark.parametrize(
         ("was", "now", "why"),
         [
-            ("c2,Invented Inks.", "c2,Invented inks", "record 2 has changed since: the pair is not joined"),
+            ("c2,Invented Inks.", "c2,Invented inks", "record 2 has changed; the pair is not joined"),
             ("c2,", "", None),
         ],
     )
@@ -169,11 +169,11 @@ class TestTogether:
         assert self.clusters(found) <= {frozenset(["c1", "c3"])}
         ((line, reason),) = found.report.refused
         assert line == 2
-        assert reason.endswith(why or "record 2 is not there any more: the pair is not joined")
+        assert reason.endswith(why or "record 2 no longer exists; the pair is not joined")
 
     def test_another_word(self, decided):
         with pytest.raises(
-            FatalError, match="line 2: decision cannot be 'keep': two records that share no key are together"
+            FatalError, match="line 2: decision cannot be 'keep': for a pair of candidates it is together or empty"
         ):
             decided({("c1", "c2"): "keep"})
 

@@ -86,7 +86,7 @@ class TestMARC:
         assert out.read_bytes() == kept
         ((name, reason),) = found.report.not_carried
         assert name == f"{dump}: record 1"
-        assert reason.endswith("removed for it: it is encoded in another way than field 856")
+        assert reason.endswith("not added to it: it is encoded in another way than field 856")
 
 
 def test_marcxml_and_iso_2709(tmp_path):
@@ -105,19 +105,19 @@ def test_marcxml_and_iso_2709(tmp_path):
 
 class TestOption:
     @pytest.mark.parametrize(
-        ("tags", "reason"), [("001", "a control field"), ("8565", "it takes tags of MARC"), ("8:6", "it takes tags")]
+        ("tags", "reason"), [("001", "control fields"), ("8565", "name tags of MARC"), ("8:6", "name tags")]
     )
     def test_bad_tags(self, dump, tags, reason):
         with pytest.raises(ArgumentError, match=reason):
             urnscan.deduplicate(dump, carry=tags)
 
     def test_without_a_dump_to_write(self, dump):
-        with pytest.raises(FatalError, match="changes what deduplicated"):
+        with pytest.raises(FatalError, match="carry needs deduplicated"):
             urnscan.deduplicate(dump, carry="856")
 
     def test_other_formats(self, tmp_path):
         dump = tmp_path / "a.csv"
         dump.write_text("id,isbn\n1,9780395363416\n2,9780395363416\n")
-        with pytest.raises(FatalError, match="no dump is in one of these"):
+        with pytest.raises(FatalError, match="needs a dump in MARC"):
             urnscan.deduplicate(dump, carry="856", deduplicated=tmp_path / "b.csv")
         assert not (tmp_path / "b.csv").exists()

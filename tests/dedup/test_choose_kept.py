@@ -176,5 +176,5 @@ def test_a_dump_that_is_not_there(tmp_path):
     """A name that is mistyped would silently prefer nothing."""
     path = tmp_path / "a.jsonl"
     path.write_text('{"urn": "urn:foo:a"}\n')
-    with pytest.raises(FatalError, match=r"source:b\.jsonl: no dump has this name; the first is called .*a\.jsonl"):
+    with pytest.raises(FatalError, match=r"source:b\.jsonl.?: no dump has this name; the first dump is .*a\.jsonl"):
         urnscan.deduplicate(path, keep=["source:a.jsonl", "source:b.jsonl"])

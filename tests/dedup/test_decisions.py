@@ -167,13 +167,13 @@ class TestAnyRecord:
     def test_together_without_component(self, run):
         again, edited = run
         rows = [{"source": "a", "member": "", "record": 1, "digest": "d0", "decision": "together"}]
-        with pytest.raises(FatalError, match="line 2: together needs the column component"):
+        with pytest.raises(FatalError, match="line 2: together needs a value in the column component"):
             again(decisions=edited(rows))
 
 
 def test_review_all_needs_a_review(tmp_path):
     (tmp_path / "shelf.csv").write_text(BOOKS)
-    with pytest.raises(FatalError, match="review_all says what review shows"):
+    with pytest.raises(FatalError, match="review_all needs review"):
         urnscan.deduplicate(tmp_path / "shelf.csv", review_all=True)
 
 
@@ -185,9 +185,9 @@ class TestChecks:
         assert outcome(found)["b2"] == "apart"
         assert outcome(found)["b1"] == "kept"
         (alone, changed) = found.report.refused
-        assert alone == (2, "no other record of its component is together with it")
+        assert alone == (2, "no other record of its component has the decision together")
         assert changed[0] == 5
-        assert changed[1].endswith("shelf.csv: record 2 has changed since: it stays, and joins nothing")
+        assert changed[1].endswith("shelf.csv: record 2 has changed; it stays, and joins no other record")
 
     def test_a_record_that_has_changed_is_not_removed(self, shelf):
         """Whatever was said about it: nobody has seen what it is now."""
@@ -200,21 +200,24 @@ class TestChecks:
         found = shelf({"b1": "remove", "b4": "keep"}, text="".join(BOOKS.splitlines(keepends=True)[:-1]))
         assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed"}
         (stays, gone) = found.report.refused
-        assert stays == (2, "nothing would be kept in the place of this record: it stays")
+        assert stays == (2, "no other record would be kept instead of this one; it stays")
         assert gone[0] == 4
-        assert gone[1].endswith("shelf.csv: record 4 is not there any more")
+        assert gone[1].endswith("shelf.csv: record 4 no longer exists")
 
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("id,title\na,b\n", "has no column decision: urnscan dedup --review"),
+            ("id,title\na,b\n", "has no column decision; urnscan dedup --review"),
             ("decision,component,source,member,record,digest\nmaybe,1,a,,1,d0\n", "line 2: decision cannot be 'maybe'"),
-            ("decision,component,source,member,record,digest\nkeep,1,a,,one,d0\n", "line 2: record is 'one', and no"),
+            (
+                "decision,component,source,member,record,digest\nkeep,1,a,,one,d0\n",
+                "line 2: record must be a number, not 'one'",
+            ),
             (
                 "decision,component,source,member,record,digest\nkeep,1,a,,1,d0\nremove,1,a,,1,d0\n",
-                "lines 2 and 3 decide",
+                "lines 2 and 3 make different decisions",
             ),
-            ("decision\nk\xe4ep\n", "is no CSV in UTF-8"),
+            ("decision\nk\xe4ep\n", "is not in UTF-8"),
         ],
     )
     def test_a_file_that_is_no_review(self, tmp_path, text, message):
@@ -229,7 +232,7 @@ class TestChecks:
 
     def test_never_written_over(self, shelf, tmp_path):
         """What a person has decided is no output, whatever `force` says."""
-        with pytest.raises(FatalError, match="is read and written"):
+        with pytest.raises(FatalError, match="is an input and an output"):
             shelf({}, review=tmp_path / "edited.csv", force=True)
 
     def test_names_that_a_spreadsheet_would_calculate(self, tmp_path):

@@ -106,9 +106,9 @@ class TestTable:
     @pytest.mark.parametrize(
         ("rows", "message"),
         [
-            (["oclc:1,foo"], "line 2: 'foo' is no URN, and no key such as oclc:1234"),
-            (["oclc:1,oclc:2", "oclc:1,"], "line 3: '' is no URN, and no key such as oclc:1234"),
-            (["0-395-36341-1,urn:isbn:9780395363416"], "line 2: both are urn:isbn:9780395363416"),
+            (["oclc:1,foo"], "line 2: 'foo' is neither a URN nor a key such as oclc:1234"),
+            (["oclc:1,oclc:2", "oclc:1,"], "line 3: '' is neither a URN nor a key such as oclc:1234"),
+            (["0-395-36341-1,urn:isbn:9780395363416"], "line 2: both identifiers are urn:isbn:9780395363416"),
         ],
     )
     def test_bad_rows(self, never, rows, message):
@@ -117,7 +117,7 @@ class TestTable:
             read_never_join(never(*rows))
 
     def test_bad_files(self, never, tmp_path):
-        with pytest.raises(FatalError, match="has no column other: it needs the columns identifier and other"):
+        with pytest.raises(FatalError, match="has no column other; it needs the columns identifier and other"):
             read_never_join(never("oclc:1", head="identifier"))
         with pytest.raises(FatalError, match="the pairs of identifiers cannot be read: No such file"):
             read_never_join(tmp_path / "none.csv")
@@ -126,7 +126,7 @@ class TestTable:
 
     def test_the_table_is_in_the_metadata_and_is_never_written_over(self, never, tmp_path):
         table = never("oclc:1,oclc:2")
-        with pytest.raises(FatalError, match="is read and written"):
+        with pytest.raises(FatalError, match="is an input and an output"):
             clusters(tmp_path, BOOKS, never_join=table, mapping=table, force=True)
         found = clusters(tmp_path, BOOKS, never_join=table)
         assert found

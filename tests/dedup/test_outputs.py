@@ -37,8 +37,8 @@ class TestDumps:
     @pytest.mark.parametrize(
         ("first", "second", "message"),
         [
-            (JSON, JSON, "two dumps of JSON array do not make one .b.; name a folder"),
-            (MARC, BIBTEX, "would hold MARC .ISO 2709. and BibTeX .b.; name a folder"),
+            (JSON, JSON, "cannot contain two dumps of JSON array .b.; name an existing folder"),
+            (MARC, BIBTEX, "cannot contain MARC .ISO 2709. and BibTeX .b.; name an existing folder"),
         ],
     )
     def test_what_makes_no_dump(self, tmp_path, first, second, message):
@@ -55,10 +55,10 @@ class TestDumps:
             ("a.bib.gz", BIBTEX, None),
             ("a.txt", BIBTEX, None),
             ("a", BIBTEX, None),
-            ("a.xml", BIBTEX, "a.xml: b.bib is BibTeX, and dumps are written as they came: let its name end in .bib"),
-            ("a.XML.zst", JSON, "b.bib is JSON array, .*: let its name end in .json"),
+            ("a.xml", BIBTEX, "a.xml: the output keeps the format of b.bib, BibTeX; use .bib"),
+            ("a.XML.zst", JSON, "the output keeps the format of b.bib, JSON array; use .json"),
             ("a.bib", MARC, None),  # as the input is called
-            ("a.csv", FORMATS["line"], "as they came$"),
+            ("a.csv", FORMATS["line"], "the output keeps the format of b.bib, lines$"),
         ],
     )
     def test_a_name_of_another_format(self, tmp_path, name, form, message):
@@ -102,17 +102,17 @@ class TestDumps:
         assert {name: (tmp_path / place).read_text() for name, place in names.items()} == {name: name for name in names}
 
     def test_what_no_folder_tells_apart(self, tmp_path):
-        two = "would be written for x/a.json and for ../x/a.json"
+        two = "would be the output for x/a.json and for ../x/a.json"
         with Dumps(str(tmp_path)) as dumps, pytest.raises(FatalError, match=two):
             dumps.foresee([self.named("x/a.json"), self.named("../x/a.json")])
 
     def test_a_file_where_a_folder_is_needed(self, tmp_path):
         """A dump without a suffix, or a file of before, may have the name of the folder of another dump."""
         pair = [self.named("x/a.json"), self.named("y/a.json")]
-        with Dumps(str(tmp_path)) as dumps, pytest.raises(FatalError, match=r"y: would be the folder of .*y/a\.json"):
+        with Dumps(str(tmp_path)) as dumps, pytest.raises(FatalError, match=r"y: must be a folder for .*y/a\.json"):
             dumps.foresee([*pair, self.named("z/y")])
         (tmp_path / "x").write_text("")
-        with Dumps(str(tmp_path), force=True) as dumps, pytest.raises(FatalError, match="x: would be the folder of"):
+        with Dumps(str(tmp_path), force=True) as dumps, pytest.raises(FatalError, match="x: must be a folder for"):
             dumps.foresee(pair)
 
     def test_what_exists_is_not_replaced(self, tmp_path):
@@ -144,7 +144,7 @@ class TestDumps:
         for some in (sources, sources[::-1]):
             with Dumps(str(tmp_path / "out"), force=True) as dumps, pytest.raises(FatalError) as caught:
                 dumps.foresee(some)
-            assert str(caught.value) == f"{sources[1].name}: is an input and an output: name another place to write"
+            assert str(caught.value) == f"{sources[1].name}: is an input and an output; name another output"
 
     def test_another_output_of_the_run(self, tmp_path):
         """The table or the page of one name would take the place of a dump, or it theirs."""

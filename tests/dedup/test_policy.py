@@ -18,7 +18,7 @@ class TestPolicy:
             ({"keep": "best"}, "keep cannot be 'best': choose from first, last, longest, most-identifiers, newest"),
             ({"keep": ["newest", "source:"]}, "keep cannot be 'source:'"),
             ({"keep": []}, "keep cannot be empty"),
-            ({"record": "word"}, "no format of records is called 'word'"),
+            ({"record": "word"}, "record cannot be 'word'"),
             ({"max_class": 1}, "max_class must be at least 2"),
             ({"max_class": "0%"}, "max_class cannot be '0%': a percentage is more than 0% and at most 100%"),
             ({"max_class": "101%"}, "max_class cannot be '101%'"),

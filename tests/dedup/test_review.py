@@ -21,7 +21,7 @@ def rows_of(path):
 
 
 def test_what_is_in_doubt(tmp_path):
-    """All records of a component where one is held apart, the kept one of each cluster first; no others."""
+    """All records of a component where one is kept separate, the kept one of each cluster first; no others."""
     dump = tmp_path / "shelf.csv"
     dump.write_text(BOOKS)
     found = urnscan.deduplicate(dump, review=tmp_path / "review.csv")
@@ -36,6 +36,23 @@ def test_what_is_in_doubt(tmp_path):
     assert all(row["title"] == "Inks and their makers" and json.loads(row["urns"]) for row in rows)
 
 
+def test_one_number_of_records_in_doubt(tmp_path):
+    """The summary counts the rows that propose `apart`, and no other record of their component.
+
+    c3 shares only an address with c1, so it joins nothing and contradicts nothing; c1 and c2 contradict each other.
+    """
+    dump = tmp_path / "shelf.csv"
+    dump.write_text(
+        "id,isbn,url,title,year\nc1,9780306406157,https://a.example/inks,Grammar of lamps,1998\n"
+        "c2,0-306-40615-2,,A history of paper,1998\nc3,,https://a.example/inks,Seven ways to fold a map,1998\n"
+    )
+    found = urnscan.deduplicate(dump, review=tmp_path / "review.csv")
+    rows = rows_of(tmp_path / "review.csv")
+    assert {row["record_id"]: row["decision"] for row in rows} == {"c1": "apart", "c2": "apart", "c3": "keep"}
+    assert found.report.apart == 2
+    assert "2 in doubt" in found.report.parts(has_keys=True)
+
+
 def test_too_many(tmp_path):
     """Of a component that is too large all stay, and all are shown."""
     dump = tmp_path / "shelf.csv"
@@ -48,7 +65,7 @@ def test_too_many(tmp_path):
 
 
 def test_clusters_without_a_title(tmp_path):
-    """Records are joined under a heading that is not known: they go to people, a line counts them, and none is held apart."""
+    """Records are joined under a heading that is not known: they go to people, a line counts them, and none is kept separate."""
     dump = tmp_path / "shelf.csv"
     dump.write_text(BOOKS.replace("title", "heading"))
     found = urnscan.deduplicate(dump, review=tmp_path / "review.csv")
@@ -58,7 +75,7 @@ def test_clusters_without_a_title(tmp_path):
         ("b2", "remove", "no-title"),
     ]
     assert found.report.untitled == 2
-    assert sum("2 clusters of several records without a title" in line for line in found.report.silences()) == 1
+    assert sum("2 clusters of records without titles" in line for line in found.report.silences()) == 1
     decisions = found.clusters.column("decision").to_pylist()
     assert found.report.apart == decisions.count("apart") == 1
     assert urnscan.deduplicate(dump, agree="year").report.untitled == 0  # nobody asked for titles

@@ -89,7 +89,7 @@ def test_the_same_page_again(dump, tmp_path):
 def test_a_dump_that_changes_meanwhile_ends_the_run(dump, tmp_path, monkeypatch):
     """Nobody is shown one record and decides about another; no page is left."""
     monkeypatch.setattr(review_page, "digest_of", lambda _: 0)
-    with pytest.raises(FatalError, match="has changed since it was read first"):
+    with pytest.raises(FatalError, match="has changed during the run"):
         page_of(dump, to=tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 

@@ -27,7 +27,7 @@ def dumps(tmp_path, monkeypatch):
 
 @pytest.mark.full
 def test_processes_change_nothing(dumps, tmp_path):
-    """docs/reference/dedup.md, Time and memory: rows, counts, failures and the written dumps are the same."""
+    """docs/reference/dedup/outputs.md, Time and memory: rows, counts, failures and the written dumps are the same."""
     found, copies = {}, {}
     for jobs in (1, 3):
         (tmp_path / str(jobs)).mkdir()
@@ -45,7 +45,7 @@ def test_processes_change_nothing(dumps, tmp_path):
 
 
 def test_no_process_reads_what_compiled_code_reads(dumps, monkeypatch):
-    """docs/reference/dedup.md, Time and memory: to hand MARC to a process takes longer than to read it."""
+    """docs/reference/dedup/outputs.md, Time and memory: to hand MARC to a process takes longer than to read it."""
     monkeypatch.setattr(workers, "start_python", None)
     for name in ("marc", "marcxml"):
         assert urnscan.deduplicate(dumps / make_dump(name, 1, 60).name, jobs=2).report.duplicates > 2
@@ -78,7 +78,7 @@ def doubtful(tmp_path, monkeypatch):
 
 @pytest.mark.full
 def test_processes_compare_as_one_does(doubtful):
-    """docs/reference/dedup.md, Time and memory: who compares descriptions changes no cluster and no reason."""
+    """docs/reference/dedup/outputs.md, Time and memory: who compares descriptions changes no cluster and no reason."""
     found = {jobs: urnscan.deduplicate(doubtful, jobs=jobs) for jobs in (1, 2, 3)}
     assert found[1].report.duplicates > 9
     assert found[1].report.apart > 9

@@ -293,7 +293,7 @@ class TestDamage:
         path.write_bytes(octets)
         found = urnscan.deduplicate(path, record=NAMES.get(format_, format_), deduplicated=tmp_path / "out")
         assert found.report.damaged >= 1
-        assert f"record 4 at octet {at:,} is damaged: " in str(found.report.failures[0])
+        assert f"record 4 at byte {at:,} is damaged: " in str(found.report.failures[0])
         read = {octets[row["start"] :][: row["length"]] for row in found.clusters.to_pylist()}
         assert set(dump.records[:3] + dump.records[5:]) <= read
         told = damaged.splitlines()[0] if format_ == "ntriples" else damaged.rstrip()  # its other lines are statements
@@ -392,7 +392,7 @@ class TestInputs:
         path = tmp_path / "a.jsonl"
         path.write_text('{"id"\n{"id"\n{"id": "urn:a:b"}\n')
         reasons = [failure.reason for failure in urnscan.deduplicate(path).report.failures]
-        assert [reason.split(" is damaged")[0] for reason in reasons] == ["record 1 at octet 0", "record 2 at octet 6"]
+        assert [reason.split(" is damaged")[0] for reason in reasons] == ["record 1 at byte 0", "record 2 at byte 6"]
         monkeypatch.setattr(damaged_records, "_MAX_AT_START", 2)
         path.write_text('{"id"\n' * 5)
         reasons = [failure.reason for failure in urnscan.deduplicate(path, record="jsonl").report.failures]
@@ -416,7 +416,7 @@ class TestInputs:
         path = tmp_path / "a.mrc"
         path.write_bytes(make_dump("marc", 1, 20).octets)
         (failure,) = urnscan.deduplicate(path, record="marcxml").report.failures
-        assert str(failure).endswith("holds no record of MARCXML: without record its format is found out")
+        assert str(failure).endswith("no record in MARCXML format; leave out record to have the format recognised")
         (tmp_path / "b.xml").write_text("<collection xmlns='http://www.loc.gov/MARC21/slim'/>")
         assert not urnscan.deduplicate(tmp_path / "b.xml", record="marcxml").report.failures
 
@@ -447,5 +447,5 @@ def test_a_dump_that_is_not_in_its_archive_any_more(tmp_path):
     )
     found = SecondReading([first, gone], None, Reading(), lambda _: None).excerpts({first: [(4, 5)], gone: [(0, 9)]})
     assert next(found) == ((first, 4), b"foo:a")
-    with pytest.raises(urnscan.FatalError, match=r"dumps.zip!/b.txt: has changed since it was read first"):
+    with pytest.raises(urnscan.FatalError, match=r"dumps.zip!/b.txt: has changed during the run"):
         next(found)

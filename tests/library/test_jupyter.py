@@ -86,18 +86,18 @@ class TestWhatShowsItself:
         assert "<table>" not in urnscan.Dedup(found.clusters.slice(0, 1), found.report)._repr_html_()
 
     def test_dedup_tells_what_the_command_tells(self, tmp_path):
-        """Records that were held apart, records without identifiers, and dumps without known fields."""
+        """Records in doubt, records without identifiers, and dumps without known fields."""
         entries = [
             f"@book{{{key}, title={{{title}}}, isbn={{0395363411}}}}" for key, title in (("a", "Salt"), ("b", "Sea"))
         ]
         (tmp_path / "a.bib").write_text("\n".join(entries))
         text = cells(urnscan.deduplicate(tmp_path / "a.bib", any_urn=True)._repr_html_())
         assert "2 records, 2 clusters, 0 duplicates, 2 without identifiers" in text
-        assert "a.bib: none of its 2 records holds a URN" in text
-        assert "2 held apart" in cells(urnscan.deduplicate(tmp_path / "a.bib")._repr_html_())
+        assert "a.bib: none of its 2 records contains a URN" in text
+        assert "2 in doubt" in cells(urnscan.deduplicate(tmp_path / "a.bib")._repr_html_())
         (tmp_path / "a.csv").write_text("nr,about\n1,urn:ab:1\n2,urn:ab:2\n")
         text = cells(urnscan.deduplicate(tmp_path / "a.csv")._repr_html_())
-        assert "a.csv: has no field that is known to hold identifiers, so every URN in a record counts" in text
+        assert "a.csv: no field is known to contain identifiers, so every URN in a record counts" in text
 
     def test_what_trimming_would_change(self, tmp_path):
         """As the command says it, but with Python's name for it; and nothing where it was asked for."""

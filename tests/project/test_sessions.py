@@ -53,7 +53,7 @@ PAGES = [page for page in PAGES if page.name not in OWN_TESTS and blocks(page)]
 def test_pages_have_sessions():
     """The pages are found: the README, the tutorial and how-tos are among those that show something."""
     names = {str(page.relative_to(ROOT)) for page in PAGES}
-    assert {"README.md", "docs/tutorial.md", "docs/reference/syntax.md", "docs/howto/marc.md"} <= names
+    assert {"README.md", "docs/tutorial.md", "docs/reference/syntax.md", "docs/howto/deduplicate.md"} <= names
 
 
 @pytest.fixture

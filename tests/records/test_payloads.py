@@ -103,7 +103,7 @@ def test_payloads_are_read_by_their_fields(name):
 
 
 def test_another_payload_is_told():
-    """Its URNs may name a vocabulary, so they do not count, and a line says so: see `dedup.md`."""
+    """Its URNs may name a vocabulary, so they do not count, and a line says so: docs/reference/dedup/formats.md."""
     _, dump = oai('<ead xmlns="urn:isbn:1-931666-22-9"><archdesc/></ead>')
     assert unread_inner(dump) == "ead"
     assert unread_inner(dump[:60]) == ""

@@ -88,13 +88,13 @@ class TestWhatItSays:
             "Damaged": "17",
         }
 
-    def test_what_was_held_apart(self):
+    def test_what_is_in_doubt(self):
         """A count of its own, where there is any: the page says why fewer are duplicates than share identifiers."""
         facts = parsed(replace(FULL, apart=37)).xpath("//dl")[0]
-        assert "Held apart" in [words(name) for name in facts.xpath(".//dt")]
+        assert "In doubt" in [words(name) for name in facts.xpath(".//dt")]
         values = [words(value) for value in facts.xpath(".//dd")]
-        assert "37 they share identifiers, but describe other things" in values
-        assert "Held apart" not in words(parsed(FULL).xpath("//dl")[0])
+        assert "37 they share identifiers, but their descriptions differ" in values
+        assert "In doubt" not in words(parsed(FULL).xpath("//dl")[0])
 
     def test_inputs(self):
         assert rows(section(FULL, "inputs")) == [

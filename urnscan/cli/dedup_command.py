@@ -190,8 +190,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
     paths = check_files(*(getattr(arguments, name) for name in FILES))
     if not paths:
         raise FatalError(
-            "nothing to write: name an output with -o, --deduplicated, --removed, --mapping, --review, --candidates or "
-            "--report"
+            "no output is named; add -o, --deduplicated, --removed, --mapping, --review, --candidates or --report"
         )
     prepare(arguments)
     with contextlib.ExitStack() as stack:
@@ -229,22 +228,20 @@ def _say_left_out(report: DedupReport, policy: Policy) -> None:
     """Print the URNs that are too common to join records, up to a few, and the number of those that are too long."""
     most = policy.most_in_class(report.records)
     for urn, records in report.common[:_TOLD]:
-        say(f"{urn}: stands in {records:,} records, so it joins none of them (--max-class {policy.max_class})")
+        say(f"{urn}: is in {records:,} records, so it joins none of them (--max-class {policy.max_class})")
     if len(report.common) > _TOLD:
-        say(f"{len(report.common) - _TOLD:,} more URNs stand in more than {most:,} records; --report lists them")
+        say(f"{counted(len(report.common) - _TOLD, 'more URN')} in more than {most:,} records; --report lists them")
     for name, records in report.too_large[:_TOLD]:
         say(
             f"{name}: shared URNs connect it with {records - 1:,} more records, so none of them is removed "
             f"(--max-cluster {policy.max_cluster})"
         )
     if len(report.too_large) > _TOLD:
-        say(
-            f"the same holds for {counted(len(report.too_large) - _TOLD, 'more record')} and what they are connected with"
-        )
+        say(f"{counted(len(report.too_large) - _TOLD, 'more group')} of too many records: none of these is removed")
     for name, reason in report.not_carried[:_TOLD]:
         say(f"{name}: {reason}")
     if len(report.not_carried) > _TOLD:
-        say(f"the same holds for {counted(len(report.not_carried) - _TOLD, 'more record')}")
+        say(f"{counted(len(report.not_carried) - _TOLD, 'more record')} whose fields are not copied or not added to")
     if policy.decisions is not None:
         for line, reason in report.refused[:_TOLD]:
             say(f"{policy.decisions.path}: line {line:,} is not applied: {reason}")
@@ -252,4 +249,4 @@ def _say_left_out(report: DedupReport, policy: Policy) -> None:
             say(f"{policy.decisions.path}: {counted(len(report.refused) - _TOLD, 'more line')} not applied")
     # Two of them may differ after the cut.
     if report.cut:
-        say(f"{counted(report.cut, 'URN')} longer than --max-length: left out, as they were not read to the end")
+        say(f"{counted(report.cut, 'URN')} longer than --max-length: ignored, as the end was not read")

@@ -88,7 +88,7 @@ class DedupReport:
     unknown: Sequence[str] = ()
     """Names of the dumps without a field that is known to contain identifiers, so that every URN in them counts."""
     apart: int = 0
-    """Records that share a key, and are the only ones of their cluster: those whose `decision` is `apart`."""
+    """Records in doubt: each shares a key with other records, but is the only one of its cluster (`decision` is `apart`)."""
     untitled: int = 0
     """Clusters of several records none of which has a title."""
     candidates: int = 0
@@ -130,9 +130,9 @@ class DedupReport:
         return [
             *(counted(self.inputs, "dump"), counted(self.records, "record")),
             *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate") + described),
-            *([f"{self.apart:,} held apart"] if self.apart else []),
+            *([f"{self.apart:,} in doubt"] if self.apart else []),
             *([counted(self.candidates, "candidate")] if self.candidates else []),
-            *([f"{counted(self.carried, 'field')} carried"] if self.carried else []),
+            *([f"{counted(self.carried, 'field')} copied"] if self.carried else []),
             *([f"{self.without:,} {without}{wrong}"] if self.without else []),
             *others_left_out(self.left_out),
         ]
@@ -145,24 +145,24 @@ class DedupReport:
         without = [
             f"{name}: none of its {counted(records, 'record')} "
             + (
-                f"has an identifier of its own{which}; {option('any_urn')} counts every URN"
+                f"has a record-level identifier{which}; {option('any_urn')} counts every URN"
                 if own
-                else f"holds a URN{which}"
+                else f"contains a URN{which}"
             )
             for name, records, own in self.silent
         ]
         unknown = [
-            f"{name}: has no field that is known to hold identifiers, so every URN in a record counts"
+            f"{name}: no field is known to contain identifiers, so every URN in a record counts"
             for name in self.unknown
         ]
         unread = [
-            f"{name}: its records contain <{element}>, whose fields are not known, so only their headers count; "
+            f"{name}: the fields of <{element}> are not known, so only the identifiers in the headers count; "
             f"{option('any_urn')} counts every URN"
             for name, element in self.unread
         ]
         untitled = (
-            f"{counted(self.untitled, 'cluster')} of several records without a title: only identifiers join them; "
-            f"{option('review')} shows them"
+            f"{counted(self.untitled, 'cluster')} of records without titles: only identifiers join them; "
+            f"{option('review', None)} shows them"
         )
         return [*_first(without), *_first(unknown), *_first(unread), *([untitled] if self.untitled else [])]
 
@@ -174,7 +174,8 @@ class DedupReport:
         ]
         if self.wrong > _REPORTED:
             lines.append(
-                f"the same holds for {counted(self.wrong - _REPORTED, 'more record')}; {option('report')} names up to 100"
+                f"{counted(self.wrong - _REPORTED, 'more record')} with nothing but a wrong check digit; "
+                f"{option('report', None)} lists up to 100"
             )
         return lines
 
@@ -192,7 +193,7 @@ class DedupReport:
 def _first(sentences: Sequence[str]) -> list[str]:
     """The first sentences, each about a dump, and one about the others."""
     rest = len(sentences) - _REPORTED
-    return [*sentences[:_REPORTED], *([f"the same holds for {counted(rest, 'more dump')}"] if rest > 0 else [])]
+    return [*sentences[:_REPORTED], *([f"{counted(rest, 'more dump')} of this kind"] if rest > 0 else [])]
 
 
 def run(
@@ -266,9 +267,9 @@ def run(
 def _check(policy: Policy, outputs: Outputs) -> None:
     """Raise FatalError for options that do not go together."""
     if outputs.review_all and not outputs.has_review:
-        raise FatalError(f"{option('review_all', None)} says what {option('review', None)} shows: name a file for it")
+        raise FatalError(f"{option('review_all', None)} needs {option('review', 'FILE')}")
     if policy.carry and outputs.dumps is None:
-        raise FatalError(f"{option('carry')} changes what {option('deduplicated')} writes: name a file for it")
+        raise FatalError(f"{option('carry', None)} needs {option('deduplicated', 'FILE')}")
 
 
 def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Outputs) -> Iterator[Input | SourceError]:
@@ -279,7 +280,7 @@ def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Ou
         written += dumps.foresee(foreseen, written)
     for path in policy.files:
         if real_place(path) in map(real_place, written):
-            raise FatalError(f"{path}: is read and written: name another place to write")
+            raise FatalError(f"{path}: is an input and an output; name another output")
     return inputs
 
 

@@ -86,12 +86,12 @@ class Policy:
         object.__setattr__(self, "decisions", decisions_of(self.decisions))
         object.__setattr__(self, "never_join", never_join_of(self.never_join))
         if self.record is not None and self.record not in tuple(FORMATS):
-            raise ArgumentError(f"no format of records is called {self.record!r}: choose from {', '.join(FORMATS)}")
+            raise ArgumentError(f"{option('record', None)} cannot be {self.record!r}: choose from {', '.join(FORMATS)}")
         object.__setattr__(self, "max_class", _most(self.max_class))
         object.__setattr__(self, "agree", _aspects(self.agree))
         object.__setattr__(self, "max_cluster", as_whole_number("max_cluster", self.max_cluster))
         if self.max_cluster < 2:
-            raise ArgumentError("max_cluster must be at least 2: a cluster of one record joins nothing")
+            raise ArgumentError("max_cluster must be at least 2")
 
     def metadata(self) -> dict[str, Any]:
         """The values of the options; of decisions and pairs the SHA-256 of their file."""
@@ -130,7 +130,7 @@ def _most(max_class: int | str) -> int | str:
         )
     most = as_whole_number("max_class", max_class)
     if most < 2:
-        raise ArgumentError("max_class must be at least 2: a class of one record joins nothing")
+        raise ArgumentError("max_class must be at least 2")
     return most
 
 
@@ -167,9 +167,7 @@ def _tags(carry: str | Iterable[str]) -> tuple[str, ...]:
     named = tuple(dict.fromkeys(tag for tag in as_strings("carry", carry) if tag))
     for tag in named:
         if len(tag) != 3 or not tag.isascii() or not tag.isalnum():
-            raise ArgumentError(
-                f"{option('carry', None)} cannot be {tag!r}: it takes tags of MARC, such as 035,852,856"
-            )
+            raise ArgumentError(f"{option('carry', None)} cannot be {tag!r}: name tags of MARC, such as 035,852,856")
         if tag.startswith("00"):
-            raise ArgumentError(f"{option('carry', None)} cannot be {tag}: a control field is the record's own")
+            raise ArgumentError(f"{option('carry', None)} cannot be {tag}: control fields (00X) are not copied")
     return named

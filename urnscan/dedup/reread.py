@@ -98,7 +98,7 @@ class Spool:
         try:
             yield
         except OSError as error:
-            raise FatalError(f"{self._folder}: cannot hold what comes out of a pipe: {error.strerror}") from error
+            raise FatalError(f"{self._folder}: cannot store the content of a pipe: {error.strerror}") from error
 
 
 @dataclass(slots=True)
@@ -169,11 +169,11 @@ class SecondReading:
                             break
             except SourceError as error:
                 if pending:
-                    raise FatalError(f"{error}: it could be read when it was read first") from error
+                    raise FatalError(f"{error}: the first reading could read it") from error
             if pending:
                 raise changed(pending[0])
 
 
 def changed(dump: Dump) -> FatalError:
     """The error for a dump whose second reading gives other octets."""
-    return FatalError(f"{dump.name}: has changed since it was read first: run it again when nobody writes it")
+    return FatalError(f"{dump.name}: has changed during the run; run again when nothing writes to it")

@@ -121,7 +121,7 @@ def check_sources(rules: Iterable[str], dumps: Sequence[Dump]) -> None:
     """Raise FatalError if a rule prefers a dump that is not there: its name may be mistyped."""
     for rule in rules:
         if rule.startswith(SOURCE) and not any(_is_named(dump, rule) for dump in dumps):
-            raise FatalError(f"{rule}: no dump has this name; the first is called {dumps[0].name}")
+            raise FatalError(f"{option('keep', rule)}: no dump has this name; the first dump is {dumps[0].name}")
 
 
 def _is_named(dump: Dump, rule: str) -> bool:

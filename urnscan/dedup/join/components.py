@@ -160,7 +160,7 @@ class Edges:
         are counted, and join nothing. Raises FatalError.
         """
         if self.count + len(urns) > MOST:
-            raise FatalError(f"more than {MOST:,} URNs and keys of records: give the dumps in several runs")
+            raise FatalError(f"more than {MOST:,} URNs and keys; split the dumps into several runs")
         edges = np.arange(self.count, self.count + len(urns), dtype=np.int32)
         self.count += len(urns)
         if are_live is not None and not are_live.all():

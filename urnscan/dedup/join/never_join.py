@@ -48,7 +48,7 @@ def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
     for where, _, cells in table.rows(_COLUMNS, _HINT):
         one, other = (_name(where, cells[column].strip()) for column in _COLUMNS)
         if _refined(one, _NAMESPACE) == _refined(other, _NAMESPACE):
-            raise FatalError(f"{where}: both are {one}: a record cannot be held apart from itself")
+            raise FatalError(f"{where}: both identifiers are {one}; a pair needs two different ones")
         pairs.append((one, other))
     return NeverJoin(table.path, table.sha256, tuple(dict.fromkeys(pairs)))
 
@@ -71,7 +71,7 @@ def _name(where: str, text: str) -> str:
     try:
         return canonical(urn or text, syntax="rfc8141")
     except InvalidURN:
-        raise FatalError(f"{where}: {text!r:.80} is no URN, and no key such as oclc:1234") from None
+        raise FatalError(f"{where}: {text!r:.80} is neither a URN nor a key such as oclc:1234") from None
 
 
 def _refined(name: str, level: Level) -> str:

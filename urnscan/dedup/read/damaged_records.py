@@ -24,7 +24,7 @@ class DamagedRecords:
         dump = self._dump
         for number, damaged in batch.damaged:
             dump.damaged += 1
-            reason = f"record {number:,} at octet {damaged.offset:,} is damaged: {damaged.reason}"
+            reason = f"record {number:,} at byte {damaged.offset:,} is damaged: {damaged.reason}"
             self._pending.append(RecordError(dump.name, reason))
             if number != dump.damaged or number > _MAX_AT_START:
                 self.report()

@@ -33,19 +33,19 @@ class DumpFormats:
     def error_of_unknown(self, source: Input, name: str, octets: bytes, format_: Format | None) -> SourceError:
         """The error or note about a document in no format of records that is read; `octets` are its first."""
         if format_ is not None:
-            return FormatError(name, f"is {format_.title}, which is not read; {format_.recipe}")
-        reason = "is in no format of records that is known (urnscan dedup --help lists them)"
+            return FormatError(name, f"{format_.title} is not read; {format_.recipe}")
+        reason = "unknown record format (urnscan dedup --help lists the formats)"
         if guess := likely(octets):
-            reason += f"; it resembles {guess.title}: {option('record', guess.name)} reads it as that"
+            reason += f"; it resembles {guess.title}: try {option('record', guess.name)}"
             return UnknownFormatError(name, reason)
         if not is_binary(octets):
-            reason += f"; {option('record', 'line')} takes each line for a record"
+            reason += f"; {option('record', 'line')} reads each line as a record"
         return self._no_dump(source, name.removeprefix(source.name), reason)
 
     def error_of_pdf(self, source: Input, member: str | None) -> SourceError:
         """The error or note about a PDF; `member` is one of its pages or streams."""
         around, _, _ = f"{INSIDE}{member}".rpartition(INSIDE)
-        return self._no_dump(source, around, "is a PDF, and no dump of records")
+        return self._no_dump(source, around, "is a PDF, not a dump of records")
 
     def _no_dump(self, source: Input, member: str, reason: str) -> SourceError:
         """An error if the user named this input, and a note if it was met in a folder or an archive."""
@@ -55,7 +55,7 @@ class DumpFormats:
 
 def error_of_table(source: Input, values: Values) -> FormatError:
     """The error about a table. Raises it if the table is the whole input."""
-    reason = "is a table, and no dump of records: export it as CSV or JSON Lines"
+    reason = "is a table, not a dump of records: export it as CSV or JSON Lines"
     member, inside, _ = values.place(0).rpartition(INSIDE)
     if not inside:
         raise FormatError(source.name, reason)

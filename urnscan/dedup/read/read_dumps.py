@@ -245,7 +245,7 @@ class _DumpReader:
     def _check(self, place: int, dump: Dump) -> None:
         """Report a dump without a record in the format that the user named. Raises FatalError."""
         if not dump.records + dump.damaged and dump.octets:
-            reason = f"holds no record of {dump.format.title}: without {option('record', None)} its format is found out"
+            reason = f"no record in {dump.format.title} format; leave out {option('record', None)} to have the format recognised"
             self._failures.add(place, dump.source.name, FormatError(dump.name, reason))
 
     def _fail(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:

@@ -68,7 +68,7 @@ class RecordCollection:
         if not len(rows):
             return
         if self.count + len(rows) > MOST:
-            raise FatalError(f"more than {MOST:,} records: give the dumps in several runs")
+            raise FatalError(f"more than {MOST:,} records; split the dumps into several runs")
         record = np.arange(self.count, self.count + len(rows), dtype=np.int32)
         dump.records += len(rows)
         self.count += len(rows)

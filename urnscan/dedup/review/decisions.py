@@ -48,8 +48,8 @@ class Record(NamedTuple):
         source, member = self.place
         name = full_name(source, member or None)
         if self.key not in known:
-            return f"{name}: record {self.number:,} is not there any more"
-        return None if known[self.key][1] == self.digest else f"{name}: record {self.number:,} has changed since"
+            return f"{name}: record {self.number:,} no longer exists"
+        return None if known[self.key][1] == self.digest else f"{name}: record {self.number:,} has changed"
 
 
 class Decision(NamedTuple):
@@ -96,7 +96,7 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
         earlier = of_dump[place].setdefault(decision.record, decision)
         if earlier._replace(line=decision.line) != decision:
             raise FatalError(
-                f"{table.path}: lines {earlier.line} and {decision.line} decide differently about one record"
+                f"{table.path}: lines {earlier.line} and {decision.line} make different decisions about one record"
             )
     return Decisions(table.path, table.sha256, dict(of_dump))
 
@@ -123,7 +123,7 @@ def _pairs(table: UserTable) -> Iterator[PairDecision]:
             continue
         if word != TOGETHER:
             raise FatalError(
-                f"{where}: decision cannot be {word!r}: two records that share no key are {TOGETHER}, or it is empty"
+                f"{where}: decision cannot be {word!r}: for a pair of candidates it is {TOGETHER} or empty"
             )
         one, other = (
             Record((cells[source], cells[member]), _number(cells[record], where), cells[digest])
@@ -135,7 +135,7 @@ def _pairs(table: UserTable) -> Iterator[PairDecision]:
 def _number(text: str, where: str) -> int:
     """The number of a record. Raises FatalError if it is none."""
     if not (text.isascii() and text.isdigit()):
-        raise FatalError(f"{where}: record is {text!r}, and no number")
+        raise FatalError(f"{where}: record must be a number, not {text!r:.80}")
     return int(text)
 
 
@@ -154,7 +154,9 @@ def _rows(table: UserTable) -> Iterator[tuple[Place, Decision]]:
             )
         number = _number(cells["record"], where)
         if word == TOGETHER and not cells["component"]:
-            raise FatalError(f"{where}: {TOGETHER} needs the column component: the same word there joins the records")
+            raise FatalError(
+                f"{where}: {TOGETHER} needs a value in the column component: records with the same value are joined"
+            )
         decision = Decision(line, word, cells["component"], number, cells["digest"])
         yield (cells["source"], cells["member"]), decision
 
@@ -212,7 +214,7 @@ class AppliedDecisions:
         """Accept a decision if the record has not changed since. A record that has changed is in doubt: it stays."""
         if fault := record.fault(known):
             self.refused.append(
-                (decision.line, f"{fault}: it stays, and joins nothing" if record.key in known else fault)
+                (decision.line, f"{fault}; it stays, and joins no other record" if record.key in known else fault)
             )
         if record.key not in known:
             return
@@ -283,7 +285,7 @@ class AppliedDecisions:
         """The works of each pair, if both records are there and have not changed; others are refused."""
         for pair in pairs:
             if faults := [fault for end in pair.ends if (fault := end.fault(known))]:
-                self.refused.append((pair.line, f"{faults[0]}: the pair is not joined"))
+                self.refused.append((pair.line, f"{faults[0]}; the pair is not joined"))
                 continue
             one, other = (int(self._work[known[end.key][0]]) for end in pair.ends)
             yield one, other
@@ -297,10 +299,12 @@ class AppliedDecisions:
                 continue
             for work in works:
                 self._code[work] = 0
-                self.refused.append((int(self._line[work]), f"no other record of its component is {TOGETHER} with it"))
+                self.refused.append(
+                    (int(self._line[work]), f"no other record of its component has the decision {TOGETHER}")
+                )
 
     def check(self, rank: Numbers) -> None:
         """Refuse to remove a record in whose place nothing is kept."""
         for work in np.flatnonzero((self._code == _CODES[REMOVE]) & (rank[self._first] == 1)).tolist():
-            self.refused.append((int(self._line[work]), "nothing would be kept in the place of this record: it stays"))
+            self.refused.append((int(self._line[work]), "no other record would be kept instead of this one; it stays"))
         self.refused.sort()

@@ -16,7 +16,8 @@ from urnscan.tables.schemas import REVIEW
 KEEP, REMOVE, APART, TOGETHER = "keep", "remove", "apart", "together"
 """Decisions of people about a record: it is kept for its cluster; it is removed; it joins no other; it is the same as others."""
 
-_PROPOSED = {"alone": APART, "kept": KEEP, "removed": REMOVE, "apart": APART}
+# As many rows propose APART as the summary counts in doubt. A record that is alone without a reason simply stays.
+_PROPOSED = {"alone": KEEP, "kept": KEEP, "removed": REMOVE, "apart": APART}
 
 
 def shown_digests(digests: npt.NDArray[np.int64]) -> pa.StringArray:

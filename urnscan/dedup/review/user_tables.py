@@ -45,17 +45,17 @@ class UserTable:
         try:
             text = self.octets.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise FatalError(f"{self.path}: is no CSV in UTF-8 (octet {error.start:,}): save it as that") from None
+            raise FatalError(f"{self.path}: is not in UTF-8 (byte {error.start:,}); save it as CSV in UTF-8") from None
         head = text.partition("\n")[0]
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=head.count))
         try:
             if missing := [column for column in columns if column not in (rows.fieldnames or ())]:
-                raise FatalError(f"{self.path}: has no column {missing[0]}: {hint}")
+                raise FatalError(f"{self.path}: has no column {missing[0]}; {hint}")
             for row in rows:
                 cells = {column: _as_written(row.get(column) or "") for column in (*columns, *optional)}
                 yield f"{self.path}: line {rows.line_num:,}", rows.line_num, cells
         except csv.Error as error:
-            raise FatalError(f"{self.path}: line {rows.line_num:,}: is no CSV: {error}") from None
+            raise FatalError(f"{self.path}: line {rows.line_num:,}: is not CSV: {error}") from None
 
 
 def read_table(path: str | os.PathLike[str], what: str) -> UserTable:
@@ -67,7 +67,7 @@ def read_table(path: str | os.PathLike[str], what: str) -> UserTable:
     except (OSError, ValueError) as error:  # ValueError: NUL in the path
         raise FatalError(f"{name}: {what} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(octets) > _LARGEST:
-        raise FatalError(f"{name}: has more than {_LARGEST:,} octets: too large for a table that people write")
+        raise FatalError(f"{name}: is larger than {_LARGEST >> 30} GiB, the maximum for {what}")
     return UserTable(name, octets)
 
 

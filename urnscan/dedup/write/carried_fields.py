@@ -29,7 +29,7 @@ class Carry:
         self._clustering, self._dumps = clustering, again.dumps
         self._fields: dict[int, list[Field]] = defaultdict(list)
         if not any(dump.format.name in FORMATS for dump in again.dumps):
-            raise FatalError(f"{option('carry')} is for MARC in ISO 2709 and MARCXML: no dump is in one of these")
+            raise FatalError(f"{option('carry', None)} needs a dump in MARC (ISO 2709) or MARCXML, and there is none")
         places = clustering.places(kept=False)
         record = 0
         for dump, buffer in again.read():
@@ -46,7 +46,7 @@ class Carry:
         try:
             fields = fields_of(format_, octets, tags)
         except NotChangedError as error:
-            self.refused.append((self._clustering.records.name(record), f"its fields are not carried: {error}"))
+            self.refused.append((self._clustering.records.name(record), f"its fields are not copied: {error}"))
         else:
             self._fields[int(self._clustering.cluster[record])] += fields
 
@@ -67,7 +67,7 @@ class Carry:
         try:
             changed, count = with_fields(format_, octets, fields)
         except NotChangedError as error:
-            reason = f"it does not get the fields of the records that are removed for it: {error}"
+            reason = f"the fields of removed records are not added to it: {error}"
             self.refused.append((self._clustering.records.name(record), reason))
             return octets
         self.fields += count

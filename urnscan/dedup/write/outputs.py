@@ -69,7 +69,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._folder = None if is_remote(path) else Path(local_path(path))
         if self._folder is not None and not self._folder.is_dir():
             if path.endswith("/"):
-                raise FatalError(f"{path}: this folder does not exist; make it first: mkdir {path}")
+                raise FatalError(f"{path}: this folder does not exist; make it: mkdir {path}")
             self._folder = None
         self._joined: JoinedDumps | None = None
         self._outputs: list[OctetOutput] = []
@@ -103,10 +103,12 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             if self._folder is not None:
                 if place in written:
                     raise FatalError(
-                        f"{path}: would be written for {written[place]} and for {source.name}: give them in two runs"
+                        f"{path}: would be the output for {written[place]} and for {source.name}; read them in two runs"
                     )
                 if place in other_places:
-                    raise FatalError(f"{path}: would be written for {source.name}, and is another output")
+                    raise FatalError(
+                        f"{path}: would be the output for {source.name}, and is another output, too; name another folder"
+                    )
                 check_output(path, force=self._force)
             written[place] = source.name
             paths[path] = None
@@ -116,11 +118,9 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             for parent in Path(path).relative_to(self._folder or "").parents[:-1]:
                 place = str((self._folder or Path()) / parent)
                 if real_place(place) in written or (os.path.lexists(place) and not Path(place).is_dir()):
-                    raise FatalError(
-                        f"{place}: would be the folder of {path}, and is a file: name another place to write"
-                    )
+                    raise FatalError(f"{place}: must be a folder for {path}, and is a file; name another folder")
         for place in read.keys() & written.keys():
-            raise FatalError(f"{read[place]}: is an input and an output: name another place to write")
+            raise FatalError(f"{read[place]}: is an input and an output; name another output")
         return list(paths)
 
     def admit(self, source: Input, format_: Format, codec: str | None) -> None:
@@ -130,26 +130,26 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         """
         if codec is not None:
             raise FatalError(
-                f"{source.name}: is in {codec}, and dumps are written as they came: convert it to UTF-8 first"
+                f"{source.name}: is in {codec}, and the output keeps the encoding of the input; convert it to UTF-8 first"
             )
         path = self._place(source)
         suffix, _ = form_of(path)
         if suffix in suffixes() and suffix not in (*format_.suffixes, form_of(source.name)[0]):
-            hint = f": let its name end in {format_.suffixes[0]}" if format_.suffixes else ""
-            raise FatalError(f"{path}: {source.name} is {format_.title}, and dumps are written as they came{hint}")
+            hint = f"; use {format_.suffixes[0]}" if format_.suffixes else ""
+            raise FatalError(f"{path}: the output keeps the format of {source.name}, {format_.title}{hint}")
         if path not in self._admitted:
             self._admitted[path] = source.name, format_
             return
         first, earlier = self._admitted[path]
         hint = (
-            "unpack it"
+            "unpack it first"
             if first == source.name
-            else "name a folder that exists (mkdir makes one), and each input gets a file in it"
+            else "name an existing folder (mkdir makes one) to get a file for each input"
         )
         if earlier is not format_:
-            raise FatalError(f"{path}: would hold {earlier.title} and {format_.title} ({source.name}); {hint}")
+            raise FatalError(f"{path}: cannot contain {earlier.title} and {format_.title} ({source.name}); {hint}")
         if format_.framed:
-            raise FatalError(f"{path}: two dumps of {format_.title} do not make one ({source.name}); {hint}")
+            raise FatalError(f"{path}: cannot contain two dumps of {format_.title} ({source.name}); {hint}")
 
     @contextlib.contextmanager
     def open(self, source: Input) -> Iterator[JoinedDumps]:
