@@ -185,7 +185,7 @@ class FormatError(SourceError):
     """An input of a deduplication is no dump in a format of records that is known. A folder may hold many such files."""
 
     most_told = 20
-    others = "more inputs are no dumps of records; --include reads only the files that match"
+    others = "more files are not dumps of records; --include reads only the files that match"
 
 
 class UnknownFormatError(FormatError):
@@ -225,8 +225,8 @@ class NoDumpNote(SourceNote):
     """A file met in a folder or an archive is in no format of records that is known, nor like one: a README, a script."""
 
     together = (
-        "inputs are no dumps of records",
-        "--record names their format, --include reads only the files that match",
+        "files are not dumps of records",
+        "name their format with --record, or read fewer files with --include",
     )
 
 

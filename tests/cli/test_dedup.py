@@ -624,11 +624,11 @@ class TestInputs:
             urnscan.write(f"in/{name}", octets)
         unknown = "unknown record format (urnscan dedup --help lists the formats)"
         result = dedup(urnscan, "in", "nope.mrc", *ALL, status=1)
-        remedy = "--record names their format, --include reads only the files that match"
+        remedy = "name their format with --record, or read fewer files with --include"
         assert said(result) == [
             "in/d.parquet: is a table, not a dump of records: export it as CSV or JSON Lines",
             "nope.mrc: no such file or folder",
-            f"2 inputs are no dumps of records: in/b.txt, in/c.bin; {remedy}",
+            f"2 files are not dumps of records: in/b.txt, in/c.bin; {remedy}",
         ]
         assert numbers_of(result) == (1, 2, 1, 1, 2)
         assert (urnscan.folder / "kept").read_bytes() == json_lines("urn:foo:a")
@@ -725,8 +725,8 @@ class TestInputs:
         assert lines[-3].startswith("in/z.rar: a RAR archive is not read: "), "all other failures are named"
         assert lines[-2:] == [
             (
-                "23 inputs are no dumps of records: in/00.js, in/01.js, in/02.js, …; --record names their format, --include "
-                "reads only the files that match"
+                "23 files are not dumps of records: in/00.js, in/01.js, in/02.js, …; name their format with --record, or read "
+                "fewer files with --include"
             ),
             "7 more damaged records; --report counts them for each dump",
         ]

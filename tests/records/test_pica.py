@@ -15,7 +15,7 @@ from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain
 from urnscan.records.record import Record, description_of
 
 NO_FIELD = "it does not begin with a field of PICA+"
-CUT_OFF = "it is cut off"
+CUT_OFF = "it is truncated"
 NO_BEGINNING = "it begins in the middle: what came before could not be read"
 
 TIDE = [

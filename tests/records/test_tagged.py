@@ -308,4 +308,4 @@ def test_what_cannot_be_read_to_its_end_is_cut_off(name, last):
 
     first, second = read_from(FORMATS[name].reader(own=True), Buffer(read_into))
     assert first.octets == lines[0]
-    assert second == Damaged(len(lines[0]), "it is cut off")
+    assert second == Damaged(len(lines[0]), "it is truncated")

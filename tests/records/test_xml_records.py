@@ -667,7 +667,9 @@ def test_another_document_ends_a_record(next_document):
     truncated = f'<m:collection xmlns:m="{MARC}">{marc(1, tag="m:record")}<m:record><m:leader>'
     found = read(truncated + next_document + f'<collection xmlns="{MARC}">{marc(2)}</collection>')
     assert [getattr(item, "identifier", None) for item in found] == ["1", None, "2"]
-    assert found[1] == Damaged(truncated.index("<m:record><m:leader>"), "it is cut off: another document begins in it")
+    assert found[1] == Damaged(
+        truncated.index("<m:record><m:leader>"), "it is truncated: another document begins in it"
+    )
 
 
 def test_a_dump_that_ends_in_a_record():
@@ -676,7 +678,7 @@ def test_a_dump_that_ends_in_a_record():
     start = document.rindex("<record><header>")
     for end in range(start + 8, document.index("<resumptionToken") - 1):
         found = read(document[:end])
-        assert found[1:] == [Damaged(start, "it is cut off: the dump ends in it")]
+        assert found[1:] == [Damaged(start, "it is truncated: the dump ends in it")]
 
 
 def test_reading_goes_on_behind_a_loss_in_the_middle_of_a_record():

@@ -42,9 +42,10 @@ def _about(formats: Iterable[str]) -> About:
             "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
             "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
         ),
-        description="Find records of bibliographic dumps that share a URN or another identifier, and write the dumps without the duplicates; "
-        "the records that stay keep every octet. A dump may be plain, compressed, in an archive, or behind a URL. Its "
-        f"format is known by its content: {', '.join(formats)}.",
+        description="Find records of bibliographic dumps that describe the same work, and write the dumps without the duplicates; the "
+        "kept records stay byte for byte the same. Records are joined if they share an identifier and their descriptions do "
+        "not conflict. A dump may be plain, compressed, in an archive, or at a URL. Its "
+        f"format is recognised by its content: {', '.join(formats)}.",
         examples={
             "write a catalogue without its duplicates": "urnscan dedup dump.mrc.gz --deduplicated unique.mrc.gz",
             "show which records are the same, as a table and as an HTML page": (
@@ -58,35 +59,34 @@ def _about(formats: Iterable[str]) -> About:
 _OUTPUT = {
     "-o --output": option(
         "FILE",
-        "write a row for each record, with its cluster (the records that are the same), in the format that the name ends in: .parquet, .csv, .tsv or "
-        ".jsonl (the last three also with .gz, .bz2, .zst or .lz4)",
+        "write a row for each record, with its cluster (the records of one work); the name sets the format: .parquet, .csv, "
+        ".tsv or .jsonl (the last three also with .gz, .bz2, .zst or .lz4)",
         dest="clusters",
     ),
     "--deduplicated": option(
         "FILE",
-        "write the records that are kept, and all that stands around them, octet for octet; in a folder, write a file "
-        "for each DUMP; compress if the name ends in .gz, .bz2, .zst or .lz4",
+        "write the dump without its duplicates: the kept records and everything around them, byte for byte; in a folder, "
+        "write a file for each DUMP; compress if the name ends in .gz, .bz2, .zst or .lz4",
     ),
     "--removed": option(
         "FILE",
-        "write the records that are removed, and all that stands around them, in the same way: so they can be looked "
-        "through, and read again",
+        "write the removed records and everything around them, as a dump of the same format",
     ),
     "--mapping": option(
         "FILE",
-        "write which record is kept in place of each that is removed, and the keys that joined them, in a format as -o: "
-        "for redirects in a catalogue or a resolver",
+        "write which kept record replaces each removed one, and the keys that joined them, in a format of -o: for redirects "
+        "in a catalogue or a resolver",
     ),
     "--review": option(
         "FILE",
-        "write the records that are in doubt, side by side, with what is proposed for each and why, in a format as -o; a "
-        "name that ends in .html: as a page, which saves what is decided there for --decisions",
+        "write the groups of records in doubt, with a proposal and a reason for each record, in a format of -o (doubts.csv), "
+        "or as a page (doubts.html); edit the column decision, and give the table to --decisions",
     ),
-    "--review-all": flag("with --review: show every removal, and not only what is in doubt"),
+    "--review-all": flag("with --review: also show every group from which a record is removed"),
     "--candidates": option(
         "FILE",
-        "write pairs of records that share no key, but a name of an author, the year and nearly the title, in a format "
-        "as -o; nothing is joined by them, but --decisions joins those whose column decision says together",
+        "write pairs of records that share no key, but an author, the year and nearly the title, in a format of -o; write "
+        "together in the column decision, and --decisions joins the pair",
     ),
     "--report": option("FILE", "write an HTML page about the clusters, with examples"),
     "--force": flag("replace outputs that exist"),
@@ -94,65 +94,68 @@ _OUTPUT = {
 _CHOICES = {
     "--keep": option(
         "RULE[,RULE...]",
-        f"which record of a cluster is kept: {', '.join(_KEEP)}, or source:NAME, which prefers a dump (its name, or a "
-        "pattern such as source:dnb*); a tie goes to the next rule, in the end to the first record (default: fullest)",
+        f"which record of a cluster is kept: {', '.join(_KEEP)}, or source:NAME, which prefers a dump by its name or a "
+        "pattern, as in source:dnb*,newest; a tie goes to the next rule, and finally to the first record (default: fullest)",
         type=Listed(_KEEP),
     ),
     "--keys": option(
         "KEYS",
-        f"what joins records: {', '.join(_KEYS)}; urn alone: nothing but URNs (default: all)",
+        f"which identifiers join records: {', '.join(_KEYS)}; for URNs only: --keys urn (default: all)",
         type=Listed((*_KEYS, "all")),
     ),
     "--agree": option(
         "ASPECTS",
-        "what must not differ in records that are joined, where both say something: "
+        "which parts of two descriptions must not conflict, if both records have them: "
         f"{', '.join(_AGREE)}; none: records that share keys are joined whatever they describe "
         f"(default: {','.join(_AGREE)})",
         type=Listed((*_AGREE, "none")),
     ),
     "--decisions": option(
         "FILE.csv",
-        "apply what people decided: a table of --review, -o or --candidates with the column decision edited (keep, remove, apart, "
-        "together, or nothing); a row about a record that has changed since is told, and not applied",
+        "apply decisions of people: a table of --review, -o or --candidates with the column decision edited (keep, remove, "
+        "apart, together, or empty); a row about a record that has changed is reported and not applied",
     ),
 }
 _SELDOM = {
     "--any-urn": flag(
-        "count every URN in a record; without it, only the identifiers in the record's own fields count (MARC 020, 022, "
-        "024, 856; MODS and DC identifier; ...), where ISBN, ISSN, DOI and UUID count as URNs, too"
+        "count every URN in a record, also those of its host or of a vocabulary; without it, only fields that identify the "
+        "record itself count (MARC 020, 022, 024, 856; MODS and DC identifier; ...), and an ISBN, ISSN, DOI or UUID there "
+        "counts as a URN"
     ),
     # Accepted and without effect: it was the way to what is the default now.
     "--fields": {"action": "store_true", "help": argparse.SUPPRESS},
     "--weak": option(
         NIDS,
-        "URNs that are listed but join no records: namespaces (isbn is that of urn:isbn:...), or beginnings of names "
-        "in them "
-        "(default: issn,schemas-*,ietf:params:xml,oasis)",
+        "ignored URNs, which are listed but join no records: namespaces (issn is that of urn:issn:...), or prefixes of names "
+        "in them (default: issn,schemas-*,ietf:params:xml,oasis)",
         type=Listed(),
     ),
     "--max-class": option(
         "N",
-        "a URN or another key in more records than this joins none of them, and is reported; "
-        "`N%%`: in more of all records (default: 100)",
+        "a URN or another key in more records than this, such as a placeholder, joins none of them, and is reported; N%% is "
+        "relative to all records (default: 100)",
         type=_most,
     ),
     "--max-cluster": option(
         "N",
-        "if shared keys connect more records than this, none of them is joined, and a line says so (default: 50)",
+        "if URNs connect more records than this, none of them is joined, and this is reported; other keys are ignored before "
+        "that (default: 50)",
         type=whole_number(2),
     ),
     "--carry": option(
         "TAG[,TAG...]",
-        "with --deduplicated: put fields of MARC that only a removed record has (035,852,856) into the one that is kept",
+        "with --deduplicated: copy MARC fields that only a removed record has (035,852,856) into the kept record",
         type=Listed(),
     ),
     "--never-join": option(
         "FILE.csv",
-        "never join records that hold identifiers of one row: a table with the columns identifier and other, each a URN, "
-        "an ISBN, a DOI or a key of --keys (oclc:1234)",
+        "never join a record with one identifier of a row and a record with the other: a table with the columns identifier "
+        "and other, each a URN, an ISBN, a DOI or a key of --keys (oclc:1234)",
     ),
 }
-_RECORD = "the format of the dumps, one of those above; line: each line is a record (default: known by content)"
+_RECORD = (
+    "the format of the dumps, one of those above; line: each line is a record (default: known by content)"
+)
 
 
 def dedup_parser() -> Parser:

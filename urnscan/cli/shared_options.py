@@ -102,7 +102,7 @@ class Meaning:
 
 SCAN_MEANING = Meaning()
 DEDUP_MEANING = Meaning(
-    "rfc8141", "; for records it is rfc8141, as a component such as #page=2 names no other thing", "namespace", "cut"
+    "rfc8141", "; for records it is rfc8141, as urn:a:b#page=2 names the same work as urn:a:b", "namespace", "cut"
 )
 
 CHECK_MEANING = Meaning(resolver_tail="cut")
@@ -182,7 +182,7 @@ ONLY_SCAN = ("--column", "--where", "--filter", "--filter-timeout", "--memory", 
 ONLY_DEDUP: OptionTable = {
     "-j": option(
         "N",
-        "number of processes that read large dumps but MARC; 1: none (default: the cores)",
+        "number of processes that read large dumps, except MARC; 1: only this process (default: the cores)",
         dest="jobs",
         type=whole_number(1),
     )

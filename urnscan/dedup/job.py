@@ -43,14 +43,14 @@ _REPORTED = 5
 
 @dataclass
 class DedupReport:
-    """Counts and failures of a run."""
+    """Result of a deduplication in numbers: counts of records and clusters, what was ignored, and failures."""
 
     inputs: int = 0
     """Dumps with records."""
     empty: int = 0
-    """Inputs without an octet."""
+    """Inputs without a byte."""
     octets: int = 0
-    """Octets of text that were read."""
+    """Bytes of text that were read."""
     records: int = 0
     """Records that could be read."""
     damaged: int = 0
@@ -58,59 +58,59 @@ class DedupReport:
     without: int = 0
     """Records without a URN and without another key."""
     wrong: int = 0
-    """Records without a URN or key that contain an ISBN or ISSN with a wrong check digit, with `fields`."""
+    """Records without a URN or key, but with an ISBN or ISSN whose check digit is wrong."""
     wrong_identifiers: Sequence[tuple[str, str]] = ()
-    """The first hundred of them: name of the record, and its identifier."""
+    """Of the records counted in `wrong`, up to 100: the name of the record, and its identifier."""
     clusters: int = 0
-    """Groups of records that name the same thing; a record that shares no URN is a cluster by itself."""
+    """Clusters: groups of records of one work. A record that is joined to no other is a cluster by itself."""
     duplicates: int = 0
-    """Records that are not kept."""
+    """Records that are removed."""
     described: int = 0
-    """Duplicates that only a description joins to the record that is kept: no identifier does."""
+    """Duplicates that share no identifier with the kept record: only their descriptions (title, author, year, page) join them."""
     cut: int = 0
-    """URNs that were left out because they are longer than `max_length`."""
+    """URNs that are ignored because they are longer than `max_length`."""
     trimmable: int = 0
     """Occurrences that `trim` would have changed."""
     components_in_names: int = 0
-    """Occurrences whose names hold components of RFC 8141 (`?+`, `?=`, `#`); always 0 but in rfc2141."""
+    """Occurrences whose names contain components of RFC 8141 (`?+`, `?=`, `#`); 0 except in rfc2141."""
     longer_in_rfc8141: int = 0
-    """Occurrences whose names go on in RFC 8141, behind `~` or `&`; always 0 but in rfc2141."""
+    """Occurrences whose names continue in RFC 8141, after `~` or `&`; 0 except in rfc2141."""
     cut_short: int = 0
-    """Other occurrences behind which something stands that looks like a part of them."""
+    """Other occurrences that are followed by a character that looks like a part of the name, such as `ü`."""
     left_out: int | None = None
-    """Occurrences of names that do not count, by `nid` and `not_nid`; None where all names do."""
+    """Occurrences of names that do not count because of `nid` and `not_nid`; None if all names count."""
     silent: Sequence[tuple[str, int, bool]] = ()
-    """Dumps in which no record has an identifier, and none is joined by its description: name, number of records, and whether
-    only their own identifiers count.
+    """Dumps in which no record has an identifier or is joined by its description: the name of the dump, the number of its
+    records, and whether only record-level identifiers count.
     """
     unread: Sequence[tuple[str, str]] = ()
-    """Dumps whose records contain others that are not read by their fields, with the names of these."""
+    """Dumps with records in an unknown format inside (OAI-PMH, SRU): the name of the dump, and the element, such as `ead`."""
     unknown: Sequence[str] = ()
-    """Names of the dumps without a field that is known to contain identifiers, so that every URN in them counts."""
+    """Names of dumps without a known field for identifiers, so that every URN in them counts."""
     apart: int = 0
     """Records in doubt: each shares a key with other records, but is the only one of its cluster (`decision` is `apart`)."""
     untitled: int = 0
-    """Clusters of several records none of which has a title."""
+    """Clusters of several records without any title."""
     candidates: int = 0
-    """Pairs of records that share no key and may be the same, with `candidates`."""
+    """Pairs of records that share no key and may be the same, if `candidates` was named."""
     refused: Sequence[tuple[int, str]] = ()
-    """Rows of `decisions` that were not applied: the line, and why not."""
+    """Rows of `decisions` that were not applied: the line, and the reason."""
     too_large: Sequence[tuple[str, int]] = ()
-    """Records that shared URNs connect with too many others, so that none of them is joined: name of the first record, and
-    their number; largest first.
+    """Groups of more than `max_cluster` records that URNs connect, so that none of them is joined: the name of the first
+    record, and the number of records; the largest first.
     """
     carried: int = 0
-    """Fields of removed records that were put into the ones that are kept."""
+    """Fields of removed records that were copied into kept records (`carry`)."""
     not_carried: Sequence[tuple[str, str]] = ()
-    """Records whose fields were not carried, or that got none: name, and why not."""
+    """Records whose fields were not copied, or that stayed unchanged: the name of the record, and the reason."""
     common: Sequence[tuple[str, int]] = ()
-    """Classes that join nothing because they stand in too many records, with the number of records; largest first."""
+    """URNs and keys in more than `max_class` records, which join nothing: the key, and the number of records; the largest first."""
     failures: list[SourceError] = field(default_factory=list)
     """Records and inputs that could not be read, in the order of the dumps."""
     notes: list[SourceNote] = field(default_factory=list)
-    """Inputs and members that were read as they are, though they have a form of their own: nothing is lost."""
+    """Files that are not dumps, and other notes that are not failures."""
     seconds: float = 0.0
-    """Duration of the run."""
+    """Duration of the run, in seconds."""
 
     def _repr_html_(self) -> str:
         """Show the counts, then the failures and the notes, in a notebook."""

@@ -39,7 +39,7 @@ PLACEHOLDERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Choice of the keys that join records, and of the records that are kept; named as in the command's options.
+    """Options that say which records are joined, and which record of a cluster is kept; named as those of the command.
 
     Raises ArgumentError for an invalid value.
 
@@ -48,32 +48,32 @@ class Policy:
     """
 
     any_urn: bool = False
-    """Every URN that is in a record counts, and not only the identifiers in its own fields (ISBN, DOI, URN)."""
+    """Count every URN in a record, also those of hosts and vocabularies; False: only fields that identify the record itself."""
     keys: tuple[str, ...] = KEYS
-    """Kinds of keys that join records, of `records.keys.kinds`; "all" alone: all of them."""
+    """Kinds of identifiers that join records, such as `("urn", "oclc")`; "all" alone: all of them."""
     weak: tuple[str, ...] = WEAK
-    """Namespaces, or prefixes of names in them, whose URNs join nothing, such as `issn`."""
+    """Ignored URNs: namespaces, or prefixes of names in them, whose URNs join nothing. An ISSN names the serial, not the article."""
     max_class: int | str = 100
-    """A URN or another key that is in more records than this joins none of them; "1%": in more of all records."""
+    """A URN or another key in more records than this joins none of them; "1%" is relative to all records."""
     agree: tuple[str, ...] = ASPECTS
-    """Aspects in which joined records must not contradict each other, of ASPECTS; "none" or empty: no aspect."""
+    """Parts of two descriptions that must not conflict, such as `("title", "year")`; "none" or empty: nothing is compared."""
     max_cluster: int = 50
-    """If shared keys connect more records than this, none of them is joined."""
+    """If URNs connect more records than this, none of them is joined; other keys are ignored before that."""
     keep: tuple[str, ...] = ("fullest",)
-    """Rules that say which record of a cluster is kept, of KEEP and `source:NAME`; a tie goes to the next rule."""
+    """Rules that choose the kept record of a cluster, such as `("source:dnb*", "newest")`; a tie goes to the next rule."""
     record: str | None = None
-    """The format of the dumps, such as `marc`; None: recognised in each dump."""
+    """The format of the dumps, such as `marc`; None: recognised by the content of each dump."""
 
     carry: tuple[str, ...] = ()
-    """Tags of MARC: fields with these tags that only a removed record has are put into the one that is kept in its place."""
+    """Tags of MARC fields, such as `("852",)`, that are copied from a removed record into the kept one, if only the removed has them."""
     decisions: Decisions | None = None
-    """Decisions of people about records: the path of a table that `review` wrote and people edited, or what
-    `dedup.review.decisions.read_decisions` gave.
+    """Decisions of people about records: the path of a table of `review` that people edited, or the result of
+    `dedup.review.decisions.read_decisions`.
     """
 
     never_join: NeverJoin | None = None
     """Pairs of identifiers whose records are never joined: the path of a table with the columns `identifier` and `other`, or
-    what `dedup.join.never_join.read_never_join` gave.
+    the result of `dedup.join.never_join.read_never_join`.
     """
 
     def __post_init__(self) -> None:

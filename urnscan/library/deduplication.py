@@ -39,12 +39,12 @@ _URNS_SHOWN = 3  # URNs shown of each cluster
 
 @dataclass(frozen=True, eq=False)
 class Dedup:
-    """Result of a deduplication. A notebook shows a table of the largest clusters."""
+    """Result of `deduplicate`: a table of records with their clusters, and counts. A notebook shows the largest clusters."""
 
     clusters: pa.Table = field(repr=False)
-    """One row per record, in the order of the dumps."""
+    """A row for each record, in the order of the dumps, with the columns of `urnscan dedup -o` (`cluster`, `kept`, …)."""
     report: DedupReport
-    """Counts and failures."""
+    """Counts, and the inputs and records that could not be read."""
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert `clusters` to the pandas frame that `pandas.read_parquet` would make of its file."""
@@ -130,22 +130,33 @@ def deduplicate(
     jobs: int | None = None,
     strict: bool = False,
 ) -> Dedup:
-    """Find the records of bibliographic dumps that describe the same book, article or other work, by URNs and other keys.
+    """Find the records of bibliographic dumps that describe the same book, article or other work.
 
-    `deduplicated` is a file or a folder for the dumps without duplicates, `removed` one for the duplicates.
-    The next three are files, in the format that the suffix of the name chooses. `mapping` is the table from removed
-    records to kept ones. `review` has the records with doubtful decisions; if its name ends in .html, it is a page. With
-    `review_all`, it has every removal, too.
-    `candidates` has pairs of records that share no key and may be the same. With `force`, existing outputs are replaced.
-    `decisions` is the path of a table of `review` that people have edited, `never_join` that of a table with pairs of
-    identifiers whose records are never joined.
-    `any_urn` and `keys` to `record` are the fields of `Policy`; the others are options of `scan`, with three other defaults. `fields` is accepted and does nothing.
-    `equivalence` is "namespace". `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as `urn:a:b`.
+    Records are joined if they share a URN or another identifier, and their descriptions do not conflict.
+
+    Outputs, each a path; the suffix of a table sets its format (.parquet, .csv, .tsv, .jsonl):
+
+    * `deduplicated`: the dumps without duplicates, a file or a folder. `removed`: the duplicates, in the same way.
+    * `mapping`: a table that says which kept record replaces each removed one.
+    * `review`: the groups with records in doubt, as a table or, with .html, as a page. `review_all` adds all groups from
+      which a record is removed.
+    * `candidates`: a table of pairs that share no key and may be the same.
+    * `force`: replace outputs that exist.
+
+    Tables that people wrote: `decisions` is the path of an edited table of `review`, `never_join` that of a table with pairs
+    of identifiers whose records are never joined.
+
+    `any_urn` and `keys` to `record` are the fields of `Policy`. The other options are those of `scan`, with other defaults
+    for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as `urn:a:b`;
     `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs` is the number of processes that read
-    dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: as many as there are cores; 1: only this process.
-    Returns a row for each record, and the counts; records and inputs that cannot be read are in `report.failures`.
-    Raises FatalError if no dump could be read or an output cannot be written, ArgumentError (a ValueError and a
-    TypeError) for invalid options. All rows are in memory: for very large dumps use the command.
+    dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: the number of cores; 1: only this process.
+    `fields` is accepted and ignored.
+
+    Returns a `Dedup` with a row for each record, all in memory (use the command for very large dumps), and counts. Records
+    and inputs that cannot be read are in `report.failures`.
+
+    Raises FatalError if no dump can be read or an output cannot be written, ArgumentError (a ValueError and a TypeError) for
+    invalid options.
 
     >>> from urnscan import deduplicate, samples
     >>> result = deduplicate(samples() / "catalogue.marcxml.xml")

@@ -41,7 +41,7 @@ _BETWEEN_PLAIN = re.compile(
     rb"(?:[\s\0\x1a]{1,256}+|%b|[A-Z](?:[a-z]|[\x80-\xff]|[A-Z]){2,20}: [^\r\n]{0,900}+[\r\n])" % MARK
 )
 _LINE_ENDS = re.compile(LINE_END)
-_CUT_OFF = "it is cut off"
+_CUT_OFF = "it is truncated"
 
 
 def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:

@@ -167,7 +167,7 @@ class TaggedRecords(RecordReader):
         # Blank lines after the record are between records.
         line_end = _LINE_END.search(octets, len(octets.rstrip()))
         length = line_end.end() if line_end else len(octets)
-        return length, Damaged(offset, "it is cut off") if buffer.error and not end else None
+        return length, Damaged(offset, "it is truncated") if buffer.error and not end else None
 
     def _end(self, buffer: Buffer, layout: Layout) -> tuple[int, bool]:
         """Distance to the end of the record that begins here, and whether the first line of the next record follows.

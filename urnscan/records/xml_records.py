@@ -293,22 +293,22 @@ class XmlRecords(RunReader):
                 elif not kind.holds or (
                     tag and local(self._first_element_in(buffer, at, tag, _NONE)) in kind.beginnings
                 ):
-                    return at, Damaged(offset, "it is cut off: another record begins in it")
+                    return at, Damaged(offset, "it is truncated: another record begins in it")
                 depth += not (tag and tag[0].endswith(b"/>"))
                 at += len(mark[0])
             elif _DOCUMENT_BEGINS.match(buffer.octets, mark.start()):
                 self._astray += at if nested else 0
-                return nested or at, Damaged(offset, "it is cut off: another document begins in it")
+                return nested or at, Damaged(offset, "it is truncated: another document begins in it")
             else:
                 at = self._hidden(buffer, at) or at + 2
         available = len(buffer.octets) - buffer.at
         # The record has no end, so the record in it is not in an extension: the outer record has lost its end before it.
         if nested is not None:
             self._astray += available
-            return nested, Damaged(offset, "it is cut off: another record begins in it")
+            return nested, Damaged(offset, "it is truncated: another record begins in it")
         if available > LONGEST:
             return LONGEST, too_long(offset)
-        return available, Damaged(offset, "it is cut off: the dump ends in it")
+        return available, Damaged(offset, "it is truncated: the dump ends in it")
 
 
 def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:

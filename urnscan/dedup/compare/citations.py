@@ -145,8 +145,8 @@ def _years_between(one: Features, other: Features) -> float:
 CITATION_RULES = (
     Rule("title", "1 minus the similarity of the titles; a title is missing", 0.1, far_titles),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, other_kinds),
-    Rule("title", "other numbers in the titles, or only one has such", 0, _other_numbers),
-    Rule("author", "other family names of the first authors", 0, other_authors),
+    Rule("title", "different numbers in the titles, or only one has such", 0, _other_numbers),
+    Rule("author", "different family names of the first authors", 0, other_authors),
     Rule("year", "years between the nearest two; only one has a year", 1, _years_between),
 )
 """Rules for articles that share no identifier: more than that they do not contradict each other, and are in one place."""

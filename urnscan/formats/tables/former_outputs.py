@@ -20,7 +20,7 @@ _SCANNED = (
     "looks like a table that urnscan wrote, and is scanned, so its names count once more: --exclude leaves it out, --column "
     "names a column to scan"
 )
-_NO_DUMP = "is a table that urnscan wrote, and no dump of records: not read; --exclude leaves it out"
+_NO_DUMP = "is a table that urnscan wrote, not a dump of records; --exclude leaves it out"
 
 _FIRST_COLUMNS = ("urn nid nss nid_status", "source member start line text", "cluster source member record")
 """Names of the first columns of the tables of classes, of occurrences and rejects, of clusters."""
