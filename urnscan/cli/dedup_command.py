@@ -153,9 +153,7 @@ _SELDOM = {
         "and other, each a URN, an ISBN, a DOI or a key of --keys (oclc:1234)",
     ),
 }
-_RECORD = (
-    "the format of the dumps, one of those above; line: each line is a record (default: known by content)"
-)
+_RECORD = "the format of the dumps, one of those above; line: each line is a record (default: known by content)"
 
 
 def dedup_parser() -> Parser:
