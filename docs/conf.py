@@ -32,7 +32,7 @@ nitpick_ignore_regex = [
     ("py:class", "Path|Row"),  # of pathlib and pyspark, where Spark is not installed
     (
         "py:class",
-        r"(urnscan\.polars\._Column|urnscan\.dedup\.\w+\.\w+\.(Decisions|NeverJoin)|urnscan\.run\.\w+\.Counts|ResolverTail|Rules)",
+        r"(urnscan\.polars\._Column|urnscan\.dedup\.\w+\.\w+\.(Decisions|NeverJoin)|urnscan\.run\.\w+\.Counts|ResolverTail|Rules|TableName|urnscan\.library\.\w+\._Frame)",
     ),  # names of types that are written out
 ]
 
@@ -45,6 +45,7 @@ autodoc_type_aliases = {  # names that are imported for type checkers only
     "DataFrame": "pyspark.sql.DataFrame",
     "SparkSession": "pyspark.sql.SparkSession",
     "pd.DataFrame": "pandas.DataFrame",
+    "pl.DataFrame": "polars.DataFrame",
 }
 python_use_unqualified_type_names = True
 python_display_short_literal_types = True

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from urnscan.errors import ArgumentError, FatalError, InvalidURN, SourceError, SourceNote, UrnscanError
 from urnscan.urn import namespaces
-from urnscan.urn.equivalence import LEVELS, canonical, equivalent
+from urnscan.urn.equivalence import LEVELS, LevelName, canonical, equivalent
 from urnscan.urn.explanation import Explanation, explain
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.parser import URN, encode_nss, parse
-from urnscan.urn.syntax import RESOLUTION_SERVICES, SYNTAXES
+from urnscan.urn.syntax import RESOLUTION_SERVICES, SYNTAXES, SyntaxName
 from urnscan.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from urnscan.library.comparing import DiffReport, diff
     from urnscan.library.compilation import WarmUp, warm_up
     from urnscan.library.context import Context, ContextLine
+    from urnscan.library.dataframes import scan_frame
     from urnscan.library.deduplication import Dedup, deduplicate
     from urnscan.library.merging import MergeReport, merge
     from urnscan.library.partial import Partial, merge_partial, scan_partial
@@ -40,10 +41,20 @@ if TYPE_CHECKING:
     from urnscan.run.options import Options
     from urnscan.run.pipeline import Report
     from urnscan.scanner.find import Occurrence, find
+    from urnscan.scanner.views.kinds import ViewName
 
 __all__ = ["LEVELS", "RESOLUTION_SERVICES", "SYNTAXES", "URN", "Explanation", "InvalidURN", "canonical", "encode_nss"]
 __all__ += ["equivalent", "explain", "namespaces", "nid_status", "parse"]
-__all__ += ["ArgumentError", "FatalError", "SourceError", "SourceNote", "UrnscanError"]
+__all__ += [
+    "ArgumentError",
+    "FatalError",
+    "LevelName",
+    "SourceError",
+    "SourceNote",
+    "SyntaxName",
+    "UrnscanError",
+    "ViewName",
+]
 __all__ += [
     "Context",
     "ContextLine",
@@ -59,10 +70,11 @@ __all__ += [
     "Scan",
 ]
 __all__ += ["WarmUp", "deduplicate", "diff", "find", "merge", "merge_partial", "samples", "scan", "scan_batches"]
-__all__ += ["scan_partial", "warm_up"]
+__all__ += ["scan_frame", "scan_partial", "warm_up"]
 
 _LATER = {
     "scanner.find": ["Occurrence", "find"],
+    "scanner.views.kinds": ["ViewName"],
     "run.options": ["Options"],
     "run.pipeline": ["Report"],
     "library.comparing": ["DiffReport", "diff"],
@@ -70,6 +82,7 @@ _LATER = {
     "library.context": ["Context", "ContextLine"],
     "library.scans": ["Scan", "scan"],
     "library.batches": ["scan_batches"],
+    "library.dataframes": ["scan_frame"],
     "library.deduplication": ["Dedup", "deduplicate"],
     "library.merging": ["MergeReport", "merge"],
     "library.partial": ["Partial", "merge_partial", "scan_partial"],

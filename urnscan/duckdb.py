@@ -9,10 +9,22 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from urnscan.errors import checks_options
-from urnscan.library.columns import EXPLANATION, canonical_forms, explanations, names_in, validities
+from urnscan.library.columns import (
+    EXPLANATION,
+    canonical_forms,
+    counts,
+    explanations,
+    names_in,
+    nids,
+    problems,
+    validities,
+)
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
+from urnscan.scanner.views.kinds import ViewName
+from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
+from urnscan.urn.syntax import SyntaxName
 
 try:
     import duckdb
@@ -26,7 +38,10 @@ _KINDS = {pa.string(): "VARCHAR", pa.bool_(): "BOOLEAN", pa.int64(): "BIGINT", p
 _FUNCTIONS: dict[str, tuple[_Function, str]] = {
     "urn_canonical": (canonical_forms, "VARCHAR"),
     "urn_is_valid": (validities, "BOOLEAN"),
+    "urn_nid": (nids, "VARCHAR"),
+    "urn_problem": (problems, "VARCHAR"),
     "urn_find": (names_in, "VARCHAR[]"),
+    "urn_count": (counts, "BIGINT"),
     "urn_explain": (explanations, f"STRUCT({', '.join(f'{each.name} {_KINDS[each.type]}' for each in EXPLANATION)})"),
 }
 
@@ -35,23 +50,25 @@ _FUNCTIONS: dict[str, tuple[_Function, str]] = {
 def register(
     connection: duckdb.DuckDBPyConnection,
     *,
-    syntax: str = "rfc2141",
-    equivalence: str = "lexical",
+    syntax: SyntaxName = "rfc2141",
+    equivalence: LevelName = "lexical",
     trim: bool = False,
-    recover: str | Iterable[str] = (),
+    recover: ViewName | Iterable[ViewName] = (),
     resolver_tail: ResolverTail = "keep",
     max_length: int = 65_536,
     nid: str | Iterable[str] = (),
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> None:
-    """Add four functions of a VARCHAR to a connection of DuckDB; each gives NULL for NULL.
+    """Add seven functions of a VARCHAR to a connection of DuckDB; each gives NULL for NULL.
 
     `urn_canonical` gives the canonical form of a value that is a URN, as `urnscan.canonical` does, NULL for any other.
-    `urn_is_valid` says whether it is a URN that its namespace admits, NULL where nothing is certain. `urn_find` gives a
-    list: the canonical forms of the URNs in a text, from left to right. `urn_explain` gives a struct with the fields of
+    `urn_is_valid` says whether it is a URN that its namespace admits, NULL where nothing is certain. `urn_nid` gives its
+    NID in lower case, NULL for any other. `urn_problem` says what is wrong with a value: codes of
+    `urnscan.urn.problems.PROBLEMS`, or that of `urnscan.InvalidURN`. `urn_find` gives a list: the canonical forms of the URNs in
+    a text, from left to right; `urn_count` gives their number. `urn_explain` gives a struct with the fields of
     `Explanation`, as `urnscan.explain` does; each different text takes some 0.1 ms, a hundred times as long as in the others.
-    The options are those of `urnscan.scan`, and hold for all four as far as they matter. A second call replaces the
+    The options are those of `urnscan.scan`, and hold for all as far as they matter. A second call replaces the
     functions. Raises ArgumentError for invalid options.
 
     >>> import duckdb, urnscan.duckdb

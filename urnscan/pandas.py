@@ -10,12 +10,24 @@ import pyarrow as pa
 
 from urnscan.errors import ArgumentError, checks_options
 from urnscan.library.batches import remedy_for, texts_of_pandas
-from urnscan.library.columns import EXPLANATION, canonical_forms, explained_rows, names_in, validities
+from urnscan.library.columns import (
+    EXPLANATION,
+    canonical_forms,
+    counts,
+    explained_rows,
+    names_in,
+    nids,
+    problems,
+    validities,
+)
 from urnscan.library.shared import watched
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
+from urnscan.scanner.views.kinds import ViewName
 from urnscan.tables.scanned_columns import is_text
+from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
+from urnscan.urn.syntax import SyntaxName
 
 __all__ = ["SeriesURN"]
 
@@ -39,7 +51,9 @@ class SeriesURN:
         self._series = series
 
     @checks_options
-    def canonical(self, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None) -> pd.Series:
+    def canonical(
+        self, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
+    ) -> pd.Series:
         """The canonical form of each value, as `urnscan.canonical` gives it; missing for a value that is no URN.
 
         A bare ISBN is no URN: `explain` tells the URN that it stands for, in `read_as`, and the canonical form of that.
@@ -48,7 +62,7 @@ class SeriesURN:
         return self._like(canonical_forms(self._array(), options))
 
     @checks_options
-    def is_valid(self, *, syntax: str = "rfc2141", rules: Rules = None) -> pd.Series:
+    def is_valid(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> pd.Series:
         """Whether each value is a URN that its namespace admits; missing where nothing is certain. The type is boolean.
 
         A value that is no URN is False, also a bare ISBN, of which `explain` says whether the ISBN is valid.
@@ -57,13 +71,37 @@ class SeriesURN:
         return self._like(validities(self._array(), options), lambda _: pd.BooleanDtype())
 
     @checks_options
+    def nid(self, *, syntax: SyntaxName = "rfc2141") -> pd.Series:
+        """The NID of each value that is a URN, in lower case; missing for a value that is no URN.
+
+        >>> import pandas, urnscan.pandas
+        >>> pandas.Series(["URN:ISBN:0-395-36341-1", "urn:ietf:rfc:2648"]).urn.nid().tolist()
+        ['isbn', 'ietf']
+        """
+        (options,) = read_options(locals(), Options)
+        return self._like(nids(self._array(), options))
+
+    @checks_options
+    def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> pd.Series:
+        """What is wrong with each value: codes of `urnscan.urn.problems.PROBLEMS`, as in the column `problem` of classes.
+
+        A value that is no URN has the code of `urnscan.InvalidURN`. Missing for a value without problems.
+
+        >>> import pandas, urnscan.pandas
+        >>> pandas.Series(["urn:isbn:0-395-36341-1", "urn:isbn:0-395-36341-6", "urn:a b"]).urn.problem().tolist()[1:]
+        ['check-digit', 'nid-character']
+        """
+        (options,) = read_options(locals(), Options)
+        return self._like(problems(self._array(), options))
+
+    @checks_options
     def find(
         self,
         *,
-        syntax: str = "rfc2141",
-        equivalence: str = "lexical",
+        syntax: SyntaxName = "rfc2141",
+        equivalence: LevelName = "lexical",
         trim: bool = False,
-        recover: str | Iterable[str] = (),
+        recover: ViewName | Iterable[ViewName] = (),
         resolver_tail: ResolverTail = "keep",
         max_length: int = 65_536,
         nid: str | Iterable[str] = (),
@@ -74,18 +112,37 @@ class SeriesURN:
         """The canonical forms of the URNs in each value, from left to right, as lists of Arrow.
 
         `.explode()` makes a row of each; pandas reads lists of Arrow from Parquet only with `dtype_backend="pyarrow"`.
-        `urnscan.scan_batches` also gives their places. The options are those of `urnscan.scan`, also `progress`.
+        `urnscan.scan_frame` also gives their places. The options are those of `urnscan.scan`, also `progress`.
         """
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         with watched(progress, "scanning", lambda: None) as shown:
             return self._like(names_in(self._array(), options, shown), pd.ArrowDtype)
 
     @checks_options
+    def count(
+        self,
+        *,
+        syntax: SyntaxName = "rfc2141",
+        trim: bool = False,
+        recover: ViewName | Iterable[ViewName] = (),
+        resolver_tail: ResolverTail = "keep",
+        max_length: int = 65_536,
+        nid: str | Iterable[str] = (),
+        not_nid: str | Iterable[str] = (),
+        rules: Rules = None,
+        progress: bool | None = None,
+    ) -> pd.Series:
+        """The number of URNs in each value, of the type Int64. The options are those of `find`."""
+        (options,) = read_options(locals(), Options, without=OF_INPUTS)
+        with watched(progress, "scanning", lambda: None) as shown:
+            return self._like(counts(self._array(), options, shown), lambda _: pd.Int64Dtype())
+
+    @checks_options
     def explain(
         self,
         *,
-        syntax: str = "rfc2141",
-        equivalence: str = "lexical",
+        syntax: SyntaxName = "rfc2141",
+        equivalence: LevelName = "lexical",
         rules: Rules = None,
         progress: bool | None = None,
     ) -> pd.DataFrame:

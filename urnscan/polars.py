@@ -9,10 +9,22 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from urnscan.errors import checks_options
-from urnscan.library.columns import EXPLANATION, canonical_forms, explanations, names_in, validities
+from urnscan.library.columns import (
+    EXPLANATION,
+    canonical_forms,
+    counts,
+    explanations,
+    names_in,
+    nids,
+    problems,
+    validities,
+)
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
+from urnscan.scanner.views.kinds import ViewName
+from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
+from urnscan.urn.syntax import SyntaxName
 
 try:
     import polars as pl
@@ -45,7 +57,9 @@ class ColumnURN(Generic[_Column]):
         self._column: _Column = column
 
     @checks_options
-    def canonical(self, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None) -> _Column:
+    def canonical(
+        self, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
+    ) -> _Column:
         """The canonical form of each value, as `urnscan.canonical` gives it; null for a value that is no URN.
 
         A bare ISBN is no URN: `urnscan.explain` tells for which one it stands.
@@ -54,7 +68,7 @@ class ColumnURN(Generic[_Column]):
         return self._mapped(partial(canonical_forms, options=options), pl.String())
 
     @checks_options
-    def is_valid(self, *, syntax: str = "rfc2141", rules: Rules = None) -> _Column:
+    def is_valid(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> _Column:
         """Whether each value is a URN that its namespace admits; null where nothing is certain.
 
         A value that is no URN is False, also a bare ISBN.
@@ -63,13 +77,28 @@ class ColumnURN(Generic[_Column]):
         return self._mapped(partial(validities, options=options), pl.Boolean())
 
     @checks_options
+    def nid(self, *, syntax: SyntaxName = "rfc2141") -> _Column:
+        """The NID of each value that is a URN, in lower case; null for a value that is no URN."""
+        (options,) = read_options(locals(), Options)
+        return self._mapped(partial(nids, options=options), pl.String())
+
+    @checks_options
+    def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> _Column:
+        """What is wrong with each value: codes of `urnscan.urn.problems.PROBLEMS`, as in the column `problem` of classes.
+
+        A value that is no URN has the code of `urnscan.InvalidURN`. Null for a value without problems.
+        """
+        (options,) = read_options(locals(), Options)
+        return self._mapped(partial(problems, options=options), pl.String())
+
+    @checks_options
     def find(
         self,
         *,
-        syntax: str = "rfc2141",
-        equivalence: str = "lexical",
+        syntax: SyntaxName = "rfc2141",
+        equivalence: LevelName = "lexical",
         trim: bool = False,
-        recover: str | Iterable[str] = (),
+        recover: ViewName | Iterable[ViewName] = (),
         resolver_tail: ResolverTail = "keep",
         max_length: int = 65_536,
         nid: str | Iterable[str] = (),
@@ -78,13 +107,32 @@ class ColumnURN(Generic[_Column]):
     ) -> _Column:
         """The canonical forms of the URNs in each value, from left to right, as a list.
 
-        `urnscan.scan_batches` also gives their places. The options are those of `urnscan.scan`.
+        `urnscan.scan_frame` also gives their places. The options are those of `urnscan.scan`.
         """
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         return self._mapped(partial(names_in, options=options), pl.List(pl.String()))
 
     @checks_options
-    def explain(self, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None) -> _Column:
+    def count(
+        self,
+        *,
+        syntax: SyntaxName = "rfc2141",
+        trim: bool = False,
+        recover: ViewName | Iterable[ViewName] = (),
+        resolver_tail: ResolverTail = "keep",
+        max_length: int = 65_536,
+        nid: str | Iterable[str] = (),
+        not_nid: str | Iterable[str] = (),
+        rules: Rules = None,
+    ) -> _Column:
+        """The number of URNs in each value. The options are those of `find`."""
+        (options,) = read_options(locals(), Options, without=OF_INPUTS)
+        return self._mapped(partial(counts, options=options), pl.Int64())
+
+    @checks_options
+    def explain(
+        self, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
+    ) -> _Column:
         """The explanation of each value, by `urnscan.explain`: a struct with the fields of `Explanation`.
 
         It also explains what stands for a URN: of a bare ISBN `is_urn` is false, `read_as` is the URN, and `canonical`,

@@ -38,6 +38,19 @@ CANONICAL += CANONICAL[:1]
 VALID = [True, None, False, False, False, False, None, False, True]
 FOUND = [[name] if name else [] for name in CANONICAL]
 FOUND[1], FOUND[2], FOUND[7] = None, ["urn:ietf:rfc:2648,", "urn:isbn:0395363411"], ["urn:a:b"]
+NIDS = ["isbn", None, None, "isbn", None, None, "x-mine", None, "isbn"]
+PROBLEMS = [
+    None,
+    None,
+    "scheme-missing",
+    "check-digit",
+    "scheme-missing",
+    "scheme-missing",
+    None,
+    "excluded-character",
+    None,
+]
+COUNTS = [1, None, 2, 1, 0, 0, 1, 1, 1]
 
 
 def canonical(text, options):
@@ -60,7 +73,37 @@ def names(text, options):
     return [occurrence.urn for occurrence in found]
 
 
-FUNCTIONS = [(columns.canonical_forms, canonical), (columns.validities, is_valid), (columns.names_in, names)]
+def nid(text, options):
+    """The NID of one value, or None."""
+    try:
+        return urnscan.parse(text, options.syntax).nid
+    except InvalidURN:
+        return None
+
+
+def problem(text, options):
+    """What is wrong with one value, or None."""
+    try:
+        urnscan.parse(text, options.syntax)
+    except InvalidURN as error:
+        return error.code
+    return "; ".join(urnscan.explain(text, syntax=options.syntax).problems) or None
+
+
+def count(text, options):
+    """The number of URNs in one value."""
+    return len(names(text, options))
+
+
+FUNCTIONS = [
+    (columns.canonical_forms, canonical),
+    (columns.validities, is_valid),
+    (columns.names_in, names),
+    (columns.nids, nid),
+    (columns.problems, problem),
+    (columns.counts, count),
+]
+OF_TEXTS = (columns.names_in, columns.counts)
 
 
 @st.composite
@@ -85,7 +128,7 @@ class TestFunctions:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(parts, "_ROWS", rows)  # as where there are many
                 patch.setattr(columns, "_ROWS", rows)
-                found = function(array, options if function is columns.names_in else Options(*meaning))
+                found = function(array, options if function in OF_TEXTS else Options(*meaning))
             found.validate(full=True)
             assert found.to_pylist() == [None if text is None else plain(text, options) for text in texts]
 
@@ -120,7 +163,9 @@ class TestFunctions:
             if pa.types.is_dictionary(kind)
             else pa.array(TEXTS).cast(kind)
         )
-        for function, expected in zip((each for each, _ in FUNCTIONS), (CANONICAL, VALID, FOUND), strict=True):
+        for function, expected in zip(
+            (each for each, _ in FUNCTIONS), (CANONICAL, VALID, FOUND, NIDS, PROBLEMS, COUNTS), strict=True
+        ):
             assert function(array, Options()).to_pylist() == expected
             assert function(array.slice(2, 4), Options()).to_pylist() == expected[2:6]
             chunks = pa.chunked_array([array.slice(0, 1), array.slice(1, 0), array.slice(1)])
@@ -149,7 +194,7 @@ class TestFunctions:
         for function, _ in FUNCTIONS:
             chunks = pa.chunked_array([["urn:a:b", "x"] * 50, ["x", "urn:c:d", None] * 50])
             assert function(chunks, Options()).null_count >= 50
-        assert seen == [3, 3, 3]
+        assert seen == [3] * len(FUNCTIONS)
 
 
 class TestPandas:
@@ -162,11 +207,15 @@ class TestPandas:
             (series.urn.canonical(), CANONICAL),
             (series.urn.is_valid(), VALID),
             (series.urn.find(), FOUND),
+            (series.urn.nid(), NIDS),
+            (series.urn.problem(), PROBLEMS),
+            (series.urn.count(), COUNTS),
         ):
             assert found.index.equals(series.index)
             assert found.name == "note"
             assert [None if pd.api.types.is_scalar(value) and pd.isna(value) else value for value in found] == expected
         assert series.urn.is_valid().dtype == "boolean"
+        assert series.urn.count().dtype == "Int64"
         assert series.urn.canonical().dtype == pd.Series(TEXTS).dtype, "that of text"
 
     def test_options(self):
@@ -175,7 +224,8 @@ class TestPandas:
         assert series.urn.canonical(syntax="rfc8141")[1] == "urn:example:a"
         assert series.urn.find(syntax="rfc8141", trim=True)[1] == ["urn:example:a"]
         assert pd.Series(["x%3Aurn%3Aa%3Ab"]).urn.find(recover="percent").explode().tolist() == ["urn:a:b"]
-        for method in (series.urn.canonical, series.urn.is_valid, series.urn.find, series.urn.explain):
+        for name in ("canonical", "is_valid", "find", "explain", "nid", "problem", "count"):
+            method = getattr(series.urn, name)
             with pytest.raises(ArgumentError, match="unknown syntax 'rfc1'"):
                 method(syntax="rfc1")
 
@@ -249,7 +299,7 @@ class TestPandas:
 
     def test_no_text(self):
         for series in (pd.Series([1, 2]), pd.Series(["a", 1]), pd.Series([1.5]).astype("category")):
-            for method in ("canonical", "is_valid", "find", "explain"):
+            for method in ("canonical", "is_valid", "find", "explain", "nid", "problem", "count"):
                 with pytest.raises(TypeError, match="not text"):
                     getattr(series.urn, method)()
 
@@ -268,6 +318,10 @@ class TestPolars:
         rows = frame.select(c=note.canonical(), v=note.is_valid(), f=note.find())
         assert rows.schema == {"c": polars.String(), "v": polars.Boolean(), "f": polars.List(polars.String())}
         assert rows.to_dict(as_series=False) == {"c": CANONICAL, "v": VALID, "f": FOUND}
+        rows = frame.with_columns(n=note.nid(), p=note.problem(), s=note.count()).drop("note")
+        assert rows.schema == {"n": polars.String(), "p": polars.String(), "s": polars.Int64()}
+        assert rows.to_dict(as_series=False) == {"n": NIDS, "p": PROBLEMS, "s": COUNTS}
+        rows = frame.select(c=note.canonical(), v=note.is_valid(), f=note.find())
         series = frame["note"].urn
         for found, column in ((series.canonical(), "c"), (series.is_valid(), "v"), (series.find(), "f")):
             assert found.name == "note"
@@ -375,6 +429,8 @@ class TestDuckDB:
         urnscan.duckdb.register(connection)
         rows = connection.sql("SELECT urn_canonical(text), urn_is_valid(text), urn_find(text) FROM texts").fetchall()
         assert rows == list(zip(CANONICAL, VALID, FOUND, strict=True))
+        rows = connection.sql("SELECT urn_nid(text), urn_problem(text), urn_count(text) FROM texts").fetchall()
+        assert rows == list(zip(NIDS, PROBLEMS, COUNTS, strict=True))
         names = connection.sql("SELECT unnest(urn_find(text)) AS urn FROM texts").fetchall()
         assert [name for (name,) in names] == [name for found in FOUND for name in found or []]
 

@@ -276,6 +276,8 @@ class TestBar:
         for call, words in (
             (lambda: found.context("urn:x:y", limit=1, progress=wanted), ("reading:", "0.00/8.00k", "B/s")),
             (lambda: series.urn.find(progress=wanted), ("scanning:", "0.00/13.0", "B/s")),
+            (lambda: series.urn.count(progress=wanted), ("scanning:", "0.00/13.0", "B/s")),
+            (lambda: urnscan.scan_frame(series.to_frame("a"), progress=wanted), ("scanning:", "0.00/19.0", "B/s")),
             (lambda: series.urn.explain(progress=wanted), ("explaining:", "0.00/2.00", "texts/s")),
         ):
             capfd.readouterr()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import inspect
 import os
 import re
@@ -29,7 +30,8 @@ from urnscan.run.options import Options
 from urnscan.run.pipeline import Report
 from urnscan.scanner.views.kinds import KINDS
 from urnscan.spark import driver as spark
-from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, WRITTEN
+from urnscan.tables.writers import open_table
 from urnscan.urn.namespaces import read_rules
 
 
@@ -319,7 +321,7 @@ class TestWhatIsWrong:
     )
     def test_a_text_in_the_place_of_a_path(self, text, shown):
         """One line that names the functions that take texts."""
-        hint = "; urnscan.find takes a text, urnscan.scan_batches a column of texts"
+        hint = "; urnscan.find takes a text, urnscan.scan_frame a column of texts"
         with pytest.raises(FatalError, match=f"^no input could be read: {re.escape(shown + hint)}$"):
             scan(text)
 
@@ -335,7 +337,9 @@ class TestWhatIsWrong:
     @pytest.mark.parametrize("texts", [["urn:a:b", "x"], pd.Series(["urn:a:b"]), ("see urn:a:b",)])
     def test_texts_in_the_place_of_a_path(self, texts):
         """A list of texts is taken for a list of paths, of which there is none."""
-        said = r"^(an input is|no input could be read: ).*urnscan\.find takes a text, urnscan\.scan_batches a column of .*$"
+        said = (
+            r"^(an input is|no input could be read: ).*urnscan\.find takes a text, urnscan\.scan_frame a column of .*$"
+        )
         with pytest.raises(UrnscanError, match=said):
             scan(texts)
 
@@ -381,15 +385,22 @@ OF_DEDUPLICATE = {"syntax": "rfc8141", "equivalence": "namespace", "resolver_tai
 SIGNATURES = {  # function: its options; all are fields of the records
     scan: [*OF_MATCHES, *OF_INPUTS, "column", "where", "filters", "filter_timeout", "jobs", "memory"],
     scan_batches: OF_MATCHES,
+    urnscan.scan_frame: OF_MATCHES,
     urnscan.find: [name for name in OF_MATCHES if name != "recover"],
     urnscan.deduplicate: [*OF_POLICY, *OF_MATCHES, *OF_INPUTS],
     SeriesURN.canonical: OF_NAMES,
     SeriesURN.is_valid: OF_VERDICTS,
     SeriesURN.find: OF_MATCHES,
+    SeriesURN.count: [name for name in OF_MATCHES if name != "equivalence"],
+    SeriesURN.nid: ["syntax"],
+    SeriesURN.problem: OF_VERDICTS,
     SeriesURN.explain: OF_NAMES,
     ColumnURN.canonical: OF_NAMES,
     ColumnURN.is_valid: OF_VERDICTS,
     ColumnURN.find: OF_MATCHES,
+    ColumnURN.count: [name for name in OF_MATCHES if name != "equivalence"],
+    ColumnURN.nid: ["syntax"],
+    ColumnURN.problem: OF_VERDICTS,
     register: OF_MATCHES,
     spark.scan: [*OF_MATCHES, *OF_INPUTS, "column", "where", "filters", "filter_timeout"],
     spark.occurrences: [*OF_MATCHES, *OF_INPUTS, "column", "where", "filters", "filter_timeout"],
@@ -547,3 +558,74 @@ class TestOptionsAndLimits:
         (tmp_path / "a.txt").write_bytes(b"urn:a:b")
         (tmp_path / "b.md").write_bytes(b"urn:c:d")
         assert urnscan.scan(tmp_path, include="*.txt").occurrences.column("text").to_pylist() == ["urn:a:b"]
+
+
+class TestForms:
+    """A scan shows itself, and gives its tables in the forms that other programs take."""
+
+    @pytest.fixture
+    def folder(self, tmp_path):
+        for number in range(12):
+            (tmp_path / f"{number}.txt").write_text(
+                f"urn:a:{number} " * (number + 1) + "urn:b:\u00fc urn:c:d.", encoding="utf-8"
+            )
+        return tmp_path
+
+    def test_as_text(self, folder):
+        """The counts, the most frequent classes, what failed, and what an argument of Python would change; no control."""
+        text = repr(scan(folder, folder / "no\nthing", progress=False))
+        first, *lines = text.split("\n")
+        assert first == "90 occurrences, 13 classes, 12 inputs"
+        assert [line.split() for line in lines[:2]] == [["12", "urn:a:11"], ["12", "urn:c:d."]]
+        assert len(lines) == 10 + 3
+        assert lines[10] == "and 3 other classes"
+        assert lines[11] == f"1 failure: {folder}/no\\nthing: no such file or folder"
+        assert lines[12].startswith("12 occurrences end in punctuation or run into the next; trim=True cuts that off")
+
+    def test_hints_name_arguments_of_python(self, folder):
+        """What Python shows names no option of the shell; a scan that lists its rejects does not propose that."""
+        (folder / "a.txt").write_text("urn:example:a\u00fc")
+        for given in (scan(folder), urnscan.deduplicate(folder, record="line")):
+            shown = given._repr_html_()
+            assert "rejects=True) lists where" in shown
+            assert "--" not in shown
+        assert "lists where" in repr(scan(folder))
+        assert "lists where" not in repr(scan(folder, rejects=True))
+
+    def test_length(self, folder):
+        assert len(scan(folder)) == scan(folder).classes.num_rows == 13
+
+    def test_to_polars(self, folder):
+        """Text is text, not categories, and all else is as in the table."""
+        polars = pytest.importorskip("polars")
+        found = scan(folder, rejects=True)
+        for name in ("classes", "occurrences", "rejects"):
+            frame = found.to_polars(name)
+            assert polars.Categorical not in frame.dtypes
+            assert frame.to_dicts() == getattr(found, name).to_pylist()
+        with pytest.raises(ArgumentError, match="table is classes, occurrences, rejects, not 'urns'"):
+            found.to_polars("urns")
+
+    def test_to_csv(self, folder, tmp_path):
+        """The same octets as the command writes; all files appear, or none."""
+        found = scan(folder, rejects=True)
+        names = {name: str(tmp_path / f"{name}.csv") for name in ("classes", "occurrences", "rejects")}
+        found.to_csv(**names)
+        for name, path in names.items():
+            expected = tmp_path / f"expected-{name}.csv"
+            with open_table(expected, **WRITTEN[name]) as file:
+                for batch in getattr(found, name).to_batches():
+                    file.write(batch)
+                file.commit({})
+            assert Path(path).read_bytes() == expected.read_bytes()
+        assert Path(names["classes"]).read_text(encoding="utf-8-sig").startswith("urn,nid,nss,")
+        found.to_csv(tmp_path / "a.tsv.gz")
+        assert gzip.decompress((tmp_path / "a.tsv.gz").read_bytes()).decode("utf-8-sig").startswith("urn\tnid\tnss\t")
+        with pytest.raises(FatalError, match="exists already; force=True replaces it"):
+            found.to_csv(names["classes"])
+        found.to_csv(names["classes"], force=True)
+        with pytest.raises(ArgumentError, match=r"b\.parquet: unknown suffix; use \.csv or \.tsv"):
+            found.to_csv(tmp_path / "b.csv", occurrences=tmp_path / "b.parquet")
+        assert not (tmp_path / "b.csv").exists()
+        with pytest.raises(ArgumentError, match="name a file for"):
+            found.to_csv()

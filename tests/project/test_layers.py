@@ -36,7 +36,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     ),
     "library": (
         "display errors pool compiled urn framing stores formats inputs scanner records tables run results report dedup",
-        "numpy pandas pyarrow",
+        "numpy pandas polars pyarrow",
     ),
     "pandas": ("errors urn scanner tables run library", "pandas pyarrow"),
     "polars": ("errors urn scanner run library", "polars pyarrow"),

@@ -66,7 +66,7 @@ class TestOctets:
     def test_no_text(self, given):
         """Neither octets made of numbers, nor nothing found in silence, nor an error of an inner part."""
         with pytest.raises(
-            TypeError, match=f"^a text must be a str or bytes, not {type(given).__name__}(; urnscan.scan_batches .*)?$"
+            TypeError, match=f"^a text must be a str or bytes, not {type(given).__name__}(; urnscan.scan_frame .*)?$"
         ):
             find(given)
 

@@ -161,7 +161,9 @@ def say_hints(
     def option(name: str, value: str) -> str:
         return f"--{name} {value}".rstrip()
 
-    for line in hints(counts, option, untrimmed=untrimmed, joinable=joinable, has_rejects=has_rejects):
+    for line in hints(
+        counts, option, "urnscan --rejects FILE", untrimmed=untrimmed, joinable=joinable, has_rejects=has_rejects
+    ):
         say(line)
 
 

@@ -134,10 +134,13 @@ def longer(count: int, remedy: str) -> str:
     return f"{are_cut} before ~ or &, which RFC 8141 allows; {remedy} keeps {count:,} whole" if count else ""
 
 
-def cut_short(count: int) -> str:
-    """Sentence about `count` occurrences that are cut before what looks like a part of them; empty if `count` is 0."""
+def cut_short(count: int, remedy: str) -> str:
+    """Sentence about `count` occurrences that are cut before what looks like a part of them; empty if `count` is 0.
+
+    `remedy` is the call that lists the places.
+    """
     are_cut = "1 occurrence is cut before a sign" if count == 1 else f"{count:,} occurrences are cut before signs"
-    return f"{are_cut} that no URN may hold there, such as ü; urnscan --rejects FILE lists where" if count else ""
+    return f"{are_cut} that no URN may hold there, such as ü; {remedy} lists where" if count else ""
 
 
 def joining(count: int | None, remedy: str) -> str:
@@ -163,6 +166,7 @@ class Readings(Protocol):
 def hints(
     counts: Readings,
     option: Callable[[str, str], str],
+    rejects: str,
     *,
     untrimmed: int | None = None,
     joinable: int | None = None,
@@ -170,8 +174,9 @@ def hints(
 ) -> list[str]:
     """A sentence for each option that would change the result. `option` writes a name and a value as the user gives them.
 
-    `untrimmed` is the number of classes that fit their namespaces only after trimming, `joinable` how many fewer there
-    would be with the equivalence `namespace`; `has_rejects` says whether the run lists rejects.
+    `rejects` is the call that lists rejects, `has_rejects` whether the run lists them. `untrimmed` is the number of classes
+    that fit their namespaces only after trimming, `joinable` how many fewer there would be with the equivalence
+    `namespace`.
     """
     rfc8141 = option("syntax", "rfc8141")
     sentences = (
@@ -179,7 +184,7 @@ def hints(
         components(counts.components_in_names, rfc8141),
         longer(counts.longer_in_rfc8141, rfc8141),
         joining(joinable, option("equivalence", "namespace")),
-        cut_short(0 if has_rejects else counts.cut_short),
+        cut_short(0 if has_rejects else counts.cut_short, rejects),
     )
     return [sentence for sentence in sentences if sentence]
 
@@ -209,13 +214,20 @@ def html_counts(*counts: str) -> str:
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
 
 
-def html_hints(counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None) -> str:
-    """HTML lines below a table: how many occurrences and classes other options would change. Empty if none."""
+def python_hints(
+    counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None, has_rejects: bool = False
+) -> list[str]:
+    """The sentences of `hints` with the arguments of Python functions."""
 
     def option(name: str, value: str) -> str:
         return f'{name}="{value}"' if value else f"{name}=True"
 
-    sentences = hints(counts, option, untrimmed=untrimmed, joinable=joinable)
+    rejects = "urnscan.scan(..., rejects=True)"
+    return hints(counts, option, rejects, untrimmed=untrimmed, joinable=joinable, has_rejects=has_rejects)
+
+
+def html_paragraphs(sentences: Iterable[str]) -> str:
+    """HTML with a paragraph for each sentence."""
     return "".join(f"<p>{html_text(sentence)}</p>" for sentence in sentences)
 
 

@@ -14,16 +14,18 @@ from urnscan.errors import ArgumentError, checks_options
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.scanner.scanners import make_scanner
+from urnscan.scanner.views.kinds import ViewName
 from urnscan.tables.rows import occurrences_in_values
 from urnscan.tables.scanned_columns import is_text, scan_values
 from urnscan.tables.schemas import IN_COLUMN
+from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
-from urnscan.urn.syntax import as_strings, as_text
+from urnscan.urn.syntax import SyntaxName, as_strings, as_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_Names: TypeAlias = Sequence[str | None]
+Names: TypeAlias = Sequence[str | None]
 """The name of the column to scan, then those of the columns to keep. A first name of None means the only column."""
 _WANTED = "batches must be record batches of Arrow, or a table, frame or series that gives them"
 _WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
@@ -36,19 +38,19 @@ def scan_batches(
     column: str | None = None,
     *,
     keep: str | Iterable[str] = (),
-    syntax: str = "rfc2141",
-    equivalence: str = "lexical",
+    syntax: SyntaxName = "rfc2141",
+    equivalence: LevelName = "lexical",
     trim: bool = False,
-    recover: str | Iterable[str] = (),
+    recover: ViewName | Iterable[ViewName] = (),
     resolver_tail: ResolverTail = "keep",
     max_length: int = 65_536,
     nid: str | Iterable[str] = (),
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Scan a column of text or octets, and yield the occurrences in batches.
+    """Scan a column of text or octets, and yield the occurrences in batches: for data that come batch by batch.
 
-    `batches` are record batches of Arrow, or an object that contains them: a table or a reader of Arrow, a frame of
+    A frame that is in memory is for `scan_frame`. `batches` are record batches of Arrow, or an object that contains them: a table or a reader of Arrow, a frame of
     pandas or Polars, a relation of DuckDB, an array, or a series. `column` may be left out if there is only one. A null
     has no occurrences. The other options are those of `scan`.
     The rows have the columns of the occurrence table, with `row` and `column_name` instead of `source` and `member`:
@@ -67,15 +69,20 @@ def scan_batches(
     [{'id': 'b', 'row': 1, 'column_name': 'note', 'start': 4, 'urn': 'urn:isbn:0451450523'}]
     """
     (options,) = read_options(locals(), Options, without=OF_INPUTS)
+    text, kept = names_of(column, keep)
+    return scanned(selected(batches, (text, *kept)), options)
+
+
+def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None, tuple[str, ...]]:
+    """The names of the column to scan and of the columns to keep. Raises ArgumentError, also if occurrences have such a column."""
     kept = tuple(dict.fromkeys(as_strings("keep", keep)))
     if clash := next((name for name in kept if name in IN_COLUMN.names), None):
         raise ArgumentError(f"occurrences already have a column {clash!r}: rename the one to keep")
-    text = None if column is None else as_text("column", column)
-    return _scan(_select(batches, (text, *kept)), options)
+    return None if column is None else as_text("column", column), kept
 
 
-def _scan(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """Scan the first column of batches, and keep the others."""
+def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+    """The occurrences in the first column of batches, with the other columns of their rows."""
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     first_row = 0
     schema, has_rows = None, False
@@ -87,7 +94,7 @@ def _scan(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.Re
             column = pa.DictionaryArray.from_arrays(number_array(np.zeros(len(hits.value), np.int32)), name)
             has_rows = True
             rows = number_array(hits.value)
-            kept = (_rows_of(batch.column(at), rows, batch.schema.names[at]) for at in range(1, batch.num_columns))
+            kept = (rows_of(batch.column(at), rows, batch.schema.names[at]) for at in range(1, batch.num_columns))
             columns = [number_array(hits.value + first_row), column]
             columns += [*occurrences.select(IN_COLUMN.names[2:]).columns, *kept]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -96,7 +103,7 @@ def _scan(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.Re
         yield pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
 
 
-def _select(batches: Any, names: _Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (of any library)
+def selected(batches: Any, names: Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (of any library)
     """Batches with the columns of these names; the first column is text. Raises ArgumentError."""
     # If pandas is not loaded, `batches` cannot be an object of pandas.
     pandas = sys.modules.get("pandas")
@@ -117,7 +124,7 @@ def _select(batches: Any, names: _Names) -> Iterator[pa.RecordBatch]:  # noqa: A
     return _batches(batches, names)
 
 
-def _batches(batches: Iterable[Any], names: _Names) -> Iterator[pa.RecordBatch]:
+def _batches(batches: Iterable[Any], names: Names) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
             hint = "; texts of a list: pyarrow.array(texts)" if isinstance(batch, str | bytes) else ""
@@ -126,17 +133,17 @@ def _batches(batches: Iterable[Any], names: _Names) -> Iterator[pa.RecordBatch]:
         fields, columns = [batch.schema[text]], [batch.column(text)]
         for index in kept:
             field, column = batch.schema[index], batch.column(index)
-            kind = _without_views(field.type)
+            kind = without_views(field.type)
             fields.append(field.with_type(kind))
             columns.append(column if kind == field.type else column.cast(kind))
         yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
-def _of_pandas(frame: pd.DataFrame, names: _Names) -> pa.Table:
+def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
     """Some columns of a pandas frame as a table. The other columns and the index may have types that Arrow does not know."""
     columns = [str(name) for name in frame.columns]
     arrays: dict[str, pa.ChunkedArray] = {}
-    for index in _named(columns, names):
+    for index in indices_of(columns, names):
         problem = f"column {columns[index]!r} {'cannot be kept' if arrays else 'is not text'}"
         arrays[columns[index]] = (array_of_pandas if arrays else texts_of_pandas)(frame.iloc[:, index], problem)
     return pa.table(arrays)
@@ -173,13 +180,13 @@ def remedy_for(kind: pa.DataType) -> str:
     return f"{steps} makes it text"
 
 
-def _name_of(series: Any, names: _Names) -> str:  # noqa: ANN401 (of any library)
+def _name_of(series: Any, names: Names) -> str:  # noqa: ANN401 (of any library)
     """The name of a series; if it has no name, that of the column to scan."""
     name = getattr(series, "name", None)
     return str(names[0] or "" if name is None else name)
 
 
-def _rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
+def rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
     """Rows of a column to keep. Raises ArgumentError for a type whose rows Arrow cannot select."""
     try:
         return column.take(rows)
@@ -187,27 +194,27 @@ def _rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
         raise ArgumentError(f"column {name!r} cannot be kept: Arrow cannot select rows of {column.type}") from None
 
 
-def _without_views(kind: pa.DataType) -> pa.DataType:
+def without_views(kind: pa.DataType) -> pa.DataType:
     """The type with string views replaced by strings, as Arrow cannot select rows of views."""
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
+        return pa.struct([field.with_type(without_views(field.type)) for field in kind])
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        inner = _without_views(kind.value_type)
+        inner = without_views(kind.value_type)
         if inner == kind.value_type:
             return kind
         return pa.list_(inner, kind.list_size) if pa.types.is_fixed_size_list(kind) else pa.large_list(inner)
     return _WITHOUT_VIEWS.get(kind, kind)
 
 
-def _indices(schema: pa.Schema, names: _Names) -> list[int]:
+def _indices(schema: pa.Schema, names: Names) -> list[int]:
     """Indices of the columns of these names. Raises ArgumentError, also if the first column is not text."""
-    indices = _named(schema.names, names)
+    indices = indices_of(schema.names, names)
     if not is_text(kind := schema.types[indices[0]]):
         raise ArgumentError(f"column {schema.names[indices[0]]!r} is {kind}, not text")
     return indices
 
 
-def _named(columns: Sequence[str], names: _Names) -> list[int]:
+def indices_of(columns: Sequence[str], names: Names) -> list[int]:
     """Indices of the columns of these names. Raises ArgumentError if a name is missing or occurs several times."""
     if names[0] is None and len(columns) != 1:
         raise ArgumentError(f"name the column to scan: there are {', '.join(columns)}")

@@ -12,20 +12,24 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import bits, number_array, octet_strings
+from urnscan.compiled.arrow import bits, decoded, number_array, octet_strings
 from urnscan.display.progress import TEXTS, Progress, Stage
-from urnscan.errors import ArgumentError
+from urnscan.errors import ArgumentError, InvalidURN
 from urnscan.run.options import Options
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import LONGEST, Grammar
 from urnscan.scanner.scanners import make_scanner
 from urnscan.tables.rows import canonical_column
 from urnscan.tables.scanned_columns import InValues, as_octets, count_octets, is_text, scan_values
+from urnscan.tables.spelling_columns import problem_column
 from urnscan.urn.equivalence import Level, get_level
 from urnscan.urn.explanation import Explanation, explain
 from urnscan.urn.namespaces.judgement_columns import is_invalid, is_valid, verdicts
-from urnscan.urn.syntax import get_syntax
+from urnscan.urn.parser import parse
+from urnscan.urn.problem_columns import marks_of
+from urnscan.urn.syntax import SyntaxName, get_syntax
 
 _ROWS = 1 << 16  # matches at a time
 _VALUES = 1 << 16  # values between two reports of progress
@@ -68,6 +72,56 @@ def validities(values: Values, options: Options) -> pa.ChunkedArray:
         return pa.Array.from_buffers(pa.bool_(), len(texts), [bits(known), bits(flags)])
 
     return _for_distinct(values, valid)
+
+
+def nids(values: Values, options: Options) -> pa.ChunkedArray:
+    """The NID of each value that is one whole URN, in lower case; null for other values.
+
+    Raises ArgumentError if the values are not text.
+    """
+
+    def of(texts: pa.Array) -> pa.Array:
+        rows, urns = _whole(texts, options, get_level("lexical", options.syntax))
+        return pc.list_element(pc.split_pattern(urns, ":", max_splits=2), 1).take(_places(rows, len(texts)))
+
+    return _for_distinct(values, of)
+
+
+def problems(values: Values, options: Options) -> pa.ChunkedArray:
+    """The problems of each value that is one whole URN, as in the column `problem` of the classes: codes separated by "; ".
+
+    A value that is not a URN has the code of `InvalidURN`. Null for null, and for a value without problems.
+    Raises ArgumentError if the values are not text.
+    """
+
+    def found(texts: pa.Array) -> pa.Array:
+        rows, urns = _whole(texts, options, get_level("lexical", options.syntax))
+        octets, offsets = octet_strings(urns)
+        spellings, places = octet_strings(texts.take(number_array(rows)).cast(pa.string()))
+        marks = marks_of(spellings, places, get_syntax(options.syntax))
+        codes = verdicts(octets, offsets, offsets[1:], options.level.rulebook)
+        named = decoded(problem_column(codes, marks)).take(_places(rows, len(texts)))
+        others: list[str | None] = [None] * len(texts)
+        for row in np.setdiff1d(np.arange(len(texts)), rows).tolist():
+            others[row] = _code(texts[row].as_py(), options.syntax)
+        return pc.coalesce(named, pa.array(others, pa.string()))
+
+    return _for_distinct(values, found)
+
+
+def _code(octets: bytes, syntax: SyntaxName) -> str | None:
+    """The code of the reason why a text is not a URN; None if it is one."""
+    try:
+        parse(_text(octets), syntax)
+    except InvalidURN as error:
+        return str(error.code)
+    return None
+
+
+def counts(values: Values, options: Options, progress: Progress = _NO_PROGRESS) -> pa.ChunkedArray:
+    """The number of URNs in each value; null for null. `progress` and errors are those of `names_in`."""
+    found = names_in(values, options, progress)
+    return pa.chunked_array([pc.list_value_length(chunk).cast(pa.int64()) for chunk in found.chunks], pa.int64())
 
 
 def names_in(values: Values, options: Options, progress: Progress = _NO_PROGRESS) -> pa.ChunkedArray:

@@ -16,18 +16,21 @@ from urnscan.dedup.compare.agreement import ASPECTS
 from urnscan.dedup.job import DedupReport, run
 from urnscan.dedup.policy import KEYS, WEAK, Policy
 from urnscan.dedup.write.outputs import FILES, Outputs, review_sinks
-from urnscan.display.text import html_counts, html_failures, html_hints, html_table, html_text
+from urnscan.display.text import html_counts, html_failures, html_paragraphs, html_table, python_hints
 from urnscan.errors import checks_options
 from urnscan.library.shared import as_frame, as_table, watched
 from urnscan.records.keys import URN
 from urnscan.run.options import Named, Options, as_flag, local_name, named_inputs, read_options
 from urnscan.run.tasks import plan_size
 from urnscan.scanner.grammar import ResolverTail
+from urnscan.scanner.views.kinds import ViewName
 from urnscan.tables.metadata import KEY
 from urnscan.tables.output_file import check_outputs, commit_all
 from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.schemas import CLUSTERS, REPEATING_IN_CLUSTERS
+from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
+from urnscan.urn.syntax import SyntaxName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,8 +84,7 @@ class Dedup:
         names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
         table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
         more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
-        hints = "".join(f"<p>{html_text(hint)}</p>" for hint in report.silences())
-        hints += html_hints(report)
+        hints = html_paragraphs([*report.silences(), *python_hints(report)])
         below = hints + html_failures(report.failures, report.notes)
         return html_counts(*counts) + table + more + below
 
@@ -110,10 +112,10 @@ def deduplicate(
     decisions: str | os.PathLike[str] | None = None,
     never_join: str | os.PathLike[str] | None = None,
     record: str | None = None,
-    syntax: str = "rfc8141",
-    equivalence: str = "namespace",
+    syntax: SyntaxName = "rfc8141",
+    equivalence: LevelName = "namespace",
     trim: bool = False,
-    recover: str | Iterable[str] = (),
+    recover: ViewName | Iterable[ViewName] = (),
     resolver_tail: ResolverTail = "cut",
     max_length: int = 65_536,
     nid: str | Iterable[str] = (),

@@ -22,11 +22,14 @@ from urnscan.run.task_results import Counts, Done, Failed, ResultRows
 from urnscan.run.tasks import FileGroup, FilePart, Sizes, tasks
 from urnscan.run.worker import Worker
 from urnscan.scanner.grammar import ResolverTail
+from urnscan.scanner.views.kinds import ViewName
 from urnscan.stores.input import Listed
 from urnscan.tables.joinable_classes import JoinableClasses
 from urnscan.tables.rows import count_untrimmed
 from urnscan.tables.schemas import CLASSES, NAMED_PARTIAL, OCCURRENCES
+from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
+from urnscan.urn.syntax import SyntaxName
 
 _SIZES = Sizes()
 
@@ -50,10 +53,10 @@ class Partial:
 @checks_options
 def scan_partial(
     *inputs: Named,
-    syntax: str = "rfc2141",
-    equivalence: str = "lexical",
+    syntax: SyntaxName = "rfc2141",
+    equivalence: LevelName = "lexical",
     trim: bool = False,
-    recover: str | Iterable[str] = (),
+    recover: ViewName | Iterable[ViewName] = (),
     resolver_tail: ResolverTail = "keep",
     max_length: int = 65_536,
     nid: str | Iterable[str] = (),

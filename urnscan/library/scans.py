@@ -5,42 +5,62 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.display.text import counted, html_counts, html_failures, html_hints, html_table, others_left_out
-from urnscan.errors import ArgumentError, checks_options
+from urnscan.display.text import (
+    counted,
+    html_counts,
+    html_failures,
+    html_paragraphs,
+    html_table,
+    others_left_out,
+    printable,
+    python_hints,
+)
+from urnscan.errors import ArgumentError, checks_options, count_of
 from urnscan.inputs.cdx import STANDARD_INPUT, read_index
 from urnscan.library.context import Context, Scanned, read_context
-from urnscan.library.shared import as_frame, as_table, watched
+from urnscan.library.shared import as_frame, as_polars, as_table, watched
 from urnscan.pool import Pool
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.pipeline import Outputs, Report, run
 from urnscan.run.tasks import Argument, plan_size
 from urnscan.scanner.grammar import ResolverTail
+from urnscan.scanner.views.kinds import ViewName
 from urnscan.tables.output_file import check_outputs, commit_all
 from urnscan.tables.parquet_writer import ParquetOutput
-from urnscan.tables.plain_output import PageOutput
+from urnscan.tables.plain_output import PageOutput, form_of
 from urnscan.tables.rows import coded_rows
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, WRITTEN
+from urnscan.tables.writers import open_table
+from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.parser import URN
+from urnscan.urn.syntax import SyntaxName
 from urnscan.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
+TableName = Literal["classes", "occurrences", "rejects"]
 
 _SHOWN = 20  # classes shown in a notebook
+_PRINTED = 10  # classes shown as text
+_SEPARATED = (".csv", ".tsv")
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Result of a scan. A notebook shows a table of the most frequent classes."""
+    """Result of a scan. Python shows its counts and the most frequent classes, a notebook a table of them.
+
+    `len()` of it is the number of classes.
+    """
 
     classes: pa.Table = field(repr=False)
     """One row per equivalence class, sorted by `urn`."""
@@ -58,16 +78,22 @@ class Scan:
     """The options of the scan."""
 
     @checks_options
-    def to_pandas(self, table: Literal["classes", "occurrences", "rejects"] = "classes") -> pd.DataFrame:
+    def to_pandas(self, table: TableName = "classes") -> pd.DataFrame:
         """Convert a table to the pandas frame that `pandas.read_parquet` would make of its file.
 
         Integers and flags that may be null have nullable types of pandas (`Int16`, `boolean`), so `~frame.valid` works.
         The metadata of the run are in `frame.attrs["urnscan"]`. Raises ArgumentError for another name of a table, and
         for `rejects` if the scan was not asked for them.
         """
-        if table not in WRITTEN:
-            raise ArgumentError(f"table is {', '.join(WRITTEN)}, not {table!r}")
         return as_frame(self._table(table))
+
+    @checks_options
+    def to_polars(self, table: TableName = "classes") -> pl.DataFrame:
+        """Convert a table to a frame of Polars. Text is text, also where the file has a dictionary of it.
+
+        Raises ImportError without Polars, ArgumentError as `to_pandas`.
+        """
+        return as_polars(self._table(table))
 
     @checks_options
     def to_parquet(
@@ -83,23 +109,27 @@ class Scan:
         Either all files appear, or none; with `force`, existing files are replaced. Raises FatalError if a file cannot
         be written, ArgumentError if there is no path, and for `rejects` if the scan was not asked for them.
         """
-        arguments = {"classes": classes, "occurrences": occurrences, "rejects": rejects}
-        paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
-        if not paths:
-            raise ArgumentError("name a file for the classes, the occurrences or the rejects")
-        tables = {name: self._table(name) for name in paths}
-        check_outputs(*paths.values())
-        metadata = self.report.metadata(self.options)
-        with contextlib.ExitStack() as stack:
-            pool = stack.enter_context(Pool(self.options.jobs))
-            files = [
-                stack.enter_context(ParquetOutput(path, **WRITTEN[name], force=force, pool=pool))
-                for name, path in paths.items()
-            ]
-            for name, file in zip(paths, files, strict=True):
-                for batch in tables[name].to_batches():
-                    file.write(coded_rows(batch) if name == "classes" else batch)
-            commit_all(files, metadata)
+        self._write({"classes": classes, "occurrences": occurrences, "rejects": rejects}, ParquetOutput, force=force)
+
+    @checks_options
+    def to_csv(
+        self,
+        classes: str | os.PathLike[str] | None = None,
+        *,
+        occurrences: str | os.PathLike[str] | None = None,
+        rejects: str | os.PathLike[str] | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write tables to the same files of CSV as the command: in UTF-8 with a byte order mark, lists as JSON.
+
+        A name that ends in .tsv gets tabs; one with .gz, .bz2, .zst or .lz4 after that is compressed. The rest is as in
+        `to_parquet`, and another end of a name raises ArgumentError, too.
+        """
+        paths = {"classes": classes, "occurrences": occurrences, "rejects": rejects}
+        for path in paths.values():
+            if path is not None and form_of(name := local_name(path))[0] not in _SEPARATED:
+                raise ArgumentError(f"{name}: unknown suffix; use {' or '.join(_SEPARATED)}")
+        self._write(paths, open_table, force=force)
 
     @checks_options
     def to_html(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -134,28 +164,78 @@ class Scan:
         scanned = Scanned(_arguments(self.inputs, self.cdx, self.options), self.options, self.occurrences)
         return read_context(scanned, urn, width, limit, progress)
 
+    def _write(
+        self, arguments: Mapping[str, str | os.PathLike[str] | None], opened: Callable[..., Any], *, force: bool
+    ) -> None:
+        """Write the tables that have a path to outputs that `opened` makes. Raises as `to_parquet`."""
+        paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
+        if not paths:
+            raise ArgumentError("name a file for the classes, the occurrences or the rejects")
+        tables = {name: self._table(name) for name in paths}
+        check_outputs(*paths.values())
+        metadata = self.report.metadata(self.options)
+        with contextlib.ExitStack() as stack:
+            pool = stack.enter_context(Pool(self.options.jobs))
+            files = [
+                stack.enter_context(opened(path, **WRITTEN[name], force=force, pool=pool))
+                for name, path in paths.items()
+            ]
+            for name, file in zip(paths, files, strict=True):
+                for batch in tables[name].to_batches():
+                    file.write(coded_rows(batch) if name == "classes" else batch)
+            commit_all(files, metadata)
+
     def _table(self, name: str) -> pa.Table:
-        """A table by its name. Raises ArgumentError for rejects that were not asked for."""
+        """A table by its name. Raises ArgumentError for another name, and for rejects that were not asked for."""
+        if name not in WRITTEN:
+            raise ArgumentError(f"table is {', '.join(WRITTEN)}, not {name!r}")
         table = getattr(self, name)
         if table is None:
             raise ArgumentError("the scan was not asked for rejects: urnscan.scan(..., rejects=True)")
         return table
 
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def __repr__(self) -> str:
+        rows = self._most_frequent(["occurrence_count", "urn"], _PRINTED).to_pylist()
+        lines = [", ".join(self._counts()), *(f"{row['occurrence_count']:>9,}  {row['urn']}" for row in rows)]
+        if len(rows) < len(self):
+            lines.append(f"and {counted(len(self) - len(rows), 'other class', 'other classes')}")
+        failures, notes = ((count_of(each), each) for each in (self.report.failures, self.report.notes))
+        for (count, errors), one in ((failures, "failure"), (notes, "note")):
+            if count:
+                lines.append(f"{counted(count, one)}: {errors[0]}{', ...' if count > 1 else ''}")
+        return "\n".join(map(printable, [*lines, *self._hints()]))
+
     def _repr_html_(self) -> str:
-        report = self.report
-        counts = [
-            counted(report.occurrences, "occurrence"),
-            counted(self.classes.num_rows, "class", "classes"),
-            counted(report.inputs, "input"),
-            *others_left_out(report.left_out),
-        ]
-        top = self.classes.select(["urn", "nid", "nid_status", "occurrence_count", "source_count", "spelling_count"])
-        top = top.take(pc.sort_indices(top, [("occurrence_count", "descending"), ("urn", "ascending")])[:_SHOWN])
+        top = self._most_frequent(
+            ["urn", "nid", "nid_status", "occurrence_count", "source_count", "spelling_count"], _SHOWN
+        )
         table = html_table(top.column_names, [tuple(row.values()) for row in top.to_pylist()]) if len(top) else ""
-        more = f"<p>the {_SHOWN} most frequent of {len(self.classes):,}</p>" if len(top) < len(self.classes) else ""
-        hints = html_hints(report, untrimmed=report.untrimmed, joinable=report.joinable)
-        below = hints + html_failures(report.failures, report.notes)
-        return html_counts(*counts) + table + more + below
+        more = f"<p>the {_SHOWN} most frequent of {len(self):,}</p>" if len(top) < len(self) else ""
+        below = html_paragraphs(self._hints()) + html_failures(self.report.failures, self.report.notes)
+        return html_counts(*self._counts()) + table + more + below
+
+    def _counts(self) -> list[str]:
+        """The parts of the first line."""
+        return [
+            counted(self.report.occurrences, "occurrence"),
+            counted(len(self), "class", "classes"),
+            counted(self.report.inputs, "input"),
+            *others_left_out(self.report.left_out),
+        ]
+
+    def _hints(self) -> list[str]:
+        """Sentences about options that would change occurrences."""
+        report = self.report
+        has_rejects = self.rejects is not None
+        return python_hints(report, untrimmed=report.untrimmed, joinable=report.joinable, has_rejects=has_rejects)
+
+    def _most_frequent(self, columns: list[str], most: int) -> pa.Table:
+        """Columns of the most frequent classes; of equally frequent ones, the first by `urn`."""
+        order = pc.sort_indices(self.classes, [("occurrence_count", "descending"), ("urn", "ascending")])
+        return self.classes.select(columns).take(order[:most])
 
 
 @checks_options
@@ -164,10 +244,10 @@ def scan(
     cdx: str | os.PathLike[str] | None = None,
     rejects: bool = False,
     progress: bool | None = None,
-    syntax: str = "rfc2141",
-    equivalence: str = "lexical",
+    syntax: SyntaxName = "rfc2141",
+    equivalence: LevelName = "lexical",
     trim: bool = False,
-    recover: str | Iterable[str] = (),
+    recover: ViewName | Iterable[ViewName] = (),
     resolver_tail: ResolverTail = "keep",
     max_length: int = 65_536,
     nid: str | Iterable[str] = (),

@@ -20,6 +20,7 @@ from urnscan.tables.metadata import KEY, with_metadata
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 
 _IN_TEXTS = re.compile(r"\s|urn:", re.IGNORECASE)
@@ -55,7 +56,7 @@ def _failure_line(failure: SourceError) -> str:
     if not _IN_TEXTS.search(name) or is_url(name) or os.path.lexists(name):
         return in_line(str(failure))
     shown = in_line(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…")
-    return f"{shown}: {failure.reason}; urnscan.find takes a text, urnscan.scan_batches a column of texts"
+    return f"{shown}: {failure.reason}; urnscan.find takes a text, urnscan.scan_frame a column of texts"
 
 
 def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Table:
@@ -73,3 +74,15 @@ def as_frame(table: pa.Table) -> pd.DataFrame:
     # Arrow sets the attributes only since version 22.
     frame.attrs = {KEY: json.loads(table.schema.metadata[KEY.encode()])}
     return frame
+
+
+def as_polars(table: pa.Table) -> pl.DataFrame:
+    """A table of `as_table` as a frame of Polars. Raises ImportError without Polars.
+
+    Columns with a dictionary become strings, as Polars joins its type for them with no strings.
+    """
+    try:
+        import polars as pl  # noqa: PLC0415 (few programs have it)
+    except ImportError as error:
+        raise ImportError("this needs Polars: pip install 'urnscan[polars]'") from error
+    return pl.DataFrame(table).with_columns(pl.col(pl.Categorical).cast(pl.String))

@@ -26,7 +26,7 @@ from urnscan.urn.explanation import resolver
 from urnscan.urn.namespaces.judgement import judge
 from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.parser import parse
-from urnscan.urn.syntax import SYNTAXES
+from urnscan.urn.syntax import SYNTAXES, SyntaxName
 
 EMBEDDED = 100_000
 """Number of classes in the page: the most frequent ones."""
@@ -230,14 +230,15 @@ def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Seq
         [(spelling["text"], spelling["count"]) for spelling in spellings]
         for spellings in pc.list_slice(table["spellings"], 0, most).to_pylist()
     ]
-    columns["link"] = _links(columns["urn"], columns["nid"], syntax if syntax in SYNTAXES else "rfc2141", rulebook)
+    known: SyntaxName = next((name for name in SYNTAXES if name == syntax), "rfc2141")
+    columns["link"] = _links(columns["urn"], columns["nid"], known, rulebook)
     columns["hint"] = [
         _hint(urn, problem, rulebook) for urn, problem in zip(columns["urn"], columns["problem"], strict=True)
     ]
     return columns
 
 
-def _links(urns: Sequence[str], nids: Sequence[str], syntax: str, rulebook: Rulebook) -> list[str | None]:
+def _links(urns: Sequence[str], nids: Sequence[str], syntax: SyntaxName, rulebook: Rulebook) -> list[str | None]:
     """The address of each name at a resolver."""
     with_resolver = {nid for nid, rule in rulebook.rules.items() if rule.resolvers}
     links: list[str | None] = [None] * len(urns)

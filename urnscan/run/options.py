@@ -19,12 +19,12 @@ from urnscan.formats.filters import listed_filters, read_filters
 from urnscan.formats.limits import Limits
 from urnscan.inputs.selection import Selection
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
-from urnscan.scanner.views.kinds import KINDS
+from urnscan.scanner.views.kinds import KINDS, ViewName
 from urnscan.tables.editions import EDITION
 from urnscan.tables.schemas import OCCURRENCES
-from urnscan.urn.equivalence import Level, get_level
+from urnscan.urn.equivalence import Level, LevelName, get_level
 from urnscan.urn.namespaces.own import Rules, rulebook_of
-from urnscan.urn.syntax import as_strings, get_syntax
+from urnscan.urn.syntax import SyntaxName, as_strings, get_syntax
 from urnscan.version import __version__
 
 _POSITIVE = ("jobs", "memory", "filter_timeout", "max_ratio", "max_size", "max_depth", "max_members")
@@ -49,15 +49,15 @@ class Options:
     urnscan.errors.ArgumentError: rfc2141 defines no resolution equivalence: only rfc2141bis-03 does
     """
 
-    syntax: str = "rfc2141"
+    syntax: SyntaxName = "rfc2141"
     """Standard by which a match begins and ends, one of `urnscan.SYNTAXES`."""
-    equivalence: str = "lexical"
+    equivalence: LevelName = "lexical"
     """Level of equivalence: which matches are in one class. One of `urnscan.LEVELS`."""
     trim: bool = False
     """Whether punctuation at the end of a match is cut off, and also `,urn:` or `;urn:` with all text after it."""
     resolver_tail: ResolverTail = "keep"
     """What is done with the rest of a URL after the URN in it: kept as a part of the match, or cut off."""
-    recover: tuple[str, ...] = ()
+    recover: tuple[ViewName, ...] = ()
     """Views in which hidden URNs are searched: names in `views.KINDS`, or `all`."""
     max_length: int = MAX_LENGTH
     """Octets after which a match is cut."""
@@ -267,7 +267,7 @@ def named_inputs(inputs: Iterable[Named]) -> tuple[str, ...]:
             shown = repr(path) if isinstance(path, int | float | bool | None) else type(path).__name__
             raise ArgumentError(
                 f"an input is a path, a pattern or a URL, or a list of them, not {shown}; "
-                "urnscan.find takes a text, urnscan.scan_batches a column of texts"
+                "urnscan.find takes a text, urnscan.scan_frame a column of texts"
             )
     names = tuple(map(local_name, paths))
     if "" in names:

@@ -11,9 +11,9 @@ from urnscan.display.text import html_fields
 from urnscan.errors import ArgumentError, checks_options
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
-from urnscan.urn.equivalence import get_level
+from urnscan.urn.equivalence import LevelName, get_level
 from urnscan.urn.namespaces.own import Rules
-from urnscan.urn.syntax import as_octets, as_strings, get_syntax
+from urnscan.urn.syntax import SyntaxName, as_octets, as_strings, get_syntax
 
 # Matches in a batch. Most strings have few.
 _ROWS = 1024
@@ -43,7 +43,7 @@ def _octets(text: object) -> bytes:
     """The octets of a bytes-like text. Raises ArgumentError; for a column of texts, the message names the right function."""
     if isinstance(text, list | tuple) or hasattr(text, "__arrow_c_stream__"):
         kind = type(text).__name__
-        raise ArgumentError(f"a text must be a str or bytes, not {kind}; urnscan.scan_batches takes a column of texts")
+        raise ArgumentError(f"a text must be a str or bytes, not {kind}; urnscan.scan_frame takes a column of texts")
     return as_octets("a text", text)
 
 
@@ -51,8 +51,8 @@ def _octets(text: object) -> bytes:
 def find(
     text: str | bytes,
     *,
-    syntax: str = "rfc2141",
-    equivalence: str = "lexical",
+    syntax: SyntaxName = "rfc2141",
+    equivalence: LevelName = "lexical",
     trim: bool = False,
     resolver_tail: ResolverTail = "keep",
     max_length: int = MAX_LENGTH,

@@ -17,6 +17,7 @@ from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_options
 from urnscan.run.pipeline import Report
 from urnscan.run.tasks import Argument, FilePart, tasks
 from urnscan.scanner.grammar import ResolverTail
+from urnscan.scanner.views.kinds import ViewName
 from urnscan.spark import executors
 from urnscan.spark.executors import ScanRequest
 from urnscan.spark.frames import (
@@ -33,7 +34,9 @@ from urnscan.spark.partitions import by_range, cores_of, first_tasks, partitions
 from urnscan.spark.summaries import TaskSummary, collect, lines_before_parts, report_of
 from urnscan.tables.editions import names_now
 from urnscan.tables.schemas import WRITTEN
+from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
+from urnscan.urn.syntax import SyntaxName
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -187,10 +190,10 @@ def scan(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     rejects: bool = False,
-    syntax: str = "rfc2141",
-    equivalence: str = "lexical",
+    syntax: SyntaxName = "rfc2141",
+    equivalence: LevelName = "lexical",
     trim: bool = False,
-    recover: str | Iterable[str] = (),
+    recover: ViewName | Iterable[ViewName] = (),
     resolver_tail: ResolverTail = "keep",
     max_length: int = 65_536,
     nid: str | Iterable[str] = (),
@@ -229,10 +232,10 @@ def occurrences(
     spark: SparkSession,
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    syntax: str = "rfc2141",
-    equivalence: str = "lexical",
+    syntax: SyntaxName = "rfc2141",
+    equivalence: LevelName = "lexical",
     trim: bool = False,
-    recover: str | Iterable[str] = (),
+    recover: ViewName | Iterable[ViewName] = (),
     resolver_tail: ResolverTail = "keep",
     max_length: int = 65_536,
     nid: str | Iterable[str] = (),
@@ -313,10 +316,10 @@ def scan_column(
     column: str,
     *,
     keep: Sequence[str] = (),
-    syntax: str = "rfc2141",
-    equivalence: str = "lexical",
+    syntax: SyntaxName = "rfc2141",
+    equivalence: LevelName = "lexical",
     trim: bool = False,
-    recover: str | Iterable[str] = (),
+    recover: ViewName | Iterable[ViewName] = (),
     resolver_tail: ResolverTail = "keep",
     max_length: int = 65_536,
     nid: str | Iterable[str] = (),

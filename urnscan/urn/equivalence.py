@@ -8,20 +8,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Literal
 
 from urnscan.errors import ArgumentError, checks_options
 from urnscan.urn.namespaces import Rulebook, namespace_form
 from urnscan.urn.namespaces.own import Rules, rulebook_of
 from urnscan.urn.namespaces.registry import OURS
 from urnscan.urn.parser import URN, directives_of, parse
-from urnscan.urn.syntax import SYNTAXES, chosen, get_syntax
+from urnscan.urn.syntax import SYNTAXES, SyntaxName, chosen, get_syntax
+
+LevelName = Literal["lexical", "resolution", "namespace"]
+"""Name of a level of equivalence: a value of the option `equivalence`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
     """A level of equivalence, which defines canonical forms: the parts of a URN that count, and the rules applied to them."""
 
-    name: str
+    name: LevelName
     """Value of the option `equivalence`."""
     title: str
     """Description for people."""
@@ -74,7 +78,7 @@ _LEVELS = [
         by_namespace=True,
     ),
 ]
-LEVELS: Mapping[str, Level] = MappingProxyType({level.name: level for level in _LEVELS})
+LEVELS: Mapping[LevelName, Level] = MappingProxyType({level.name: level for level in _LEVELS})
 """Levels of equivalence by name."""
 
 
@@ -91,7 +95,9 @@ def get_level(name: str, syntax: str, rules: Rules = None) -> Level:
 
 
 @checks_options
-def canonical(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None) -> str:
+def canonical(
+    text: str | bytes, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
+) -> str:
     """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5; at the level `namespace`, that of its
     registration (`urnscan.urn.namespaces.rules()`).
 
@@ -112,8 +118,8 @@ def equivalent(
     a: str | bytes,
     b: str | bytes,
     *,
-    syntax: str = "rfc2141",
-    equivalence: str = "lexical",
+    syntax: SyntaxName = "rfc2141",
+    equivalence: LevelName = "lexical",
     rules: Rules = None,
 ) -> bool:
     """Whether two URNs are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03 §5): they have the same canonical form.

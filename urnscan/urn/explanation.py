@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from urnscan.errors import InvalidURN, checks_options
-from urnscan.urn.equivalence import Level, get_level
+from urnscan.urn.equivalence import Level, LevelName, get_level
 from urnscan.urn.namespaces import NidStatus, Rulebook, judge, namespace_form, nid_status, registered
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.namespaces.registry import OURS
 from urnscan.urn.parser import URN, parse
-from urnscan.urn.syntax import QUERY_KEYWORDS, RESOLUTION_SERVICES, SYNTAXES, get_syntax
+from urnscan.urn.syntax import QUERY_KEYWORDS, RESOLUTION_SERVICES, SYNTAXES, SyntaxName, get_syntax
 
 _OTHER_SPELLINGS = (
     "the text is read in the canonical form of its namespace; a URN with another spelling of it has this canonical form "
@@ -32,7 +32,7 @@ class Explanation:
 
     text: str
     """The text, unchanged. Octets become characters."""
-    syntax: str
+    syntax: SyntaxName
     """The name of the syntax."""
     is_urn: bool
     """Whether the text is a URN in that syntax."""
@@ -42,7 +42,7 @@ class Explanation:
     """
     canonical: str | None = None
     """The canonical form at the requested level."""
-    equivalence: str | None = None
+    equivalence: LevelName | None = None
     """The name of that level."""
     nid: str | None = None
     """The namespace identifier in lower case."""
@@ -127,7 +127,7 @@ def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a fi
 
 @checks_options
 def explain(
-    text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None
+    text: str | bytes, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
 ) -> Explanation:
     """Parts of a URN of `syntax` (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or why a text is not a URN, and where.
 
@@ -164,7 +164,7 @@ def explain(
     return _explained(urn, level)
 
 
-def _read_as(text: str, syntax: str, level: Level) -> Explanation | None:
+def _read_as(text: str, syntax: SyntaxName, level: Level) -> Explanation | None:
     """Explanation of the URN that a text represents; None if the text represents no URN of the syntax."""
     from urnscan.urn.namespaces.references import urn_of  # noqa: PLC0415 (loaded only if used)
 

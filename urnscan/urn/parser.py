@@ -151,7 +151,7 @@ class URN:
 
 
 @checks_options
-def parse(text: str | bytes, syntax: str = "rfc2141") -> URN:
+def parse(text: str | bytes, syntax: SyntaxName = "rfc2141") -> URN:
     """Parse a text that is one whole URN.
 
     `syntax` is `rfc2141` (§2), `rfc8141` (§2) or `rfc2141bis-03` (§2). Raises InvalidURN, with reason and position, for
@@ -187,7 +187,7 @@ def parse(text: str | bytes, syntax: str = "rfc2141") -> URN:
 
 
 @checks_options
-def encode_nss(text: str, syntax: str = "rfc2141", *, nid: str | None = None) -> str:
+def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = None) -> str:
     """Translate a native name into an NSS: UTF-8, then %HH for each octet that the syntax does not allow unencoded.
 
     `/` stays unencoded in rfc8141, except as the first character; `~` and `&` in rfc8141 and rfc2141bis-03. `%`, `?` and

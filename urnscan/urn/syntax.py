@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import regex
 
@@ -19,6 +19,7 @@ from urnscan.errors import ArgumentError
 
 _Choice = TypeVar("_Choice")
 SyntaxName = Literal["rfc2141", "rfc8141", "rfc2141bis-03"]
+"""Name of a syntax: a value of the option `syntax`."""
 
 # Roles of an octet, one bit each. A syntax is a table of 256 sets of roles, which the compiled scanner reads, too.
 ALNUM = 1
@@ -146,7 +147,7 @@ _SYNTAXES = [
         namestring=rf"{_SCHEME}{_NID_8141}(?P<nss>{_PC}++)(?:\?(?P<q>{_DIRECTIVE}(?:&{_DIRECTIVE})*+))?+{_FRAGMENT}",
     ),
 ]
-SYNTAXES: Mapping[str, Syntax] = MappingProxyType({syntax.name: syntax for syntax in _SYNTAXES})
+SYNTAXES: Mapping[SyntaxName, Syntax] = MappingProxyType({syntax.name: syntax for syntax in _SYNTAXES})
 """The syntaxes by their names."""
 
 QUERY_KEYWORDS = ("s", "c")
@@ -180,7 +181,7 @@ def get_syntax(name: str) -> Syntax:
     return chosen("syntax", SYNTAXES, name)
 
 
-def chosen(label: str, choices: Mapping[str, _Choice], name: str) -> _Choice:
+def chosen(label: str, choices: Mapping[Any, _Choice], name: str) -> _Choice:
     """The choice of that name. Raises ArgumentError for an unknown name; `label` is the subject of the message."""
     try:
         return choices[name]

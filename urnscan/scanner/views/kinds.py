@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal, get_args
 
-KINDS = ("percent", "entities", "escapes", "wraps", "labels", "bare", "markup")
+ViewName = Literal["percent", "entities", "escapes", "wraps", "labels", "bare", "markup", "all"]
+"""Name of a view, or `all`: a value of the option `recover`."""
+KINDS = get_args(ViewName)[:-1]
 """Names of the views. `Matches.via` has their numbers, from 1, in this order."""
 
 
