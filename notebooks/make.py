@@ -26,6 +26,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 SPARK = "spark"
+_WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def has_spark() -> bool:
@@ -52,14 +53,15 @@ def written(notebook: nbformat.NotebookNode) -> str:
 
 
 def run(folder: Path) -> dict[str, nbformat.NotebookNode]:
-    """Run copies of the notebooks in a folder that holds nothing else, with this Python; returns them by name.
+    """Run copies of the notebooks and of what they use in an empty folder, with this Python; returns them by name.
 
     Raises RuntimeError with the output of nbmake if a cell fails.
     """
     copies = folder / "notebooks"
     copies.mkdir()
-    for path in paths():
+    for path in [*paths(), HERE / "helpers.py"]:
         shutil.copy(path, copies)
+    shutil.copytree(HERE / "corpus", copies / "corpus")
     write_kernel_spec(folder / "kernels" / KERNEL)
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"
@@ -105,6 +107,9 @@ def normalised(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
                 output.metadata = {}
             if output.output_type == "stream":
                 output.text = _without_place(output.text.replace("\r\n", "\n"))
+            output.get("data", {}).pop(
+                _WIDGET, None
+            )  # it has another number in each run, and shows nothing without a kernel
             for kind, text in output.get("data", {}).items():
                 output.data[kind] = _without_place(text) if isinstance(text, str) else text
     for cell in notebook.cells:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
+import urnscan
 from tests.support.scripts import script
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +67,57 @@ class TestEach:
         for cell in committed(name).cells:
             for target in re.findall(r"\]\(([^)#:]+)\)", cell.source) if cell.cell_type == "markdown" else ():
                 assert (ROOT / "notebooks" / target).exists(), target
+
+
+@pytest.fixture(scope="module")
+def browser():
+    pytest.importorskip("ipywidgets")
+    helpers = script("notebooks/helpers.py")
+    classes = urnscan.scan(ROOT / "notebooks" / "corpus", trim=True, equivalence="namespace").to_pandas()
+    return helpers.Browser(classes)
+
+
+class TestBrowser:
+    """The widgets of the first notebook filter the classes by namespace, by problem, and by a part of a name or spelling."""
+
+    @pytest.fixture(autouse=True)
+    def _cleared(self, browser):
+        browser.nid.value = browser.problem.value = browser.name.value = ""
+
+    def test_all(self, browser):
+        assert len(browser.selected) == len(browser.classes)
+        assert "urn:ietf:params:xml:ns:epp-1.0" in browser.table.value
+
+    def test_each(self, browser):
+        browser.nid.value = "isbn"
+        assert set(browser.selected["nid"]) == {"isbn"}
+        assert "urn:ietf:" not in browser.table.value
+        browser.problem.value = "template"
+        assert browser.selected["urn"].tolist() == ["urn:isbn:n-nn-nnnnnn-n"]
+        browser.name.value = "no such name"
+        assert len(browser.selected) == 0
+        assert "0 of " in browser.table.value
+
+    def test_spellings(self, browser):
+        """A name is found by a spelling that is not its canonical form, in any case."""
+        browser.name.value = "isbn:0-395-36341-1"
+        assert browser.selected["urn"].tolist() == ["urn:isbn:9780395363416"]
+
+    def test_saved(self, browser):
+        """A notebook that no kernel runs shows the table."""
+        shown = browser._repr_mimebundle_()
+        assert shown["text/html"] == browser.table.value
+        assert make._WIDGET in shown
+
+
+def test_corpus():
+    """Small, and nothing but names: each line is one, with the characters next to it."""
+    files = sorted((ROOT / "notebooks" / "corpus").iterdir())
+    assert sum(file.stat().st_size for file in files) < 300_000
+    for file in files:
+        assert re.fullmatch(r"(rfc\d+|registration-[a-z0-9-]+)\.txt", file.name)
+        for line in file.read_text(encoding="ascii").splitlines():
+            assert re.fullmatch(r".?urn:\S+", line, re.IGNORECASE), (file, line)
 
 
 def test_spark_cells_hold_a_run_on_spark():
