@@ -18,7 +18,7 @@ from urnscan import __version__
 from urnscan.cli import COMMANDS
 from urnscan.cli.arguments import SUMMARIES, About, Parser
 from urnscan.cli.shared_options import Listed
-from urnscan.tables.schemas import CANDIDATES, CLASSES, CLUSTERS, MAPPING, OCCURRENCES, REJECTS, REVIEW
+from urnscan.tables.schemas import TABLES
 
 __all__ = ["Command", "Group", "Option", "commands", "pages"]
 
@@ -130,19 +130,10 @@ def pages() -> Iterator[tuple[Path, str]]:
     )
     environment.filters |= {"roff": roff, "sentence": sentence, "markdown": markdown}
     known = commands()
-    columns = {
-        "classes": CLASSES,
-        "occurrences": OCCURRENCES,
-        "rejects": REJECTS,
-        "clusters": CLUSTERS,
-        "mapping": MAPPING,
-        "review": REVIEW,
-        "candidates": CANDIDATES,
-    }
     values = {
         "version": __version__,
         "commands": known,
-        "columns": {name: schema.names for name, schema in columns.items()},
+        "columns": {name: schema.names for name, schema in TABLES.items()},
     }
     for path, name in TEMPLATES.items():
         of_command = [command for command in known if f"{command.page}.1" == name]

@@ -52,7 +52,7 @@ def test_errors_are_one_line_and_nothing_is_lost(scanned):
             ["a.txt", "-o", "new.parquet"],
             "a.txt: is not a Parquet file: name a file that urnscan -o, urnscan --occurrences or urnscan --partial wrote",
         ),
-        (["a.parquet", "-o", "new.txt"], "new.txt: unknown output format; use .parquet, .csv"),
+        (["a.parquet", "-o", "new.txt"], "new.txt: unknown output format; use .parquet, .xlsx, .csv"),
         (["a.parquet", "-o", "-"], "-: standard output takes only what a scan finds"),
         (
             ["a.parquet", "-j", "0", "-o", "new.parquet"],

@@ -25,7 +25,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "inputs": ("errors compiled stores formats", "numpy pyarrow"),
     "scanner": ("display errors compiled urn", "numpy regex"),
     "records": ("extensions compiled urn framing", "lxml numpy pyarrow pymarc regex"),
-    "tables": ("display errors pool compiled urn stores formats scanner", "numpy pyarrow"),
+    "tables": ("display errors pool compiled urn stores formats scanner", "numpy pyarrow xlsxwriter"),
     "grouping": ("errors pool compiled urn tables", "numpy pyarrow"),
     "run": ("display errors pool compiled urn stores formats inputs scanner tables grouping", "numpy pyarrow"),
     "results": ("display errors pool compiled urn stores inputs tables grouping run", "numpy pyarrow"),

@@ -15,18 +15,9 @@ from hypothesis import strategies as st
 
 from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.plain_output import CODECS
-from urnscan.tables.schemas import CANDIDATES, CLASSES, CLUSTERS, MAPPING, OCCURRENCES, REJECTS, REVIEW
+from urnscan.tables.schemas import OCCURRENCES, TABLES
 from urnscan.tables.writers import TEXT_FORMS, is_result, open_table, separated_lines
 
-SCHEMAS = {
-    "classes": CLASSES,
-    "occurrences": OCCURRENCES,
-    "rejects": REJECTS,
-    "clusters": CLUSTERS,
-    "mapping": MAPPING,
-    "review": REVIEW,
-    "candidates": CANDIDATES,
-}
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6) | st.sampled_from(
     ["=1+1", "-1", "@a", "+", "\t=1", "\r", "\n", "'=1", "a,b\tc", '"', "", "\uff1d1"]
 )
@@ -72,17 +63,17 @@ def written(folder, name, schema, rows):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("separator", [",", "\t"])
 @given(data=st.data())
 def test_cells_are_those_of_the_rows_and_none_is_a_formula(name, separator, data):
     """Python's own reader of CSV finds each text again, with an apostrophe where a spreadsheet would calculate."""
-    rows = data.draw(rows_of(SCHEMAS[name]))
-    lines = bytes(separated_lines(pa.RecordBatch.from_pylist(rows, SCHEMAS[name]), separator)).decode()
+    rows = data.draw(rows_of(TABLES[name]))
+    lines = bytes(separated_lines(pa.RecordBatch.from_pylist(rows, TABLES[name]), separator)).decode()
     found = list(csv.reader(io.StringIO(lines, newline=""), delimiter=separator, strict=True))
     assert len(found) == len(rows)
     for cells, row in zip(found, rows, strict=True):
-        for cell, value in zip(cells, map(row.get, SCHEMAS[name].names), strict=True):
+        for cell, value in zip(cells, map(row.get, TABLES[name].names), strict=True):
             assert not cell.startswith(DANGEROUS)
             if isinstance(value, dt.datetime):
                 assert cell == f"{value.isoformat()[:19]}Z"

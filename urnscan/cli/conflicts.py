@@ -21,7 +21,7 @@ _FORMS = {"count": "--count", "list_sources": "--list-sources", "unique": "--uni
 """Options that print something other than all occurrences, by their arguments."""
 _AROUND = "-C"
 _OTHERS = {
-    name: f"--{name}" for name in ("json", "canonical", "by", "resume", "master", "errors", "memory", "timings")
+    name: f"--{name}" for name in "json canonical by resume master errors memory timings delimiter flat".split()
 } | {
     "jobs": "-j",
     "context": _AROUND,
@@ -66,6 +66,12 @@ _RULES = (
         ["--memory"],
         [_SPARK],
         "{0} is for one machine: Spark groups in what its executors have, spark.executor.memory",
+    ),
+    Rule(["--delimiter", "--flat"], [_SPARK], "{0} is for one machine: {1} writes folders of Parquet with all columns"),
+    Rule(
+        ["--flat"],
+        ["--json"],
+        "{0} is for tables, and {1} prints lines: leave out {0}, or write -o names.jsonl",
     ),
     Rule(["--timings"], [_SPARK], "{0} is for one machine: the pages of Spark tell what its stages take"),
     Rule(["--partial"], [_SPARK], "{0} is for one machine: Spark merges the results of its executors itself"),

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import FAILED, About, Parser, read_inputs, read_record
 from urnscan.cli.first_run import prepare
 from urnscan.cli.lazy_imports import loading
-from urnscan.cli.outputs import check_files, open_outputs
-from urnscan.cli.shared_options import DEDUP_MEANING, NIDS, ONLY_DEDUP, ONLY_SCAN, Listed, flag, option, whole_number
+from urnscan.cli.outputs import check_files, open_outputs, read_layout
+from urnscan.cli.shared_options import (
+    DEDUP_MEANING,
+    LAYOUT_OPTIONS,
+    NIDS,
+    ONLY_DEDUP,
+    ONLY_SCAN,
+    Listed,
+    flag,
+    option,
+    whole_number,
+)
 from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted
 from urnscan.errors import FatalError, count_of
@@ -59,7 +70,7 @@ def _about(formats: Iterable[str]) -> About:
 _OUTPUT = {
     "-o --output": option(
         "FILE",
-        "write a row for each record, with its cluster (the records of one work); the name sets the format: .parquet, .csv, "
+        "write a row for each record, with its cluster (the records of one work); the name sets the format: .parquet, .xlsx (Excel), .csv, "
         ".tsv or .jsonl (the last three also with .gz, .bz2, .zst or .lz4)",
         dest="clusters",
     ),
@@ -89,6 +100,7 @@ _OUTPUT = {
         "together in the column decision, and --decisions joins the pair",
     ),
     "--report": option("FILE", "write an HTML page about the clusters, with examples"),
+    **LAYOUT_OPTIONS,
     "--force": flag("replace outputs that exist"),
 }
 _CHOICES = {
@@ -179,7 +191,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
         from urnscan.dedup.job import run
         from urnscan.dedup.policy import Policy
         from urnscan.dedup.read.workers import collect_seldom
-        from urnscan.dedup.write.outputs import FILES, Outputs, review_sinks
+        from urnscan.dedup.write.outputs import FILES, TABLES, Outputs, review_sinks
         from urnscan.run.options import Options
         from urnscan.run.tasks import plan_size
 
@@ -193,9 +205,11 @@ def dedup(arguments: argparse.Namespace) -> bool:
         raise FatalError(
             "no output is named; add -o, --deduplicated, --removed, --mapping, --review, --candidates or --report"
         )
+    layout = read_layout(arguments, (getattr(arguments, name) for name in TABLES))
+    kinds = {name: functools.partial(TABLES[name], layout=layout) if name in TABLES else FILES[name] for name in FILES}
     prepare(arguments)
     with contextlib.ExitStack() as stack:
-        files = open_outputs(arguments, FILES, stack)
+        files = open_outputs(arguments, kinds, stack)
         progress = show_progress(arguments, "reading", lambda: plan_size(inputs, options, paths), stack)
         review, review_page = review_sinks(files.files.get("review"))
         destinations = Outputs(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import FAILED, About, Parser, read_record
 from urnscan.cli.first_run import prepare
 from urnscan.cli.lazy_imports import loading
-from urnscan.cli.outputs import check_files
-from urnscan.cli.shared_options import MEMORY, flag, names_of, option
+from urnscan.cli.outputs import check_files, open_outputs, read_layout
+from urnscan.cli.shared_options import LAYOUT_OPTIONS, MEMORY, flag, names_of, option
 from urnscan.cli.terminal import say, say_counts, say_unregistered, write
 from urnscan.display.text import printable
 
@@ -54,6 +56,7 @@ def diff_parser() -> Parser:
             "write a row for each class that differs, in the format that the name ends in, as urnscan -o does",
             dest="output",
         ),
+        **LAYOUT_OPTIONS,
         "--force": flag("replace an output that exists"),
     }
     running = {"--memory": MEMORY, "-q --quiet": flag("no summary")}
@@ -76,6 +79,7 @@ def diff(arguments: argparse.Namespace) -> bool:
         from urnscan.tables.writers import open_table
 
     outputs = check_files(arguments.output)
+    layout = read_layout(arguments, outputs)
     prepare(arguments)
     options = read_record(Options, arguments)
     say_unregistered(options)
@@ -83,11 +87,12 @@ def diff(arguments: argparse.Namespace) -> bool:
     for remark in difference.remarks():
         say(remark)
     if outputs:
-        file: Any
-        with open_table(outputs[0], CHANGES, force=arguments.force) as file:
+        with contextlib.ExitStack() as stack:
+            kinds = {"output": functools.partial(open_table, schema=CHANGES, layout=layout)}
+            files = open_outputs(arguments, kinds, stack)
             for rows in difference.rows():
-                file.write(rows)
-            file.commit()
+                files.files["output"].write(rows)
+            files.commit({})
     else:
         for rows in difference.rows():
             write(json_lines(rows) if arguments.json else "".join(_lines(rows)), sys.stdout)

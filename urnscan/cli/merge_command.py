@@ -10,8 +10,8 @@ import resource
 from urnscan.cli.arguments import FAILED, About, Parser, read_record
 from urnscan.cli.first_run import prepare
 from urnscan.cli.lazy_imports import loading
-from urnscan.cli.outputs import check_files, open_outputs
-from urnscan.cli.shared_options import MEMORY, THREADS, flag, option
+from urnscan.cli.outputs import check_files, open_outputs, read_layout
+from urnscan.cli.shared_options import LAYOUT_OPTIONS, MEMORY, THREADS, flag, option
 from urnscan.cli.terminal import say, say_counts, show_progress
 from urnscan.display.progress import ROWS, Stage
 from urnscan.display.text import counted
@@ -50,6 +50,7 @@ def merge_parser() -> Parser:
             dest="output",
         ),
         "--classes": option("FILE", "group the occurrences of the tables, and write their classes here"),
+        **LAYOUT_OPTIONS,
         "--force": flag("replace an output that exists"),
     }
     running = {
@@ -83,6 +84,7 @@ def merge(arguments: argparse.Namespace) -> bool:
     outputs = check_files(arguments.output, arguments.classes)
     if not outputs:
         raise FatalError("name a table to write: -o FILE or --classes FILE")
+    layout = read_layout(arguments, outputs)
     prepare(arguments)
     options = read_record(Options, arguments)
     merging = Merge(arguments.tables, outputs, memory=options.memory, jobs=options.jobs)
@@ -90,7 +92,7 @@ def merge(arguments: argparse.Namespace) -> bool:
     written = merging.kinds_of({name: path for name, path in named.items() if path is not None})
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(Pool(options.jobs))
-        kinds = {name: functools.partial(open_table, **WRITTEN[name], pool=pool) for name in written}
+        kinds = {name: functools.partial(open_table, **WRITTEN[name], pool=pool, layout=layout) for name in written}
         files = open_outputs(argparse.Namespace(force=arguments.force, **written), kinds, stack)
         progress = show_progress(arguments, "merging", lambda: None, stack)
         progress.on_stage(Stage("merging", merging.rows, ROWS))

@@ -5,14 +5,19 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from urnscan.cli.arguments import read_record
 from urnscan.cli.conflicts import STANDARD_OUTPUT
 from urnscan.cli.signals import uninterrupted
+from urnscan.cli.terminal import say
 from urnscan.errors import FatalError
+
+if TYPE_CHECKING:
+    from urnscan.tables.writers import Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,9 @@ class OutputFiles:
         with uninterrupted(self.paths):
             for name, file in self.files.items():
                 file.commit(*arguments[name])
+        for file in self.files.values():
+            for remark in getattr(file, "remarks", ()):
+                say(remark)
 
 
 def open_outputs(
@@ -57,6 +65,19 @@ def open_outputs(
             place = sys.stdout.buffer if path == STANDARD_OUTPUT else path
             outputs.files[name] = stack.enter_context(kinds[name](place, force=arguments.force))
     return outputs
+
+
+def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> Layout:
+    """The layout of tables with these paths. Raises FatalError if the arguments change none of them."""
+    from urnscan.tables.plain_output import form_of
+    from urnscan.tables.writers import Layout
+
+    forms = [form_of(path)[0] for path in tables if path is not None]
+    if arguments.delimiter is not None and ".csv" not in forms:
+        raise FatalError("--delimiter is for CSV: name a table that ends in .csv, or leave it out")
+    if arguments.flat and not forms:
+        raise FatalError("--flat is for tables: name one, as in -o names.csv, or leave it out")
+    return read_record(Layout, arguments)
 
 
 def check_files(*paths: str | None) -> list[str]:

@@ -13,9 +13,9 @@ from urnscan.cli.arguments import FAILED, SUMMARIES, About, Parser, read_inputs,
 from urnscan.cli.conflicts import STANDARD_OUTPUT, TABLES, check_rules
 from urnscan.cli.first_run import prepare, warm_up
 from urnscan.cli.lazy_imports import loading
-from urnscan.cli.outputs import check_files, open_outputs
+from urnscan.cli.outputs import check_files, open_outputs, read_layout
 from urnscan.cli.printer import count_by_namespace, open_passages, printers
-from urnscan.cli.shared_options import flag, option, whole_number
+from urnscan.cli.shared_options import LAYOUT_OPTIONS, flag, option, whole_number
 from urnscan.cli.terminal import (
     FailureLines,
     has_terminal,
@@ -75,8 +75,8 @@ _INDEX = {
 _OUTPUT = {
     "-o --output": option(
         "FILE",
-        "write the equivalence classes, a row for each, in the format that the name ends in: .parquet, .csv, .tsv or .jsonl "
-        "(the last three also with .gz, .bz2, .zst or .lz4); - is standard output",
+        "write the equivalence classes, a row for each, in the format that the name ends in: .parquet, .xlsx (Excel), .csv, .tsv "
+        "or .jsonl (the last three also with .gz, .bz2, .zst or .lz4); - is standard output",
         dest="classes",
     ),
     "--partial": option(
@@ -90,6 +90,7 @@ _OUTPUT = {
         "write texts that begin like a URN, but are none, or go on with what is no part of one, with the reason, as -o "
         "does",
     ),
+    **LAYOUT_OPTIONS,
     "--force": flag("replace outputs that exist, and discard what an interrupted run has kept for --resume"),
     "--resume": flag(
         "continue a run with the same outputs and options that did not end: what it finished is kept beside the first "
@@ -180,13 +181,14 @@ def scan(arguments: argparse.Namespace) -> bool:
     say_unregistered(options)
     places = [getattr(arguments, name) for name in TABLES]
     paths = check_files(*(place for place in places if place != STANDARD_OUTPUT))
+    layout = read_layout(arguments, places)
     prepare(arguments)
     passages = open_passages(arguments, inputs, options)
 
     printed, finish = printers(arguments, passages, lambda lines: print_result(lines, progress))
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(Pool(options.jobs))
-        opening = functools.partial(open_table, pool=pool)
+        opening = functools.partial(open_table, pool=pool, layout=layout)
         kinds = {
             name: functools.partial(opening, **settings) for name, settings in WRITTEN.items() if name not in printed
         }
@@ -233,9 +235,9 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], op
     with loading():
         from urnscan.spark.job import run, session
         from urnscan.tables.plain_output import form_of
-        from urnscan.tables.writers import TEXT_FORMS
+        from urnscan.tables.writers import EXCEL, TEXT_FORMS
     for path in outputs.values():
-        if (form := form_of(path)[0]) in TEXT_FORMS:
+        if (form := form_of(path)[0]) in (*TEXT_FORMS, EXCEL):
             raise FatalError(f"{path}: --engine spark writes folders of Parquet: leave out {form}")
     say_unregistered(options)
     show_bar = not (arguments.no_progress or arguments.quiet)

@@ -107,6 +107,20 @@ DEDUP_MEANING = Meaning(
 
 CHECK_MEANING = Meaning(resolver_tail="cut")
 
+DELIMITERS = (",", ";", "|")
+"""Those of `tables.writers`, repeated here because that module loads slowly."""
+LAYOUT_OPTIONS: OptionTable = {
+    "--delimiter": option(
+        "CHARACTER",
+        "what is between the values of a .csv: , or ; or | (without this option ,); Excel in German or French needs ';'",
+        choices=DELIMITERS,
+    ),
+    "--flat": flag(
+        "write tables without nested columns: the elements of a list become one text with '; ' between them, and spellings becomes spellings_text and spellings_count"
+    ),
+}
+"""How tables are written: the fields of `tables.writers.Layout`."""
+
 FINDING_OPTIONS: OptionTable = {
     "--recover": option(
         "KIND[,KIND...]",

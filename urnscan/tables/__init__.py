@@ -11,7 +11,10 @@ scanned_columns: scanning a column of values, with the value of each match.
 spill: rows in temporary files.
 output_file: an output, which appears at its path or URL whole or not at all.
 plain_output: outputs of octets and of HTML, with the compression that the name chooses.
-writers: tables in the format that the name chooses, Parquet or text.
+writers: tables in the format that the name chooses: Parquet, text or Excel.
+nested_columns: nested columns as plain texts.
+column_meanings: what each column means, by a table (`columns.toml`).
+excel_output: tables as workbooks of Excel.
 parquet_writer, parquet_footer: the Parquet writer; the footer of a file whose row groups are encoded separately.
 partial_output: files with the partial result of a run.
 printed_lines: rows as lines of text and as lines of JSON.

@@ -16,7 +16,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
@@ -43,6 +43,9 @@ class Output:
     `path` may also be a URL or an open stream. Then the file is written to the folder for temporary files, and copied to
     the store or the stream by `commit`.
     """
+
+    remarks: Sequence[str] = ()
+    """What the file does not hold as it was found, a line each; known when it is complete."""
 
     def __init__(self, path: str | os.PathLike[str] | IO[bytes], *, force: bool, folder: Path | None = None) -> None:
         """`folder` is an existing work folder that no other output uses; None: a new one.

@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 
 from urnscan.compiled.arrow import number_array
 from urnscan.compiled.octets import Integers
-from urnscan.errors import FatalError
+from urnscan.errors import FatalError, option
 from urnscan.tables.editions import ADDED, names_now
 from urnscan.tables.metadata import KEY
+from urnscan.tables.nested_columns import flat_names
 from urnscan.tables.parquet_footer import MAGIC
 from urnscan.tables.schemas import CLASSES, CLUSTERS, NAMED_PARTIAL, OCCURRENCES, REJECTS
 from urnscan.tables.text_tables import as_parquet, is_text_table
@@ -190,7 +191,9 @@ def _misfit(schema: pa.Schema, kind: str) -> str:
         if missing and set(_needed(other)) <= set(schema.names):
             return f"holds {other} ({made_by}), not {kind}"
     if missing:
-        return f"has no column {missing[0]}"
+        is_flat = missing[0] not in (flat := flat_names(expected.field(missing[0]))) and set(flat) <= set(schema.names)
+        reason = f", as {option('flat')} wrote it: write it without that option" if is_flat else ""
+        return f"has no column {missing[0]}{reason}"
     for field in expected:
         if schema.names.count(field.name) > 1:
             return f"has several columns {field.name}"

@@ -167,6 +167,18 @@ CHANGES = _schema(
 )
 """One row per class that differs in two tables, sorted by `urn`."""
 
+TABLES: Mapping[str, pa.Schema] = {
+    "classes": CLASSES,
+    "occurrences": OCCURRENCES,
+    "rejects": REJECTS,
+    "clusters": CLUSTERS,
+    "mapping": MAPPING,
+    "review": REVIEW,
+    "candidates": CANDIDATES,
+    "differences": CHANGES,
+}
+"""The tables that commands write to files, by their names in the pages."""
+
 REPEATING_IN_CLUSTERS = [
     "source",
     "member",

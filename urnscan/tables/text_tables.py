@@ -23,7 +23,7 @@ from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.tables.editions import names_now
 from urnscan.tables.plain_output import CODECS, form_of
 from urnscan.tables.schemas import type_of
-from urnscan.tables.writers import FORMULA, FORMULA_ESCAPE, SEPARATORS, TEXT_FORMS
+from urnscan.tables.writers import DELIMITERS, FORMULA, FORMULA_ESCAPE, SEPARATORS, TEXT_FORMS
 
 _HEAD = 1 << 24  # octets in which the first line must end
 _BLOCK = 1 << 25  # octets that are read at once; a row must be shorter
@@ -67,7 +67,7 @@ def _open(path: str, codec: str) -> pa.NativeFile:
 
 def _separator(first: bytes) -> str:
     """The separator of a header: a spreadsheet may have put another one in its place."""
-    return max(",;\t", key=lambda separator: first.count(separator.encode()))
+    return max((*DELIMITERS, "\t"), key=lambda separator: first.count(separator.encode()))
 
 
 def _names_in(path: str, first: bytes, form: str) -> list[str]:

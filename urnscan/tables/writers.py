@@ -1,4 +1,4 @@
-"""Writers of tables. The suffix of the name chooses the format: Parquet, CSV, TSV or JSON Lines."""
+"""Writers of tables. The suffix of the name chooses the format: Parquet, CSV, TSV, JSON Lines or Excel."""
 
 from __future__ import annotations
 
@@ -7,37 +7,46 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import decoded
 from urnscan.errors import FatalError
 from urnscan.pool import Pool
 from urnscan.tables.metadata import KEY, OF_FOLDER
+from urnscan.tables.nested_columns import FlatTable, cell_values, flat_schema
 from urnscan.tables.output_file import Output, name_of
 from urnscan.tables.plain_output import CODECS, GENERATOR, PARTIAL_SUFFIX, OctetOutput, form_of
-from urnscan.tables.printed_lines import json_lines, json_values, moments
-from urnscan.tables.schemas import (
-    CANDIDATES,
-    CHANGES,
-    CLASSES,
-    CLUSTERS,
-    MAPPING,
-    OCCURRENCES,
-    REJECTS,
-    REVIEW,
-)
+from urnscan.tables.printed_lines import json_lines
+from urnscan.tables.schemas import TABLES
 
 _PARQUET = (".parquet", ".parq", ".pq")
+EXCEL = ".xlsx"
+DELIMITERS = (",", ";", "|")
+"""What may be between the values of CSV."""
 FORMULA = "^[=+@\uff1d\uff0b\uff0d\uff20\t\r\n-]"
 """Beginnings of texts that a spreadsheet would calculate. Excel in Japanese treats the full-width forms of `= + - @` like
 these characters.
 """
 FORMULA_ESCAPE = "'"
 """What a cell of CSV has before a text that matches FORMULA."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How tables are written, in addition to what their names say."""
+
+    delimiter: str = ","
+    """One of DELIMITERS, for CSV."""
+    flat: bool = False
+    """Whether nested columns become texts, as `flat_rows` makes them."""
+
+
+USUAL = Layout()
+"""The layout without options."""
 
 Lines = Callable[[pa.RecordBatch], bytes | memoryview]
 
@@ -70,26 +79,42 @@ def open_table(
     statistics: Sequence[str] | bool = True,
     force: bool = False,
     pool: Pool | None = None,
-) -> Output:
+    layout: Layout = USUAL,
+) -> Output | FlatTable:
     """Open an output for rows of the schema, in the format that the suffix of its name chooses; a stream gets Parquet.
 
     `dictionaries`, `statistics` and `pool` are those of ParquetOutput. Raises FatalError like Output, and for a name
     with another suffix.
     """
-    if isinstance(path, str | os.PathLike):
-        name = name_of(path)
-        form, codec = form_of(name)
-        if form in TEXT_FORMS:
-            head, lines = TEXT_FORMS[form](schema)
-            return LinesOutput(path, schema, head, lines, force=force)
-        if form not in _PARQUET or codec:
-            raise FatalError(
-                f"{name}: unknown output format; use .parquet, {', '.join(TEXT_FORMS)}, or one of the last three and "
-                f"{', '.join(CODECS)}"
-            )
-    from urnscan.tables.parquet_writer import ParquetOutput  # noqa: PLC0415 (takes long to load, and runs that only print do not need it)
+    if layout.flat:
+        schema = flat_schema(schema)
+        dictionaries, statistics = (_flat_leaves(leaves, schema) for leaves in (dictionaries, statistics))
+    table: Output
+    form, codec = form_of(name_of(path)) if isinstance(path, str | os.PathLike) else (_PARQUET[0], "")
+    if isinstance(path, str | os.PathLike) and form in TEXT_FORMS:
+        head, lines = _separated(layout.delimiter, schema) if form == _CSV else TEXT_FORMS[form](schema)
+        table = LinesOutput(path, schema, head, lines, force=force)
+    elif isinstance(path, str | os.PathLike) and form == EXCEL and not codec:
+        from urnscan.tables.excel_output import ExcelOutput  # noqa: PLC0415 (few runs need it)
 
-    return ParquetOutput(path, schema, dictionaries=dictionaries, statistics=statistics, force=force, pool=pool)
+        table = ExcelOutput(path, schema, force=force)
+    elif form in _PARQUET and not codec:
+        from urnscan.tables.parquet_writer import ParquetOutput  # noqa: PLC0415 (takes long to load, and runs that only print do not need it)
+
+        table = ParquetOutput(path, schema, dictionaries=dictionaries, statistics=statistics, force=force, pool=pool)
+    else:
+        raise FatalError(
+            f"{name_of(path)}: unknown output format; use .parquet, {EXCEL}, {', '.join(TEXT_FORMS)}, or one of the last "
+            f"three and {', '.join(CODECS)}"
+        )
+    return FlatTable(table) if layout.flat else table
+
+
+def _flat_leaves(leaves: Sequence[str] | bool, flat: pa.Schema) -> Sequence[str] | bool:
+    """Leaf columns of a nested table that are columns of the flat one."""
+    if isinstance(leaves, bool):
+        return leaves
+    return [name for leaf in leaves if (name := leaf.partition(".")[0]) in flat.names]
 
 
 def open_partial(
@@ -110,6 +135,10 @@ def is_result(path: str) -> bool:
         return True
     form, codec = form_of(path)
     try:
+        if form == EXCEL:
+            from urnscan.tables.excel_output import is_workbook  # noqa: PLC0415 (few runs need it)
+
+            return is_workbook(path)
         if form in (*_PARQUET, PARTIAL_SUFFIX):
             import pyarrow.parquet as pq  # noqa: PLC0415 (few runs need it)
 
@@ -118,11 +147,13 @@ def is_result(path: str) -> bool:
             head = file.read(1 << 12)
     except (OSError, pa.ArrowException):
         return False
+    schemas = [*TABLES.values(), *map(flat_schema, TABLES.values())]
     if form in SEPARATORS:
-        return not head or any(head.startswith(TEXT_FORMS[form](schema)[0]) for schema in _SCHEMAS)
+        heads = [_separated(each, schema)[0] for each in SEPARATORS[form] for schema in schemas]
+        return not head or head.startswith(tuple(heads))
     if form == ".jsonl":
-        line, keys = head.partition(b"\n")[0], [_json_head(schema) for schema in _SCHEMAS]
-        return not head or line.startswith(tuple(keys))
+        line = head.partition(b"\n")[0]
+        return not head or line.startswith(tuple(map(_json_head, schemas)))
     return not head or GENERATOR in head
 
 
@@ -148,12 +179,10 @@ def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
 
 def _cells(column: pa.Array) -> pa.Array:
     """The values of a column as values of cells of CSV."""
-    if pa.types.is_list(column.type):
-        return json_values(column)
-    if pa.types.is_timestamp(column.type):
-        return moments(column)
-    column = decoded(column)
-    if not pa.types.is_string(column.type):
+    is_list = pa.types.is_list(column.type)
+    column = cell_values(column)
+    # The JSON of a list begins with a bracket.
+    if is_list or not pa.types.is_string(column.type):
         return column
     is_formula = pc.match_substring_regex(column, FORMULA)
     if not pc.any(is_formula).as_py():
@@ -173,11 +202,11 @@ def _json_head(schema: pa.Schema) -> bytes:
     return f'{{"{schema.names[0]}": '.encode()
 
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-"""Separators of cells by suffix."""
+_CSV = ".csv"
+SEPARATORS = {_CSV: DELIMITERS, ".tsv": ("\t",)}
+"""Separators of cells by suffix; the first of them is usual."""
 TEXT_FORMS: Mapping[str, Callable[[pa.Schema], tuple[bytes, Lines]]] = {
-    **{suffix: functools.partial(_separated, separator) for suffix, separator in SEPARATORS.items()},
+    **{suffix: functools.partial(_separated, separators[0]) for suffix, separators in SEPARATORS.items()},
     ".jsonl": lambda _: (b"", json_lines),
 }
 """Formats of text by suffix. The functions take a schema, and return the head of a file and the function for its lines."""
-_SCHEMAS = (CLASSES, OCCURRENCES, REJECTS, CLUSTERS, MAPPING, REVIEW, CANDIDATES, CHANGES)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from urnscan.errors import FatalError
 
-_SEPARATORS = ",;\t"
+_SEPARATORS = ",;|\t"
 _DEFUSED = tuple(f"'{first}" for first in "=+@-\t\r\n\uff1d\uff0b\uff0d\uff20")
 _LARGEST = 1 << 30  # octets of a file
 

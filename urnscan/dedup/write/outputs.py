@@ -19,10 +19,11 @@ from urnscan.records.format import Format
 from urnscan.records.format_registry import suffixes
 from urnscan.stores.input import Input
 from urnscan.stores.urls import is_remote, local_path, real_place
+from urnscan.tables.nested_columns import FlatTable
 from urnscan.tables.output_file import Output, as_fatal, check_output, work_folder
 from urnscan.tables.plain_output import NOT_WRITTEN, PAGES, OctetOutput, PageOutput, form_of
 from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW
-from urnscan.tables.writers import open_table
+from urnscan.tables.writers import USUAL, Layout, open_table
 
 
 class JoinedDumps:
@@ -213,18 +214,22 @@ def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
     return names
 
 
-def open_review(path: str | os.PathLike[str], *, force: bool = False) -> Output:
+def open_review(path: str | os.PathLike[str], *, force: bool = False, layout: Layout = USUAL) -> Output | FlatTable:
     """Open the output of `--review`: a page if its name ends in .html, else a table. Raises FatalError."""
     if isinstance(path, str | os.PathLike) and form_of(os.fspath(path))[0] in PAGES:
         return PageOutput(path, force=force)
-    return open_table(path, REVIEW, force=force)
+    return open_table(path, REVIEW, force=force, layout=layout)
 
 
-FILES: Mapping[str, Callable[..., Any]] = {
+TABLES: Mapping[str, Callable[..., Any]] = {
     "clusters": functools.partial(open_table, schema=CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS),
     "mapping": functools.partial(open_table, schema=MAPPING),
     "review": open_review,
     "candidates": functools.partial(open_table, schema=CANDIDATES),
+}
+"""The outputs of FILES that are tables: their functions also take a `layout`."""
+FILES: Mapping[str, Callable[..., Any]] = {
+    **TABLES,
     "deduplicated": Dumps,
     "removed": Dumps,
     "report": PageOutput,

@@ -1,0 +1,51 @@
+"""What the columns of each table mean, by `columns.toml`, which the page about the files shows, too."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from urnscan.tables.nested_columns import flat_names
+from urnscan.tables.schemas import TABLES
+
+_FILE = Path(__file__).with_name("columns.toml")
+_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+
+
+@functools.cache
+def column_meanings() -> Mapping[str, Mapping[str, str]]:
+    """The meaning of each column in Markdown, by the names of TABLES and of their columns."""
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+
+
+def table_name(schema: pa.Schema) -> str:
+    """The name of a table with these columns, or with those that `--flat` makes of them.
+
+    >>> from urnscan.tables.schemas import OCCURRENCES
+    >>> table_name(OCCURRENCES)
+    'occurrences'
+    """
+    return next(
+        name
+        for name, known in TABLES.items()
+        if schema.names in (known.names, [flat for field in known for flat in flat_names(field)])
+    )
+
+
+def explained_columns(schema: pa.Schema) -> Sequence[tuple[str, str]]:
+    """Columns of such a table, each with its meaning as plain text."""
+    name = table_name(schema)
+    rows = []
+    for field in TABLES[name]:
+        meaning = _LINK.sub(r"\1", column_meanings()[name][field.name]).replace("`", "")
+        if field.name in schema.names:
+            rows.append((field.name, meaning))
+            continue
+        parts = [(name, name.removeprefix(f"{field.name}_")) for name in flat_names(field)]
+        rows += [(name, f"{meaning}; here the {part} of each") for name, part in parts]
+    return rows

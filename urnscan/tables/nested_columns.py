@@ -1,0 +1,103 @@
+"""Nested columns as plain texts: as JSON in one cell, or with `--flat` in columns of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import decoded, text_array
+from urnscan.tables.printed_lines import json_values, moments
+
+_BETWEEN = "; "
+"""Between the elements of a list. No URN has a space."""
+
+
+def cell_values(column: pa.Array) -> pa.Array:
+    """The values of a column as a spreadsheet has them: a list as JSON, a time as text in ISO 8601."""
+    if pa.types.is_list(column.type):
+        return json_values(column)
+    return moments(column) if pa.types.is_timestamp(column.type) else decoded(column)
+
+
+def flat_names(field: pa.Field) -> list[str]:
+    """The columns that a column becomes with `--flat`: itself, or one for each field of the structures in its lists.
+
+    >>> kind = pa.list_(pa.struct({"text": pa.string(), "count": pa.int64()}))
+    >>> flat_names(pa.field("spellings", kind)), flat_names(pa.field("urns", pa.list_(pa.string())))
+    (['spellings_text', 'spellings_count'], ['urns'])
+    """
+    if not pa.types.is_list(field.type) or not pa.types.is_struct(field.type.value_type):
+        return [field.name]
+    return [f"{field.name}_{inner.name}" for inner in field.type.value_type]
+
+
+def flat_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema of a table that is written with `--flat`."""
+    return pa.schema(
+        pa.field(name, pa.string(), field.nullable) if pa.types.is_list(field.type) else field
+        for field in schema
+        for name in flat_names(field)
+    )
+
+
+def flat_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows with the elements of each list in one text.
+
+    >>> flat_rows(pa.RecordBatch.from_pydict({"urns": [["urn:a:b", "urn:c:d"], []]})).to_pylist()
+    [{'urns': 'urn:a:b; urn:c:d'}, {'urns': ''}]
+    """
+    columns = [column for each in rows.columns for column in _flat(each)]
+    names = [(name, field.nullable) for field in rows.schema for name in flat_names(field)]
+    # Row groups of Parquet are encoded alone: their columns may be null just where those of the file may.
+    fields = [pa.field(name, column.type, may) for (name, may), column in zip(names, columns, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _flat(column: pa.Array) -> Iterator[pa.Array]:
+    if not pa.types.is_list(column.type):
+        yield column
+        return
+    elements = column.values
+    for values in elements.flatten() if pa.types.is_struct(elements.type) else [elements]:
+        lists = pa.ListArray.from_arrays(column.offsets, values.cast(pa.string()))
+        yield pc.binary_join(lists, text_array([_BETWEEN])[0])
+
+
+class FlatTable:
+    """A table that is written without nested columns; has the methods of an output."""
+
+    def __init__(self, table: Any) -> None:  # noqa: ANN401 (each output has its own type)
+        """`table` is the output for rows of the flat schema."""
+        self._table = table
+        self.schema = table.schema
+        self.folder: Path = table.folder
+        self.base_path: Path = table.base_path
+
+    def __enter__(self) -> Self:
+        self._table.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._table.__exit__(*error)
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Append rows of the nested schema. Raises FatalError."""
+        self._table.write(flat_rows(rows))
+
+    def complete(self, metadata: Mapping[str, Any] | None = None) -> None:
+        """See Output."""
+        self._table.complete(metadata)
+
+    def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
+        """See Output."""
+        self._table.commit(metadata)
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """See Output."""
+        remarks: Sequence[str] = self._table.remarks
+        return remarks
