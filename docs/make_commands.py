@@ -142,8 +142,9 @@ def pages() -> Iterator[tuple[Path, str]]:
 
 
 def roff(text: str) -> str:
-    """Escape a text for a man page, so that every character is printed as it is."""
-    return re.sub(r"^(?=[.])", r"\\&", "".join(_ROFF.get(character, character) for character in text))
+    """Escape a text for a man page, so that every character is printed as it is, and each line on its own."""
+    escaped = re.sub(r"^(?=[.])", r"\\&", "".join(_ROFF.get(character, character) for character in text))
+    return escaped.replace("\n", "\n.br\n")
 
 
 def markdown(text: str, words: Iterable[str] = ()) -> str:
@@ -152,10 +153,11 @@ def markdown(text: str, words: Iterable[str] = ()) -> str:
     >>> print(markdown("cut or keep what --trim cuts; - for standard input", ("cut", "keep")))
     `cut` or `keep` what `--trim` cuts; `-` for standard input
     """
-    text = re.sub(r"(?<![\w-])(--?[a-z][\w-]*|-(?= ))", r"`\1`", text).replace("*", "\\*")
+    text = re.sub(r"(?<![\w-])(--?[a-z][\w-]*|-(?= ))", r"`\1`", text).replace("*", "\\*").replace("&", "\\&")
     for word in words:
         text = re.sub(rf"(?<![\w`-]){re.escape(word)}(?![\w`-])", f"`{word}`", text, count=1)
-    return text
+    head, *lines = text.split("\n")
+    return "\n".join([head, "", *(f"* {line}" for line in lines)]) if lines else head
 
 
 def sentence(text: str) -> str:

@@ -16,6 +16,7 @@ from urnscan.dedup.policy import Policy
 from urnscan.display.text import octets_of
 from urnscan.library.deduplication import deduplicate
 from urnscan.run.options import Options
+from urnscan.scanner.views.kinds import MEANINGS
 from urnscan.urn.syntax import SYNTAXES
 
 PARSERS = {name: command.parser() for name, command in COMMANDS.items()}
@@ -36,6 +37,21 @@ class TestHelp:
         lines = PARSERS[name].format_help().splitlines()
         assert max(map(len, lines)) <= 80
         assert lines[0].startswith(f"usage: {name} ")
+
+    def test_the_short_one_is_read_at_once(self, name, capsys):
+        """`-h` has forty lines at most: two examples, and what most need. `--help` has all, and is told of."""
+        with pytest.raises(SystemExit):
+            PARSERS[name].parse(["-h"])
+        text = capsys.readouterr().out
+        assert len(text.splitlines()) <= 40
+        assert max(map(len, text.splitlines())) <= 80
+        about = PARSERS[name].about
+        assert (text == PARSERS[name].format_help()) == (not about.daily)
+        if about.daily:
+            first, second, *_ = about.examples
+            assert text.index("usage:") < text.index(first) < text.index(second) < text.index("most needed:")
+            assert text.endswith(f"\n{name} --help shows all options, and what each of them does\n")
+            assert all(re.search(rf"^  {option}[ ,]", text, re.MULTILINE) for option in about.daily)
 
     def test_groups_come_as_they_are_looked_for(self, name):
         """Input and output first, help last; no group is called what argparse calls its own."""
@@ -118,6 +134,14 @@ def test_each_standard_has_its_year_and_its_use(name):
         assert " is for " in clause
     (page,) = re.findall(r"docs/\S+\.md", action.help)
     assert (Path(__file__).parents[2] / page).exists()
+
+
+def test_each_view_says_what_it_finds():
+    """--recover is chosen by its kinds: each has a line, in which its name and its example fit, and the cost is told."""
+    lines = PARSERS["urnscan"].format_help().splitlines()
+    assert all(f"{' ' * 24}{kind}: {meaning}" in lines for kind, meaning in MEANINGS.items())
+    (action,) = (action for action in PARSERS["urnscan"]._actions if action.dest == "recover")
+    assert "times the CPU time of a plain run" in action.help
 
 
 def test_names_that_the_parser_knows_by_itself():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import dataclasses
 import re
 import sys
@@ -68,6 +69,8 @@ class About:
     """Command lines by their purposes."""
     statuses: Mapping[int, str]
     """Meaning of each exit status."""
+    daily: tuple[str, ...] = ()
+    """The options that `-h` shows, of a command whose help is longer than forty lines; `--help` shows all."""
     commands: tuple[str, ...] = ()
     """Commands that the help lists, keys of SUMMARIES."""
     notes: tuple[str, ...] = ()
@@ -89,6 +92,39 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
+class _ShortHelp(argparse.Action):
+    """Prints the short help of a command."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print it and exit."""
+        if isinstance(parser, Parser):
+            print(parser.format_short_help(), end="")
+        parser.exit()
+
+
+class _Lines(argparse.RawDescriptionHelpFormatter):
+    """Keeps the line ends of a help."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return [line for part in text.split("\n") for line in super(_Lines, self)._split_lines(part, width)]
+
+
+class _ShortLines(_Lines):
+    """Names the value of an option once: `-e, --equivalence LEVEL`."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        value = "" if action.nargs == 0 else f" {action.metavar}"
+        return ", ".join(action.option_strings) + value
+
+
+def short_help(action: argparse.Action) -> str:
+    """The first clause of the help of an option, or of another argument."""
+    return re.split(r"[:;](?=\s)| \(", str(action.help))[0].strip()
+
+
 class Parser(argparse.ArgumentParser):
     """Parser of a command: help with examples and exit statuses, errors in one line without control characters."""
 
@@ -107,11 +143,30 @@ class Parser(argparse.ArgumentParser):
             usage="\n       ".join(about.usages),
             description="\n\n".join(description),
             epilog="\n\n".join(epilog + [textwrap.fill(note, _WIDTH) for note in about.notes]),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Lines,
             allow_abbrev=False,
             add_help=False,  # add_exits adds it as the last group
         )
         self.register("type", None, self._read_word)  # for all arguments without a type
+
+    def format_short_help(self) -> str:
+        """At most forty lines: two examples, the options that most people need, and the commands."""
+        formatter = _ShortLines(self.prog)
+        formatter.add_usage(self.usage, [], [])
+        examples = list(self.about.examples.items())[:2]
+        formatter.add_text("examples:" + "".join(f"\n  {done}:\n    {command}" for done, command in examples))
+        formatter.start_section("most needed")
+        for name in self.about.daily:
+            action = copy.copy(self._option_string_actions[name])
+            action.help = short_help(action)
+            if action.choices and not all(choice in action.help for choice in action.choices):
+                action.help += f": {', '.join(action.choices)}"
+            formatter.add_argument(action)
+        formatter.end_section()
+        if self.about.commands:
+            formatter.add_text("commands:\n" + _table([(name, SUMMARIES[name]) for name in self.about.commands]))
+        formatter.add_text(f"{self.prog} --help shows all options, and what each of them does")
+        return formatter.format_help()
 
     def add_group(self, title: str, options: OptionTable) -> None:
         """Add a group of options to the parser and to its help."""
@@ -185,8 +240,10 @@ class Parser(argparse.ArgumentParser):
 
     def add_exits(self, more: OptionTable | None = None) -> None:
         """Add the options that show something and exit; the last group of the help."""
-        options = {
-            "-h --help": {"action": "help", "help": "show this help and exit"},
+        whole = {"action": "help", "help": "show this help and exit"}
+        short = {"action": _ShortHelp, "nargs": 0, "help": "show the options that are most needed, and exit"}
+        options: dict[str, Mapping[str, Any]] = {
+            **({"-h": short, "--help": whole} if self.about.daily else {"-h --help": whole}),
             "-V --version": {
                 "action": "version",
                 "version": f"urnscan {__version__}",

@@ -44,6 +44,7 @@ def check_parser() -> Parser:
             description="Name each wrong URN in a line: source:line:column: the URN: what is wrong. Punctuation at the end "
             "of a name belongs to the text around it. The column counts characters; it is missing for inputs that can be "
             "read only once, such as standard input.",
+            daily=("--fail-on", "--format", "-s", "-n", "--include", "--exclude", "-q"),
             examples={
                 "name the wrong ISBNs of a catalogue": "urnscan check catalogue.xml --nid isbn",
                 "check a repository, as a step of GitHub Actions": "urnscan check . --format github",

@@ -10,7 +10,7 @@ import argparse
 import re
 from collections.abc import Callable, Mapping
 
-from urnscan.cli.arguments import SUMMARIES, Parser
+from urnscan.cli.arguments import SUMMARIES, Parser, short_help
 from urnscan.cli.shared_options import NIDS, Listed
 from urnscan.urn.namespaces import registered
 
@@ -52,7 +52,7 @@ def _for_shells(parser: Parser) -> Parser:
 
     parser.description = SUMMARIES[parser.prog]
     for action in parser._actions:  # noqa: SLF001 (no public way leads to them)
-        action.help = re.split(r"[:;(]", str(action.help))[0].strip()
+        action.help = short_help(action)
         files = _FILES.fullmatch(str(action.metavar))
         if isinstance(action.type, Listed):
             action.choices = registered() if action.metavar == NIDS else action.type.words

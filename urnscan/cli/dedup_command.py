@@ -63,6 +63,9 @@ def _about(formats: Iterable[str]) -> About:
                 "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html"
             ),
         },
+        daily=tuple(
+            "-o --deduplicated --removed --mapping --review --report --force --keep --keys --agree --decisions -q".split()
+        ),
         statuses={0: "done, also with notes", 1: "done, but some records or inputs could not be read", **FAILED},
     )
 
@@ -178,7 +181,6 @@ def dedup_parser() -> Parser:
     parser.add_group("output (at least one)", _OUTPUT)
     record = option("FORMAT", _RECORD, choices=tuple(FORMATS))
     parser.add_group("which records are joined, and which are kept", _CHOICES)
-    parser.add_argument_group("seldom needed", "Most runs need none of the options from here on.")
     parser.add_group("more about which records are joined, and what is kept of them", _SELDOM | {"--record": record})
     parser.add_run(DEDUP_MEANING, ONLY_SCAN, ONLY_DEDUP)
     parser.add_exits()

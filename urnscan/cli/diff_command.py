@@ -31,6 +31,7 @@ def diff_parser() -> Parser:
             description="Tell which classes came (+), went (-) or changed (~) between two scans, a line for each, in the "
             "order of their names. A class has changed if its counts, its verdict (valid, problem), its first source or "
             "its spellings have.",
+            daily=("-o", "--json", "--force", "--nid", "--not-nid", "-q"),
             examples={
                 "show what is new since yesterday": "urnscan diff monday.parquet tuesday.parquet",
                 "write the differences as a table": "urnscan diff old.parquet new.parquet -o changes.csv",

@@ -30,6 +30,7 @@ def explain_parser() -> Parser:
             "a link to a public resolver if there is one, with what becomes of the components there. An ISBN, ISSN, "
             "DOI or UUID and a link to a resolver are read as the URN that they stand for. For any other text, show "
             "where and why it is no URN.",
+            daily=("--json", "-s", "-e", "--rules"),
             examples={
                 "show what is wrong with an ISBN": "urnscan explain urn:isbn:0-395-36341-6",
                 "show the components of RFC 8141": "urnscan explain --syntax rfc8141 'urn:example:a?=b#c'",

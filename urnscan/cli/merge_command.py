@@ -29,6 +29,7 @@ def merge_parser() -> Parser:
             "in two of the runs; a line says where that is not so. Only of tables of classes it is not exact for a class "
             "of several tables with more than 100 spellings. The runs must have had the same options and the same "
             "version. The order of the tables decides which occurrence is the first.",
+            daily=("-o", "--classes", "--force", "-j", "--memory", "-q"),
             examples={
                 "merge the classes of three nights": "urnscan merge mon.parquet tue.parquet wed.parquet -o all.parquet",
                 "merge the partial results of an array of jobs": "urnscan merge parts/ -o all.parquet",

@@ -61,6 +61,7 @@ _ABOUT = About(
         1: "done, but some inputs, or parts of them, could not be read: each is named in one line",
         **FAILED,
     },
+    daily=tuple("-o --occurrences --force -u -c --json -t -e -s -n --recover -q".split()),
     notes=("To read an INPUT that has the name of a command, write ./dedup and so on.",),
 )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from urnscan.display.text import octets_of
-from urnscan.scanner.views.kinds import KINDS
+from urnscan.scanner.views.kinds import MEANINGS
 
 _LEAST_MEMORY = 10**6  # with less, grouping only writes more and smaller files: a thread takes some megabytes anyway
 
@@ -83,6 +83,11 @@ def names_of(text: str) -> Mapping[str, Any]:
     return option(NIDS, f"{text} (repeatable)", type=Listed(), action="extend", default=[])
 
 
+def _lines(meanings: Mapping[str, str]) -> str:
+    """Lines of a help, one for each value of an option; argparse reads a `%` in a help as the begin of a format."""
+    return "".join(f"\n{name}: {meaning}" for name, meaning in meanings.items()).replace("%", "%%")
+
+
 THREADS = option("N", "number of threads (default: the cores)", dest="jobs", type=whole_number(1))
 """The option `-j`."""
 MEMORY = option("SIZE", "memory for rows that wait (default: 1GB)", type=_memory)
@@ -124,8 +129,9 @@ LAYOUT_OPTIONS: OptionTable = {
 FINDING_OPTIONS: OptionTable = {
     "--recover": option(
         "KIND[,KIND...]",
-        f"also find URNs that are written in another form: {', '.join(KINDS)}, or all",
-        type=Listed((*KINDS, "all")),
+        "also find URNs that are written in another form; all takes about 2.4 times the CPU time of a plain run on text "
+        f"with few names:{_lines(MEANINGS)}\nall: all of these",
+        type=Listed((*MEANINGS, "all")),
         default=(),
     ),
     "-n --nid": names_of(

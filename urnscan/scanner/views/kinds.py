@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Literal, get_args
 
 ViewName = Literal["percent", "entities", "escapes", "wraps", "labels", "bare", "markup", "all"]
 """Name of a view, or `all`: a value of the option `recover`."""
 KINDS = get_args(ViewName)[:-1]
 """Names of the views. `Matches.via` has their numbers, from 1, in this order."""
+MEANINGS: Mapping[str, str] = {
+    "percent": "percent-encoded, as in URLs: urn%3Aisbn%3A...",
+    "entities": "with character references: urn&#58;isbn:...",
+    "escapes": "escaped as in JSON or C: urn\\u003aisbn:...",
+    "wraps": "broken over lines or by soft hyphens",
+    "labels": "after a label: URN: nbn:de:...",
+    "bare": "without urn: as ISBN, ISSN, ISNI, DOI or NBN",
+    "markup": "broken by tags of HTML, XML or office files",
+}
+"""Which hidden names each view reads."""
 
 
 def separators(recover: Collection[str]) -> bytes | None:
