@@ -67,7 +67,7 @@ def test_printed(scanned, option):
     lines = scanned.command.printed("a.txt", *option)
     some = scanned.command.printed("a.txt", *option, "--nid", "nbn")
     if option == ["--count"]:
-        assert (lines, some) == (["a.txt:8"], ["a.txt:4"])
+        assert (lines, some) == (["      8 a.txt"], ["      4 a.txt"])
     else:
         assert some == [line for line in lines if "nbn:" in line.lower()] != []
 
@@ -112,3 +112,34 @@ class TestDedup:
     def test_a_dump_without_any_that_counts(self, urnscan):
         _, (line, _) = self.clusters(urnscan, "--nid", "doi")
         assert line == "urnscan: -: none of its 3 records contains a URN that --nid and --not-nid let count"
+
+
+OFFICE = b"<a xmlns:v='urn:schemas-microsoft-com:vml'/> urn:isbn:9783999990521 urn:schemas-microsoft-com:office:word"
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--unique"], ["-o", "a.parquet"], ["--occurrences", "a.parquet"], ["--by", "nid"]]
+)
+def test_names_of_office_files_are_told(urnscan, words):
+    """Word, Excel and LibreOffice write them into each file: a line says how to do without, unless the user chose names."""
+    urnscan.write("a.xml", OFFICE)
+    line = (
+        "urnscan: 2 occurrences name vocabularies of office files, such as urn:schemas-microsoft-com:…; "
+        "--not-nid schemas-microsoft-com leaves them out"
+    )
+    assert line in urnscan("a.xml", "--trim", *words).err.splitlines()
+    for more in (["-q"], ["--nid", "schemas-microsoft-com"], ["--not-nid", "schemas-microsoft-com"]):
+        assert "office files" not in urnscan("a.xml", "--trim", "--force", *more, *words).err
+
+
+@pytest.mark.full
+def test_names_of_both_office_programs(urnscan):
+    """A folder of DOCX and ODT: what the line proposes leaves out just these names."""
+    urnscan.write("a.xml", OFFICE + b" urn:oasis:names:tc:opendocument:xmlns:office:1.0 urn:oasis:names:tc:SAML:2.0")
+    said = urnscan("a.xml", "--trim", "-o", "a.parquet").err
+    assert "3 occurrences name vocabularies" in said
+    (proposed,) = re.findall(r"--not-nid (\S+) leaves", said)
+    assert urnscan.printed("a.xml", "--trim", "-u", "-q", "--not-nid", proposed) == [
+        "      1 urn:isbn:9783999990521",
+        "      1 urn:oasis:names:tc:SAML:2.0",
+    ]

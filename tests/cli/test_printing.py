@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 
 import pyarrow.parquet as pq
 import pytest
@@ -69,13 +70,13 @@ class TestColours:
 class TestCount:
     @pytest.mark.core
     def test_sources_without_any_have_0(self, inputs):
-        """As `grep -c`: an archive is one source, an input that cannot be read has no line."""
+        """An archive is one source, an input that cannot be read has no line."""
         assert inputs.printed("d", "nope", "--count", status=1) == [
-            "d/1.txt:3",
-            "d/2.txt:0",
-            "d/3.tar:2",
-            "d/4.txt:4",
-            "d/5.txt:0",
+            "      3 d/1.txt",
+            "      0 d/2.txt",
+            "      2 d/3.tar",
+            "      4 d/4.txt",
+            "      0 d/5.txt",
         ]
 
     @pytest.mark.parametrize("jobs", ["1", "3"])
@@ -89,14 +90,22 @@ class TestCount:
         urnscan.write("d/1234y", b"nothing at all\n" * 1_500_000)
         counts |= {"d/1234x": 1_500_000, "d/1234y": 0}
         printed = urnscan.printed("d", "-c", "-j", jobs)
-        assert printed == [f"{name}:{count}" for name, count in sorted(counts.items())]
+        assert printed == [f"{count:7} {name}" for name, count in sorted(counts.items())]
+
+    def test_names_with_colons_are_sorted_by_their_counts(self, urnscan):
+        """`sort -rn` needs the count first: a name may have any character that could stand before a count behind it."""
+        for name, count in {"a:9": 1, "b:1 0": 12, "c": 3}.items():
+            urnscan.write(f"d/{name}", b"urn:foo:a " * count)
+        lines = urnscan.printed("d", "-c")
+        done = subprocess.run(["sort", "-rn"], input="\n".join(lines), capture_output=True, check=True, text=True)
+        assert [line.split(maxsplit=1)[1] for line in done.stdout.splitlines()] == ["d/b:1 0", "d/c", "d/a:9"]
 
     def test_standard_input(self, urnscan):
-        assert urnscan.printed("--count", stdin=b"urn:a:b urn:c:d") == ["-:2"]
+        assert urnscan.printed("--count", stdin=b"urn:a:b urn:c:d") == ["      2 -"]
 
     def test_hostile_names(self, urnscan):
         urnscan.write("a\x1b[31m\n.txt", b"urn:foo:a")
-        assert urnscan.printed(".", "-c") == [r"./a\x1b[31m\n.txt:1"]
+        assert urnscan.printed(".", "-c") == [r"      1 ./a\x1b[31m\n.txt"]
         assert urnscan.printed(".", "-l") == [r"./a\x1b[31m\n.txt"]
 
 

@@ -78,8 +78,8 @@ class TestLines:
 
     def test_sources(self):
         assert source_line(HOSTILE, None, PLAIN) == r"x\x1b[31m\n\u202e" + '"\\\n'
-        assert source_line("a", 1234, PLAIN) == "a:1234\n"
-        assert source_line("a", 1, COLOURED) == "\x1b[35ma\x1b[m\x1b[36m:\x1b[m1\n"
+        assert source_line("a", 1234, PLAIN) == "   1234 a\n"
+        assert source_line("a", 1, COLOURED) == "\x1b[32m      1\x1b[m \x1b[35ma\x1b[m\n"
         assert source_line("a", None, COLOURED) == "\x1b[35ma\x1b[m\n"
 
 

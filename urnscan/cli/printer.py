@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from urnscan.cli.conflicts import STANDARD_OUTPUT, TABLES
+from urnscan.display.text import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,6 +91,44 @@ def count_by_namespace(sinks: dict[str, _Sink | None]) -> NamespaceCounts:
     return by_namespace
 
 
+_OFFICE = ("schemas-microsoft-com", "oasis:names:tc:opendocument")
+"""Prefixes of names, as `--not-nid` takes them, that office programs write into each of their files."""
+
+
+class OfficeNames:
+    """Counts the names of XML vocabularies that office files bring: few people look for them, and they are many."""
+
+    def __init__(self) -> None:
+        self._counts = dict.fromkeys(_OFFICE, 0)
+
+    def counted_in(self, sinks: Mapping[str, _Sink | None]) -> dict[str, _Sink | None]:
+        """The sinks of a scan; the first of those that take names counts, too."""
+        counted_one = next((name for name in ("classes", "frequencies", "occurrences") if sinks.get(name)), None)
+        return {
+            name: self._counting(sink) if sink is not None and name == counted_one else sink
+            for name, sink in sinks.items()
+        }
+
+    def _counting(self, sink: _Sink) -> _Sink:
+        import pyarrow.compute as pc
+
+        def take(rows: pa.RecordBatch) -> None:
+            for prefix in _OFFICE:
+                is_office = pc.starts_with(rows.column("urn"), f"urn:{prefix}:")
+                each = rows.column("occurrence_count") if "occurrence_count" in rows.schema.names else None
+                self._counts[prefix] += pc.sum(is_office if each is None else each.filter(is_office)).as_py() or 0
+            sink(rows)
+
+        return take
+
+    def hint(self) -> str:
+        """A sentence about them; empty if there are none."""
+        prefixes = [prefix for prefix, count in self._counts.items() if count]
+        names = counted(sum(self._counts.values()), "occurrence names a vocabulary", "occurrences name vocabularies")
+        remedy = f"--not-nid {','.join(prefixes)}"
+        return f"{names} of office files, such as urn:{prefixes[0]}:…; {remedy} leaves them out" if prefixes else ""
+
+
 def _colours(setting: str) -> Colours:
     """The colours of lines: with `auto` on a terminal that has some, unless NO_COLOR is set (no-color.org)."""
     from urnscan.tables.printed_lines import COLOURED, PLAIN
@@ -110,7 +149,7 @@ def _octets(lines: Iterable[str]) -> memoryview:
 
 
 class _Counts:
-    """Prints the number of occurrences in each source, as `grep -c`."""
+    """Prints the number of occurrences in each source, in lines that `sort -n` sorts."""
 
     def __init__(self, write: _Write, colours: Colours) -> None:
         self._write = write

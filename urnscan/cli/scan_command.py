@@ -6,15 +6,15 @@ import argparse
 import contextlib
 import functools
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from urnscan.cli.arguments import FAILED, SUMMARIES, About, Parser, read_inputs, read_record
 from urnscan.cli.conflicts import STANDARD_OUTPUT, TABLES, check_rules
 from urnscan.cli.first_run import prepare, warm_up
 from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files, open_outputs, read_layout
-from urnscan.cli.printer import count_by_namespace, open_passages, printers
+from urnscan.cli.printer import OfficeNames, count_by_namespace, open_passages, printers
 from urnscan.cli.shared_options import LAYOUT_OPTIONS, flag, option, whole_number
 from urnscan.cli.terminal import (
     FailureLines,
@@ -105,7 +105,9 @@ _PRINTED = {
         "nid: print a table with a line for each namespace: occurrences, classes, invalid classes and sources",
         choices=["nid"],
     ),
-    "-c --count": flag("print the number of occurrences in each source, also 0"),
+    "-c --count": flag(
+        "print the number of occurrences in each source, also 0, and the source; sort -rn puts the largest first"
+    ),
     "-l --list-sources": flag("print only the sources with an occurrence"),
     "-C --context": option(
         "N", "print N characters (not lines) on both sides of each occurrence", type=whole_number(0)
@@ -182,7 +184,7 @@ def scan(arguments: argparse.Namespace) -> bool:
     say_unregistered(options)
     places = [getattr(arguments, name) for name in TABLES]
     paths = check_files(*(place for place in places if place != STANDARD_OUTPUT))
-    layout = read_layout(arguments, places)
+    layout = read_layout(arguments, (getattr(arguments, name) for name in WRITTEN))
     prepare(arguments)
     passages = open_passages(arguments, inputs, options)
 
@@ -190,18 +192,20 @@ def scan(arguments: argparse.Namespace) -> bool:
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(Pool(options.jobs))
         opening = functools.partial(open_table, pool=pool, layout=layout)
-        kinds = {
-            name: functools.partial(opening, **settings) for name, settings in WRITTEN.items() if name not in printed
+        kinds: dict[str, Callable[..., Any]] = {
+            "partial": functools.partial(open_partial, reading=options.reading_metadata(), pool=pool),
+            **{name: functools.partial(opening, **how) for name, how in WRITTEN.items() if name not in printed},
         }
-        kinds["partial"] = functools.partial(open_partial, reading=options.reading_metadata(), pool=pool)
         files = open_outputs(arguments, kinds, stack)
         is_file_alone = not printed and STANDARD_OUTPUT not in places
         shards = _open_shards(arguments, options, files, stack) if is_file_alone else None
         progress = show_progress(arguments, "scanning", lambda: plan_size(inputs, options, paths), stack)
         sinks = {name: files.sink(name) for name in files.files}
         by_namespace = count_by_namespace(sinks) if has_terminal() and not arguments.quiet else None
+        office = OfficeNames()
         folder = files.folder("classes") or files.folder("partial")
-        outputs = Outputs(**sinks, **printed, paths=paths, spill_folder=folder, shards=shards, pool=pool)
+        sinks = office.counted_in({**sinks, **printed})
+        outputs = Outputs(**sinks, paths=paths, spill_folder=folder, shards=shards, pool=pool)
         report = run(inputs, options, outputs, progress)
         finish()
         files.commit(report.metadata(options))
@@ -212,6 +216,8 @@ def scan(arguments: argparse.Namespace) -> bool:
         say(failure)
     if not arguments.quiet:
         summarise(report, paths, 0 if shards is None else shards.octets)
+        if not options.nid and (hint := office.hint()):
+            say(hint)
         for line in by_namespace.summary() if by_namespace else ():
             say(line)
     say_no_input(report, options)

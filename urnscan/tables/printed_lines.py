@@ -65,9 +65,12 @@ def frequency_lines(rows: pa.RecordBatch, colours: Colours) -> memoryview:
 
 
 def source_line(source: str, count: int | None, colours: Colours) -> str:
-    """Line with a source, and the count of something in it; None: without a count."""
-    counted = f"{colours.off}\n" if count is None else f"{colours.colon()}{count}\n"
-    return f"{colours.source}{printable(source)}{counted}"
+    """Line with a source, and before it the count of something in it; None: without a count.
+
+    A source may hold any character that a count could follow, so only a count before it can be sorted in all lines.
+    """
+    counted = "" if count is None else f"{colours.line}{count:>{_COUNT_WIDTH}}{colours.off} "
+    return f"{counted}{colours.source}{printable(source)}{colours.off}\n"
 
 
 def json_lines(rows: pa.RecordBatch) -> memoryview:
