@@ -19,7 +19,9 @@ import pytest
 
 from tests.support.forks import EXITS, Forks
 from tests.support.oracle import END, oracle
+from tests.support.registrations import verdict
 from tests.support.spelled import joined, spelled
+from urnscan.urn.parser import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -222,6 +224,7 @@ def expected(source: str, octets: bytes, syntax: str = "rfc2141", **options: obj
     rows = []
     for record in oracle(octets, syntax, **options):
         components, problems = spelled(record.text.decode(), syntax)
+        judged = verdict(parse(record.canonical.decode(), syntax).canonical)
         rows.append(
             (
                 source,
@@ -234,6 +237,8 @@ def expected(source: str, octets: bytes, syntax: str = "rfc2141", **options: obj
                 record.punctuation,
                 record.resolver,
                 *components.values(),
+                judged.valid,
+                judged.problem,
                 joined(problems),
             )
         )
@@ -241,7 +246,7 @@ def expected(source: str, octets: bytes, syntax: str = "rfc2141", **options: obj
 
 
 EXPECTED = ("source", "start", "line", "text", "urn", "nid", "stop", "punctuation", "resolver")
-EXPECTED += ("r_component", "q_component", "f_component", "problem")
+EXPECTED += ("r_component", "q_component", "f_component", "valid", "problem", "spelling_problem")
 """The columns of `expected`."""
 
 

@@ -47,7 +47,9 @@ OCCURRENCE_COLUMNS = {
     "r_component": pa.string(),
     "q_component": pa.string(),
     "f_component": pa.string(),
-    "problem": pa.string(),
+    "valid": pa.bool_(),
+    "problem": DICTIONARY,
+    "spelling_problem": pa.string(),
     "captured": pa.timestamp("ms", "UTC"),
     "status": pa.int16(),
     "mime": DICTIONARY,
@@ -266,7 +268,8 @@ class TestPrinting:
         assert printed[1] == {
             "source": "a.txt", "member": None, "start": 14, "line": 1, "text": "urn:foo:C", "urn": "urn:foo:C",
             "nid": "foo", "stop": None, "stop_octet": None, "punctuation": 0, "length": 9, "via": None, "resolver": None,
-            "r_component": None, "q_component": None, "f_component": None, "problem": None,
+            "r_component": None, "q_component": None, "f_component": None,
+            "valid": None, "problem": None, "spelling_problem": None,
             "captured": None, "status": None, "mime": None,
         }  # fmt: skip
 

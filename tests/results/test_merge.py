@@ -271,6 +271,54 @@ def test_occurrences_of_an_earlier_version():
         assert not Path("all.parquet").exists()
 
 
+def write_second_edition(path, new_path, **entries):
+    """A copy of a table as the second edition had it, with these entries in its metadata."""
+    table = pq.read_table(path)
+    told = json.loads(table.schema.metadata[b"urnscan"]) | {"schema": 2} | entries
+    if "spelling_problem" in table.column_names:
+        table = table.drop_columns(["valid", "problem"])
+        table = table.rename_columns({"spelling_problem": "problem"})
+    pq.write_table(table.replace_schema_metadata({"urnscan": json.dumps(told)}), new_path)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("named", [["2.parquet", "b{}"], ["a{}", "2.parquet"]])
+def test_tables_of_the_second_edition(named):
+    """Files, earlier editions: they are merged with tables of now, and the result is that of one run of now."""
+    for suffix in (".parquet", "-places.parquet"):
+        names = [name.format(suffix) for name in named]
+        write_second_edition(f"{'a' if names[0] == '2.parquet' else 'b'}{suffix}", "2.parquet")
+        urnscan.merge(names, "all.parquet", force=True)
+        assert rows("all.parquet") == rows(f"both{suffix}")
+        merged = pq.read_schema("all.parquet")
+        assert merged.equals(pq.read_schema(f"both{suffix}"))
+        assert json.loads(merged.metadata[b"urnscan"])["schema"] == 3
+    urnscan.merge(names, classes="classes.parquet")
+    assert rows("classes.parquet") == rows("both.parquet")
+    assert {row["spelling_problem"] for row in rows("all.parquet")} == {None, "needless-encoding"}
+    assert "nss-grammar" in {row["problem"] for row in rows("all.parquet")}
+
+
+@pytest.mark.usefixtures("folder")
+def test_occurrences_of_the_second_edition_with_custom_rules():
+    """Files, earlier editions: without the rules their verdict is not known; no file is written."""
+    for name in "ab":
+        write_second_edition(f"{name}-places.parquet", f"{name}2.parquet", rules="0" * 64)
+    with pytest.raises(
+        FatalError, match=r"^a2\.parquet: is of edition 2 .* the table does not hold the rules.*: scan again$"
+    ):
+        urnscan.merge(["a2.parquet", "b2.parquet"], "all.parquet")
+    assert not Path("all.parquet").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_options_that_are_none():
+    """Hostile input: the options in the metadata are read as options."""
+    write_second_edition("a-places.parquet", "2.parquet", syntax=["rfc2141"])
+    with pytest.raises(FatalError, match=r"^2\.parquet: its metadata have no valid options of a run; scan again$"):
+        urnscan.merge("2.parquet", "all.parquet")
+
+
 @given(
     tables=st.lists(st.sets(st.integers(0, 60)).map(sorted), max_size=5),
     at_once=st.integers(1, 9),

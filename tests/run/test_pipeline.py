@@ -565,7 +565,7 @@ class TestVerdicts:
             with mock.patch.multiple(grouping, _CHUNK=4000, _SLICE=800):
                 result = Result([folder], memory=memory, jobs=jobs, syntax="rfc8141")
             assert {row["urn"]: (row["valid"], row["problem"]) for row in result.classes} == expected
-            assert {row["problem"] for row in result.occurrences} == {
+            assert {row["spelling_problem"] for row in result.occurrences} == {
                 None,
                 "nul-octet",
                 "confusable",
@@ -1087,7 +1087,7 @@ class TestMetadata:
         result = Result([tmp_path, tmp_path / "missing"], trim=True, max_length=99)
         assert result.report.metadata(result.options) == {
             "version": __version__,
-            "schema": 2,
+            "schema": 3,
             "syntax": "rfc2141",
             "equivalence": "lexical",
             "trim": True,

@@ -28,6 +28,7 @@ from tests.cli.test_corpora import CORPORA
 from tests.inputs.test_cdx import cdxj
 from tests.property.test_forms import Archive
 from tests.support.processes import wait_for_readers
+from tests.support.verdicts import differing
 from urnscan.cli import main
 from urnscan.errors import ArgumentError, FatalError
 from urnscan.formats.archives import by_libarchive
@@ -155,6 +156,7 @@ def test_components_and_problems(spark, tmp_path):
     with here.scan(spark, tmp_path, syntax="rfc8141") as scan:
         assert in_order(scan.occurrences) == one.occurrences.to_pylist()
         assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
+        assert not differing(in_order(scan.occurrences), scan.classes.toArrow().to_pylist())
         assert here.classes(scan.occurrences.repartition(5)).toArrow().to_pylist() == one.classes.to_pylist()
 
 
@@ -170,6 +172,7 @@ def test_own_rules(spark, tmp_path):
         path.unlink()
         expected = [("urn:x-a:1", 1, False), ("urn:x-a:lamp", 2, True)]
         assert [tuple(row) for row in scan.classes.select("urn", "occurrence_count", "valid").collect()] == expected
+        assert not differing(in_order(scan.occurrences), scan.classes.toArrow().to_pylist())
         again = here.classes(scan.occurrences, rules=rules)
         assert [tuple(row) for row in again.select("urn", "occurrence_count", "valid").collect()] == expected
         with pytest.raises(ValueError, match="found with other rules: give the same file as rules="):

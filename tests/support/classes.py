@@ -76,7 +76,10 @@ def occurrences(rows):
         "length": [len(text) for _, text, _ in found],
         "via": [None] * size,
         "resolver": [None] * size,
-        **{name: [None] * size for name in ("r_component", "q_component", "f_component", "problem")},
+        **{
+            name: [None] * size
+            for name in ("r_component", "q_component", "f_component", "valid", "problem", "spelling_problem")
+        },
         **{name: [None] * size for name in ("captured", "status", "mime")},
     }
     return pa.table(

@@ -9,7 +9,7 @@ from urnscan.library.context import ContextLine
 from urnscan.library.passages import Passage
 from urnscan.spark.frames import SPARK_OCCURRENCES
 from urnscan.tables import schemas
-from urnscan.tables.editions import RENAMED, names_now
+from urnscan.tables.editions import RENAMED, VERDICT, names_now
 
 TABLES = {
     **{name: getattr(schemas, name).names for name in ("CLASSES", "OCCURRENCES", "REJECTS", "CLUSTERS", "IN_COLUMN")},
@@ -53,3 +53,10 @@ def test_names_now():
         assert names_now(earlier.get(name, name) for name in table) == list(table)
         assert names_now([*table, *RENAMED])[: len(table)] == list(table)
     assert names_now(["occurrence_count", "count"]) == ["occurrence_count", "count"]
+
+
+def test_names_of_the_second_edition():
+    """Files, earlier editions: `problem` of occurrences was about the spelling; that of classes is what it was."""
+    now = [name for name in schemas.OCCURRENCES.names if name not in VERDICT]
+    assert names_now("problem" if name == "spelling_problem" else name for name in now) == now
+    assert names_now(schemas.CLASSES.names) == schemas.CLASSES.names

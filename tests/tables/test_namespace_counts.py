@@ -18,7 +18,8 @@ OF_CLASS = {
 }  # fmt: skip
 OF_MATCH = {
     "member": None, "start": 0, "line": 7, "text": "URN:a:b", "urn": "urn:a:b", "stop": 32, "punctuation": 0, "length": 7,
-    "via": None, "resolver": None, "r_component": None, "q_component": None, "f_component": None, "problem": None,
+    "via": None, "resolver": None, "r_component": None, "q_component": None, "f_component": None,
+    "valid": None, "problem": None, "spelling_problem": None,
     "captured": None, "status": None, "mime": None,
 }  # fmt: skip
 

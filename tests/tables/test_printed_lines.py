@@ -13,7 +13,8 @@ from urnscan.tables.schemas import CLASSES, FREQUENCIES, OCCURRENCES, REJECTS
 OCCURRENCE = {
     "source": "a.txt", "member": None, "start": 0, "line": 7, "text": "URN:a:b", "urn": "urn:a:b", "nid": "a",
     "stop": 32, "punctuation": 0, "length": 7, "via": None, "resolver": None,
-    "r_component": None, "q_component": None, "f_component": None, "problem": None,
+    "r_component": None, "q_component": None, "f_component": None,
+    "valid": None, "problem": None, "spelling_problem": None,
     "captured": None, "status": None, "mime": None,
 }  # fmt: skip
 HOSTILE = 'x\x1b[31m\n\u202e"\\'
@@ -123,7 +124,8 @@ class TestJson:
 
     def test_nulls_in_all_rows_in_some_and_in_none(self):
         """A column that is null in all rows is written as it is in each; a table without rows has no line."""
-        some = {"r_component": "a%2C", "q_component": "b", "f_component": "", "problem": "nul-octet; confusable"}
+        some = {"r_component": "a%2C", "q_component": "b", "f_component": ""}
+        some |= {"valid": False, "problem": "check-digit", "spelling_problem": "nul-octet; confusable"}
         for changes in ([NOTHING], [NOTHING, NOTHING], [NOTHING, some], [some, NOTHING, NOTHING], [some]):
             read = [json.loads(line) for line in text(json_lines(occurrences(*changes))).splitlines()]
             expected = [OCCURRENCE | {"stop_octet": (OCCURRENCE | change)["stop"]} | change for change in changes]

@@ -42,7 +42,7 @@ def found_in(text, syntax="rfc2141", equivalence="lexical", *, rows=1 << 16, **o
     scanner = Scanner(Grammar(get_syntax(syntax), keep_query=level.keep_query, **options), rows=rows)
     for matches in scanner.scan_octets(np.frombuffer(text, np.uint8)):
         places = Places(matches.start, matches.line, np.zeros(len(matches), np.int32), ["the source"])
-        yield MatchColumns(matches, places, canonical_column(matches, level), scanner.grammar.syntax)
+        yield MatchColumns(matches, places, canonical_column(matches, level), level, scanner.grammar.syntax)
 
 
 def grouped(urns, syntax="rfc2141"):
@@ -120,7 +120,9 @@ class TestSchemas:
             ("r_component", pa.string()),
             ("q_component", pa.string()),
             ("f_component", pa.string()),
-            ("problem", pa.string()),
+            ("valid", pa.bool_()),
+            ("problem", DICTIONARY),
+            ("spelling_problem", pa.string()),
             ("captured", pa.timestamp("ms", "UTC")),
             ("status", pa.int16()),
             ("mime", DICTIONARY),
@@ -128,8 +130,8 @@ class TestSchemas:
 
     def test_what_may_be_null(self):
         assert [field.name for field in CLASSES if field.nullable] == ["first_member", "valid", "problem"]
-        nullable = ["member", "stop", "via", "resolver", "r_component", "q_component", "f_component", "problem"]
-        nullable += ["captured", "status", "mime"]
+        nullable = ["member", "stop", "via", "resolver", "r_component", "q_component", "f_component"]
+        nullable += ["valid", "problem", "spelling_problem", "captured", "status", "mime"]
         assert [field.name for field in OCCURRENCES if field.nullable] == nullable
 
     def test_leaf_columns_are_there(self, tmp_path):
@@ -166,7 +168,9 @@ class TestOccurrences:
                 "r_component": None,
                 "q_component": None,
                 "f_component": None,
-                "problem": None,
+                "valid": None,
+                "problem": "untrimmed",
+                "spelling_problem": None,
                 "captured": None,
                 "status": None,
                 "mime": None,

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import flag_array, numbers
+from urnscan.compiled.arrow import flag_array, flags_of, numbers
 from urnscan.formats.context import full_name
 from urnscan.library.passages import Passages, Wanted
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument
-from urnscan.tables.rows import invalid_names
 from urnscan.urn.namespaces import judge
 
 
@@ -54,7 +54,7 @@ class FaultSearch:
         self._kinds = kinds
         self._about = about_nid
         self._take = add
-        self._level = options.level
+        self._rulebook = options.level.rulebook
         # Both tables come in the order of the inputs, but not together: each has a reader of its own.
         self._of_names, self._of_rejects = Passages(inputs, options, 0), Passages(inputs, options, 0)
 
@@ -64,13 +64,14 @@ class FaultSearch:
         is_odd = np.array([self._about_nid(name) is not None for name in nid.dictionary.to_pylist()], np.bool_)
         is_wrong = is_odd[numbers(nid.indices)]
         if "invalid" in self._kinds:
-            is_wrong |= invalid_names(rows.column("urn"), self._level)
+            valid = rows.column("valid")
+            is_wrong |= flags_of(pc.and_kleene(valid.is_valid(), pc.invert(valid)))
         for row in rows.filter(flag_array(is_wrong)).to_pylist():
             if (message := self._about_nid(row["nid"])) is not None:
                 self._add(self._of_names, row, "unregistered", message)
             else:
-                judgement = judge(row["urn"], self._level.rulebook)
-                self._add(self._of_names, row, judgement.problem or "", judgement.reason)
+                reason = judge(row["urn"], self._rulebook).reason
+                self._add(self._of_names, row, row["problem"], reason)
 
     def add_rejects(self, rows: pa.RecordBatch) -> None:
         """Search REJECTS rows: each is a fault."""
@@ -80,7 +81,7 @@ class FaultSearch:
 
     def _about_nid(self, nid: str) -> str | None:
         """The message about a namespace that is neither registered nor one of own rules; None if that is no fault."""
-        if "unregistered" not in self._kinds or nid in self._level.rulebook.nids:
+        if "unregistered" not in self._kinds or nid in self._rulebook.nids:
             return None
         return self._about(nid)
 

@@ -13,14 +13,11 @@ from urnscan.compiled.arrow import number_array, numbers, text_array
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.errors import FatalError
 from urnscan.grouping.out_of_core import Grouping
-from urnscan.run.options import Options
+from urnscan.results.opening import options_of_names
 from urnscan.tables.readers import TableFile
 from urnscan.tables.rows import class_rows
 from urnscan.tables.schemas import SINGLE
 from urnscan.urn.syntax import get_syntax
-
-# Options that decide the rows of classes.
-_OPTIONS = ("syntax", "equivalence")
 
 
 class ClassesOfOccurrences:
@@ -30,12 +27,11 @@ class ClassesOfOccurrences:
         """`table` is any of the tables: all have the same options. Raises FatalError if their run had `--rules`,
         because a table does not contain the rules.
         """
-        metadata = table.metadata()
-        if metadata.get("rules"):
+        if table.metadata().get("rules"):
             raise FatalError(
                 f"{table.path}: its run had --rules, and the table does not hold the rules; merge tables of classes"
             )
-        self._options = Options(**{name: metadata[name] for name in _OPTIONS})
+        self._options = options_of_names(table)
         self._grouping = grouping
         # Names of the inputs, by their numbers.
         self._names: dict[int, str] = {}

@@ -22,11 +22,13 @@ from urnscan.results.classes_of_occurrences import ClassesOfOccurrences
 from urnscan.results.classes_of_partials import ClassesOfPartials
 from urnscan.results.key_windows import rows_at_once, windows
 from urnscan.results.merged_classes import Merged, merge_rows
-from urnscan.results.opening import PARTIAL_RESULTS, added_counts, differing_options, open_tables
+from urnscan.results.opening import PARTIAL_RESULTS, added_counts, differing_options, open_tables, options_of_names
 from urnscan.run.groupings import groupings
 from urnscan.run.pipeline import Outputs, Sink
+from urnscan.tables.editions import EDITION, VERDICT
 from urnscan.tables.metadata import OF_PARTIAL
 from urnscan.tables.readers import TableFile
+from urnscan.tables.rows import NameColumns
 from urnscan.tables.schemas import CLASSES, NAMED_PARTIAL, OCCURRENCES
 
 _NO_PROGRESS = Progress()
@@ -146,7 +148,7 @@ class Merge:
         if "classes" in counts:
             counts = counts | {"classes": self.report.classes}
         options = {name: value for name, value in self._tables[0].metadata().items() if name != OF_PARTIAL}
-        return options | {"counts": counts}
+        return options | {"schema": EDITION, "counts": counts}
 
     def _classes(self, on_rows: Callable[[int], object]) -> Iterator[Merged]:
         number = len(self._tables)
@@ -198,13 +200,21 @@ class Merge:
         return iter(()) if classes is None else classes.classes(progress)
 
     def _rows_of(self, table: TableFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Rows of a table that is read alone, in the types of the schema. Raises FatalError for a damaged table."""
-        for rows in table.batches(*schema.names, max_rows=rows_at_once(self._memory, 1, table.row_octets)):
+        """Rows of a table that is read alone, in the types of the schema. Raises FatalError for a damaged table.
+
+        Occurrences of the second edition get the columns VERDICT.
+        """
+        is_earlier = schema is OCCURRENCES and table.lacks(*VERDICT)
+        stored = [field for field in schema if not (is_earlier and field.name in VERDICT)]
+        names = [field.name for field in stored]
+        for rows in table.batches(*names, max_rows=rows_at_once(self._memory, 1, table.row_octets)):
             try:
-                columns = [rows.column(field.name).cast(field.type) for field in schema]
+                columns = {field.name: rows.column(field.name).cast(field.type) for field in stored}
             except pa.ArrowException as error:
                 raise FatalError(f"{table.path}: is damaged: {str(error).splitlines()[0]}") from error
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+            if is_earlier:
+                columns |= NameColumns.of(columns["urn"], options_of_names(table).level)._asdict()
+            yield pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
 def _next(pending: deque[tuple[int, Future[Merged]]], on_rows: Callable[[int], object]) -> Iterable[Merged]:

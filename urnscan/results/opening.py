@@ -6,18 +6,20 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from urnscan.errors import FatalError, SourceError
+from urnscan.errors import ArgumentError, FatalError, SourceError
 from urnscan.inputs.arguments import find_listed
 from urnscan.inputs.selection import Selection
+from urnscan.run.options import Options
 from urnscan.stores.input import one_by_one
 from urnscan.stores.urls import is_remote, local_path, real_place
-from urnscan.tables.editions import EDITION
+from urnscan.tables.editions import MERGED, VERDICT
 from urnscan.tables.metadata import OF_PARTIAL
 from urnscan.tables.plain_output import PARTIAL_SUFFIX
 from urnscan.tables.readers import TableFile
 
 _PARQUET = Selection(include=("*.parquet", "*.parq", "*.pq", f"*{PARTIAL_SUFFIX}"))
 _COUNTS = "counts"
+_EDITION = "schema"
 PARTIAL_RESULTS = "partial results"
 """Kind of the files that `urnscan --partial` writes."""
 
@@ -25,8 +27,8 @@ PARTIAL_RESULTS = "partial results"
 def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_runs: bool = True) -> list[TableFile]:
     """The tables in the files with these names, in this order. A folder or a pattern names the Parquet files below it.
 
-    All tables have the same kind, one of `kinds`. With `of_runs`, each says which options its run had, and is of the present
-    edition. Raises FatalError if a file cannot be read or is not such a table, if it
+    All tables have the same kind, one of `kinds`. With `of_runs`, each says which options its run had, and is of an
+    edition that is merged. Raises FatalError if a file cannot be read or is not such a table, if it
     is named twice or is one of `outputs`, and if there are no files.
     """
     tables: list[TableFile] = []
@@ -52,12 +54,12 @@ def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_ru
 def differing_options(tables: Sequence[TableFile]) -> Iterator[str]:
     """The options that differ in neighbouring tables, with their values and files.
 
-    All entries of the metadata are compared, except the counts. A missing value is equal to an empty one.
+    All entries of the metadata are compared, except the counts and the edition of the tables. A missing value is equal to an empty one.
     """
     for table, next_table in pairwise(tables):
         values, next_values = _options_of(table), _options_of(next_table)
         for name in values | next_values:
-            if name != _COUNTS and (values.get(name) or None) != (next_values.get(name) or None):
+            if name not in (_COUNTS, _EDITION) and (values.get(name) or None) != (next_values.get(name) or None):
                 yield (
                     f"{name.replace('_', '-')} is {_format_value(values.get(name))} in {table.path}, "
                     f"and {_format_value(next_values.get(name))} in {next_table.path}"
@@ -69,6 +71,18 @@ def _options_of(table: TableFile) -> dict[str, Any]:
     metadata = table.metadata()
     more: dict[str, Any] = metadata.pop(OF_PARTIAL, {})
     return metadata | more
+
+
+def options_of_names(table: TableFile) -> Options:
+    """The options of a run without `--rules` that decide about canonical forms and verdicts; the others have defaults.
+
+    Raises FatalError if the metadata do not have them.
+    """
+    metadata = table.metadata()
+    try:
+        return Options(**{name: metadata[name] for name in ("syntax", "equivalence")})
+    except (ArgumentError, KeyError, TypeError) as error:
+        raise FatalError(f"{table.path}: its metadata have no valid options of a run; scan again") from error
 
 
 def added_counts(tables: Sequence[TableFile]) -> dict[str, int | None]:
@@ -98,16 +112,20 @@ def _paths(names: Sequence[str]) -> Iterator[str]:
 
 
 def _check_edition(table: TableFile) -> None:
-    """Raise FatalError if a table has another edition, or no metadata of a run."""
+    """Raise FatalError if a table has an edition that is not merged, or no metadata of a run."""
     metadata = table.metadata()
     if not metadata:
         raise FatalError(
             f"{table.path}: does not say which options its run had: it is no Parquet, or another program, or Spark, wrote it; "
             "scan again, with a name that ends in .parquet"
         )
-    if metadata.get("schema") != EDITION:
+    if (edition := metadata.get(_EDITION, 1)) not in MERGED:
+        editions = " and ".join(map(str, MERGED))
+        raise FatalError(f"{table.path}: is of edition {edition} of the tables; {editions} can be merged: scan again")
+    if table.kind == "occurrences" and metadata.get("rules") and table.lacks(*VERDICT):
         raise FatalError(
-            f"{table.path}: is of edition {metadata.get('schema', 1)} of the tables, not {EDITION}; scan again"
+            f"{table.path}: is of edition {edition} of the tables, without the columns {' and '.join(VERDICT)}; its run had "
+            "--rules, and the table does not hold the rules, so they cannot be calculated: scan again"
         )
     if table.kind == PARTIAL_RESULTS and not isinstance(metadata.get(OF_PARTIAL), dict):
         raise FatalError(f"{table.path}: its metadata have no options of a partial result; run its job again")

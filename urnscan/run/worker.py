@@ -356,7 +356,8 @@ class Worker:
         counts = Counts(occurrences=len(batch), **readings._asdict())
         if not {"occurrences", "classes"} & set(self._tables):
             return ResultRows(counts)
-        table = MatchColumns(batch, places, canonical_column(batch, self._options.level), self._scanner.grammar.syntax)
+        level = self._options.level
+        table = MatchColumns(batch, places, canonical_column(batch, level), level, self._scanner.grammar.syntax)
         occurrences = table.occurrences() if "occurrences" in self._tables else None
         if "classes" not in self._tables:
             return ResultRows(counts, occurrences)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-EDITION = 2
+EDITION = 3
 """The edition of the tables: `schema` in the metadata of a file. Files of the first edition have no such key."""
+
+MERGED = (2, EDITION)
+"""Editions whose tables `urnscan merge` reads."""
 
 RENAMED: Mapping[str, str] = {
     "count": "occurrence_count",
@@ -18,15 +21,26 @@ RENAMED: Mapping[str, str] = {
 }
 """Columns of the first edition, and their names now."""
 
-ADDED = ("r_component", "q_component", "f_component", "problem", "captured", "status", "mime")
+_RENAMED_IN_OCCURRENCES = {"problem": "spelling_problem"}
+"""Columns of occurrences of the second edition, and their names now. Classes keep these names."""
+
+VERDICT = ("valid", "problem")
+"""Columns of occurrences that files of the second edition do not have: those of the name, which follow from `urn`."""
+
+ADDED = ("r_component", "q_component", "f_component", *VERDICT, "spelling_problem", "captured", "status", "mime")
 """Columns of occurrences that files of the first edition do not have."""
 
 
 def names_now(names: Iterable[str]) -> list[str]:
-    """The names of columns in this edition: a name of the first one is replaced, unless the new name is there, too.
+    """The names of columns in this edition: an earlier name is replaced, unless the new name is there, too.
+
+    A table with `problem` and without `valid` has occurrences of the second edition: classes always have both.
 
     >>> names_now(["urn", "count"]), names_now(["occurrence_count", "count"])
     (['urn', 'occurrence_count'], ['occurrence_count', 'count'])
+    >>> names_now(["urn", "problem"]), names_now(["urn", "valid", "problem"])
+    (['urn', 'spelling_problem'], ['urn', 'valid', 'problem'])
     """
     stored = list(names)
-    return [name if (now := RENAMED.get(name, name)) in stored else now for name in stored]
+    renamed = RENAMED if "valid" in stored else {**RENAMED, **_RENAMED_IN_OCCURRENCES}
+    return [name if (now := renamed.get(name, name)) in stored else now for name in stored]

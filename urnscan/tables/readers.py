@@ -70,6 +70,10 @@ class TableFile:
             self._file = pq.ParquetFile(file, read_dictionary=repeating, buffer_size=_BUFFER, pre_buffer=False)
         self.rows: int = self._file.metadata.num_rows
 
+    def lacks(self, *names: str) -> bool:
+        """Whether none of these columns is in the file, as an earlier version wrote it."""
+        return self._names.keys().isdisjoint(names)
+
     def batches(
         self, *names: str, groups: Sequence[int] | None = None, max_rows: int = _ROWS
     ) -> Iterator[pa.RecordBatch]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,15 @@ from urnscan.tables.schemas import CODED_CLASSES, OCCURRENCES, REJECTS, SINGLE
 from urnscan.tables.spelling_columns import problem_column, spelling_columns
 from urnscan.urn.equivalence import Level
 from urnscan.urn.namespaces import nid_status
-from urnscan.urn.namespaces.judgement_columns import NAMES, UNTRIMMED, is_invalid, is_valid, namespace_forms, verdicts
+from urnscan.urn.namespaces.judgement_columns import (
+    NAMES,
+    UNTRIMMED,
+    Codes,
+    is_invalid,
+    is_valid,
+    namespace_forms,
+    verdicts,
+)
 from urnscan.urn.reject_reasons import why_ends_badly, why_not
 from urnscan.urn.syntax import Syntax
 
@@ -66,26 +74,30 @@ class MatchColumns:
     matches: Matches
     places: Places
     urn: pa.StringArray
+    level: Level
     syntax: Syntax
 
     def occurrences(self) -> pa.RecordBatch:
         """The matches as OCCURRENCES rows."""
         matches = self.matches
-        octets, offsets = octet_strings(self.urn)
-        parts = _parts(octets, offsets, False)
+        verdict = NameColumns.of(self.urn, self.level)
         hosts = pa.py_buffer(matches.host_offsets), pa.py_buffer(matches.host)
+        *components, spelling_problem = spelling_columns(matches.text, matches.text_offsets, self.syntax)
         return pa.RecordBatch.from_arrays(
             [
                 *self.places.columns(),
                 string_array(matches.text, matches.text_offsets),
                 self.urn,
-                parts.nids(octets, offsets),
+                verdict.nid,
                 _nullable(pa.int16(), matches.stop != END, pa.py_buffer(matches.stop)),
                 number_array(matches.punctuation),
                 number_array(matches.length),
                 text_array([None, *KINDS]).take(number_array(matches.via)).dictionary_encode(),
                 _nullable(pa.string(), np.diff(matches.host_offsets) > 0, *hosts).dictionary_encode(),
-                *spelling_columns(matches.text, matches.text_offsets, self.syntax),
+                *components,
+                verdict.valid,
+                verdict.problem,
+                spelling_problem,
                 *(self.places.captures or [pa.nulls(len(matches), kind) for kind in OF_CAPTURES]),
             ],
             schema=OCCURRENCES,
@@ -112,13 +124,31 @@ class MatchColumns:
         )
 
 
+class NameColumns(NamedTuple):
+    """Columns of occurrences that follow from their canonical forms, as they do in the class of each."""
+
+    nid: pa.DictionaryArray
+    valid: pa.BooleanArray
+    problem: pa.DictionaryArray
+    """The problem of the name, without those of spellings."""
+
+    @classmethod
+    def of(cls, urn: pa.StringArray, level: Level) -> Self:
+        """The columns of canonical forms at a level. Equal forms are checked once."""
+        octets, offsets = octet_strings(urn)
+        parts = _parts(octets, offsets, level.keep_query)
+        codes = verdicts(octets, offsets, parts.ends, level.rulebook)
+        problem = problem_column(codes, np.zeros(len(codes), np.uint16))
+        return cls(parts.nids(octets, offsets), _valid(codes), problem)
+
+
 def occurrences_in_values(
     hits: InValues, level: Level, syntax: Syntax, member: pa.StringArray | None = None
 ) -> pa.RecordBatch:
     """Matches in values that come from the caller instead of an input, as OCCURRENCES rows. `source` is empty."""
     matches, source = hits.matches, np.zeros(len(hits.matches), np.int32)
     places = Places(hits.start, hits.line, source, [""], member)
-    return MatchColumns(matches, places, canonical_column(matches, level), syntax).occurrences()
+    return MatchColumns(matches, places, canonical_column(matches, level), level, syntax).occurrences()
 
 
 def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
@@ -202,7 +232,6 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) 
     octets, offsets = octet_strings(urn)
     parts = _parts(octets, offsets, level.keep_query)
     codes = verdicts(octets, offsets, parts.ends, level.rulebook)
-    valid = is_valid(codes)
     nid = parts.nids(octets, offsets)
     places = grouped.column("first_source").dictionary_encode()
     sources = text_array([names[place] for place in places.dictionary.to_pylist()])
@@ -212,20 +241,13 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) 
         "nss": string_array(*cut(octets, parts.colons + np.int32(1), parts.ends)),
         "nid_status": pa.DictionaryArray.from_arrays(status.indices.take(nid.indices), status.dictionary),
         "first_source": pa.DictionaryArray.from_arrays(places.indices, sources),
-        "valid": _nullable(pa.bool_(), valid | is_invalid(codes), bits(valid)),
+        "valid": _valid(codes),
         "problem": problem_column(codes, numbers(grouped.column("marks"))),
     }
     return pa.RecordBatch.from_arrays(
         [columns[name] if name in columns else grouped.column(name) for name in CODED_CLASSES.names],
         schema=CODED_CLASSES,
     )
-
-
-def invalid_names(urn: pa.StringArray, level: Level) -> npt.NDArray[np.bool_]:
-    """Whether each canonical form certainly breaks the rules of its namespace."""
-    octets, offsets = octet_strings(urn)
-    ends = _parts(octets, offsets, level.keep_query).ends
-    return is_invalid(verdicts(octets, offsets, ends, level.rulebook))
 
 
 def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
@@ -243,6 +265,12 @@ def count_untrimmed(classes: pa.RecordBatch) -> int:
     """Number of CODED_CLASSES rows with the problem `untrimmed`. If a class has it, it is the first in `problem`."""
     problem = classes.column("problem")
     return pc.sum(pc.starts_with(problem.dictionary, NAMES[UNTRIMMED]).take(problem.indices)).as_py() or 0
+
+
+def _valid(codes: Codes) -> pa.BooleanArray:
+    """The column `valid` for verdicts on names."""
+    valid = is_valid(codes)
+    return _nullable(pa.bool_(), valid | is_invalid(codes), bits(valid))
 
 
 def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buffer) -> pa.Array:

@@ -24,7 +24,7 @@ _NAMES = {
     pa.int32(): "position length last_source publication_year",
     pa.int64(): "row start kept_record line occurrence_count source_count spelling_count first_start sources "
     "cluster record cluster_rank component",
-    pa.string(): "member text urn message nss first_source first_member problem record_id kept_record_id title author edition part extent publisher digest kept_digest "
+    pa.string(): "member text urn message nss first_source first_member problem spelling_problem record_id kept_record_id title author edition part extent publisher digest kept_digest "
     "r_component q_component f_component",
     _DICTIONARY: "mime source kept_source kept_member column_name nid via resolver reason nid_status decision format",
     _URNS: "urns other_keys joined_by",
@@ -32,7 +32,7 @@ _NAMES = {
 }
 _TYPES = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 _NULLABLE = (
-    "captured status mime member stop via resolver r_component q_component f_component first_member valid problem record_id title "
+    "captured status mime member stop via resolver r_component q_component f_component first_member valid problem spelling_problem record_id title "
     "kept_member kept_record_id "
     "publication_year format"
 ).split()
@@ -51,12 +51,15 @@ def _schema(names: str, nullable: Sequence[str] = _NULLABLE, **others: pa.DataTy
     return pa.schema([pa.field(name, others.get(name) or _TYPES[name], name in nullable) for name in names.split()])
 
 
-_OF_MATCHES = "start line text urn nid stop punctuation length via resolver r_component q_component f_component problem"
+_OF_MATCHES = (
+    "start line text urn nid stop punctuation length via resolver r_component q_component f_component "
+    "valid problem spelling_problem"
+)
 
-OCCURRENCES = _schema(f"source member {_OF_MATCHES} captured status mime")
+OCCURRENCES = _schema(f"source member {_OF_MATCHES} captured status mime", problem=_DICTIONARY)
 """One row per occurrence, in the order of the inputs, then by `start`."""
 
-IN_COLUMN = _schema(f"row column_name {_OF_MATCHES}")
+IN_COLUMN = _schema(f"row column_name {_OF_MATCHES}", problem=_DICTIONARY)
 """One row per occurrence in a column that a caller passes, in the order of its values."""
 
 REJECTS = _schema("source member start line text reason message position")

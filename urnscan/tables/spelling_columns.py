@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.compiled.arrow import bits, decoded, number_array, text_array
+from urnscan.compiled.arrow import bits, decoded, text_array
 from urnscan.compiled.ascii import EQUALS, HASH, PLUS, QUESTION_MARK
 from urnscan.compiled.jit import compiled, read_only
 from urnscan.compiled.octets import Octets, find_octet
@@ -22,28 +22,32 @@ _R, _Q, _F = range(3)
 
 
 def spelling_columns(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[pa.Array]:
-    """The columns r_component, q_component, f_component and problem of a column of spellings."""
+    """The columns r_component, q_component, f_component and spelling_problem of a column of spellings."""
     marks = marks_of(octets, offsets, syntax)
     problem = decoded(problem_column(np.zeros(len(marks), np.uint8), marks)) if marks.any() else _nulls(len(marks))
     return [*_components(octets, offsets, syntax), problem]
 
 
 def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
-    """The column `problem` of classes or spellings.
+    """A column of problems, of names, of spellings, or of both.
 
     `codes` are the verdicts on the names, as indices of NAMES; `marks` are the problems of the spellings, as bits.
     """
     pairs = codes.astype(np.int32) * MARKS_IN_ALL + marks
     used = np.flatnonzero(np.bincount(pairs))
-    places = np.zeros(MARKS_IN_ALL * len(NAMES), np.int32)
-    places[used] = np.arange(len(used))
-    problems = text_array([_problem(pair) for pair in used.tolist()]).dictionary_encode()
-    return pa.DictionaryArray.from_arrays(problems.indices.take(number_array(places[pairs])), problems.dictionary)
+    problems = [_problem(pair) for pair in used.tolist()]
+    distinct = list(dict.fromkeys(filter(None, problems)))
+    places, known = np.zeros(MARKS_IN_ALL * len(NAMES), np.int32), np.zeros(MARKS_IN_ALL * len(NAMES), np.bool_)
+    places[used] = [distinct.index(problem) if problem else 0 for problem in problems]
+    known[used] = [problem is not None for problem in problems]
+    buffers = [bits(known[pairs]), pa.py_buffer(places[pairs])]
+    indices = pa.Array.from_buffers(pa.int32(), len(pairs), buffers)
+    return pa.DictionaryArray.from_arrays(indices, text_array(distinct))
 
 
 @functools.cache
 def _problem(pair: int) -> str | None:
-    """The text of `problem` for a code and a mark; None if there is no problem."""
+    """The text of a code and a mark; None if there is no problem."""
     code, mark = divmod(pair, MARKS_IN_ALL)
     return joined([NAMES[code], *(each for bit, each in enumerate(OF_SPELLINGS) if mark >> bit & 1)])
 
