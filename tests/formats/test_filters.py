@@ -142,7 +142,7 @@ def test_records(found):
 @pytest.mark.parametrize("way", ["file", "tar", "gzip"])
 @pytest.mark.parametrize("kinds", ["application/postscript", "application/*", "image/png,application/POSTSCRIPT"])
 def test_media_types(found, kinds, way):
-    """filters.md, Media types: the first octets tell the type, whatever the name, and wherever the file lies."""
+    """pdf-and-filters.md, Media types: the first octets tell the type, whatever the name, and wherever the file lies."""
     octets = b"%!PS-Adobe-3.0\n" + NAME
     packed = {"file": octets, "tar": tar([("a", octets), ("b", NAME)]), "gzip": gzip.compress(octets)}[way]
     rows, failures = found(packed, f"{kinds}:tr a-z A-Z", name="a")
@@ -327,7 +327,7 @@ def test_signals(tmp_path, number):
 @pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_run_that_is_killed(tmp_path):
-    """A killed process cannot end its command, nor what that has started: they end all the same (docs/howto/filters.md)."""
+    """A killed process cannot end its command, nor what that has started: they end all the same (docs/reference/pdf-and-filters.md)."""
     text = tmp_path / "a.txt"
     text.write_bytes(NAME)
     command = [sys.executable, "-m", "urnscan", str(text), "--filter", "txt:sh -c 'sleep 600 && exit 1'"]

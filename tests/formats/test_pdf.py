@@ -135,7 +135,7 @@ def test_names_broken_over_lines(found, lines, names):
     ],
 )
 def test_a_link_tells_whether_a_name_goes_on(found, lines, address, names):
-    """pdf.md: an address tells how its name goes on, that it ends, and which hyphen is none of it."""
+    """pdf-and-filters.md: an address tells how its name goes on, that it ends, and which hyphen is none of it."""
     rows, _ = found(Pdf([lines], linked={(0, 0): address}).build(), trim=True)
     assert [text for member, text in rows if member == "page 1"] == names
 
@@ -175,7 +175,7 @@ BEFORE = "the name that this text is about is "
     ],
 )
 def test_fonts_tell_whether_a_name_goes_on(found, first, second, name):
-    r"""pdf.md: a name in a font of its own, as `\url` sets it, goes on in a line that begins in this font."""
+    r"""pdf-and-filters.md: a name in a font of its own, as `\url` sets it, goes on in a line that begins in this font."""
     rows, _ = found(Pdf([[*3 * [FILLED], first, second, *3 * [FILLED]]]).build(), trim=True)
     assert [text for _, text in rows] == [name]
 
@@ -209,7 +209,7 @@ def test_signs_that_are_no_hyphen_of_the_name(found, code, shown, lines, names):
 @pytest.mark.parametrize(("code", "letters"), [("1B", "ff"), ("1C", "fi"), ("1D", "fl"), ("1E", "ffi"), ("1F", "ffl")])
 @pytest.mark.parametrize("encoding", ["T1", "OT1"])
 def test_ligatures_of_tex(found, code, letters, encoding):
-    """pdf.md: the fonts of TeX that are bitmaps do not tell letters; a ligature is then its number in the encoding."""
+    """pdf-and-filters.md: the fonts of TeX that are bitmaps do not tell letters; a ligature is then its number in the encoding."""
     if encoding == "OT1":
         code = f"{int(code, 16) - 16:02X}"
     rows, _ = found(Pdf([["see urn:example:pro~le:1 there"]], characters={0x7E: f"00{code}"}).build())

@@ -97,6 +97,7 @@ MOVED = {
     "howto/shell": "which-names-how-often how-many-in-each-namespace only-some-namespaces in-what-text "
     "which-sources-and-how-many-in-each in-canonical-form with-jq-duckdb-or-pandas colours",
     "howto/hidden": "which-views see-what-it-brings names-without-urn names-in-formatted-text names-in-links what-it-costs",
+    "howto/filters": "where-the-file-may-lie media-types programs when-a-program-fails",
     "howto/syntax": "which-standard the-same-text-three-times which-equivalence and-trim",
 }
 
