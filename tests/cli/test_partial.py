@@ -53,7 +53,7 @@ def test_an_array_of_jobs(crawl):
     assert crawl.rows("o.parquet") == crawl.rows("one-o.parquet")
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "several-runs.md"
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "large-runs.md"
 SCRIPTS = {
     "SLURM_ARRAY_TASK_ID": r"```sh\n(#!/bin/sh\n#SBATCH .*?)```",
     "JOB_COMPLETION_INDEX": r"command: \[sh, -c, '(.*?)'\]",
@@ -62,7 +62,7 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("number", SCRIPTS)
 def test_the_scripts_of_the_page(crawl, number):
-    """docs/howto/several-runs.md, An array of jobs: its scripts run, each job as a process, and give one run's table."""
+    """docs/howto/large-runs.md, An array of jobs: its scripts run, each job as a process, and give one run's table."""
     (script,) = re.findall(SCRIPTS[number], PAGE.read_text(), re.DOTALL)
     (crawl.folder / "parts").mkdir()
     for job, name in enumerate("ab"):

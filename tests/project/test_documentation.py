@@ -98,6 +98,10 @@ MOVED = {
     "which-sources-and-how-many-in-each in-canonical-form with-jq-duckdb-or-pandas colours",
     "howto/hidden": "which-views see-what-it-brings names-without-urn names-in-formatted-text names-in-links what-it-costs",
     "howto/filters": "where-the-file-may-lie media-types programs when-a-program-fails",
+    "howto/long-runs": "name-many-inputs memory go-on-where-a-run-was-cut-off know-what-failed outputs",
+    "howto/several-runs": "an-array-of-jobs-slurm-kubernetes-batch many-tasks-on-one-machine-gnu-parallel-xargs "
+    "a-nightly-crawl a-change-of-a-catalogue-pull-request two-runs-of-a-deduplication",
+    "howto/s3": "read write credentials regions-and-other-servers what-goes-wrong",
     "howto/syntax": "which-standard the-same-text-three-times which-equivalence and-trim",
 }
 

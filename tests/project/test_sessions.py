@@ -19,7 +19,7 @@ OWN_TESTS = ("spark.md", "engines.md")  # what they need may not be here: test_s
 STARTED = (
     "README.md",
     "tutorial.md",
-    "s3.md",
+    "large-runs.md",
 )  # whose commands are started, as by a user; those of the others are forked
 BLOCK = re.compile(r"^```(console|python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ", re.MULTILINE)
@@ -85,7 +85,7 @@ def _forked(request, folder, monkeypatch):  # noqa: ARG001 (which sets the path 
 @pytest.fixture
 def bucket(request, folder, monkeypatch):
     """A bucket with some of the samples, in an S3 server on this machine, where the page is about one."""
-    if request.getfixturevalue("page").name != "s3.md":
+    if request.getfixturevalue("page").name != "large-runs.md":
         return
     boto3 = pytest.importorskip("boto3")
     address = request.getfixturevalue("s3_server")
