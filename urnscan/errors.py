@@ -10,6 +10,7 @@ Exception
 │   │   ├── RecordError  a record of a dump is damaged: of very many a deduplication names only the first
 │   │   └── SourceNote   no failure: scanned in another form than its own, or a table of an earlier run
 │   │       ├── PdfNote      what reads PDFs is not installed: all of these are told in one line
+│   │       ├── NoWebArchiveNote  it is not a web archive, and only those are read: all of these are reported in one line
 │   │       └── NoDumpNote   in a folder or an archive, it is in no format of records: all of these are told in one line
 │   ├── FatalError       the run ends: wrong usage, or an output that cannot be written
 │   └── ArgumentError    (also a ValueError and a TypeError) a function was given a wrong argument
@@ -219,6 +220,12 @@ class PdfNote(SourceNote):
     """A PDF was scanned as it is, because what reads PDFs is not installed: all of these are told in one line."""
 
     together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
+
+
+class NoWebArchiveNote(SourceNote):
+    """An input of a run with `where` is not a web archive, so no text in it fits: all of these are reported in one line."""
+
+    together = ("inputs are not web archives", "--where reads nothing in them")
 
 
 class NoDumpNote(SourceNote):

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.packed import zipped
-from urnscan.formats.captures import Capture, read_where
+from urnscan.errors import NoWebArchiveNote
+from urnscan.formats.captures import NAMES, Capture, Where, read_where
 from urnscan.tables.printed_lines import json_lines
 from urnscan.tables.writers import separated_lines
 
@@ -42,6 +43,8 @@ def columns(tmp_path, archive: bytes, name: str = "a.warc", **options: object) -
     return [(row["urn"], row["captured"], row["status"], row["mime"]) for row in rows]
 
 
+ARC = b"filedesc://a.arc 0.0.0.0 19980305102030 text/plain 76\n1 0 InternetArchive\n"
+ARC += b"URL IP-address Archive-date Content-type Archive-length\n\n"
 MOMENT = dt.datetime(2024, 1, 31, 23, 59, 59, tzinfo=dt.UTC)
 
 
@@ -96,7 +99,19 @@ def test_elsewhere(tmp_path):
     found = urnscan.scan(tmp_path, progress=False).occurrences
     assert len(found) == 5
     assert all(found.column(name).null_count == 5 for name in ("captured", "status", "mime"))
-    assert not len(urnscan.scan(tmp_path, progress=False, where="status=*").occurrences)
+    scan = urnscan.scan(tmp_path, progress=False, where="status=*")
+    assert not len(scan.occurrences)
+    assert [(type(note), note.count) for note in scan.report.notes] == [(NoWebArchiveNote, 5)]
+
+
+def test_web_archives_in_others(tmp_path):
+    """An input that contains a web archive, also without a record that fits, has no note that it is not one."""
+    (tmp_path / "a.zip").write_bytes(
+        zipped([("a.warc", record(b"urn:ex:a", head=html("200"))), ("b.txt", b"urn:ex:b")])
+    )
+    (tmp_path / "b.warc").write_bytes(record(b"urn:ex:c", head=html("404")))
+    (tmp_path / "c.arc").write_bytes(ARC)
+    assert urnscan.scan(tmp_path, progress=False, where="status=200").report.notes == []
 
 
 @pytest.mark.full
@@ -129,6 +144,40 @@ def test_where(tmp_path, where, which, coding):
     assert [urn[-1] for urn, *_ in columns(tmp_path, archive, where=where)] == list(which)
 
 
+IMPOSSIBLE = ["status=ab", "status=20", "status=200,2x", "status=2????", "captured=2024", "captured=20240131*"]
+IMPOSSIBLE += [
+    "captured=2024-01-31t*",
+    "captured=yesterday",
+    "mime=html",
+    "mime=a?",
+    "mime=ä/b",
+    "mime=text/* status=ok",
+]
+
+
+@pytest.mark.parametrize("where", IMPOSSIBLE)
+def test_conditions_that_no_record_fulfils(where):
+    """A typo, or a time in another form, is an error that shows how it is written, not an empty result."""
+    with pytest.raises(urnscan.ArgumentError, match=r"^where: no record has \w+=\S+; write \w+="):
+        urnscan.scan("a", where=where)
+
+
+@given(
+    st.data(), st.datetimes(), st.integers(100, 999), st.from_regex(rb"[a-z+.-]{1,9}/[a-z0-9;]{1,9}", fullmatch=True)
+)
+def test_conditions_that_a_record_fulfils(data, moment, status, mime):
+    """No pattern that fits a record is refused, wherever a `*`, a `?` or a set stands in the place of its characters."""
+    capture = Capture(moment.isoformat()[:19].encode(), mime, b"HTTP/1.1 %d\nContent-Type: %b\n" % (status, mime))
+    name = data.draw(st.sampled_from(NAMES))
+    text = capture.text(name)
+    others = st.sampled_from("? * [!_] [%] ?* **".split())
+    changes = data.draw(st.dictionaries(st.integers(0, max(len(text) - 1, 0)), others, max_size=6))
+    glob = "".join(
+        changes[at].replace("%", character) if at in changes else character for at, character in enumerate(text)
+    )
+    assert read_where(f"{name}={glob or '*'}").fits(capture)
+
+
 @pytest.mark.parametrize("where", ["", " ", "200", "code=200", "status=", "status=200,", "Status=200"])
 def test_wrong_conditions(where):
     """Each is refused in one line that shows how they are written."""
@@ -154,7 +203,7 @@ def test_any_octets(date, content_type, head):
     pa.array([capture.captured], pa.timestamp("ms", "UTC"))
     pa.array([capture.status], pa.int16())
     pa.array([capture.mime], pa.string()).validate(full=True)
-    assert not read_where("status=x").fits(capture)
+    assert not Where((("status", "x"),)).fits(capture)
 
 
 def test_outputs_for_people(tmp_path):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import re
+import string
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import translate
+from typing import NamedTuple
 
 from urnscan.errors import ArgumentError, option
 
@@ -20,6 +23,7 @@ _MOMENT = re.compile(
 _STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})(?![0-9])")
 _CONTENT_TYPE = re.compile(rb"(?i)\nContent-Type[ \t]*:[ \t]*([^\s;,]+)")
 _MIME = re.compile(r"[!-.0-~]+/[!-~]+")
+_GLOB_PART = re.compile(r"\*+|\[!?\]?[^\]]*\]|.")
 _HTTP = b"application/http"
 _LONGEST = 100  # characters of a media type
 
@@ -97,22 +101,85 @@ class Where:
         )
 
 
+class _Part(NamedTuple):
+    """A part of a pattern: one of some characters, or any number of them."""
+
+    characters: frozenset[str]
+    is_repeated: bool = False
+
+
+class _Shape(NamedTuple):
+    """The texts that a condition can be compared with, so that one that fits none of them is an error."""
+
+    parts: tuple[_Part, ...]
+    example: str
+
+    @classmethod
+    def of(cls, text: str, example: str) -> _Shape:
+        """The shape that `text` describes: 0 is a digit, x a character of a media type, * any number of these."""
+        kinds = {"0": _Part(frozenset(string.digits)), "x": _Part(_VISIBLE), "*": _Part(_VISIBLE, is_repeated=True)}
+        return cls(tuple(kinds.get(character, _Part(frozenset(character))) for character in text), example)
+
+
+_VISIBLE = frozenset(map(chr, range(ord("!"), ord("~") + 1)))
+_SHAPES = {
+    "captured": _Shape.of("0000-00-00T00:00:00Z", "captured=2024-05*"),
+    "status": _Shape.of("000", "status=200 or status=2*"),
+    "mime": _Shape.of("x*/x*", "mime=text/html or mime=text/*"),
+}
+
+
 def read_where(text: str) -> Where:
-    """The conditions in a text such as `status=200 mime=text/html,text/plain captured=2024*`. Raises ArgumentError."""
+    """The conditions in a text such as `status=200 mime=text/html,text/plain captured=2024*`.
+
+    Raises ArgumentError, also for a condition that no record can fulfil.
+    """
+    where = option("where", None)
     conditions = []
     for condition in text.split():
         name, equals, patterns = condition.partition("=")
         if not equals or name not in NAMES or not all(patterns.split(",")):
             raise ArgumentError(
-                f"{option('where', None)}: {condition!r} is no condition: write NAME=VALUE, with a NAME of {', '.join(NAMES)}, "
-                "for example 'status=200 mime=text/*'"
+                f"{where}: unknown condition {condition!r}; write NAME=VALUE, with a NAME of {', '.join(NAMES)}, "
+                "as in 'status=200 mime=text/*'"
             )
-        conditions.append((name, patterns.lower() if name == "mime" else patterns))
+        patterns = patterns.lower() if name == "mime" else patterns
+        for pattern in patterns.split(","):
+            if not _can_fit(_SHAPES[name].parts, _parts(pattern)):
+                raise ArgumentError(f"{where}: no record has {name}={pattern}; write {_SHAPES[name].example}")
+        conditions.append((name, patterns))
     if not conditions:
-        raise ArgumentError(f"{option('where', None)}: names no condition; write for example 'status=200 mime=text/*'")
+        raise ArgumentError(f"{where} names no condition; write for example 'status=200 mime=text/*'")
     return Where(tuple(conditions))
 
 
 @functools.cache
 def _pattern(patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, patterns.split(","))))
+
+
+def _parts(glob: str) -> tuple[_Part, ...]:
+    """The parts of a pattern for file names: what each of its pieces fits."""
+    pieces = _GLOB_PART.findall(glob)
+    return tuple(
+        _Part(frozenset(filter(re.compile(translate(piece)).match, _VISIBLE)), piece.startswith("*"))
+        for piece in pieces
+    )
+
+
+def _can_fit(shape: Sequence[_Part], pattern: Sequence[_Part]) -> bool:
+    """Whether a text exists that has the shape and fits the pattern."""
+    # Pairs of numbers: how many parts of each a common beginning uses up.
+    pairs, todo = {(0, 0)}, [(0, 0)]
+    while todo:
+        one, other = todo.pop()
+        more = set()
+        if one < len(shape) and shape[one].is_repeated:
+            more.add((one + 1, other))
+        if other < len(pattern) and pattern[other].is_repeated:
+            more.add((one, other + 1))
+        if one < len(shape) and other < len(pattern) and shape[one].characters & pattern[other].characters:
+            more.add((one + (not shape[one].is_repeated), other + (not pattern[other].is_repeated)))
+        todo += more - pairs
+        pairs |= more
+    return (len(shape), len(pattern)) in pairs

@@ -33,6 +33,8 @@ class Budget:
         self._name = name
         self._limits = limits
         self._on_read = on_read
+        self.has_records = False
+        """Whether the input is, or contains, a web archive."""
         self._read = self._unfolded = self._members = 0
         self._wrong: list[SourceError] = []
         self._more_wrong = 0

@@ -65,6 +65,8 @@ class Form(Generic[_Opened]):
     """The rule for files with one of the suffixes that no rule by first octets recognises; None: no such rule."""
     needs_beginning: bool = False
     """Whether a file that only `recognise_named` recognises cannot be opened: it is scanned unchanged, with an error."""
+    is_web_archive: bool = False
+    """Whether its members are records of a web archive, which `where` selects."""
 
 
 class Compression(Form[Reader]):

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from urnscan.compiled.jit import read_only
-from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.errors import DamageError, LimitError, NoWebArchiveNote, SourceError, option
 from urnscan.formats.buffer import Buffer
 from urnscan.formats.byte_ranges import Extent, open_extents
 from urnscan.formats.contents import Document, Label, Labels, Member, Texts, Values
@@ -68,6 +68,8 @@ def open_together(
             yield from layer.budget.collected()
             raise
         yield from layer.budget.collected()
+        if reading.where is not None and not layer.budget.has_records:
+            yield NoWebArchiveNote(source.name, f"is not a web archive; {option('where', None)} reads nothing in it")
 
 
 def is_splittable(source: Input, reading: Reading) -> bool:
@@ -134,6 +136,7 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
                 # A tar archive ends before the gzip file around it: what is left may still fail its checksum.
                 yield from _drain(unpacked)
         case Archive():
+            layer.budget.has_records |= form.is_web_archive
             for content in form.open(reader, layer):
                 match content:
                     case SourceError():

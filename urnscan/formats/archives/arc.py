@@ -74,4 +74,4 @@ def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
     return SourceError(layer.name, f"octet {at} of the web archive: no record begins here{previous}; {passed}")
 
 
-FORM = Archive(name="an ARC file", open=open_arc, suffixes=(".arc",), recognise_named=is_arc)
+FORM = Archive(name="an ARC file", open=open_arc, suffixes=(".arc",), recognise_named=is_arc, is_web_archive=True)

@@ -253,4 +253,5 @@ FORM = Archive(
     signs=exactly(*_MAGICS),
     suffixes=(".warc", ".wet", ".wat"),
     recognise_named=_has_fields,
+    is_web_archive=True,
 )
