@@ -69,6 +69,17 @@ def similar(word: str, words: Iterable[str]) -> Sequence[str]:
     return difflib.get_close_matches(word, words, cutoff=_NEAR)
 
 
+def unknown_value(value: object, choices: Iterable[str]) -> str:
+    """The words of a message about a value that is not one of the choices, with the choice that may be meant.
+
+    >>> unknown_value("wrap", ("percent", "wraps"))
+    "unknown value 'wrap'; choose from percent, wraps; is it wraps?"
+    """
+    known = list(choices)
+    near = [choice for choice in known if str(value) in choice] or similar(str(value), known)
+    return f"unknown value {value!r}; choose from {', '.join(known)}" + (f"; is it {near[0]}?" if near else "")
+
+
 def checks_options(function: _Function) -> _Function:
     """Let a function raise ArgumentError for a wrong call: an option that it does not have (with the nearest of those
     that it has), an argument too many, or one that is missing.

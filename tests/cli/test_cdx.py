@@ -81,7 +81,7 @@ def test_standard_input(archives, form):
     wanted = urnscan.printed("--cdx", "some.cdxj", "w", "-C", "2")
     assert len(wanted) == 6
     assert urnscan.printed("--cdx", "-", "w", "-C", "2", stdin=octets) == wanted
-    assert "-: the index names no records" in urnscan("--cdx", "-", "w", stdin=b"", status=2).err
+    assert "-: the index lists no records" in urnscan("--cdx", "-", "w", stdin=b"", status=2).err
 
 
 def test_printed_with_context_and_where(archives):

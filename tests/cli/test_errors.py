@@ -143,7 +143,7 @@ class TestInputs:
         result = urnscan("d", *BOTH)
         assert "0 inputs, 0 octets, 0 occurrences, 0 classes" in result.summary
         assert result.said == [
-            "urnscan: nothing was read: the folders hold no files, or the options leave none of them"
+            "urnscan: nothing was read; the folders contain no files, or the options exclude all of them"
         ]
         for name, columns in zip(OUTPUTS, (CLASSES, OCCURRENCES), strict=True):
             table = pq.read_table(urnscan.folder / name)

@@ -170,48 +170,48 @@ class TestWrongWords:
         [
             (
                 ["dedup", "--recrd", "marc"],
-                "unrecognized arguments: --recrd; is it --record? (urnscan dedup --help tells more)",
+                "unknown option --recrd; is it --record? (see urnscan dedup --help)",
             ),
             (
                 ["--syntx=rfc8141"],
-                "unrecognized arguments: --syntx=rfc8141; is it --syntax? (urnscan --help tells more)",
+                "unknown option --syntx; is it --syntax? (see urnscan --help)",
             ),
-            (["--nonsense"], "unrecognized arguments: --nonsense (urnscan --help tells more)"),
-            (["--occ", "a"], "unrecognized arguments: --occ; is it --occurrences? (urnscan --help tells more)"),
+            (["--nonsense"], "unknown option --nonsense (see urnscan --help)"),
+            (["--occ", "a"], "unknown option --occ; is it --occurrences? (see urnscan --help)"),
             (
                 ["report", "a", "b", "--forse", "-o", "c"],
-                "unrecognized arguments: b --forse; is it --force? (urnscan report --help tells more)",
+                "unknown option --forse; is it --force? (see urnscan report --help)",
             ),
-            (["report", "a", "-", "-o", "b"], "unrecognized arguments: - (urnscan report --help tells more)"),
+            (["report", "a", "-", "-o", "b"], "unknown argument - (see urnscan report --help)"),
             (
                 ["report", "a", "-o", "b", "--", "--force"],
-                "unrecognized arguments: --force (urnscan report --help tells more)",
+                "unknown option --force (see urnscan report --help)",
             ),
             (
                 ["--max-size", "9" * 30, "a"],
-                f"argument --max-size: '{'9' * 30}' is no size; write it like 500MB or 2GiB (urnscan --help tells more)",
+                f"--max-size: invalid size '{'9' * 30}'; write it like 500MB or 2GiB (see urnscan --help)",
             ),
             (
                 ["--memory", "999kB", "a"],
-                "argument --memory: '999kB' is too little: at least 1MB, as less saves none (urnscan --help tells more)",
+                "--memory: must be at least 1MB, not '999kB' (see urnscan --help)",
             ),
-            (["report", "a", "quiet", "-o", "b"], "unrecognized arguments: quiet (urnscan report --help tells more)"),
+            (["report", "a", "quiet", "-o", "b"], "unknown argument quiet (see urnscan report --help)"),
             (["--quiet", "report"], "report: no such file or folder; as a command it comes first: urnscan report ..."),
             (
                 ["--format", "csv", "a"],
                 (
-                    "unrecognized arguments: --format; the end of an output's name tells its format: -o urns.csv; "
-                    "-o - --json prints the classes as JSON Lines (urnscan --help tells more)"
+                    "unknown option --format; the name of an output decides its format, as in -o urns.csv; "
+                    "-o - --json prints the classes as JSON Lines (see urnscan --help)"
                 ),
             ),
-            (["-j", "0", "a"], "argument -j: '0' is no whole number of at least 1 (urnscan --help tells more)"),
+            (["-j", "0", "a"], "-j: must be an integer of at least 1, not '0' (see urnscan --help)"),
             (
                 ["-C", "-5", "a"],
-                "argument -C/--context: '-5' is no whole number of at least 0 (urnscan --help tells more)",
+                "-C/--context: must be an integer of at least 0, not '-5' (see urnscan --help)",
             ),
             (
                 ["dedup", "--max-class", "x", "a"],
-                "argument --max-class: 'x' is no whole number of at least 2 (urnscan dedup --help tells more)",
+                "--max-class: must be an integer of at least 2, not 'x' (see urnscan dedup --help)",
             ),
             (
                 ["URN:foo:a"],
@@ -224,24 +224,24 @@ class TestWrongWords:
             (["dedpu", "d"], "dedpu: no such command, and no such file or folder; is it urnscan dedup?"),
             (
                 ["ISBN", "d"],
-                "ISBN: no such file or folder; every URN is found, there is no pattern: --nid isbn chooses this namespace",
+                "ISBN: no such file or folder; every URN is found, without a pattern: --nid isbn chooses this namespace",
             ),
             (
                 ["-0"],
                 (
-                    "argument INPUT: -0 is no option; --files-from FILE reads a list with a NUL behind each name (- is "
-                    "standard input); a file of this name is ./-0 (urnscan --help tells more)"
+                    "INPUT: unknown option -0; --files-from FILE reads a list with a NUL after each name (- is "
+                    "standard input); for a file of this name write ./-0 (see urnscan --help)"
                 ),
             ),
             (
                 ["-5", "d"],
-                "argument INPUT: -5 is no option; a file of this name is ./-5 (urnscan --help tells more)",
+                "INPUT: unknown option -5; for a file of this name write ./-5 (see urnscan --help)",
             ),
             (
                 ["d", "--syntax", "8141"],
                 (
-                    "argument -s/--syntax: invalid choice: '8141' (choose from 'rfc2141', 'rfc8141', 'rfc2141bis-03'); is it rfc8141? "
-                    "(urnscan --help tells more)"
+                    "-s/--syntax: unknown value '8141'; choose from rfc2141, rfc8141, rfc2141bis-03; is it rfc8141? "
+                    "(see urnscan --help)"
                 ),
             ),
         ],

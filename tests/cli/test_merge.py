@@ -56,7 +56,7 @@ def test_errors_are_one_line_and_nothing_is_lost(scanned):
         (["a.parquet", "-o", "-"], "-: standard output takes only what a scan finds"),
         (
             ["a.parquet", "-j", "0", "-o", "new.parquet"],
-            "argument -j: '0' is no whole number of at least 1 (urnscan merge --help tells more)",
+            "-j: must be an integer of at least 1, not '0' (see urnscan merge --help)",
         ),
     ):
         result = scanned("merge", *arguments, status=2)

@@ -206,4 +206,4 @@ class TestBadInput:
     @pytest.mark.parametrize("words", [[], ["-o", "r.html"], ["c.parquet", "d.parquet", "-o", "r.html"]])
     def test_usage(self, urnscan, words):
         (line,) = urnscan("report", *words, status=2).err.splitlines()
-        assert line.endswith("(urnscan report --help tells more)")
+        assert line.endswith("(see urnscan report --help)")

@@ -161,7 +161,9 @@ def test_what_is_no_member_is_passed_over_and_said_once_in_its_place(form, parts
         octets += COMPRESS[form](member)
         text += member
         if garbage:
-            errors.append((len(text), f"{len(garbage) + 2} octets at octet {len(octets)} are no {form}: passed over"))
+            errors.append(
+                (len(text), f"{len(garbage) + 2} bytes at byte {len(octets)} are not {form}; they are skipped")
+            )
             octets += b"\x01" + garbage + b"\x01"
     read = Read(form, octets, size)
     assert (read.text, read.errors) == (text, errors)
@@ -176,7 +178,7 @@ def test_garbage_that_looks_like_a_member_is_none(form):
     read = Read(form, octets)
     at = len(COMPRESS[form](first))
     assert read.text == first + second
-    assert read.errors == [(500, f"{len(GARBAGE + half)} octets at octet {at} are no {form}: passed over")]
+    assert read.errors == [(500, f"{len(GARBAGE + half)} bytes at byte {at} are not {form}; they are skipped")]
 
 
 @EVERY_FORM
@@ -348,7 +350,7 @@ def test_a_member_that_is_cut_off(form):
     text = text_of(1, 400)
     first, octets = COMPRESS[form](text), COMPRESS[form](text_of(2, 3000))
     unit = CODING[form].unit
-    reason = f"ends in the middle of the {form} {unit} at octet {len(first)}: the file is cut off"
+    reason = f"truncated {form} file ({unit} starting at byte {len(first)})"
     for end in range(1, len(octets)):
         read = Read(form, first + octets[:end])
         assert read.reasons == [reason], end
@@ -362,7 +364,7 @@ def test_a_file_that_is_only_a_magic(form):
     magic = CODING[form].magics[0]
     read = Read(form, magic)
     assert read.text == b""
-    assert read.reasons == [f"ends in the middle of the {form} {CODING[form].unit} at octet 0: the file is cut off"]
+    assert read.reasons == [f"truncated {form} file ({CODING[form].unit} starting at byte 0)"]
 
 
 @EVERY_FORM
@@ -371,9 +373,9 @@ def test_a_damaged_first_header_does_not_hide_the_members_behind_it(form):
     first, second = map(COMPRESS[form], texts)
     read = Read(form, b"\x00" + first[1:] + second)
     assert read.text == texts[1]
-    assert read.errors == [(0, f"{len(first):,} octets at octet 0 are no {form}: passed over")]
+    assert read.errors == [(0, f"{len(first):,} bytes at byte 0 are not {form}; they are skipped")]
     read = Read(form, b"\x00" * 2000)
-    assert (read.text, read.reasons) == (b"", [f"2,000 octets at octet 0 are no {form}: passed over"])
+    assert (read.text, read.reasons) == (b"", [f"2,000 bytes at byte 0 are not {form}; they are skipped"])
 
 
 @pytest.mark.parametrize("most", [1, 7, 1 << 20])
@@ -515,7 +517,7 @@ def test_skippable_frames_are_passed_over():
         read = Read(form, octets, most=5)
         assert (read.text, read.errors) == (text * 2, [])
         read = Read(form, octets[:-3])
-        assert "ends in the middle" in read.reasons[0]
+        assert "truncated" in read.reasons[0]
 
 
 def test_frames_without_a_checksum_and_of_every_layout():
@@ -571,7 +573,7 @@ def test_lzma_alone():
     read = Read("LZMA", octets + bytes(10))
     assert (read.text, read.errors) == (text, [])
     assert Read("LZMA", octets + GARBAGE).reasons == [
-        f"{len(GARBAGE)} octets at octet {len(octets)} are no LZMA: passed over"
+        f"{len(GARBAGE)} bytes at byte {len(octets)} are not LZMA; they are skipped"
     ]
     read = Read("LZMA", octets[: len(octets) // 2])
     assert text.startswith(read.text)
@@ -820,7 +822,7 @@ def test_they_are_registered(form, tmp_path):
     assert documents(path) == (text, [])
     path = tmp_path / ("name" + CODING[form].suffixes[0])
     path.write_bytes(b"\x00" + octets[1:] + octets)
-    assert documents(path) == (text, [f"{path}: {len(octets):,} octets at octet 0 are no {form}: passed over"])
+    assert documents(path) == (text, [f"{path}: {len(octets):,} bytes at byte 0 are not {form}; they are skipped"])
     path.write_bytes(text)
     assert documents(path) == (text, [])
 

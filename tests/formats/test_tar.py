@@ -229,7 +229,7 @@ def test_extension_headers_of_gigabytes(kind, size):
     members, errors = read(rest_of("a", b"a") + block("b", size, kind) + b"x" * 5000)
     assert members == [("a", b"a")]
     assert errors[0] == f"x: an extension header of {size:,} octets at octet 1024: not read, 1 MiB is the most"
-    assert errors[1:] == [f"x!/b: cut off: 5,000 of {size:,} octets are there"]
+    assert errors[1:] == [f"x!/b: truncated: only 5,000 of {size:,} bytes are present"]
 
 
 @pytest.mark.full
@@ -247,14 +247,14 @@ def test_hostile_sizes(size):
     """No such header: passed over, up to the next."""
     members, errors = read(rest_of("a", b"a") + block("b", size) + b"x" * 512 + rest_of("c", b"c"))
     assert members == [("a", b"a"), ("c", b"c")]
-    assert errors == ["x: no valid tar header at octet 1024: passed over what stands there, up to the next one"]
+    assert errors == ["x: invalid tar header at byte 1024; skipped to the next one"]
 
 
 @pytest.mark.parametrize("records", [b"11 path=abc", b"0 path=a\n", b"99 path=abc\n", b"1" * 100_000, b"12 path abc\n"])
 def test_damaged_pax_records(records):
     """Said once; the member is there, by its own name. (A regular expression on digits alone would take minutes.)"""
     octets = block("x", len(records), b"x") + padded(records) + rest_of("a", b"a")
-    assert read(octets) == ([("a", b"a")], ["x: a damaged extension header at octet 0: passed over"])
+    assert read(octets) == ([("a", b"a")], ["x: damaged extension header at byte 0; it is skipped"])
 
 
 def test_pax_records_of_any_number_are_not_kept():
@@ -283,7 +283,7 @@ def test_a_damaged_header_in_the_middle():
     octets[at] ^= 1
     members, errors = read(bytes(octets))
     assert members == [("a", TEXT), ("c", TEXT)]
-    assert errors == [f"x: no valid tar header at octet {at}: passed over what stands there, up to the next one"]
+    assert errors == [f"x: invalid tar header at byte {at}; skipped to the next one"]
 
 
 @pytest.mark.parametrize("form", ["gnu", "pax"])
@@ -356,7 +356,7 @@ def test_cut_off_anywhere(form):
             assert name == whole[0]
             assert whole[1].startswith(text)
             if text != whole[1]:
-                assert errors == [f"x!/{name}: cut off: {len(text):,} of {len(whole[1]):,} octets are there"]
+                assert errors == [f"x!/{name}: truncated: only {len(text):,} of {len(whole[1]):,} bytes are present"]
         for (_, text), whole in zip(members[:-1], texts, strict=False):
             assert text == whole[1]
 

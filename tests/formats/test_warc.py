@@ -253,7 +253,7 @@ def test_what_is_no_record_is_told_and_passed_over(bad, reason, most):
     """Once, with its place and how much it is; the records before and after it are whole."""
     good = record(b"urn:a:1", 1)
     out = read(good + bad + record(b"urn:a:2", 2) + record(b"urn:a:3", 3), most=most)
-    octets = f"{len(bad):,} octets passed over, up to the next record"
+    octets = f"{len(bad):,} bytes skipped, up to the next record"
     assert out == [
         (urn(1), b"urn:a:1"),
         f"x.warc: octet {len(good)} of the web archive: {reason.format(urn(1))}; {octets}",
@@ -266,7 +266,7 @@ def test_a_file_that_ends_in_a_header():
     octets = record(b"urn:a:1", 1)
     assert read(octets + record(b"", 2)[:50]) == [
         (urn(1), b"urn:a:1"),
-        f"x.warc: octet {len(octets)} of the web archive: a header is cut off; 50 octets passed over, up to the end",
+        f"x.warc: damaged at byte {len(octets)}: a header is truncated; 50 bytes skipped, up to the end",
     ]
 
 
@@ -286,7 +286,7 @@ def test_a_file_that_is_cut_off(cut, size):
         if 0 <= there < 21:
             assert out[number:] == [
                 (urn(number), (b"urn:a:%d" % number * 3)[:there]),
-                f"x.warc!/{urn(number)}: cut off: {there} of 21 octets are there",
+                f"x.warc!/{urn(number)}: truncated: only {there} of 21 bytes are present",
             ]
         elif there < 0 and cut > position:
             assert len(out) == number + 1
@@ -373,7 +373,7 @@ def test_version_lines_alone_are_read_fast():
     start = time.process_time()
     (error,) = read(b"WARC/1.0\n" * 200_000)
     assert time.process_time() - start < 5
-    assert error.endswith("a header ends where another begins; 1,800,000 octets passed over, up to the end")
+    assert error.endswith("a header ends where another begins; 1,800,000 bytes skipped, up to the end")
 
 
 # Records together
@@ -536,7 +536,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nurn:a:1\r\
 def lost(where, name, octets, upto="the next record"):
     """The message for octets that are no record behind one of this name."""
     ends = f"where {urn(name)} ends by the length in its header"
-    return f"x.warc: octet {where} of the web archive: no record begins here, {ends}; {octets} octets passed over, up to {upto}"
+    return f"x.warc: damaged at byte {where}: no record begins here, {ends}; {octets} bytes skipped, up to {upto}"
 
 
 @pytest.mark.parametrize("most", [1, 60, 1 << 20])

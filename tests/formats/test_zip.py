@@ -223,7 +223,7 @@ def test_a_header_that_denies_its_data_is_told(method, zeros):
     told = found.wrong + found.errors
     assert 1 <= len(told) <= 2
     wrong = "x!/a: its checksum or size is wrong: what was read of it may be damaged"
-    lost = "x: no zip record at octet 31: passed over what stands there, up to the next one"
+    lost = "x: no zip record at byte 31; skipped to the next one"
     assert told[-1] == (lost if zeros.start == 14 or (zeros.start, method) == (18, 0) else wrong)
 
 
@@ -248,9 +248,7 @@ def test_what_follows_the_archive_and_is_none_is_reported():
     for tail, members in ((b"trailing", 1), (b"x", 1), (b"between" + one, 2)):
         found = read(one + tail)
         assert len(found.members) == members
-        assert found.errors == [
-            f"x: no zip record at octet {len(one)}: passed over what stands there, up to the next one"
-        ]
+        assert found.errors == [f"x: no zip record at byte {len(one)}; skipped to the next one"]
 
 
 def test_the_signature_of_an_android_package():
@@ -306,7 +304,7 @@ def test_cut_off_between_two_records():
     for octets, names in ((whole[:entry], ["a", "b"]), (whole + member, ["a", "b", "a"])):
         found = read(octets)
         assert [name for name, _ in found.members] == names
-        assert found.errors == [f"x: cut off at octet {len(octets)}, before the end of its directory"]
+        assert found.errors == [f"x: truncated zip file (at byte {len(octets)}, before the end of its directory)"]
 
 
 @pytest.mark.parametrize("before", [1, 4, 29, 30, 31])
@@ -579,7 +577,7 @@ def test_a_file_that_is_cut_off_between_the_frames_of_a_member():
     header = struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 93, 0, 0, 0, 2 * len(frame), 2 * len(TEXT), 1, 0) + b"a"
     found = read(header + frame)
     assert found.members == [("a", TEXT)]
-    assert found.errors == [f"x!/a: cut off: {len(frame):,} of {2 * len(frame):,} octets of it are there"]
+    assert found.errors == [f"x!/a: truncated: only {len(frame):,} of {2 * len(frame):,} compressed bytes are present"]
 
 
 def deflated(text):

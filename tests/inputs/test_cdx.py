@@ -248,7 +248,7 @@ class TestIndexes:
     @pytest.mark.parametrize(
         ("name", "content", "reason"),
         [
-            ("l", b"", "the index names no records"),
+            ("l", b"", "the index lists no records"),
             ("l", b"a b c\nd e f\n", "is no index of records, which are CDXJ, CDX with a header, or CSV"),
             ("l", b" CDX N b a m s k r V g\na", "the header of the index has no S: it has to name g, V and S"),
             ("l.csv", b"warc_filename,warc_record_offset\na,1\n", "is no index of records"),
@@ -302,7 +302,7 @@ class TestIndexes:
 
     def test_no_url(self, archive):
         folder, rows = archive
-        with pytest.raises(FatalError, match="the URL names no bucket or host"):
+        with pytest.raises(FatalError, match="the URL has no bucket or host"):
             read_index(str(write(folder / "l", cdxj(rows))), "https:///a")
 
 
@@ -379,7 +379,7 @@ class TestFiles:
         (place / "link.warc.gz").symlink_to(folder / "w" / WARC)
         (place / "to").symlink_to(folder / "w")
         index = write(folder / "l", cdxj([(name, *rows[0][1:])]))
-        reason = "a link leads to it, and an index names no links; follow=True reads it"
+        reason = "is a symbolic link, which is not read; follow=True reads it"
         assert read(index, place) == [f"{name}: {reason}"]
         (source,) = find_listed([read_index(str(index), str(place))], Selection(follow=True))
         assert source.path == str(place / name)

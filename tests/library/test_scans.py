@@ -241,7 +241,7 @@ class TestWhatIsWrong:
     def test_no_input_could_be_read(self, tmp_path):
         """The command has said why by then; here nobody has."""
         (tmp_path / "a.csv").write_bytes(b"id,title\n1,x\n")
-        with pytest.raises(FatalError, match=r"no input could be read: .*a\.csv: no column 'urn': it has id, title$"):
+        with pytest.raises(FatalError, match=r"no input could be read: .*a\.csv: no column 'urn'; it has id, title$"):
             scan(tmp_path / "a.csv", column="urn")
         with pytest.raises(FatalError, match=r"no input could be read: .*nope: no such file or folder \(and 1 more\)$"):
             scan(tmp_path / "nope", tmp_path / "neither")
@@ -250,8 +250,8 @@ class TestWhatIsWrong:
         ("options", "says"),
         [
             ({"syntax": "rfc1"}, "unknown syntax 'rfc1': choose from rfc2141, "),
-            ({"recover": "wrap"}, "no view is called 'wrap': choose from percent, "),
-            ({"memory": "1 elephant"}, "memory: '1 elephant' is no size; write it like 500MB or 2GiB"),
+            ({"recover": "wrap"}, "recover: unknown value 'wrap'; choose from percent, "),
+            ({"memory": "1 elephant"}, "memory: invalid size '1 elephant'; write it like 500MB or 2GiB"),
             ({"memory": "9" * 400}, f"memory: '{'9' * 400}' is no size; "),
             ({"jobs": 0}, "jobs must be at least 1"),
             ({"trim": "no"}, "trim must be True or False, not 'no'"),

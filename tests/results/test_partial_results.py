@@ -208,7 +208,7 @@ class TestRefused:
             ({"counts": [1]}, "its metadata have no counts of a run"),
             ({"schema": 1}, "is of edition 1 of the tables"),
             ({"rules": "0" * 64}, "the rules in it are not those of its run"),
-            ({"partial": {"rules_text": "x = "}}, "c.partial, its rules:1: no TOML"),
+            ({"partial": {"rules_text": "x = "}}, "c.partial, its rules:1: invalid TOML"),
         ],
         ids=str,
     )

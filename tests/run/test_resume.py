@@ -316,7 +316,7 @@ class TestWhen:
         for _ in range(2):
             with pytest.raises(FatalError) as caught:
                 self.plain(left)
-            work = "the work of an earlier run on 130 octets, cut off at 1970-01-02"
+            work = "the work of an earlier run on 130 bytes, interrupted at 1970-01-02"
             assert str(caught.value).startswith(f"{left}/out: {work} ")
             assert str(caught.value).endswith(", is kept: --resume goes on from there, --force discards it")
         with resumed(left) as shards:

@@ -723,7 +723,7 @@ class TestSecrets:
 
     def test_a_slash_in_a_password_does_not_make_it_a_host(self):
         assert found("s3://AKIA:sec/ret@bucket/a") == [
-            's3://…: is no URL: a "/" or "@" in a password is written %2F or %40'
+            's3://…: is not a URL; write a "/" or "@" in a password as %2F or %40'
         ]
 
     def test_in_a_run(self, web):

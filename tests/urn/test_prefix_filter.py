@@ -60,9 +60,9 @@ def test_as_it_is_kept():
 @pytest.mark.parametrize(
     ("beginning", "syntax", "says"),
     [
-        ("", "rfc2141", "nid names no namespace: write it like isbn or nbn:de"),
-        ("urn:", "rfc2141", "nid names no namespace: write it like isbn or nbn:de"),
-        (":de", "rfc2141", "nid names no namespace: write it like isbn or nbn:de"),
+        ("", "rfc2141", "nid names no namespace; write it like isbn or nbn:de"),
+        ("urn:", "rfc2141", "nid names no namespace; write it like isbn or nbn:de"),
+        (":de", "rfc2141", "nid names no namespace; write it like isbn or nbn:de"),
         ("a b", "rfc2141", "nid: no URN begins like 'a b': ' ' may not stand in a NID"),
         ("isbn,issn", "rfc2141", "nid: no URN begins like 'isbn,issn': ',' may not stand in a NID"),
         ("URN", "rfc2141", "nid: no URN begins like 'URN': the NID \"urn\" is reserved"),

@@ -25,7 +25,7 @@ from urnscan.cli.shared_options import (
     option,
 )
 from urnscan.cli.terminal import say
-from urnscan.errors import FatalError, similar
+from urnscan.errors import FatalError, unknown_value
 from urnscan.urn.equivalence import LEVELS
 from urnscan.urn.syntax import SYNTAXES
 from urnscan.version import __version__
@@ -87,7 +87,7 @@ class _Once(argparse.Action):
         if getattr(namespace, self.dest, None) is not None:
             first = getattr(namespace, self.dest)
             raise argparse.ArgumentError(
-                self, f"one output, not two: {first} and {values}; a run writes one of each kind"
+                self, f"named twice, as {first} and as {values}; a run writes one output of each kind"
             )
         setattr(namespace, self.dest, values)
 
@@ -259,32 +259,28 @@ class Parser(argparse.ArgumentParser):
         marked = [*words[:end], *(_AFTER_DASHES + word for word in words[end + 1 :])]
         arguments, unknown = self.parse_known_intermixed_args(marked)
         if unknown:
-            message = " ".join(word.removeprefix(_AFTER_DASHES) for word in unknown)
-            wrong = next((word for word in unknown if word.startswith("-") and word != "-"), None)
-            guess = guesses.for_option(wrong.partition("=")[0], self._option_string_actions) if wrong else ""
-            self.error(f"unrecognized arguments: {message}{guess}")
+            wrong = next((word.partition("=")[0] for word in unknown if word.startswith("-") and word != "-"), None)
+            if wrong is not None:
+                self.error(f"unknown option {wrong}{guesses.for_option(wrong, self._option_string_actions)}")
+            self.error(f"unknown argument {unknown[0].removeprefix(_AFTER_DASHES)}")
         return arguments
 
     def _read_word(self, word: str) -> str:
         """An argument without a type. argparse treats `-0` as a number: it is an unknown option."""
         if re.match(r"-\d", word):
             guess = guesses.for_option(word, self._option_string_actions)
-            raise argparse.ArgumentTypeError(f"{word} is no option{guess}; a file of this name is ./{word}")
+            raise argparse.ArgumentTypeError(f"unknown option {word}{guess}; for a file of this name write ./{word}")
         return word.removeprefix(_AFTER_DASHES)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as in argparse)
-        """Raise ArgumentError for a value that is no choice, with the choice that may be meant."""
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            choices = list(action.choices or ())
-            near = [choice for choice in choices if str(value) in choice] or similar(str(value), choices)
-            error.message += f"; is it {near[0]}?" if near else ""
-            raise
+        """Raise ArgumentError for a value that is not a choice, with the choice that may be meant."""
+        choices = list(action.choices or ())
+        if choices and value not in choices:
+            raise argparse.ArgumentError(action, unknown_value(value, choices))
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""
-        say(f"{message} ({self.prog} --help tells more)")
+        say(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
         sys.exit(USAGE)
 
 
@@ -316,10 +312,10 @@ def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
         if not arguments.files_from:
             raise FatalError("the list of inputs has an empty name")
         if arguments.files_from == "-" in inputs:
-            raise FatalError("standard input cannot be an input and the list of inputs: leave out - or --files-from -")
+            raise FatalError("standard input cannot be an input and the list of inputs; leave out - or --files-from -")
         inputs.append(PathList(arguments.files_from))
     if inputs:
         return inputs
     if sys.stdin is None or sys.stdin.isatty():
-        raise FatalError("nothing to read: name files or folders, or - for standard input (urnscan --help tells more)")
+        raise FatalError("nothing to read; name files or folders, or - for standard input (see urnscan --help)")
     return ["-"]

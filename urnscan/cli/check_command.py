@@ -14,7 +14,7 @@ from urnscan.cli.scan_command import read_options
 from urnscan.cli.shared_options import CHECK_MEANING, NOT_IN_CHECK, Listed, option
 from urnscan.cli.terminal import print_result, say_counts, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted, others_left_out
-from urnscan.errors import FatalError, count_of, similar
+from urnscan.errors import FatalError, count_of, unknown_value
 
 _KINDS = ("invalid", "reject", "unregistered")
 _RESULT = {
@@ -67,9 +67,7 @@ def check(arguments: argparse.Namespace) -> bool:
     """Check as the arguments say; returns whether no name is wrong and nothing failed. Raises UrnscanError."""
     for kind in arguments.fail_on:
         if kind not in _KINDS:
-            near = similar(kind, _KINDS)
-            hint = f"; is it {near[0]}?" if near else ""
-            raise FatalError(f"--fail-on {kind}: choose from {', '.join(_KINDS)}{hint}")
+            raise FatalError(f"--fail-on: {unknown_value(kind, _KINDS)}")
     inputs = read_inputs(arguments)
     with loading():
         from urnscan.library.faults import FaultSearch

@@ -15,7 +15,7 @@ from urnscan.cli.terminal import say, write
 from urnscan.errors import FatalError
 
 _LONGEST = 1 << 20  # octets of a line of standard input
-_KNOWN = "neither a URN nor an identifier that stands for one, such as an ISBN, an ISSN, a DOI, a UUID or a link to a resolver"
+_KNOWN = "not a URN, nor an ISBN, ISSN, DOI, UUID or resolver link that has one"
 _BEFORE = re.compile(r"(?:.*?:\d+:|\d+[ \t]+)(?=(?i:urn):)")
 """The source and line, or the count, that `urnscan` prints before a URN."""
 
@@ -61,7 +61,7 @@ def explain(arguments: argparse.Namespace) -> bool:
     from urnscan.urn.namespaces import read_rules
 
     if not arguments.texts and (sys.stdin is None or sys.stdin.isatty()):
-        raise FatalError("nothing to explain: give URNs, or - for standard input (urnscan explain --help tells more)")
+        raise FatalError("nothing to explain; give URNs, or - for standard input (see urnscan explain --help)")
     rules = None if arguments.rules is None else read_rules(arguments.rules)
     all_are_good = True
     is_first = True

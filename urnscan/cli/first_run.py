@@ -52,7 +52,7 @@ def _counted(arguments: argparse.Namespace) -> Iterator[None]:
 def warm_up(arguments: argparse.Namespace) -> bool:
     """Compile as `prepare` does, and say what was done, unless the run is quiet. Raises FatalError if nothing is kept."""
     if arguments.inputs or arguments.files_from is not None:
-        raise FatalError("--warm-up reads no inputs: leave them out")
+        raise FatalError("--warm-up reads no inputs; leave them out")
     with loading():
         from urnscan.library import compilation
     with _counted(arguments):

@@ -15,7 +15,7 @@ def _by_word(rows: Mapping[str, str]) -> dict[str, str]:
 OPTIONS: Mapping[str, str] = _by_word(
     {
         "--format --output-format --csv --tsv --xlsx": (
-            "the end of an output's name tells its format: -o urns.csv; -o - --json prints the classes as JSON Lines"
+            "the name of an output decides its format, as in -o urns.csv; -o - --json prints the classes as JSON Lines"
         ),
         "-O --out --outfile --output-file --parquet": "-o FILE writes the classes",
         "--overwrite --clobber -f -y --yes": "--force replaces outputs",
@@ -32,11 +32,11 @@ OPTIONS: Mapping[str, str] = _by_word(
         "--no-filename -I --raw-output --no-line-number": "to print the URNs alone: --json | jq -r .text",
         "-a --text --binary -z --search-zip --decompress": "binary and compressed files are read, too: leave it out",
         "--regexp -E --extended-regexp -F --fixed-strings -P --perl-regexp -w --word-regexp -v --invert-match": (
-            "every URN is found, there is no pattern: --nid isbn,nbn:de chooses namespaces, grep among what is printed"
+            "every URN is found, without a pattern; --nid isbn,nbn:de chooses namespaces"
         ),
         "-g --glob --iglob --type --ext": "--include GLOB chooses the files of a folder",
         "--exclude-dir --ignore --ignore-file --ignore-files": "--exclude GLOB skips files and folders",
-        "-0 --null --null-data": "--files-from FILE reads a list with a NUL behind each name (- is standard input)",
+        "-0 --null --null-data": "--files-from FILE reads a list with a NUL after each name (- is standard input)",
         "-m --max-count --limit --head": "to stop early: | head -n N",
         "--threads --cores --cpus --workers --processes --parallel": "-j N sets their number",
         "--mem --ram --max-memory --buffer-size": "--memory SIZE bounds the memory for grouping",
@@ -84,7 +84,7 @@ def for_command(word: str, commands: Iterable[str]) -> str | None:
 
     if word.lower() in registered():
         return (
-            f"{word}: no such file or folder; every URN is found, there is no pattern: --nid {word.lower()} chooses this "
+            f"{word}: no such file or folder; every URN is found, without a pattern: --nid {word.lower()} chooses this "
             "namespace"
         )
     return None

@@ -32,9 +32,7 @@ def loading() -> Iterator[None]:
     """
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most != resource.RLIM_INFINITY and most < _LEAST:
-        raise FatalError(
-            f"this process may have {most >> 20} MB of memory (ulimit -v): let it have {_LEAST >> 20} at least"
-        )
+        raise FatalError(f"the memory limit is {most >> 20} MB (ulimit -v); set it to at least {_LEAST >> 20} MB")
     was_enabled = gc.isenabled()
     gc.disable()
     try:

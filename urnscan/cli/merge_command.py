@@ -84,7 +84,7 @@ def merge(arguments: argparse.Namespace) -> bool:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     outputs = check_files(arguments.output, arguments.classes)
     if not outputs:
-        raise FatalError("name a table to write: -o FILE or --classes FILE")
+        raise FatalError("nothing to write; name a table with -o FILE or --classes FILE")
     layout = read_layout(arguments, outputs)
     prepare(arguments)
     options = read_record(Options, arguments)

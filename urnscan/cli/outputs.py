@@ -85,5 +85,5 @@ def check_files(*paths: str | None) -> list[str]:
     from urnscan.tables.output_file import check_outputs
 
     if STANDARD_OUTPUT in paths:
-        raise FatalError("-: standard output takes only what a scan finds: name a file (./- for one of this name)")
+        raise FatalError("-: only a scan writes to standard output; name a file (./- for one of this name)")
     return check_outputs(*paths)

@@ -71,7 +71,7 @@ def report(arguments: argparse.Namespace) -> bool:
     (output,) = check_files(_default(arguments.classes) if arguments.output is None else arguments.output)
     for path in filter(None, (arguments.classes, arguments.occurrences)):
         if is_remote(path):
-            raise FatalError(f"{path}: copy it here first; a report is made of files on this machine")
+            raise FatalError(f"{path}: a report reads only files on this machine; copy it here first")
         if real_place(path) == real_place(output):
             raise FatalError(f"{output}: is an input of the report; name another output")
     rulebook = Options(rules=arguments.rules).level.rulebook

@@ -245,7 +245,7 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], op
         from urnscan.tables.writers import EXCEL, TEXT_FORMS
     for path in outputs.values():
         if (form := form_of(path)[0]) in (*TEXT_FORMS, EXCEL):
-            raise FatalError(f"{path}: --engine spark writes folders of Parquet: leave out {form}")
+            raise FatalError(f"{path}: --engine spark writes only folders of Parquet; leave out {form}")
     say_unregistered(options)
     show_bar = not (arguments.no_progress or arguments.quiet)
     with contextlib.ExitStack() as stack:
@@ -262,7 +262,7 @@ def _read_index(arguments: argparse.Namespace, options: Options) -> Argument:
     from urnscan.inputs.cdx import read_index
 
     if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:
-        raise FatalError("--cdx names the files to read: give one INPUT, the folder or URL below which they lie")
+        raise FatalError("--cdx needs exactly one INPUT; name the folder or URL of the files that the index lists")
     return read_index(arguments.cdx, arguments.inputs[0], options.reading.limits)
 
 
@@ -287,9 +287,7 @@ def _open_shards(
 
     def note_how_to_continue(_kind: object, error: BaseException | None, _traceback: object) -> None:
         if error is not None and shards.are_kept:
-            error.add_note(
-                "what was finished is kept beside the output: the same command with --resume goes on from there"
-            )
+            error.add_note("finished work is kept next to the output; the same command with --resume continues it")
 
     stack.push(note_how_to_continue)
     if shards.discarded and not arguments.quiet:

@@ -41,7 +41,7 @@ def whole_number(least: int) -> Callable[[str], int]:
         except ValueError:
             number = least - 1
         if number < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+            raise argparse.ArgumentTypeError(f"must be an integer of at least {least}, not {text!r}")
         return number
 
     return read
@@ -51,7 +51,7 @@ def _memory(text: str) -> int:
     """Number of octets of memory for grouping."""
     octets = _size(text)
     if octets < _LEAST_MEMORY:
-        raise argparse.ArgumentTypeError(f"{text!r} is too little: at least 1MB, as less saves none")
+        raise argparse.ArgumentTypeError(f"must be at least 1MB, not {text!r}")
     return octets
 
 

@@ -174,11 +174,11 @@ def say_no_input(report: Report | DedupReport, options: Options) -> None:
     """
     if report.inputs or report.failures:
         return
-    say("nothing was read: the folders hold no files, or the options leave none of them")
+    say("nothing was read; the folders contain no files, or the options exclude all of them")
     for pattern in options.include:
         ending = pattern.removeprefix(".")
         if ending.isalnum():
-            say(f"--include {pattern}: no file has this whole name; '*.{ending}' is for all names that end so")
+            say(f"--include {pattern}: no file has exactly this name; '*.{ending}' is for all names that end so")
 
 
 def say_unregistered(options: Options) -> None:

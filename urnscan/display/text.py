@@ -52,7 +52,7 @@ def octets_of(text: str) -> int:
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no size; write it like 500MB or 2GiB")
+        raise ValueError(f"invalid size {text!r}; write it like 500MB or 2GiB")
     whole, part, unit = match[1], match[2] or "", match[3].lower()
     factor: int = (1024 if unit.endswith("i") else 1000) ** " kmgt".index(unit[:1] or " ")
     divisor: int = 10 ** len(part)

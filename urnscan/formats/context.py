@@ -95,7 +95,7 @@ class Layer:
 
     def _deeper(self, name: str, file_name: str, member: str | None) -> "Layer":
         if self.is_deepest:
-            reason = f"nested more than {self.depth} deep: not read; --max-depth allows more"
+            reason = f"is nested more than {self.depth} deep, so it is not read; --max-depth allows more"
             raise SourceError(self.name, reason)
         return Layer(name, file_name, self.reading, self.budget, member, self.depth + 1, self.capture)
 

@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Callable
 
-from urnscan.errors import DamageError, FatalError, SourceError
+from urnscan.errors import DamageError, FatalError, SourceError, option
 from urnscan.formats.buffer import Buffer
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
@@ -58,8 +58,8 @@ def check_encoding(name: str) -> str:
     >>> check_encoding("rot13")
     Traceback (most recent call last):
         ...
-    urnscan.errors.FatalError: no encoding of text is called 'rot13': name one that Python has, such as utf-16-le, \
-cp1252, latin-1, shift_jis, gb18030 or cp037
+    urnscan.errors.FatalError: encoding: unknown encoding 'rot13'; use one that Python has, such as utf-16-le, cp1252, \
+latin-1, shift_jis, gb18030 or cp037
     """
     try:
         canonical = codecs.lookup(name).name
@@ -69,11 +69,13 @@ cp1252, latin-1, shift_jis, gb18030 or cp037
         canonical = ""
     if canonical in ("", *_NO_STREAMS):
         examples = "utf-16-le, cp1252, latin-1, shift_jis, gb18030 or cp037"
-        raise FatalError(f"no encoding of text is called {name!r}: name one that Python has, such as {examples}")
+        raise FatalError(
+            f"{option('encoding', None)}: unknown encoding {name!r}; use one that Python has, such as {examples}"
+        )
     if canonical.startswith(_SHIFTING):
         of_iconv = canonical.upper().replace("ISO2022_", "ISO-2022-").replace("_", "-")
-        why = "without --encoding most URNs are found, as text in it is ASCII"
-        raise FatalError(f"{name!r} is not read as an encoding: {why}, or convert it: iconv -f {of_iconv} -t UTF-8")
+        remedy = f"leave it out, as URNs in it are ASCII, or convert the text: iconv -f {of_iconv} -t UTF-8"
+        raise FatalError(f"{option('encoding', None)}: {name!r} cannot be decoded here; {remedy}")
     return canonical
 
 
@@ -210,10 +212,10 @@ class Transcoder(PieceReader):
         self._bad += _replaced.count
         self._position += got
         if self._ended and self._bad:
-            where = "" if self._first_bad is None else f" at octet {self._first_bad}"
+            where = "" if self._first_bad is None else f" at byte {self._first_bad}"
             places = f" ({self._bad} such places)" if self._bad > 1 else ""
             # A mark wins over the option, so where there is one it would not help.
             remedy = "" if self._mark else "; name the right one with --encoding"
-            wrong = f"not valid {self._codec.upper()}{where}: read with U+FFFD in its place{places}{remedy}"
+            wrong = f"invalid {self._codec.upper()}{where}, read as U+FFFD{places}{remedy}"
             self._layer.budget.collect(SourceError(self._layer.name, wrong))
         return text.encode("utf-8", "replace")

@@ -102,13 +102,13 @@ def _read(text: str, timeout: int) -> Filter:
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise ArgumentError(f"{named}: the command in {text!r} cannot be taken apart: {error}") from None
+        raise ArgumentError(f"{named}: invalid command in {text!r}: {error}") from None
     suffixes = [kind.strip().lower() for kind in kinds.split(",")]
     if not (colon and words and all(suffixes)):
         raise ArgumentError(
-            f"{named}: {text!r} is no filter: write SUFFIX[,SUFFIX...]:COMMAND, for example 'pdf:pdftotext % -'"
+            f"{named}: invalid filter {text!r}; write SUFFIX[,SUFFIX...]:COMMAND, as in 'pdf:pdftotext % -'"
         )
     if shutil.which(words[0]) is None:
-        raise ArgumentError(f"{named}: no command is called {words[0]}: install it, or name it with its folder")
+        raise ArgumentError(f"{named}: command not found: {words[0]}; install it, or write its whole path")
     shown = (kind if kind == ANY or "/" in kind else f".{kind.removeprefix('.')}" for kind in suffixes)
     return Filter(tuple(shown), tuple(words), timeout)

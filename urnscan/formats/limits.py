@@ -54,8 +54,8 @@ class Budget:
         limits = self._limits
         if not self.allows(octets):
             if self._unfolded + octets > limits.size:
-                raise self._past(f"unfolds to more than {limits.size:,} octets", "--max-size")
-            raise self._past(f"unfolds to more than {limits.ratio:,} times its size", "--max-ratio")
+                raise self._past(f"unpacks to more than {limits.size:,} bytes", "--max-size")
+            raise self._past(f"unpacks to more than {limits.ratio:,} times its size", "--max-ratio")
 
     def allows(self, octets: int) -> bool:
         """True if so many more octets may come out of the input."""
@@ -79,11 +79,11 @@ class Budget:
         return is_allowed
 
     def _past(self, what: str, option: str) -> LimitError:
-        return LimitError(self._name, f"{what}: read no further; {option} allows more")
+        return LimitError(self._name, f"{what}; the rest is not read; {option} allows more")
 
     def failed_checksum(self, name: str, what: str) -> None:
         """Collect the error for an input or member in which the checksum `what` failed."""
-        self.collect(SourceError(name, f"{what} is wrong: what was read of it may be damaged"))
+        self.collect(SourceError(name, f"{what} is wrong; its text may be damaged"))
 
     def collect(self, error: SourceError) -> None:
         """Keep an error that ends nothing, such as a wrong checksum; it is reported after the text."""

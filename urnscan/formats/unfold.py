@@ -167,7 +167,7 @@ def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Tex
     """Texts and values in the extents of a web archive. Each is read on its own, so a damaged one does not affect the others."""
     for start, size, octets in extents:
         layer.budget.count_read(size)
-        inner = replace(layer, name=f"{layer.name} from octet {start:,} on")
+        inner = replace(layer, name=f"{layer.name} from byte {start:,} on")
         try:
             with Buffer(octets) as reader:
                 if FORMS.recognise(reader, inner) is None:
@@ -189,7 +189,7 @@ def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Tex
 
 
 def _no_record(layer: Layer) -> SourceError:
-    return SourceError(layer.name, "no record of a web archive is there")
+    return SourceError(layer.name, "is not a record of a web archive")
 
 
 def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:

@@ -71,7 +71,7 @@ class Packed:
     def refuse(self, _: Reader, layer: Layer) -> NoReturn:
         """Raise the error that says what it is."""
         remedy = f"{by_libarchive.missing()}; or {self.remedy}" if self.formats or self.filter_ else self.remedy
-        raise SourceError(layer.name, f"{self.name} is not read: {remedy}")
+        raise SourceError(layer.name, f"{self.name} is not read; {remedy}")
 
     def open_archive(self, reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
         """Its members, if something reads it. Raises SourceError."""
@@ -257,7 +257,7 @@ FORMS = (
         _is_uuencoded,
         exactly(*_UUENCODE_BEGUN),
         SourceError,
-        "is scanned as it is, and what is encoded in it is not read: decode it first (uudecode)",
+        "is scanned unchanged, and what is encoded in it is not read; decode it first (uudecode)",
     ),
     *(packed.form for packed in PACKED),
 )

@@ -85,9 +85,7 @@ class RecordIndex:
         """The input of a file, and an error for each line whose record is not inside the file."""
         path = self._path(name)
         if not (follow or is_remote(self.place)) and _has_link(local_path(self.place), name):
-            yield SourceError(
-                name_of(path), f"a link leads to it, and an index names no links; {option('follow')} reads it"
-            )
+            yield SourceError(name_of(path), f"is a symbolic link, which is not read; {option('follow')} reads it")
             return
         source = next(find(path), None)
         if isinstance(source, SourceError):
@@ -95,7 +93,7 @@ class RecordIndex:
             return
         if not isinstance(source, Input) or not _is_file(source, name):
             shown = parse_url(path).name if is_remote(path) else name_of(path)
-            yield SourceError(shown, "is no file of which records can be read")
+            yield SourceError(shown, "is not a file, so its records cannot be read")
             return
         octets, extents = self.files[name], dict[int, int]()
         for start, size, line in zip(octets[::3], octets[1::3], octets[2::3], strict=True):
@@ -143,7 +141,7 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
     except SourceError as error:
         raise FatalError(str(error)) from error
     if not is_there:
-        reason = "no such folder: with an index of records, name the folder or URL below which its files lie"
+        reason = "no such folder; name the folder or URL of the files that the index lists"
         raise FatalError(f"{name_of(place)}: {reason}")
     files: dict[str, array[int]] = {}
     errors = []
@@ -165,9 +163,9 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
     except (ValueError, csv.Error, EOFError, NotImplementedError) as error:
         raise FatalError(f"{name_of(source)}: cannot be read as an index: {error}") from error
     if not line:
-        raise FatalError(f"{name_of(source)}: the index names no records")
+        raise FatalError(f"{name_of(source)}: the index lists no records")
     if wrong > _MOST_WRONG:
-        errors.append(SourceError(name_of(source), f"{wrong - _MOST_WRONG:,} more lines that name no record"))
+        errors.append(SourceError(name_of(source), f"{wrong - _MOST_WRONG:,} more lines without a record"))
     return RecordIndex(source, place, files, errors)
 
 
@@ -225,7 +223,7 @@ def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
         elif set(_COLUMNS) <= set(columns):
             yield from _of_csv((line for _, line in rows), number - 1, first)
         elif first:
-            raise FatalError(f"{name_of(source)}: is no index of records, which are {_KNOWN}")
+            raise FatalError(f"{name_of(source)}: unknown format of an index; use {_KNOWN}")
 
 
 def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int, _Values | None]]:
@@ -233,7 +231,7 @@ def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int
     letters = next(lines)[1].split()[1:]
     if missing := [letter for letter in _LETTERS if letter not in letters]:
         raise FatalError(
-            f"{name_of(source)}: the header of the index has no {' and no '.join(missing)}: it has to name g, V and S"
+            f"{name_of(source)}: the header of the index lacks {' and '.join(missing)}; it must name g, V and S"
         )
     places = [letters.index(letter) for letter in _LETTERS]
     for number, line in lines:
@@ -273,7 +271,9 @@ def _of_parquet(file: str | io.BytesIO, source: str, budget: Budget) -> Iterator
 
     with pq.ParquetFile(file) as table:
         if missing := [column for column in _COLUMNS if column not in table.schema_arrow.names]:
-            raise FatalError(f"{name_of(source)}: the index has no column {' and no '.join(missing)}")
+            raise FatalError(
+                f"{name_of(source)}: the index lacks the column {' and '.join(missing)}; it must have {', '.join(_COLUMNS)}"
+            )
         number = 0
         for batch in table.iter_batches(columns=list(_COLUMNS)):
             budget.count_unfolded(batch.nbytes)

@@ -50,7 +50,7 @@ class OwnOutputs:
         """Whether a real path, or the name of a URL, is an output; `path` leads there. Raises FatalError for one that is an input, too."""
         if place in self._foreign:
             raise FatalError(
-                f"{name_of(place)}: is an output, and an input in a folder or a list: name another file to write"
+                f"{name_of(place)}: is an output, and an input in a folder or a list; name another file to write"
             )
         if place not in self.places:
             return False

@@ -83,7 +83,9 @@ class _Finder:
                 continue
             listed += 1
             if self._url.scheme in HTTP and listed > _MOST_LISTED:
-                yield SourceError(self._name, f"lists more than {_MOST_LISTED:,} pages and folders: read no further")
+                yield SourceError(
+                    self._name, f"lists more than {_MOST_LISTED:,} pages and folders; the rest is not read"
+                )
                 return
             is_walked = len(parts) in positions
             path = above + entry.name

@@ -217,7 +217,7 @@ def _indices(schema: pa.Schema, names: Names) -> list[int]:
 def indices_of(columns: Sequence[str], names: Names) -> list[int]:
     """Indices of the columns of these names. Raises ArgumentError if a name is missing or occurs several times."""
     if names[0] is None and len(columns) != 1:
-        raise ArgumentError(f"name the column to scan: there are {', '.join(columns)}")
+        raise ArgumentError(f"name the column to scan; there are {', '.join(columns)}")
     return [0 if name is None else _index(columns, name) for name in names]
 
 

@@ -324,7 +324,7 @@ def _arguments(paths: tuple[str, ...], cdx: str | None, options: Options) -> tup
     if cdx is None:
         return paths
     if len(paths) != 1 or paths == ("-",):
-        raise ArgumentError("cdx names the files to read: give one input, the folder or URL below which they lie")
+        raise ArgumentError("cdx needs exactly one input; name the folder or URL of the files that the index lists")
     if cdx == STANDARD_INPUT:
-        raise ArgumentError("cdx names a file: only the command reads an index from standard input")
+        raise ArgumentError("cdx cannot be standard input; name a file")
     return (read_index(cdx, paths[0], options.reading.limits),)

@@ -67,7 +67,7 @@ class _Figures:
                 counts = numbers(batch.column(name))
                 if len(batch) and not 1 <= counts.min() <= counts.max() <= _MOST:
                     raise FatalError(
-                        f"{file.path}: the column {name} holds what is no count; it is not as urnscan wrote it"
+                        f"{file.path}: the column {name} has values that are not counts; it is not as urnscan wrote it"
                     )
             self._add(batch)
 
@@ -126,7 +126,9 @@ class _Occurrences:
             self._add(batch.column("urn"), start)
             start += len(batch)
         if (self._counts != counts).any():
-            raise FatalError(f"{file.path}: holds other names than the classes: give the two files that one run wrote")
+            raise FatalError(
+                f"{file.path}: contains other names than the classes; give the two files that one run wrote"
+            )
 
     def _add(self, urns: pa.Array, start: int) -> None:
         """Count the rows of each class, and keep the rows that are among the first of their class."""
@@ -174,8 +176,8 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str, rul
     figures = _Figures(file)
     if occurrence_file is not None and occurrence_file.rows != figures.occurrences:
         raise FatalError(
-            f"{occurrence_file.path}: holds {occurrence_file.rows:,} occurrences, and the classes of {classes} are made of "
-            f"{figures.occurrences:,}: give the two files that one run wrote"
+            f"{occurrence_file.path}: contains {occurrence_file.rows:,} occurrences, and the classes of {classes} are made of "
+            f"{figures.occurrences:,}; give the two files that one run wrote"
         )
     namespaces = [
         CountRow(row["nid"], row["occurrences"], row["classes"], row["nid_status"]) for row in _rows(figures.namespaces)

@@ -57,5 +57,5 @@ class Difference:
                 f"{name}: holds clusters, and only classes are compared; docs/howto/large-runs.md compares clusters in SQL"
             )
         if len(tables) > 1:
-            raise FatalError(f"{name}: holds {len(tables)} tables; urnscan merge makes one of them")
+            raise FatalError(f"{name}: contains {len(tables)} tables; make one of them with urnscan merge")
         return tables[0]

@@ -95,7 +95,7 @@ class Merge:
         self._tables = open_tables(names, outputs, *KINDS)
         self._memory, self._jobs = memory, jobs
         if (difference := next(differing_options(self._tables), None)) is not None:
-            raise FatalError(f"{difference}: tables of runs with the same options can be merged")
+            raise FatalError(f"{difference}; merge needs tables made with the same options")
         self._counts = added_counts(self._tables)
         self.kind = self._tables[0].kind
         self.rows = sum(table.rows for table in self._tables)
@@ -108,7 +108,7 @@ class Merge:
         Raises FatalError if there is an output "classes" and the tables contain no occurrences: "output" gets the classes.
         """
         if self.kind != "occurrences" and "classes" in outputs:
-            raise FatalError(f"{option('classes', None)} is for tables of occurrences, and these hold {self.kind}")
+            raise FatalError(f"{option('classes', None)} is for tables of occurrences; these contain {self.kind}")
         table = "occurrences" if self.kind == "occurrences" else "classes"
         return {table if name == "output" else name: output for name, output in outputs.items()}
 

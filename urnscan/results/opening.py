@@ -45,9 +45,11 @@ def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_ru
         if of_runs:
             _check_edition(tables[-1])
         if (kind := tables[-1].kind) != tables[0].kind:
-            raise FatalError(f"{path}: holds {kind}, and {tables[0].path} {tables[0].kind}: name tables of one kind")
+            raise FatalError(
+                f"{path}: contains {kind}, but {tables[0].path} contains {tables[0].kind}; name tables of one kind"
+            )
     if not tables:
-        raise FatalError(f"{', '.join(names)}: holds no Parquet file")
+        raise FatalError(f"{', '.join(names)}: contains no Parquet file")
     return tables
 
 

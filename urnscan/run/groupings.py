@@ -43,7 +43,9 @@ class SpillFolder:
                     )
                 except OSError as error:
                     place = self._parent or tempfile.gettempdir()
-                    raise FatalError(f"{place}: cannot hold what is spilled: {error.strerror or error}") from error
+                    raise FatalError(
+                        f"{place}: cannot store rows that memory does not hold: {error.strerror or error}"
+                    ) from error
         return Path(self._folder.name)
 
     def remove(self) -> None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from urnscan.display.text import octets_of
-from urnscan.errors import ArgumentError, option
+from urnscan.errors import ArgumentError, option, unknown_value
 from urnscan.formats.captures import read_where
 from urnscan.formats.context import Reading
 from urnscan.formats.encodings import check_encoding
@@ -46,7 +46,7 @@ class Options:
     >>> Options(equivalence="resolution")
     Traceback (most recent call last):
         ...
-    urnscan.errors.ArgumentError: rfc2141 defines no resolution equivalence: only rfc2141bis-03 does
+    urnscan.errors.ArgumentError: equivalence: resolution requires syntax="rfc2141bis-03"
     """
 
     syntax: SyntaxName = "rfc2141"
@@ -123,7 +123,7 @@ class Options:
                 object.__setattr__(self, name, read(name, getattr(self, name)))
         for kind in self.recover:
             if kind not in (*KINDS, "all"):
-                raise ArgumentError(f"no view is called {kind!r}: choose from {', '.join(KINDS)}, all")
+                raise ArgumentError(f"{option('recover', None)}: {unknown_value(kind, (*KINDS, 'all'))}")
         object.__setattr__(self, "recover", KINDS if "all" in self.recover else tuple(dict.fromkeys(self.recover)))
         if "" in self.column:
             raise ArgumentError("a column has an empty name")
@@ -214,7 +214,7 @@ def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value th
     try:
         return operator.index(value)
     except TypeError:
-        raise ArgumentError(f"{name} must be a whole number, not {value!r}") from None
+        raise ArgumentError(f"{name} must be an integer, not {value!r}") from None
 
 
 def _as_octets(name: str, value: object) -> object:
@@ -261,7 +261,7 @@ def named_inputs(inputs: Iterable[Named]) -> tuple[str, ...]:
     """
     paths: list[Any] = [path for paths in inputs for path in (paths if isinstance(paths, list | tuple) else [paths])]
     if not paths:
-        raise ArgumentError('nothing to read: name files, folders, patterns or URLs, or "-" for standard input')
+        raise ArgumentError('nothing to read; name files, folders, patterns or URLs, or "-" for standard input')
     for path in paths:
         if not isinstance(path, str | bytes | os.PathLike):
             shown = repr(path) if isinstance(path, int | float | bool | None) else type(path).__name__

@@ -153,9 +153,9 @@ class Shards:
         except OSError as error:
             self._close()
             if isinstance(error, BlockingIOError) and (resume or not force):
-                raise FatalError(f"{self._name}: another run is writing it: wait for its end") from error
+                raise FatalError(f"{self._name}: another run is writing it; wait for its end") from error
             if resume:
-                reason = f"what an earlier run left cannot be read: {error.strerror}"
+                reason = f"the work of an earlier run cannot be read: {error.strerror}"
                 raise FatalError(f"{self._folder}: {reason}; remove it to begin anew") from error
             self._is_off = True
 
@@ -303,15 +303,15 @@ class Shards:
         """Remove the shards of an earlier run. Raises FatalError if that run was not short, except with `force`."""
         if is_lasting:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime((self._folder / _LINES).stat().st_mtime))
-            work = f"the work of an earlier run on {self._octets_of(self._index):,} octets, cut off at {when},"
+            work = f"the work of an earlier run on {self._octets_of(self._index):,} bytes, interrupted at {when},"
             if not force:
                 self._close()
                 difference, command = "", "--resume"
                 if self.differing:
                     difference = f"; it had another {' and '.join(self.differing)}"
                     command = "the command of that run with --resume"
-                choice = f"{command} goes on from there, --force discards it"
-                raise FatalError(f"{self._name}: {work} is kept{difference}: {choice}")
+                choice = f"{command} continues it, --force discards it"
+                raise FatalError(f"{self._name}: {work} is kept{difference}; {choice}")
             self.discarded = work
         self.drop()
 

@@ -92,7 +92,7 @@ class Grammar:
         if self.trim not in (True, False):
             raise ArgumentError(f"trim must be True or False, not {self.trim!r}")
         if not isinstance(self.max_length, int | np.integer):
-            raise ArgumentError(f"max_length must be a whole number, not {self.max_length!r}")
+            raise ArgumentError(f"max_length must be an integer, not {self.max_length!r}")
         if self.max_length < 1:
             raise ArgumentError("max_length must be at least 1")
         if self.max_length > LONGEST:

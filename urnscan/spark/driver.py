@@ -368,7 +368,7 @@ def scan_inputs(
     from pyspark import StorageLevel  # noqa: PLC0415
 
     if "-" in inputs:
-        raise FatalError("standard input is on one machine only: name files, folders or URLs that all executors reach")
+        raise FatalError("executors cannot read standard input; name files, folders or URLs that all of them reach")
     planned = list(tasks(inputs, request.options, outputs, request.sizes))
     has_parts = any(isinstance(task, FilePart) for task in planned)
     # On Spark Connect this is a job.

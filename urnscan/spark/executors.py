@@ -302,7 +302,7 @@ def write_file(
         return
     if not is_url(folder) and not Path(folder).is_dir():
         raise FatalError(
-            f"{folder}: is not there on {platform.node()}, where an executor is to write it: name a folder that all "
+            f"{folder}: is not there on {platform.node()}, where an executor is to write it; name a folder that all "
             "machines share, or a URL"
         )
     name = f"{first.column(0)[0].as_py():012}-{uuid.uuid4().hex}.parquet"

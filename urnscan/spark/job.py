@@ -43,7 +43,7 @@ def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError as error:
-        raise FatalError("--engine spark needs pyspark: pip install 'urnscan[spark]', and Java 17") from error
+        raise FatalError("--engine spark needs pyspark and Java 17; pip install 'urnscan[spark]'") from error
     if (running := SparkSession.getActiveSession()) is not None:
         yield running
         return

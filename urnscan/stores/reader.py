@@ -83,7 +83,7 @@ class LengthReader(Reader):
             raise
         if not got:
             there, self.left, self.is_cut = self._length - self.left, 0, True
-            raise SourceError(self._name, f"cut off: {there:,} of {self._length:,} octets are there")
+            raise SourceError(self._name, f"truncated: only {there:,} of {self._length:,} bytes are present")
         self.left -= got
         return got
 

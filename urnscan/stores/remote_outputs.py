@@ -17,7 +17,7 @@ class RemotePlace:
         url = parse_url(argument)
         self.name = url.name
         if url.scheme in HTTP:
-            raise SourceError(self.name, "nothing can be written to the web; name a file or an object store")
+            raise SourceError(self.name, "http and https are for reading; name a file or an object store")
         if url.path.strip("/") == "" or url.path.endswith("/"):
             raise SourceError(self.name, "names a folder; name a file in it")
         self.base_name = url.path.rsplit("/", 1)[-1]

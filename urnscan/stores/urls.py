@@ -106,7 +106,7 @@ def local_path(argument: str) -> str:
         return argument
     path = argument[len(_FILE) :].removeprefix("localhost")
     if not path.startswith("/"):
-        raise SourceError(clean(argument), "a file on this machine is written file:///PATH")
+        raise SourceError(clean(argument), "invalid file URL; write file:///PATH")
     return os.fsdecode(unquote_to_bytes(os.fsencode(path)))
 
 
@@ -127,7 +127,7 @@ def parse_url(argument: str) -> Url:
     """Parse an argument. Raises SourceError, without secrets, if it is not a valid URL."""
     begin = _BEGIN.match(argument)
     if begin is None:
-        raise SourceError(argument, "is no URL")
+        raise SourceError(argument, "is not a URL")
     scheme = begin[1].lower()
     rest = argument[begin.end() :]
     options = ""
@@ -142,9 +142,9 @@ def parse_url(argument: str) -> Url:
     authority, slash, path = rest.partition("/")
     user, at, host = authority.rpartition("@")
     if re.search(r":(?!\d*\Z)", re.sub(r"^\[[^\]]*\]", "", host)):
-        raise SourceError(f"{scheme}://…", 'is no URL: a "/" or "@" in a password is written %2F or %40')
+        raise SourceError(f"{scheme}://…", 'is not a URL; write a "/" or "@" in a password as %2F or %40')
     if not host and scheme in ARROW | HTTP and scheme not in ("hdfs", "viewfs"):
-        raise SourceError(f"{scheme}://{clean(path)}", "the URL names no bucket or host")
+        raise SourceError(f"{scheme}://{clean(path)}", "the URL has no bucket or host")
     return Url(scheme, user if at else None, host, slash + path, options)
 
 

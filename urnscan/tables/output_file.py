@@ -138,7 +138,7 @@ def check_outputs(*paths: str | None) -> list[str]:
     places = [real_place(path) for path in outputs]
     for number, place in enumerate(places):
         if place in places[:number]:
-            raise FatalError(f"{outputs[places.index(place)]}: named as two outputs")
+            raise FatalError(f"{outputs[places.index(place)]}: named as two outputs; name two files")
     return outputs
 
 

@@ -30,7 +30,7 @@ class PartialOutput(ParquetOutput):
         name = name_of(path)
         if form_of(name) != (PARTIAL_SUFFIX, ""):
             raise FatalError(
-                f"{name}: a partial result is not a table: use {PARTIAL_SUFFIX}, as in urns{PARTIAL_SUFFIX}"
+                f"{name}: a partial result is not a table; use {PARTIAL_SUFFIX}, as in urns{PARTIAL_SUFFIX}"
             )
         super().__init__(path, NAMED_PARTIAL, dictionaries=_REPEATING, statistics=False, force=force, pool=pool)
         self._reading = reading

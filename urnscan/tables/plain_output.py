@@ -73,5 +73,5 @@ class PageOutput(OctetOutput):
         name = name_of(path)
         suffix, _ = form_of(name)
         if suffix and suffix not in PAGES:
-            raise FatalError(f"{name}: the page is HTML, not {suffix}; use .html")
+            raise FatalError(f"{name}: a page is HTML; use .html")
         super().__init__(path, force=force)

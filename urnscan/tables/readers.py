@@ -83,7 +83,7 @@ class TableFile:
         groups = range(metadata.num_row_groups) if groups is None else groups
         if absent := next((name for name in names if name not in self._names), None):
             raise FatalError(
-                f"{self.path}: has no column {absent}, as an earlier version wrote it: scan its inputs again"
+                f"{self.path}: has no column {absent}, as an earlier version wrote it; scan its inputs again"
             )
         columns = [self._names[name] for name in names]
         with self._as_fatal():
@@ -147,7 +147,9 @@ class TableFile:
             raise FatalError(f"{self.path}: the column {self._names[name]} has nulls; it is not as urnscan wrote it")
         # Compiled code looks for the colon after the NID, and does not expect the end of the text before it.
         if name == "urn" and not pc.all(pc.match_substring_regex(column, _BEGINS_AS_URN)).as_py():
-            raise FatalError(f"{self.path}: the column urn holds other texts than URNs; it is not as urnscan wrote it")
+            raise FatalError(
+                f"{self.path}: the column urn contains other texts than URNs; it is not as urnscan wrote it"
+            )
         if pa.types.is_integer(field.type):
             return column.cast(pa.int64())
         if pa.types.is_dictionary(column.type) and not pa.types.is_string(column.type.value_type):
@@ -159,7 +161,7 @@ class TableFile:
         try:
             yield
         except FileNotFoundError as error:
-            raise FatalError(f"{self.path}: No such file or directory") from error
+            raise FatalError(f"{self.path}: no such file or folder") from error
         except OSError as error:
             reason = error.strerror or str(error).splitlines()[0]
             raise FatalError(f"{self.path}: cannot be read: {reason}") from error
@@ -170,13 +172,13 @@ class TableFile:
             if not _has_sign(self.path, 0, os.SEEK_SET):
                 *others, last = (_MADE_BY[kind][1] for kind in self._kinds)
                 made_by = f"{', '.join(others)} or {last}" if others else last
-                raise FatalError(f"{self.path}: is not a Parquet file: name a file that {made_by} wrote") from error
+                raise FatalError(f"{self.path}: is not a Parquet file; name a file that {made_by} wrote") from error
             if not _has_sign(self.path, -len(MAGIC), os.SEEK_END):
                 raise FatalError(
-                    f"{self.path}: is truncated: its end is missing; copy it again, or run it again"
+                    f"{self.path}: truncated Parquet file; copy it again, or run its command again"
                 ) from error
             reason = (str(error).splitlines() or [""])[0]
-            raise FatalError(f"{self.path}: is a damaged Parquet file: {reason}") from error
+            raise FatalError(f"{self.path}: damaged Parquet file: {reason}") from error
 
 
 def _has_sign(path: str, offset: int, whence: int) -> bool:
@@ -193,7 +195,7 @@ def _misfit(schema: pa.Schema, kind: str) -> str:
     missing = [name for name in _needed(kind) if name not in schema.names]
     for other, (_, made_by) in _MADE_BY.items():
         if missing and set(_needed(other)) <= set(schema.names):
-            return f"holds {other} ({made_by}), not {kind}"
+            return f"contains {other} ({made_by}), not {kind}"
     if missing:
         is_flat = missing[0] not in (flat := flat_names(expected.field(missing[0]))) and set(flat) <= set(schema.names)
         reason = f", as {option('flat')} wrote it: write it without that option" if is_flat else ""
@@ -203,7 +205,7 @@ def _misfit(schema: pa.Schema, kind: str) -> str:
             return f"has several columns {field.name}"
         column = schema.field(field.name).type if field.name in schema.names else field.type
         if not _is_like(column, field.type):
-            return f"the column {field.name} holds {column}, not {_decoded(field.type)}"
+            return f"the column {field.name} is {column}, not {_decoded(field.type)}"
     return ""
 
 

@@ -104,8 +104,8 @@ def open_table(
         table = ParquetOutput(path, schema, dictionaries=dictionaries, statistics=statistics, force=force, pool=pool)
     else:
         raise FatalError(
-            f"{name_of(path)}: unknown output format; use .parquet, {EXCEL}, {', '.join(TEXT_FORMS)}, or one of the last "
-            f"three and {', '.join(CODECS)}"
+            f"{name_of(path)}: unknown output format; use .parquet, {EXCEL}, {', '.join(TEXT_FORMS)} (the last three "
+            f"also with {', '.join(CODECS)})"
         )
     return FlatTable(table) if layout.flat else table
 

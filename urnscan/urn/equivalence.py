@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from urnscan.errors import ArgumentError, checks_options
+from urnscan.errors import ArgumentError, checks_options, option
 from urnscan.urn.namespaces import Rulebook, namespace_form
 from urnscan.urn.namespaces.own import Rules, rulebook_of
 from urnscan.urn.namespaces.registry import OURS
@@ -90,7 +90,7 @@ def get_level(name: str, syntax: str, rules: Rules = None) -> Level:
     get_syntax(syntax)
     level = chosen("equivalence", LEVELS, name)
     if syntax not in level.syntaxes:
-        raise ArgumentError(f"{syntax} defines no {name} equivalence: only {', '.join(level.syntaxes)} does")
+        raise ArgumentError(f"{option('equivalence', None)}: {name} requires {option('syntax', level.syntaxes[0])}")
     return level if rules is None else replace(level, rulebook=rulebook_of(rules))
 
 

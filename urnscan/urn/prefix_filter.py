@@ -53,15 +53,15 @@ def _read(name: str, value: str, syntax: Syntax) -> str:
     if text == _ANYTHING:
         return text
     if not nid:
-        raise ArgumentError(f"{name} names no namespace: write it like isbn or nbn:de")
+        raise ArgumentError(f"{name} names no namespace; write it like isbn or nbn:de")
     # If an example with this beginning can be parsed, names can have the beginning.
     more = "x" if stem != text and not colon else ""
     try:
         is_in_nss = parse(f"{_SCHEME}{nid}{more}:{nss or 'x'}", syntax.name).nss == (nss or "x")
     except InvalidURN as error:
-        raise ArgumentError(f"{name}: no URN begins like {value!r}: {error.reason}") from None
+        raise ArgumentError(f"{name}: no URN begins with {value!r}: {error.reason}") from None
     if not is_in_nss:
-        raise ArgumentError(f"{name}: no URN begins like {value!r}: a component is no part of the NSS")
+        raise ArgumentError(f"{name}: {value!r} contains a component, which is not part of the NSS; leave it out")
     return text if nss or more else nid
 
 

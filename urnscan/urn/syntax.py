@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 
 import regex
 
-from urnscan.errors import ArgumentError
+from urnscan.errors import ArgumentError, unknown_value
 
 _Choice = TypeVar("_Choice")
 SyntaxName = Literal["rfc2141", "rfc8141", "rfc2141bis-03"]
@@ -186,7 +186,7 @@ def chosen(label: str, choices: Mapping[Any, _Choice], name: str) -> _Choice:
     try:
         return choices[name]
     except (KeyError, TypeError):
-        raise ArgumentError(f"unknown {label} {as_text(label, name)!r}: choose from {', '.join(choices)}") from None
+        raise ArgumentError(f"{label}: {unknown_value(as_text(label, name), choices)}") from None
 
 
 def as_text(label: str, value: object) -> str:

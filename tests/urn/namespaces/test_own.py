@@ -69,10 +69,10 @@ def of_each(urns, rulebook):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[x-a]\ntitle = "t\n', "2: no TOML: Illegal character"),
-        (HEAD + "[x-a]\n", "5: no TOML: Cannot declare"),
-        ("[x-a", "1: no TOML: Expected ']'"),
-        ("a = " + "[" * 9999, " no TOML: too many brackets"),
+        ('[x-a]\ntitle = "t\n', "2: invalid TOML: Illegal character"),
+        (HEAD + "[x-a]\n", "5: invalid TOML: Cannot declare"),
+        ("[x-a", "1: invalid TOML: Expected ']'"),
+        ("a = " + "[" * 9999, " invalid TOML: too many nested brackets"),
         (b"# a\n# \xff\n", "2: is not in UTF-8"),
         ("# nothing\n", " holds no rules"),
         ("#" * 1_000_001, " has more than 1,000,000 octets"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from urnscan.display.text import counted
 from urnscan.errors import DamageError, SourceError
 from urnscan.formats.archives.warc import open_record
 from urnscan.formats.buffer import Buffer
@@ -70,8 +71,8 @@ def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
     buffer.skip(1)
     buffer.find(_NEXT, _LONGEST)
     previous = f", where {before} ends by the length in its line" if before else ""
-    passed = f"{buffer.tell() - at:,} octets passed over"
-    return SourceError(layer.name, f"octet {at} of the web archive: no record begins here{previous}; {passed}")
+    passed = f"{counted(buffer.tell() - at, 'byte')} skipped"
+    return SourceError(layer.name, f"damaged at byte {at}: no record begins here{previous}; {passed}")
 
 
 FORM = Archive(name="an ARC file", open=open_arc, suffixes=(".arc",), recognise_named=is_arc, is_web_archive=True)

@@ -132,13 +132,12 @@ class _TarMembers:
         if len(block) < BLOCK:
             self._ended = True
             if block.strip(b"\0"):
-                raise self._error(f"cut off in a header, at octet {at}")
+                raise self._error(f"truncated tar file (in the header at byte {at})")
         elif block != bytes(BLOCK):
             header = _parse(block)
             if header is None:
                 self._searching = True
-                passed = "passed over what stands there, up to the next one"
-                raise self._error(f"no valid tar header at octet {at}: {passed}")
+                raise self._error(f"invalid tar header at byte {at}; skipped to the next one")
             if header.type in _EXTENSIONS:
                 yield from self._extension(header, at)
             else:
@@ -159,7 +158,7 @@ class _TarMembers:
         padding = -size % BLOCK
         if skip(self._source, padding) < padding:
             self._ended = True
-            raise self._error(f"cut off at octet {self._source.buffer.tell()}, before the end of the archive")
+            raise self._error(f"truncated tar file (at byte {self._source.buffer.tell()}, before its end)")
 
     def _search(self) -> None:
         """Go to the next header in the buffered octets, or to their end if they have none.
@@ -184,22 +183,22 @@ class _TarMembers:
     def _extension(self, header: tarfile.TarInfo, at: int) -> Iterator[SourceError]:
         """Read a header that describes members which follow it."""
         if header.size > LONGEST_EXTENSION:
-            what = f"an extension header of {header.size:,} octets"
-            yield self._error(f"{what} at octet {at}: not read, 1 MiB is the most")
+            what = f"the extension header at byte {at} has {header.size:,} bytes"
+            yield self._error(f"{what}, and more than 1 MiB is not read")
             member = LengthReader(self._source, header.size, self._layer.name_of(header.name))
             self._pass_over(member, header.size)
             return
         data = read_up_to(self._source, header.size)
         if len(data) < header.size:
             self._ended = True
-            raise self._error(f"cut off in an extension header, at octet {at}")
+            raise self._error(f"truncated tar file (in the extension header at byte {at})")
         self._skip_padding(header.size)
         if header.type == _LONG_NAME:
             self._extended[b"path"] = data.split(b"\0", 1)[0]
         elif header.type != _LONG_LINK:
             records = _pax_records(data)
             if records is None:
-                raise self._error(f"a damaged extension header at octet {at}: passed over")
+                raise self._error(f"damaged extension header at byte {at}; it is skipped")
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
 
     def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[Member | SourceError]:
@@ -214,8 +213,7 @@ class _TarMembers:
             if not _NUMBER.fullmatch(records[b"size"]):
                 # The end of the member is unknown.
                 self._searching = True
-                reason = "it has no number where one must be; the member is passed over"
-                raise self._error(f"a damaged header at octet {at}: {reason}")
+                raise self._error(f"damaged header at byte {at}: its size is not a number; the member is skipped")
             size = int(records[b"size"])
         path = records.get(b"GNU.sparse.name", records.get(b"path"))
         name = header.name if path is None else path.decode(errors="backslashreplace")

@@ -10,6 +10,7 @@ record, and one message says where that is and how many octets are passed over.
 import re
 from collections.abc import Generator, Iterator
 
+from urnscan.display.text import counted
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.formats.archives.http import Body, plain_body
 from urnscan.formats.archives.warc_fast import HEADER, UsualRecords
@@ -100,8 +101,8 @@ class _WarcRecords:
             error = buffer.error if header is None else None
             if wrong:
                 upto = "the next record" if header else "the end" if error is None else "where reading failed"
-                passed = f"{at - wrong[0]:,} octets passed over, up to {upto}"
-                yield SourceError(self._layer.name, f"octet {wrong[0]} of the web archive: {wrong[1]}; {passed}")
+                passed = f"{counted(at - wrong[0], 'byte')} skipped, up to {upto}"
+                yield SourceError(self._layer.name, f"damaged at byte {wrong[0]}: {wrong[1]}; {passed}")
                 wrong = None
             if header is not None:
                 is_lost = yield from self._record(header, at)
@@ -160,7 +161,7 @@ class _WarcRecords:
             return None
         if len(octets) >= _SIGN or buffer.error is None:
             if not _RECORD.match(octets):
-                previous = f", where {self._before} ends by the length in its header" if self._before else ""
+                previous = f", where {self._before} ends by its length" if self._before else ""
                 return f"no record begins here{previous}"
             if end := buffer.find_within(_HEADER_END, HEADER):
                 fields = _fields(end, buffer.peek()[: end.end()])
@@ -168,9 +169,9 @@ class _WarcRecords:
                 return fields
             octets = buffer.peek(0)
             if len(octets) >= HEADER:
-                return f"a header has more than {HEADER:,} octets"
+                return f"a header has more than {HEADER:,} bytes"
         if buffer.error is None:
-            return "a header is cut off"
+            return "a header is truncated"
         buffer.skip(len(octets))
         return None
 
@@ -215,7 +216,7 @@ def _fields(end: re.Match[bytes], octets: memoryview) -> _Fields | str:
         stripped = value.strip()
         fields.setdefault(name.lower(), _FOLD.sub(b" ", stripped) if b"\n" in stripped else stripped)
     if not _LENGTH.fullmatch(fields.get(b"content-length", b"")):
-        return "a header has no Content-Length that is a number"
+        return "a header has no valid Content-Length"
     return fields
 
 

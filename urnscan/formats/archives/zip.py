@@ -109,13 +109,13 @@ class _Member(PieceReader):
 
     def _failed(self, failure: Exception) -> SourceError:
         if isinstance(failure, BrokenError):
-            reason = str(failure) or f"is damaged at about octet {self._buffer.tell()}: the rest of it is lost"
+            reason = str(failure) or f"is damaged at about byte {self._buffer.tell()}; the rest of it is lost"
             return SourceError(self.name, reason)
         if self._buffer.error is not None:
             return self._buffer.error
         of = "" if self.header.compressed is None else f" of {self.header.compressed:,}"
         there = self._buffer.tell() - self.start
-        return SourceError(self.name, f"cut off: {there:,}{of} octets of it are there")
+        return SourceError(self.name, f"truncated: only {there:,}{of} compressed bytes are present")
 
 
 class _ZipMembers:
@@ -210,7 +210,7 @@ class _ZipMembers:
             buffer.skip(4)
         elif not self._pass_over_signature():
             self._searching = self._is_reported = True
-            reason = f"no zip record at octet {at}: passed over what stands there, up to the next one"
+            reason = f"no zip record at byte {at}; skipped to the next one"
             yield SourceError(self._layer.name, reason)
 
     def _entry(self) -> Iterator[Member | SourceError]:
@@ -322,7 +322,7 @@ class _ZipMembers:
         # The size of the last member may be wrong: then more records may follow its header.
         self._ended = self._searching or not self._back(self._after_magic)
         self._searching = self._is_reported = True
-        reason = f"cut off at octet {at}, before the end of its directory"
+        reason = f"truncated zip file (at byte {at}, before the end of its directory)"
         return None if is_reported else SourceError(self._layer.name, reason)
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
+from urnscan.display.text import counted
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.formats.buffer import Buffer, CutError
 from urnscan.formats.compression import decoders, frames
@@ -236,7 +237,7 @@ class Unpacked(Reader):
     def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
         """Report the error of the member that began at `start`, and go to where the search for the next one begins."""
         buffer, layer = self._buffer, self._layer
-        named = f"the {self._codec.name} {self._codec.unit} at octet {start}"
+        named = f"the {self._codec.name} {self._codec.unit} at byte {start}"
         if isinstance(failure, ChecksumError | LeftOutError):
             if isinstance(failure, ChecksumError):
                 layer.budget.failed_checksum(layer.name, f"the checksum of {named}")
@@ -250,9 +251,11 @@ class Unpacked(Reader):
             # The error of the reader below says so.
             return
         elif isinstance(failure, CutError):
-            yield DamageError(layer.name, f"ends in the middle of {named}: the file is cut off")
+            yield DamageError(
+                layer.name, f"truncated {self._codec.name} file ({self._codec.unit} starting at byte {start})"
+            )
         else:
-            why = str(failure) or f"is damaged at about octet {buffer.tell()}: what follows in it is lost"
+            why = str(failure) or f"is damaged at about byte {buffer.tell()}; the rest of it is lost"
             yield DamageError(layer.name, f"{named} {why}")
         self._searching = True
         buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
@@ -269,7 +272,7 @@ class Unpacked(Reader):
         """Report once how many octets before `end` are no member."""
         if self._passed is not None:
             first, self._passed = self._passed, None
-            reason = f"{end - first:,} octets at octet {first} are no {self._codec.name}: passed over"
+            reason = f"{counted(end - first, 'byte')} at byte {first} are not {self._codec.name}; they are skipped"
             yield DamageError(self._layer.name, reason)
 
 

@@ -161,9 +161,9 @@ class _Octets:
         if is_file:
             size, magic = _FOOTER.unpack(tail.rjust(_FOOTER.size, b"\0"))
             if magic != _MAGIC[:6] or self.at - begin != size + _FOOTER.size:
-                raise SourceError(self._layer.name, f"is damaged or cut off at octet {begin}: no footer follows there")
+                raise SourceError(self._layer.name, f"damaged or truncated Arrow file (no footer at byte {begin})")
         elif not is_blank:
-            raise SourceError(self._layer.name, f"what follows octet {begin}, where its stream ends, is not read")
+            raise SourceError(self._layer.name, f"its Arrow stream ends at byte {begin}; what follows is not read")
 
 
 class _Messages:
@@ -211,10 +211,8 @@ class _Messages:
             return
         except (*FAILED, struct.error) as error:
             at = self._octets.at
-            where = f"damaged at octet {at}: no message"
-            if self._octets.is_short:
-                where = f"ends at octet {at} within a message"
-            raise SourceError(self._layer.name, f"{where} of the Arrow stream") from error
+            what = "truncated" if self._octets.is_short else "damaged"
+            raise SourceError(self._layer.name, f"{what} Arrow file (in the message at byte {at})") from error
         begin = _CONTINUATION + struct.pack("<i", len(metadata))
         self.parts = [part for part in (memoryview(begin), metadata, body) if part]
 

@@ -51,9 +51,17 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
             else:
                 source = pa.PythonFile(file, "r")
             with source:
+                if not _has_end(source):
+                    raise SourceError(layer.name, "truncated Parquet file; copy it again")
                 yield from _Parquet(source, layer, counts=file is not None).read()
         except FAILED as error:
-            raise SourceError(layer.name, f"cannot be read as Parquet: {in_words(error)}") from error
+            raise SourceError(layer.name, f"damaged Parquet file: {in_words(error)}") from error
+
+
+def _has_end(file: pa.NativeFile) -> bool:
+    """Whether the sign of Parquet, perhaps of an encrypted one, ends the file."""
+    file.seek(max(file.size() - len(_MAGIC), 0))
+    return bool(file.read(len(_MAGIC)) in (_MAGIC, _ENCRYPTED))
 
 
 class _ReadError(Exception):

@@ -84,15 +84,15 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
         with contextlib.closing(database):
             yield from _Database(database, layer, size, counts=path is not None).read()
     except _FAILED as error:
-        raise SourceError(layer.name, f"cannot be read as SQLite: {in_words(error)}") from error
+        raise SourceError(layer.name, f"damaged SQLite database: {in_words(error)}") from error
 
 
 def _log_error(path: str, layer: Layer) -> Iterator[SourceError]:
     """Error for changes in a write-ahead log: SQLite could read them only if it wrote into the folder."""
     with contextlib.suppress(OSError):
         if os.path.getsize(path + "-wal"):  # noqa: PTH202 (paths are strings here)
-            reason = "what was changed and stands in the -wal file beside it is not read"
-            yield SourceError(layer.name, f"{reason}: run sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)' first")
+            remedy = "run sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)' first"
+            yield SourceError(layer.name, f"its changes in the -wal file next to it are not read; {remedy}")
 
 
 def _load(octets: bytearray) -> sqlite3.Connection:

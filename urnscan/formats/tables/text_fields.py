@@ -97,9 +97,9 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | Source
     columns = layer.reading.columns
     layout, header = begin(text.buffer, columns)
     if header.fault is not None and text.buffer.error is None:
-        yield SourceError(layer.name, f"its header is damaged: {header.fault}")
+        yield SourceError(layer.name, f"damaged header: {header.fault}")
     if len(header.octets) > _LONGEST_HEADER:
-        raise SourceError(layer.name, f"its first line has more than {_LONGEST_HEADER:,} octets: not read")
+        raise SourceError(layer.name, f"its first line has more than {_LONGEST_HEADER:,} bytes, so it is not read")
     names = layout.names(header)
     chosen = [(at, in_place(name)) for at, name in enumerate(names) if name in columns]
 

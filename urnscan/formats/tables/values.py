@@ -153,7 +153,7 @@ def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> Sourc
     has = _printable(", ".join(map(in_place, listed[:_NAMES])))
     more = f" and {len(listed) - _NAMES:,} more" if len(listed) > _NAMES else ""
     missing = ", ".join(repr(in_place(name)) for name in names)
-    return SourceError(layer.name, f"no column {missing}: it has {has or 'none'}{more}")
+    return SourceError(layer.name, f"no column {missing}; it has {has or 'none'}{more}")
 
 
 def path_of(file: io.BufferedIOBase) -> str | None:

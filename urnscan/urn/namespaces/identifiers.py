@@ -58,11 +58,11 @@ class Doi(Native):
     def _decoded(self, text: str, identifier: str) -> str:
         """Percent-encoding undone."""
         if pattern_of("%(?![0-9A-Fa-f]{2})").search(text):
-            raise self._error(identifier, 'a "%" without two hex digits behind it')
+            raise self._error(identifier, 'a "%" without two hex digits after it')
         try:
             return unquote(text, errors="strict")
         except UnicodeDecodeError:
-            raise self._error(identifier, "what is percent-encoded in it is no UTF-8") from None
+            raise self._error(identifier, "what is percent-encoded in it is not UTF-8") from None
 
 
 class Eidr(Native):

@@ -56,7 +56,7 @@ def read_rules(path: str | os.PathLike[str]) -> Rulebook:
             octets = file.read(_LARGEST + 1)
     # ValueError: the path contains NUL.
     except (OSError, ValueError) as error:
-        raise FatalError(f"{name}: the rules cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise FatalError(f"{name}: cannot be read as rules: {getattr(error, 'strerror', None) or error}") from None
     return rules_in(octets, name)
 
 
@@ -65,7 +65,7 @@ def rules_in(octets: bytes, name: str) -> Rulebook:
     import hashlib  # noqa: PLC0415 (most programs do without)
 
     if len(octets) > _LARGEST:
-        raise FatalError(f"{name}: has more than {_LARGEST:,} octets: too large for a file of rules")
+        raise FatalError(f"{name}: too large for a file of rules; it may have {_LARGEST:,} bytes")
     file = _RulesFile(name, octets)
     own = tuple(sorted(file.rules(), key=lambda rule: rule.nid))
     return Rulebook(hashlib.sha256(octets).hexdigest(), own, octets.decode())
@@ -103,26 +103,26 @@ class _RulesFile:
             reason = str(error)
             place = _LINE.search(reason)
             line = int(place[1]) if place and place[1] else self._text.count("\n") + 1
-            raise FatalError(f"{self._name}:{line}: no TOML: {_LINE.sub('', reason)}") from None
+            raise FatalError(f"{self._name}:{line}: invalid TOML: {_LINE.sub('', reason)}") from None
         except RecursionError:
-            raise FatalError(f"{self._name}: no TOML: too many brackets inside each other") from None
+            raise FatalError(f"{self._name}: invalid TOML: too many nested brackets") from None
         if not table:
-            raise FatalError(f"{self._name}: holds no rules; a namespace begins with its NID, as in [x-lamp]")
+            raise FatalError(f"{self._name}: contains no rules; begin a namespace with its NID, as in [x-lamp]")
         if len(table) > _MOST:
-            raise FatalError(f"{self._name}: holds {len(table):,} namespaces; at most {_MOST:,} are taken")
+            raise FatalError(f"{self._name}: contains {len(table):,} namespaces; the maximum is {_MOST:,}")
         for nid, entry in table.items():
             self._check(nid, entry)
         yield from rules_of(table).values()
 
     def _check(self, nid: str, entry: Any) -> None:  # noqa: ANN401 (any TOML value)
         if not _NID.fullmatch(nid):
-            advice = f"write it as {nid.lower()}" if _NID.fullmatch(nid.lower()) else "a-z, 0-9 and -, at most 32"
-            self._wrong(f"is no NID in lower case: {advice}", nid)
+            advice = f"write {nid.lower()}" if _NID.fullmatch(nid.lower()) else "it has a-z, 0-9 and -, at most 32"
+            self._wrong(f"is not a NID in lower case; {advice}", nid)
         if not isinstance(entry, dict):
-            self._wrong(f"is a value, and no namespace: a namespace begins with its NID, as in [{nid}]", nid)
+            self._wrong(f"is a value, not a namespace; begin a namespace with its NID, as in [{nid}]", nid)
         for key, value in entry.items():
             if key not in _KEYS:
-                self._wrong(f"no such key; there are {', '.join(_KEYS)}", nid, key)
+                self._wrong(f"unknown key; use {', '.join(_KEYS)}", nid, key)
             if key == "resolvers":
                 self._check_resolvers(nid, value)
             elif not isinstance(value, str):
