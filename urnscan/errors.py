@@ -76,7 +76,7 @@ def unknown_value(value: object, choices: Iterable[str]) -> str:
     "unknown value 'wrap'; choose from percent, wraps; is it wraps?"
     """
     known = list(choices)
-    near = [choice for choice in known if str(value) in choice] or similar(str(value), known)
+    near = [choice for choice in known if value and str(value) in choice] or similar(str(value), known)
     return f"unknown value {value!r}; choose from {', '.join(known)}" + (f"; is it {near[0]}?" if near else "")
 
 
@@ -236,7 +236,7 @@ class PdfNote(SourceNote):
 class NoWebArchiveNote(SourceNote):
     """An input of a run with `where` is not a web archive, so no text in it fits: all of these are reported in one line."""
 
-    together = ("inputs are not web archives", "--where reads nothing in them")
+    together = ("files are not web archives", "--where reads nothing in them")
 
 
 class NoDumpNote(SourceNote):

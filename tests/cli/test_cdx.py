@@ -102,9 +102,9 @@ def test_in_python(archives):
     found = library.scan(urnscan.folder / "w", cdx=urnscan.folder / "all.cdxj")
     assert found.report.occurrences == 24
     assert [line.member for line in found.context("urn:example:4").lines] == ["http://a/4 <urn:uuid:4>"] * 2
-    with pytest.raises(ValueError, match="cdx names the files to read: give one input"):
+    with pytest.raises(ValueError, match="cdx needs exactly one input; name the folder"):
         library.scan("a", "b", cdx="c")
-    with pytest.raises(ValueError, match="cdx names a file: only the command reads an index from standard input"):
+    with pytest.raises(ValueError, match="cdx cannot be standard input; name a file"):
         library.scan("a", cdx="-")
     with pytest.raises(library.errors.FatalError, match=r"gone\.cdxj: cannot be read as an index: No such file"):
         library.scan(urnscan.folder / "w", cdx=urnscan.folder / "gone.cdxj")
@@ -126,15 +126,21 @@ def test_failures_are_lines(archives):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--cdx", "l"], "--cdx names the files to read: give one INPUT, the folder or URL below which they lie"),
-        (["--cdx", "l", "-"], "--cdx names the files to read: give one INPUT, the folder or URL below which they lie"),
-        (["--cdx", "l", ".", "--files-from", "l"], "--cdx names the files to read: give one INPUT, the folder or URL "),
+        (["--cdx", "l"], "--cdx needs exactly one INPUT; name the folder or URL of the files that the index lists"),
+        (
+            ["--cdx", "l", "-"],
+            "--cdx needs exactly one INPUT; name the folder or URL of the files that the index lists",
+        ),
+        (
+            ["--cdx", "l", ".", "--files-from", "l"],
+            "--cdx needs exactly one INPUT; name the folder or URL of the files that the index lists",
+        ),
         (
             ["--cdx", "l", "."],
-            "l: is no index of records, which are CDXJ, CDX with a header, or CSV or Parquet with the ",
+            "l: unknown format of an index; use CDXJ, CDX with a header, or CSV or Parquet with the ",
         ),
-        (["--cdx", "l", "./l"], "./l: no such folder: with an index of records, name the folder or URL below which "),
-        (["--cdx", "l.csv", ".", "-o", "l.csv", "--force"], "l.csv: is an input and an output: name another file"),
+        (["--cdx", "l", "./l"], "./l: no such folder; name the folder or URL of the files that the index lists"),
+        (["--cdx", "l.csv", ".", "-o", "l.csv", "--force"], "l.csv: is an input and an output; name another file"),
     ],
 )
 def test_wrong_usage(urnscan, arguments, said):

@@ -96,7 +96,7 @@ class TestKinds:
         assert lines(result) == ["a:1:12: urn:isnb:12: the NSS does not fit the grammar of its namespace: ours"]
 
     def test_no_such_kind(self, urnscan):
-        said = "urnscan: --fail-on invald: choose from invalid, reject, unregistered; is it invalid?\n"
+        said = "urnscan: --fail-on: unknown value 'invald'; choose from invalid, reject, unregistered; is it invalid?\n"
         assert urnscan("check", "a", "--fail-on", "invald", status=2).err == said
 
 

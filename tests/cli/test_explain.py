@@ -205,7 +205,7 @@ class TestStandardInput:
         finally:
             os.close(main)
             os.close(terminal)
-        assert result.err.startswith("urnscan: nothing to explain: give URNs, or - for standard input")
+        assert result.err.startswith("urnscan: nothing to explain; give URNs, or - for standard input")
 
 
 class TestStatus:
@@ -228,7 +228,7 @@ class TestStatus:
         """One line tells what can be explained, and what else may have been meant."""
         (line,) = urnscan("explain", "nonsense", status=1).err.splitlines()
         assert line.startswith(
-            "urnscan: nonsense: neither a URN nor an identifier that stands for one, such as an ISBN, "
+            "urnscan: nonsense: not a URN, nor an ISBN, ISSN, DOI, UUID or resolver link that has one; "
         )
         assert line.endswith("; urnscan INPUT finds names in files")
 

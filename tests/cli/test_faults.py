@@ -208,7 +208,7 @@ class TestMemory:
         """LLVM ends the process where it gets none: so it is not begun."""
         urnscan.write("a.txt", b"urn:foo:a")
         result = urnscan(*command, through=["sh", "-c", 'ulimit -v 700000 && exec "$@"', "sh"], status=2)
-        assert result.err == "urnscan: this process may have 683 MB of memory (ulimit -v): let it have 1024 at least\n"
+        assert result.err == "urnscan: the memory limit is 683 MB (ulimit -v); set it to at least 1024 MB\n"
         assert urnscan.names() == ["a.txt"]
 
     @pytest.mark.core

@@ -64,8 +64,8 @@ class TestDamage:
         damaged = self.FIRST + with_wrong_crc(self.SECOND) + self.THIRD
         result, found = self.scan(urnscan, damaged)
         assert found == texts(range(120))
-        where = f"the gzip member at octet {len(self.FIRST)}"
-        assert result.said == [f"urnscan: x.gz: the checksum of {where} is wrong: what was read of it may be damaged"]
+        where = f"the gzip member at byte {len(self.FIRST)}"
+        assert result.said == [f"urnscan: x.gz: the checksum of {where} is wrong; its text may be damaged"]
         assert ", 1 failure" in result.summary
 
     @pytest.mark.core
@@ -78,7 +78,7 @@ class TestDamage:
         assert found == texts([*range(60), *range(80, 120)])
         (line,) = result.said
         where = len(self.FIRST) + 10 + len(head)
-        assert f"x.gz: the gzip member at octet {len(self.FIRST)} is damaged at about octet {where}" in line
+        assert f"x.gz: the gzip member at byte {len(self.FIRST)} is damaged at about byte {where}" in line
 
     def test_cut_off(self, urnscan):
         result, found = self.scan(urnscan, self.FIRST + self.SECOND[:-30])
@@ -126,7 +126,7 @@ class TestDamage:
             ("urn:in:b", "one.tgz!/b"),
             ("urn:in:c", "two.gz"),
         ]
-        assert "x.zip!/one.tgz: the checksum of the gzip member at octet 0 is wrong" in result.said[0]
+        assert "x.zip!/one.tgz: the checksum of the gzip member at byte 0 is wrong" in result.said[0]
 
     def test_encrypted_members_fail_by_name(self, urnscan):
         """ "Encrypted zip members fail by name, the rest goes on." """
@@ -235,7 +235,7 @@ class TestLimits:
     def test_ratio(self, urnscan):
         line = self.bomb(urnscan)
         assert line == (
-            "urnscan: bomb.gz: unfolds to more than 1,000 times its size: read no further; --max-ratio allows more"
+            "urnscan: bomb.gz: unpacks to more than 1,000 times its size; the rest is not read; --max-ratio allows more"
         )
 
     def test_ratio_that_is_allowed(self, urnscan):
@@ -265,7 +265,7 @@ class TestLimits:
             octets = gzip.compress(octets)
         assert "nested more than 8 deep" in self.bomb(urnscan, octets=octets)
 
-    @pytest.mark.parametrize(("most", "said"), [(5, "5 members:"), (1, "1 member:")])
+    @pytest.mark.parametrize(("most", "said"), [(5, "5 members;"), (1, "1 member;")])
     def test_members(self, urnscan, most, said):
         octets = zipped([(str(number), b"urn:in:%d" % number) for number in range(9)])
         line = self.bomb(urnscan, "--max-members", str(most), octets=octets)
@@ -428,7 +428,7 @@ def test_strict_ends_the_run_at_a_wrong_checksum(urnscan):
     urnscan.write("a.gz", with_wrong_crc(gzip.compress(b"urn:a:b\n")))
     urnscan.write("b.txt", b"urn:c:d\n")
     result = urnscan("a.gz", "b.txt", "--strict", "--occurrences", "occ.parquet", status=2)
-    assert "the checksum of the gzip member at octet 0 is wrong" in result.said[0]
+    assert "the checksum of the gzip member at byte 0 is wrong" in result.said[0]
     assert "--strict" in result.said[1]
     assert "occ.parquet" not in urnscan.names()
 

@@ -185,7 +185,7 @@ class TestWrongWords:
             (["report", "a", "-", "-o", "b"], "unknown argument - (see urnscan report --help)"),
             (
                 ["report", "a", "-o", "b", "--", "--force"],
-                "unknown option --force (see urnscan report --help)",
+                "unknown argument --force (see urnscan report --help)",
             ),
             (
                 ["--max-size", "9" * 30, "a"],
@@ -297,7 +297,7 @@ class TestWrongWords:
     def test_a_pattern_that_is_only_an_ending(self, urnscan):
         urnscan.write("d/a.xml", b"urn:foo:a")
         *_, said = urnscan("d", "--include", "xml").err.splitlines()
-        assert said == "urnscan: --include xml: no file has this whole name; '*.xml' is for all names that end so"
+        assert said == "urnscan: --include xml: no file has exactly this name; '*.xml' is for all names that end so"
         assert len(urnscan("d", "--include", "*.md").err.splitlines()) == 2
         assert len(urnscan("d", "--include", "a.xml").err.splitlines()) == 1
 

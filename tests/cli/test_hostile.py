@@ -87,7 +87,7 @@ class TestBombs:
         said = {line.split(":")[1].split("!/")[0].removeprefix(" d/") for line in result.said}
         assert said == set(forms)
         assert len(result.said) == len(forms)
-        assert [line for line in result.said if "unfolds to more than 20,000,000 octets" not in line] == []
+        assert [line for line in result.said if "unpacks to more than 20,000,000 bytes" not in line] == []
         assert urnscan.rows("occ.parquet", "text") == [("urn:foo:z",)]
         assert peak < 500 * MIB
 
@@ -121,7 +121,7 @@ class TestBombs:
         urnscan.write("z.txt", b"urn:foo:z")
         result, peak = urnscan.measured("a.warc.zst", "b.warc.zst", "z.txt", "--max-size", "20MB", status=1)
         assert "which has more than 8 MiB" in result.said[0]
-        assert "unfolds to more than 20,000,000 octets" in result.said[1]
+        assert "unpacks to more than 20,000,000 bytes" in result.said[1]
         assert len(result.said) == 2
         assert result.out.endswith(b"z.txt:1:urn:foo:z\n")
         assert peak < 400 * MIB
@@ -140,7 +140,7 @@ class TestBombs:
         urnscan.write("z.txt", b"urn:foo:z")
         result, peak = urnscan.measured("b.parquet", "z.txt", status=1)
         (line,) = result.said
-        assert line.startswith("urnscan: b.parquet: unfolds to more than 1,000 times its size")
+        assert line.startswith("urnscan: b.parquet: unpacks to more than 1,000 times its size")
         assert result.out == b"z.txt:1:urn:foo:z\n"
         assert peak < 400 * MIB
 
@@ -158,7 +158,7 @@ class TestBombs:
         urnscan.write("z.txt", b"urn:foo:z")
         result, peak = urnscan.measured("b.parquet", "z.txt", status=1)
         (line,) = result.said
-        assert line.startswith("urnscan: b.parquet: unfolds to more than 1,000 times its size")
+        assert line.startswith("urnscan: b.parquet: unpacks to more than 1,000 times its size")
         assert result.out == b"z.txt:1:urn:foo:z\n"
         assert peak < 300 * MIB
 
@@ -193,7 +193,7 @@ class TestBombs:
             threading.Thread(target=feed, args=(process.stdin,), daemon=True).start()
             err = process.stderr.read().decode()
         assert process.returncode == 1
-        assert err.splitlines()[0].startswith(f"urnscan: -: has more than {limit:,} members: read no further")
+        assert err.splitlines()[0].startswith(f"urnscan: -: has more than {limit:,} members; the rest is not read")
         assert urnscan.rows("classes.parquet", "urn", "occurrence_count") == [("urn:foo:m", limit)]
         return int((urnscan.folder.parent / "peak").read_text())
 
@@ -296,7 +296,7 @@ class TestMail:
         urnscan.write("a.eml.gz", gzip.compress(MAIL[kind], 1))
         result, peak = urnscan.measured("a.eml.gz", "-j", "1", most=3 << 30, status=None)
         assert b"urn:foo:a" in result.out
-        assert result.status == 0 or "cannot be taken apart" in result.err
+        assert result.status == 0 or "invalid command in" in result.err
         assert peak < 650 * MIB
 
 

@@ -101,11 +101,11 @@ def test_flat(urnscan):
         ("-o a.parquet --delimiter ;", "--delimiter is for CSV: name a table that ends in .csv, or leave it out"),
         ("--delimiter ;", "--delimiter is for CSV: name a table that ends in .csv, or leave it out"),
         ("--flat", "--flat is for tables: name one, as in -o names.csv, or leave it out"),
-        ("-o - --json --flat", "--flat is for tables, and --json prints lines: leave out --flat, or write -o names.jsonl"),
+        ("-o - --json --flat", "--flat is for tables, and --json prints lines; leave out --flat, or write -o names.jsonl"),
         ("-o a.xlsx.gz", "a.xlsx.gz: unknown output format; use .parquet, .xlsx, .csv, .tsv, .jsonl, or one of the last three and "),
         ("-o a.xls", "a.xls: unknown output format; use .parquet, .xlsx, .csv, .tsv, .jsonl, or one of the last three and "),
-        ("-o a.xlsx --engine spark", "a.xlsx: --engine spark writes folders of Parquet: leave out .xlsx"),
-        ("-o a --engine spark --flat", "--flat is for one machine: --engine spark writes folders of Parquet with all columns"),
+        ("-o a.xlsx --engine spark", "a.xlsx: --engine spark writes only folders of Parquet; leave out .xlsx"),
+        ("-o a --engine spark --flat", "--flat is for one machine; leave it out, as --engine spark writes Parquet with all columns"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together(urnscan, words, said):

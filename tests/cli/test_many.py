@@ -179,7 +179,7 @@ class TestBadLists:
     def test_that_is_an_output(self, urnscan):
         urnscan.write("list.csv", b"a.txt\n")
         result = urnscan("--files-from", "list.csv", "-o", "list.csv", "--force", status=2)
-        assert result.said == ["urnscan: list.csv: is an input and an output: name another file to write"]
+        assert result.said == ["urnscan: list.csv: is an input and an output; name another file to write"]
         assert (urnscan.folder / "list.csv").read_bytes() == b"a.txt\n"
 
 

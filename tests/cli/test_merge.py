@@ -37,9 +37,11 @@ def test_classes_of_occurrences(scanned):
     assert result.err.endswith(" -> o.parquet, c.parquet\n")
     for made, name in (("o.parquet", "one-o.parquet"), ("c.parquet", "one.parquet")):
         assert (scanned.folder / made).read_bytes() == (scanned.folder / name).read_bytes()
-    assert scanned("merge", *places, status=2).err == ("urnscan: name a table to write: -o FILE or --classes FILE\n")
+    assert scanned("merge", *places, status=2).err == (
+        "urnscan: nothing to write; name a table with -o FILE or --classes FILE\n"
+    )
     refused = scanned("merge", "a.parquet", "--classes", "new.parquet", status=2)
-    assert refused.err == "urnscan: --classes is for tables of occurrences, and these hold classes\n"
+    assert refused.err == "urnscan: --classes is for tables of occurrences; these contain classes\n"
 
 
 def test_errors_are_one_line_and_nothing_is_lost(scanned):
@@ -50,10 +52,10 @@ def test_errors_are_one_line_and_nothing_is_lost(scanned):
         (["a.parquet", "b.parquet", "-o", "b.parquet", "--force"], "b.parquet: is an input; name another output"),
         (
             ["a.txt", "-o", "new.parquet"],
-            "a.txt: is not a Parquet file: name a file that urnscan -o, urnscan --occurrences or urnscan --partial wrote",
+            "a.txt: is not a Parquet file; name a file that urnscan -o, urnscan --occurrences or urnscan --partial wrote",
         ),
         (["a.parquet", "-o", "new.txt"], "new.txt: unknown output format; use .parquet, .xlsx, .csv"),
-        (["a.parquet", "-o", "-"], "-: standard output takes only what a scan finds"),
+        (["a.parquet", "-o", "-"], "-: only a scan writes to standard output"),
         (
             ["a.parquet", "-j", "0", "-o", "new.parquet"],
             "-j: must be an integer of at least 1, not '0' (see urnscan merge --help)",

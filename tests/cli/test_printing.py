@@ -230,7 +230,7 @@ class TestContext:
         assert printed[-1] == "d/a1499:1:(urn:foo:1499)"
 
     def test_what_can_be_read_only_once(self, urnscan):
-        said = "urnscan: -C reads the inputs twice, and standard input can be read only once: save it to a file\n"
+        said = "urnscan: -C reads the inputs twice, but standard input can be read only once; save it to a file\n"
         assert urnscan("-C", "3", stdin=b"urn:a:b", status=2).err == said
         assert urnscan("--files-from", "-", "-C", "3", stdin=b"a.txt", status=2).err == said
         os.mkfifo(urnscan.folder / "fifo")
@@ -281,7 +281,7 @@ class TestStream:
         finally:
             screen.close()
         assert result.err == (
-            "urnscan: -o - prints Parquet, which is no text for a terminal: add --json, or send it on with | or >\n"
+            "urnscan: -o - would print Parquet to a terminal; add --json, or redirect it with | or >\n"
         )
         assert screen.text == ""
 
@@ -306,39 +306,37 @@ class TestStream:
     @pytest.mark.parametrize("command", [["dedup", "d", "-o"], ["dedup", "d", "--deduplicated"]])
     def test_other_commands_write_files(self, inputs, command):
         said = inputs(*command, "-", status=2).err
-        assert (
-            said == "urnscan: -: standard output takes only what a scan finds: name a file (./- for one of this name)\n"
-        )
+        assert said == "urnscan: -: only a scan writes to standard output: name a file (./- for one of this name)\n"
         assert inputs.names() == ["d"]
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--count -l", "--count and --list-sources print different things: choose one"),
-        ("--by nid -o a.csv", "--by prints a table: leave it out, or leave out -o"),
-        ("--by nid --count", "--by prints a table: leave it out, or leave out --count"),
-        ("--unique --count", "--count and --unique print different things: choose one"),
-        ("--count --json", "--count prints lines: leave out --count or --json"),
-        ("--unique --json", "--unique prints lines: for the classes as JSON, -o - --json in its place"),
-        ("--json -o x", "--json is for printing: leave it out, or leave out -o; -o - prints the classes"),
-        ("-l --rejects x", "--list-sources is for printing: leave it out, or leave out --rejects"),
-        ("--unique -o -", "--unique is for printing: leave it out, or leave out -o -"),
-        ("-C 3 --count", "-C is for printing occurrences: leave it out, or leave out --count"),
-        ("-C 3 -o x", "-C is for printing occurrences: leave it out, or leave out -o"),
-        ("--canonical -o x", "--canonical is for printing occurrences: leave it out, or leave out -o"),
-        ("--canonical -o - --json", "--canonical is for printing occurrences: leave it out, or leave out -o -"),
-        ("--canonical -l", "--canonical is for printing occurrences: leave it out, or leave out --list-sources"),
-        ("--canonical --unique", "--unique prints the canonical forms in any case: leave out --canonical"),
+        ("--count -l", "--count and --list-sources exclude each other; choose one"),
+        ("--by nid -o a.csv", "--by prints a table; leave out --by or -o"),
+        ("--by nid --count", "--by prints a table; leave out --by or --count"),
+        ("--unique --count", "--count and --unique exclude each other; choose one"),
+        ("--count --json", "--count prints lines; leave out --count or --json"),
+        ("--unique --json", "--unique prints lines; for the classes as JSON write -o - --json instead"),
+        ("--json -o x", "--json is for printing; leave out --json or -o, or write -o - to print the classes"),
+        ("-l --rejects x", "--list-sources is for printing; leave out --list-sources or --rejects"),
+        ("--unique -o -", "--unique is for printing; leave out --unique or -o -"),
+        ("-C 3 --count", "-C is for printing occurrences; leave out -C or --count"),
+        ("-C 3 -o x", "-C is for printing occurrences; leave out -C or -o"),
+        ("--canonical -o x", "--canonical is for printing occurrences; leave out --canonical or -o"),
+        ("--canonical -o - --json", "--canonical is for printing occurrences; leave out --canonical or -o -"),
+        ("--canonical -l", "--canonical is for printing occurrences; leave out --canonical or --list-sources"),
+        ("--canonical --unique", "--unique always prints canonical forms; leave out --canonical"),
         (
             "--json --canonical",
-            '--canonical prints lines, and --json has the canonical form as "urn": leave out --canonical',
+            '--json has the canonical form as "urn"; leave out --canonical',
         ),
-        ("--engine spark --canonical", "--canonical is for printing, which --engine spark does not do"),
-        ("-o - --rejects -", "-o - and --rejects - are two outputs in one stream: name a file for one"),
-        ("-o - --occurrences x --resume", "--resume goes on with files: name a file in -o -"),
-        ("--engine spark -o -", "-o -: the outputs of --engine spark are folders: name one"),
-        ("--engine spark --unique", "--unique is for printing, which --engine spark does not do"),
+        ("--engine spark --canonical", "--canonical is for printing, which --engine spark does not do; leave it out"),
+        ("-o - --rejects -", "-o - and --rejects - are two outputs in one stream; name a file for one"),
+        ("-o - --occurrences x --resume", "--resume needs files as outputs; name a file in -o -"),
+        ("--engine spark -o -", "-o -: the outputs of --engine spark are folders; name one"),
+        ("--engine spark --unique", "--unique is for printing, which --engine spark does not do; leave it out"),
     ],
 )
 def test_options_that_do_not_go_together(urnscan, options, said):

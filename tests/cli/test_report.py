@@ -57,7 +57,7 @@ class TestName:
     @pytest.mark.parametrize("name", ["r.pdf", "r.html.xz", "r.md.gz", "r.2026"])
     def test_of_another_form(self, scanned, name):
         result = scanned("report", "c.parquet", "-o", name, status=2)
-        assert result.err.startswith(f"urnscan: {name}: the page is HTML, not .")
+        assert result.err.startswith(f"urnscan: {name}: a page is HTML; use .html")
         assert result.err.endswith("; use .html\n")
         assert name not in scanned.names()
 
@@ -69,7 +69,7 @@ class TestName:
     def test_of_a_page_about_duplicates(self, scanned):
         """`urnscan dedup --report` has the same rule."""
         result = scanned("dedup", "a.txt", "--record", "line", "--report", "r.pdf", status=2)
-        assert "r.pdf: the page is HTML, not .pdf" in result.err
+        assert "r.pdf: a page is HTML; use .html" in result.err
 
     def test_of_no_name(self, scanned):
         """Without -o the page is in the current folder, and has the name of the table. It replaces nothing."""
@@ -125,7 +125,7 @@ class TestReport:
             "and the run had no own rules" in scanned("report", "c.parquet", "-o", "c.html", "--rules", "own.toml").err
         )
         assert scanned(*run, "--rules", "none.toml", status=2).err.startswith(
-            "urnscan: none.toml: the rules cannot be "
+            "urnscan: none.toml: cannot be read as rules"
         )
 
     def test_of_the_classes_alone(self, scanned):
@@ -178,22 +178,28 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("words", "reason"),
         [
-            (["none.parquet"], "none.parquet: No such file or directory"),
+            (["none.parquet"], "none.parquet: no such file or folder"),
             (["."], ".: is a folder"),
-            (["empty"], "empty: is not a Parquet file: name a .parquet that urnscan -o wrote"),
-            (["a.txt"], "a.txt: is not a Parquet file: name a .parquet that urnscan -o wrote"),
-            (["half.parquet"], "half.parquet: is truncated: "),
+            (["empty"], "empty: is not a Parquet file; name a file that urnscan -o wrote"),
+            (["a.txt"], "a.txt: is not a Parquet file; name a file that urnscan -o wrote"),
+            (["half.parquet"], "half.parquet: truncated Parquet file; "),
             (
                 ["o.parquet"],
-                "o.parquet: holds occurrences (urnscan --occurrences), not classes; urnscan -o writes classes",
+                "o.parquet: contains occurrences (urnscan --occurrences), not classes; urnscan -o writes classes",
             ),
-            (["d.parquet"], "d.parquet: holds clusters (urnscan dedup -o), not classes; urnscan -o writes classes"),
-            (["c.parquet", "--occurrences", "c.parquet"], "c.parquet: holds classes (urnscan -o), not occurrences; "),
+            (["d.parquet"], "d.parquet: contains clusters (urnscan dedup -o), not classes; urnscan -o writes classes"),
+            (
+                ["c.parquet", "--occurrences", "c.parquet"],
+                "c.parquet: contains classes (urnscan -o), not occurrences; ",
+            ),
             (
                 ["c.parquet", "--occurrences", "p.parquet"],
-                "p.parquet: holds 1 occurrences, and the classes of c.parquet",
+                "p.parquet: contains 1 occurrences, and the classes of c.parquet",
             ),
-            (["https://user:secret@example.org/c.parquet"], "https://example.org/c.parquet: copy it here first"),
+            (
+                ["https://user:secret@example.org/c.parquet"],
+                "https://example.org/c.parquet: a report reads only files on this machine",
+            ),
         ],
         ids=lambda value: value[-1] if isinstance(value, list) else "",
     )

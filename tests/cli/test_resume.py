@@ -176,13 +176,13 @@ class TestKilled:
         write_inputs(urnscan.folder)
         cut_off(urnscan, *COMMAND, "--resume", "--no-progress", sent=signal.SIGTERM)
         arrive(urnscan.folder)
-        work = f"the work of an earlier run on {octets[0]:,} octets, cut off at [-0-9]+ [:0-9]+, is"
-        with_resume, force = "--resume goes on from there", "--force discards it"
+        work = f"the work of an earlier run on {octets[0]:,} bytes, interrupted at [-0-9]+ [:0-9]+, is"
+        with_resume, force = "--resume continues it", "--force discards it"
         for options, expected in (
-            ([], f"{work} kept: {with_resume}, {force}"),
-            (["--trim"], f"{work} kept; it had another trim: the command of that run with {with_resume}, {force}"),
-            (["--trim", "--resume"], f"{work} kept; it had another trim: .*"),
-            (["--nid", "isbn", "--resume"], f"{work} kept; it had another nid: .*"),
+            ([], f"{work} kept; {with_resume}, {force}"),
+            (["--trim"], f"{work} kept; it had another trim; the command of that run with {with_resume}, {force}"),
+            (["--trim", "--resume"], f"{work} kept; it had another trim; .*"),
+            (["--nid", "isbn", "--resume"], f"{work} kept; it had another nid; .*"),
         ):
             (line,) = urnscan(*COMMAND, *options, status=2).err.splitlines()
             assert re.fullmatch(f"urnscan: classes.parquet: {expected}", line)
@@ -195,8 +195,8 @@ class TestKilled:
 
     def test_work_of_other_inputs_is_told(self, killed, octets):
         result = killed("late.txt", *OUTPUTS, "--column", "id", "--resume")
-        reason = "was of no use: its inputs have changed, or are not here"
-        assert result.said == [f"urnscan: the work of an earlier run on {octets[0]:,} octets {reason}"]
+        reason = "is not used; its inputs have changed, or are missing"
+        assert result.said == [f"urnscan: the work of an earlier run on {octets[0]:,} bytes {reason}"]
 
     def test_the_remains_are_no_inputs(self, killed):
         assert set(killed.printed(".", "--exclude", "big.txt", "--exclude", "small")) == {"./late.txt:1:urn:late:a"}
@@ -294,7 +294,7 @@ class TestDamage:
         urnscan.write("small", b"urn:foo:a")
         urnscan.write(SHARDS, b"mine")
         result = urnscan("small", *CLASSES, "--resume", status=2)
-        reason = "what an earlier run left cannot be read: it is no folder, or not one's own; remove it to begin anew"
+        reason = "the work of an earlier run cannot be read: it is no folder, or not one's own; remove it to begin anew"
         assert result.err.splitlines() == [f"urnscan: {urnscan.folder}/{SHARDS}: {reason}"]
         assert urnscan.names() == [SHARDS, "small"]
 
@@ -388,7 +388,7 @@ class TestEnds:
         err = cut_off(urnscan, *COMMAND, "--resume", "--no-progress", sent=signal.SIGTERM)
         assert err.splitlines() == [
             "urnscan: nothing is kept of an earlier run: beginning anew",
-            "urnscan: what was finished is kept beside the output: the same command with --resume goes on from there",
+            "urnscan: finished work is kept next to the output; the same command with --resume continues it",
         ]
         assert set(urnscan.names()) == {*INPUTS, SHARDS}
         arrive(urnscan.folder)
@@ -412,7 +412,7 @@ class TestOthers:
         with urnscan.start(*COMMAND) as process:
             wait_until(lambda: lines_kept(urnscan) == 3, "tasks are kept")
             result = urnscan(*COMMAND, "--resume", status=2)
-            assert result.err.splitlines() == ["urnscan: classes.parquet: another run is writing it: wait for its end"]
+            assert result.err.splitlines() == ["urnscan: classes.parquet: another run is writing it; wait for its end"]
             assert urnscan("small", *OUTPUTS, status=2).err == result.err
             urnscan("small", *OUTPUTS, "--force")
             assert lines_kept(urnscan) == 3
@@ -476,7 +476,7 @@ class TestOthers:
         urnscan.write("a.txt", b"urn:foo:a")
         result = urnscan("a.txt", "--resume", status=2)
         assert result.err.splitlines() == [
-            "urnscan: --resume goes on with an output: name it with -o, --occurrences or --rejects"
+            "urnscan: --resume needs an output; name it with -o, --occurrences or --rejects"
         ]
         assert result.out == b""
 

@@ -56,7 +56,7 @@ class TestPolicy:
     @pytest.mark.parametrize(
         ("values", "message"),
         [
-            ({"max_class": "many"}, "max_class must be a whole number, not 'many'"),
+            ({"max_class": "many"}, "max_class must be an integer, not 'many'"),
             ({"any_urn": "no"}, "any_urn must be True or False, not 'no'"),
             ({"weak": 5}, "weak must be strings, not 5"),
             ({"keep": 5}, "keep must be strings, not 5"),

@@ -169,8 +169,8 @@ def test_places(tmp_path, archives):
 def test_limits(tmp_path, archives, name):
     """--max-members and --max-size stop an archive that unfolds without end; --max-depth one in an archive."""
     (tmp_path / "x").write_bytes(archives[name])
-    assert "has more than 1 member:" in str(opened(tmp_path / "x", members=1)[-1])
-    assert "unfolds to more than 100 octets" in str(opened(tmp_path / "x", size=100)[-1])
+    assert "has more than 1 member;" in str(opened(tmp_path / "x", members=1)[-1])
+    assert "unpacks to more than 100 bytes" in str(opened(tmp_path / "x", size=100)[-1])
     assert any("nested more than 0 deep" in str(found) for found in opened(tmp_path / "x", depth=0))
 
 

@@ -209,7 +209,7 @@ def test_columns(saved, name):
     assert read_values(path, "nope", "title", "authors.x") == ([("0/title", b"a")], [])
     assert read_values(path, "nope", "authors.x") == (
         [],
-        ["in: no column 'nope', 'authors.x': it has id, title, raw, authors, map, name"],
+        ["in: no column 'nope', 'authors.x'; it has id, title, raw, authors, map, name"],
     )
     assert read_values(path, "id") == ([], ["in: column 'id' is int64, not text"])
     assert read_values(path, "id", "nope") == ([], ["in: column 'id' is int64, not text"])
@@ -285,10 +285,14 @@ def test_where_arrow_ends_too_early_is_said(tmp_path, name):
     whole = [(f"{row}/a", f"value {row}".encode()) for row in range(3)]
     for content, expected, said in (
         (octets, whole, ""),
-        (octets[:third] + bytes(8) + octets[third + 8 :], whole[:2], "no footer" if is_file else "what follows octet"),
-        (octets[:third], whole[:2], "no footer follows" if is_file else ""),  # a stream may end so
-        (octets + b"\0" * 99, whole, "no footer follows" if is_file else ""),
-        (octets + octets, whole, "no footer follows" if is_file else "what follows octet"),
+        (
+            octets[:third] + bytes(8) + octets[third + 8 :],
+            whole[:2],
+            "no footer" if is_file else "its Arrow stream ends at byte",
+        ),
+        (octets[:third], whole[:2], "no footer at byte" if is_file else ""),  # a stream may end so
+        (octets + b"\0" * 99, whole, "no footer at byte" if is_file else ""),
+        (octets + octets, whole, "no footer at byte" if is_file else "its Arrow stream ends at byte"),
     ):
         path.write_bytes(content)
         found, errors = read_values(path)
@@ -344,7 +348,7 @@ def test_a_batch_behind_a_damaged_one_is_read_with_its_own_rows(tmp_path):
 def test_encrypted_parquet_is_said_to_be(tmp_path):
     path = tmp_path / "a.parquet"
     path.write_bytes(b"PARE" + bytes(100) + b"PARE")
-    assert read_values(path) == ([], ["in: is encrypted, and is not read: decrypt it first"])
+    assert read_values(path) == ([], ["in: is encrypted, and is not read; decrypt it first"])
     (tmp_path / "parental.txt").write_bytes(b"PARENTS and more")
     assert is_text(tmp_path / "parental.txt")
 
@@ -374,7 +378,7 @@ def test_a_dictionary_that_unfolds_ends_at_the_limit(tmp_path):
     with pa.ipc.new_stream(path, pa.schema({"a": column.type})) as writer:
         writer.write_table(pa.table({"a": column}))
     _, errors = read_values(path, limits=Limits(ratio=2))
-    assert "unfolds to more than 2 times its size" in errors[0]
+    assert "unpacks to more than 2 times its size" in errors[0]
 
 
 def test_dictionaries_of_parquet_that_unfold_are_kept(tmp_path, monkeypatch):
@@ -474,7 +478,7 @@ def test_a_message_that_says_it_is_endless_takes_no_memory(tmp_path):
     with pa.ipc.new_stream(sink, TABLE.schema):
         pass
     (tmp_path / "a.arrows").write_bytes(sink.getvalue()[:-8] + b"\xff\xff\xff\xff\xff\xff\xff\x03" + b"x" * 99)
-    assert "ends at octet" in read_values(tmp_path / "a.arrows")[1][0]
+    assert "truncated Arrow file (in the message at byte" in read_values(tmp_path / "a.arrows")[1][0]
 
 
 @pytest.mark.parametrize("index", [1, 9, -1])
@@ -521,7 +525,7 @@ def test_text_in_types_that_are_not_read_is_said(saved):
     assert read_values(saved("a.arrow", table)) == (
         [("0/s.t", b"x"), ("1/s.t", b"y")],
         [
-            f"in: column 'u' has text in a type that is not read: {kind}",
+            f"in: column 'u' has text in a type that is not read; {kind}",
             f"in: column 's' has text in a type that is not read: struct<u: {kind}, t: string>",
         ],
     )

@@ -283,7 +283,7 @@ def test_the_blocks_before_a_damaged_one_are_given(form, block, blocks):
     assert read.text[: block * blocks] == text[: block * blocks]
     assert len(read.text) >= block * blocks
     (reason,) = (read.reasons + read.wrong)[:1]
-    assert "is damaged at about octet" in reason or "checksum" in reason
+    assert "is damaged at about byte" in reason or "checksum" in reason
 
 
 @pytest.mark.parametrize(("form", "from_end"), [("gzip", 8), ("gzip", 4), ("xz", 30), ("zstd", 4), ("LZ4", 4)])
@@ -297,9 +297,7 @@ def test_a_wrong_checksum_is_told_and_costs_nothing(form, from_end):
     at = len(COMPRESS[form](behind))
     unit = CODING[form].unit
     assert read.errors == []
-    assert read.wrong == [
-        f"the checksum of the {form} {unit} at octet {at} is wrong: what was read of it may be damaged"
-    ]
+    assert read.wrong == [f"the checksum of the {form} {unit} at byte {at} is wrong; its text may be damaged"]
 
 
 def test_the_checks_of_xz_are_told_from_damage():
@@ -330,7 +328,7 @@ def test_a_block_of_xz_with_a_wrong_check_ends_its_stream():
     damaged = blocks[:at] + bytes([blocks[at] ^ 1]) + blocks[at + 1 :]
     read = Read("xz", damaged + lzma.compress(b"behind"))
     assert read.text == text[:100_000] + b"behind"
-    reason = f"the xz stream at octet 0 has a wrong checksum before octet {at + 8}: what follows in it is lost"
+    reason = f"the xz stream at byte 0 has a wrong checksum before byte {at + 8}; the rest of it is lost"
     assert (read.reasons, read.wrong) == ([reason], [])
 
 
@@ -486,7 +484,7 @@ def test_members_that_are_decoded_twice_count_once():
     layer = layer_of(limits=Limits(size=3 << 21))
     with Unpacked(CODING["gzip"], Octets(octets), layer) as reader:
         view = memoryview(bytearray(1 << 20))
-        with pytest.raises(DamageError, match="cut off"):
+        with pytest.raises(DamageError, match="truncated"):
             assert sum(iter(lambda: reader.read_into(view), 0)) == 0
 
 
@@ -551,7 +549,7 @@ def test_what_needs_too_much_memory_is_told_to_be_decompressed_first():
         octets[20:24] = struct.pack("<I", zlib.crc32(bytes(octets[12:20])))
         read = Read("xz", bytes(octets) + COMPRESS["xz"](good))
         assert read.text == b"text" * fits + good
-        remedy = "the xz stream at octet 0 needs more than 128 MiB of memory: decompress it first"
+        remedy = "the xz stream at byte 0 needs more than 128 MiB of memory: decompress it first"
         assert read.reasons == [remedy] * (not fits)
 
 
@@ -560,9 +558,7 @@ def test_a_frame_that_needs_a_dictionary_says_so():
     octets = bytearray(zstandard.ZstdCompressor(dict_data=dictionary).compress(b"text"))
     octets[4] |= 1  # one octet for the number of the dictionary
     octets[5:5] = b"\x07"
-    assert (
-        "at octet 0 needs the dictionary 7, and the file has none: left out" in Read("zstd", bytes(octets)).reasons[0]
-    )
+    assert "at byte 0 needs the dictionary 7, and the file has none: left out" in Read("zstd", bytes(octets)).reasons[0]
 
 
 @pytest.mark.full
@@ -578,7 +574,7 @@ def test_lzma_alone():
     read = Read("LZMA", octets[: len(octets) // 2])
     assert text.startswith(read.text)
     assert len(read.text) > 300_000
-    assert "cut off" in read.reasons[0]
+    assert "truncated" in read.reasons[0]
 
 
 @pytest.mark.full

@@ -101,13 +101,13 @@ def test_damage_costs_one_record(number, data):
 def test_a_missing_dictionary_is_one_line():
     """However many frames need it. Frames that need none are read, and text on both sides of a gap is not joined."""
     frames = b"".join(map(with_dictionary, RECORDS * 500))
-    said = f"the zstd frame at octet 0 needs the dictionary 99, and the file has none: {ADVICE}"
+    said = f"the zstd frame at byte 0 needs the dictionary 99, and the file has none: {ADVICE}"
     assert read(frames) == (b"", [said])
     plain = zstandard.ZstdCompressor().compress(b"urn:a:b")
     text, errors = read(plain + frames + plain + frames)
     assert text == b"urn:a:burn:a:b"
     assert [error.split(": ")[0] for error in errors] == [
-        f"the zstd frame at octet {at} needs the dictionary 99, and the file has none"
+        f"the zstd frame at byte {at} needs the dictionary 99, and the file has none"
         for at in (len(plain), 2 * len(plain) + len(frames))
     ]
 
@@ -117,7 +117,7 @@ def test_behind_damage_frames_without_their_dictionary_are_not_called_damaged():
     text, errors = read(zstandard.ZstdCompressor().compress(b"text") + b"\1damage\1" + frames)
     assert text == b"text"
     assert len(errors) == 2
-    assert errors[0].startswith("8 octets at octet ")
+    assert errors[0].startswith("8 bytes at byte ")
     assert "needs the dictionary 99, and the file has none" in errors[1]
 
 
@@ -127,7 +127,7 @@ def test_another_dictionary():
     frame[at] = 98
     assert read(dictionary_frame() + bytes(frame)) == (
         b"",
-        [f"the zstd frame at octet {len(dictionary_frame())} needs the dictionary 98, and the file has 99: {ADVICE}"],
+        [f"the zstd frame at byte {len(dictionary_frame())} needs the dictionary 98, and the file has 99: {ADVICE}"],
     )
 
 
@@ -139,7 +139,7 @@ def test_a_damaged_dictionary_is_one_line(is_compressed):
     damaged = bytearray(whole)
     damaged[20:60] = bytes(40)
     frames = b"".join(map(with_dictionary, RECORDS * 500))
-    named = f"the zstd frame at octet {len(whole)} needs the dictionary at octet 0, which is damaged: {ADVICE}"
+    named = f"the zstd frame at byte {len(whole)} needs the dictionary at octet 0, which is damaged: {ADVICE}"
     assert read(bytes(damaged) + frames) == (b"", [named])
     cut = struct.pack("<4sI", whole[:4], len(whole) - 8 - 30) + whole[8:-30]
     if is_compressed:
@@ -176,7 +176,7 @@ def test_a_huge_dictionary_is_not_unfolded(is_compressed):
 def test_what_a_dictionary_unfolds_to_is_counted():
     """A file of many dictionaries, each some hundred octets of which 7 MiB come out."""
     one = dictionary_frame(dictionary().as_bytes() + bytes(7 * MIB), is_compressed=True) + with_dictionary(b"urn:a:b")
-    with pytest.raises(LimitError, match="unfolds to more than 20,000,000 octets"):
+    with pytest.raises(LimitError, match="unpacks to more than 20,000,000 bytes"):
         read(one * 9, Limits(size=20_000_000))
 
 

@@ -376,7 +376,7 @@ def test_a_checksum_that_fails_is_told(token, text):
     if token != b"zstd" or len(coded) < 1 << 16:
         assert out == text
     name = "gzip" if token == b"gzip" else token.decode()
-    assert str(error) == f"record: the checksum of its {name} coding is wrong: what was read of it may be damaged"
+    assert str(error) == f"record: the checksum of its {name} coding is wrong; its text may be damaged"
 
 
 @pytest.mark.full
@@ -384,7 +384,7 @@ def test_a_checksum_that_fails_is_told(token, text):
 def test_what_unfolds_to_too_much_is_stopped(token):
     """A bomb ends the input, at the limit and not when it is all in memory."""
     coded = CODE[token](bytes(1 << 25))
-    with pytest.raises(LimitError, match=r"unfolds to more than 10,000,000 octets"):
+    with pytest.raises(LimitError, match=r"unpacks to more than 10,000,000 bytes"):
         read(message(coded, b"Content-Encoding: " + token), limits=Limits(size=10**7, ratio=10**9))
 
 

@@ -122,7 +122,7 @@ def test_columns(made):
     assert read_values(path, "a") == ([("t/1/a", b"x"), ("u/1/a", b"z")], [])
     assert read_values(path, "u.a", "b") == ([("t/1/b", b"y"), ("u/1/a", b"z")], [])
     assert read_values(path, "a", "v.a") == ([("t/1/a", b"x"), ("u/1/a", b"z")], [])
-    assert read_values(path, "x", "v.a") == ([], ["in: no column 'x', 'v.a': it has t.a, t.b, u.a, u.c"])
+    assert read_values(path, "x", "v.a") == ([], ["in: no column 'x', 'v.a'; it has t.a, t.b, u.a, u.c"])
 
 
 def test_nothing_that_the_schema_brings_is_run(made):
@@ -235,7 +235,7 @@ def test_a_write_ahead_log_is_said_not_read(tmp_path):
             (kept / name).write_bytes((tmp_path / name).read_bytes())
         before = {file.name: file.read_bytes() for file in kept.iterdir()}
         (error,) = read_values(kept / "a.db")[1]
-        assert "-wal file beside it is not read" in error
+        assert "-wal file next to it are not read" in error
         assert "sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'" in error
         assert {file.name: file.read_bytes() for file in kept.iterdir()} == before
     assert read_values(path) == ([("t/1/a", b"logged")], [])
@@ -422,7 +422,7 @@ def test_a_name_that_is_damaged_is_said(made):
     path.write_bytes(octets.replace(b"tttttttt", b"\xfftt\xfftttt").replace(b"CREATE TABLE", b"CREATE NABLE"))
     ((error,), found) = read_values(path)[::-1]
     assert found == []
-    assert error.startswith("in: cannot be read as SQLite: malformed database schema (\ufffdtt\ufffd)")
+    assert error.startswith("in: damaged SQLite database: malformed database schema (\ufffdtt\ufffd)")
 
 
 def test_a_table_whose_name_cannot_be_asked_for_is_said(made):
@@ -447,7 +447,7 @@ def test_what_is_no_database_behind_its_sign_is_said(tmp_path):
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 999)
     found, errors = read_values(path)
     assert found == []
-    assert errors[0].startswith("in: cannot be read as SQLite: ")
+    assert errors[0].startswith("in: damaged SQLite database: ")
     path.write_bytes(b"SQLite format 3 is what this text is about")
     assert is_text(path)
 

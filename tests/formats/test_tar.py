@@ -218,7 +218,7 @@ def test_sparse_files(tmp_path, version, view):
     done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     if len(done.stdout) > 2_000_000:
         pytest.skip("the file system does not tell holes")
-    error = "x!/sparse: a sparse file, which is not read: unpack it, and pack it without --sparse"
+    error = "x!/sparse: a sparse file, which is not read; unpack it, and pack it without --sparse"
     assert read(done.stdout, view) == ([("after", TEXT)], [error])
 
 
@@ -228,7 +228,7 @@ def test_extension_headers_of_gigabytes(kind, size):
     """They are not read, and no memory is taken for them."""
     members, errors = read(rest_of("a", b"a") + block("b", size, kind) + b"x" * 5000)
     assert members == [("a", b"a")]
-    assert errors[0] == f"x: an extension header of {size:,} octets at octet 1024: not read, 1 MiB is the most"
+    assert errors[0] == f"x: the extension header at byte 1024 has {size:,} bytes, and more than 1 MiB is not read"
     assert errors[1:] == [f"x!/b: truncated: only 5,000 of {size:,} bytes are present"]
 
 
@@ -368,7 +368,7 @@ def test_a_member_that_is_not_read_on(upto):
     found, errors = read(tarred(members), upto=upto)
     assert ([name for name, _ in found], errors) == (["a", "b", "c"], [])
     _, errors = read(tarred(members)[:200_000], upto=upto)
-    assert errors == [f"x!/a: cut off: 199,488 of {len(TEXT * 5):,} octets are there"]
+    assert errors == [f"x!/a: truncated: only 199,488 of {len(TEXT * 5):,} bytes are present"]
 
 
 @pytest.mark.full

@@ -227,7 +227,7 @@ def test_a_record_need_not_be_read_to_its_end():
     octets = record(BODY, 1) + record(BODY, 2, length=len(BODY) + 5, end=b"")
     found = list(one_by_one(open_warc(Given(octets), layer())))
     assert [item[0] for item in found[:2]] == [urn(1), urn(2)]
-    assert str(found[2]) == f"x.warc!/{urn(2)}: cut off: {len(BODY):,} of {len(BODY) + 5:,} octets are there"
+    assert str(found[2]) == f"x.warc!/{urn(2)}: truncated: only {len(BODY):,} of {len(BODY) + 5:,} bytes are present"
     assert len(found) == 3
 
 
@@ -237,13 +237,13 @@ def test_a_record_need_not_be_read_to_its_end():
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        (record(b"urn:bad:1", 7, length="x"), "a header has no Content-Length that is a number"),
-        (record(b"urn:bad:1", 7, length="-1"), "a header has no Content-Length that is a number"),
-        (record(b"urn:bad:1", 7, length="9" * 5000), "a header has no Content-Length that is a number"),
-        (record(b"urn:bad:1", 7).replace(b"Length", b"Lenght"), "a header has no Content-Length that is a number"),
+        (record(b"urn:bad:1", 7, length="x"), "a header has no valid Content-Length"),
+        (record(b"urn:bad:1", 7, length="-1"), "a header has no valid Content-Length"),
+        (record(b"urn:bad:1", 7, length="9" * 5000), "a header has no valid Content-Length"),
+        (record(b"urn:bad:1", 7).replace(b"Length", b"Lenght"), "a header has no valid Content-Length"),
         (record(b"urn:bad:1", 7).replace(b"/1.0", b"/1x0"), "a line that begins a record has no version"),
-        (record(b"urn:bad:1", 7, "X: " + "y" * 65536), "a header has more than 65,536 octets"),
-        (b"something else\r\n\r\nurn:bad:1\r\n", "no record begins here, where {} ends by the length in its header"),
+        (record(b"urn:bad:1", 7, "X: " + "y" * 65536), "a header has more than 65,536 bytes"),
+        (b"something else\r\n\r\nurn:bad:1\r\n", "no record begins here, where {} ends by its length"),
         (b"WARC/1.0\r\n" * 3, "a header ends where another begins"),
     ],
     ids=range(8),
@@ -256,7 +256,7 @@ def test_what_is_no_record_is_told_and_passed_over(bad, reason, most):
     octets = f"{len(bad):,} bytes skipped, up to the next record"
     assert out == [
         (urn(1), b"urn:a:1"),
-        f"x.warc: octet {len(good)} of the web archive: {reason.format(urn(1))}; {octets}",
+        f"x.warc: damaged at byte {len(good)}: {reason.format(urn(1))}; {octets}",
         (urn(2), b"urn:a:2"),
         (urn(3), b"urn:a:3"),
     ]
@@ -290,7 +290,7 @@ def test_a_file_that_is_cut_off(cut, size):
             ]
         elif there < 0 and cut > position:
             assert len(out) == number + 1
-            assert out[number].startswith(f"x.warc: octet {position:,} of the web archive: ")
+            assert out[number].startswith(f"x.warc: damaged at byte {position:,}: ")
         break
 
 
@@ -535,7 +535,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nurn:a:1\r\
 
 def lost(where, name, octets, upto="the next record"):
     """The message for octets that are no record behind one of this name."""
-    ends = f"where {urn(name)} ends by the length in its header"
+    ends = f"where {urn(name)} ends by its length"
     return f"x.warc: damaged at byte {where}: no record begins here, {ends}; {octets} bytes skipped, up to {upto}"
 
 
@@ -558,7 +558,7 @@ def test_a_length_that_is_too_large_for_the_file_is_told():
     rest = record(b"urn:c:3", 2)
     (name, text), error = read(record(PAGE, 1, HTTP, kind="response", length=10**6) + rest)
     assert (name, text) == (urn(1), b"urn:b:2\r\n\r\n" + rest)
-    assert error == f"x.warc!/{urn(1)}: cut off: {len(PAGE) + 4 + len(rest)} of 1,000,000 octets are there"
+    assert error == f"x.warc!/{urn(1)}: truncated: only {len(PAGE) + 4 + len(rest)} of 1,000,000 bytes are present"
 
 
 @pytest.mark.parametrize("most", [1, 60, 1 << 20])
@@ -595,7 +595,7 @@ def test_what_fails_behind_the_end_of_a_coding_is_told(error):
 
 def test_records_that_are_too_deep_are_told():
     assert read(record(b"urn:a:1", 1), limits=Limits(depth=0)) == [
-        "x.warc: nested more than 0 deep: not read; --max-depth allows more"
+        "x.warc: is nested more than 0 deep, so it is not read; --max-depth allows more"
     ]
 
 
@@ -773,7 +773,7 @@ def test_wacz_whose_first_header_is_damaged_is_known_by_its_name(tmp_path):
     path = tmp_path / "a.wacz"
     path.write_bytes(b"\x00" + WACZ.read_bytes()[1:])
     members = opened(path)
-    assert "passed over" in members[0]
+    assert "skipped" in members[0]
     assert [each for each in members[1:] if isinstance(each, str)] == []
     assert len([each for each in members[1:] if each[1] is not None]) == 3
 

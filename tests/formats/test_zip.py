@@ -222,7 +222,7 @@ def test_a_header_that_denies_its_data_is_told(method, zeros):
     assert found.wrong or not any(text for _, text in found.members[:-1])
     told = found.wrong + found.errors
     assert 1 <= len(told) <= 2
-    wrong = "x!/a: its checksum or size is wrong: what was read of it may be damaged"
+    wrong = "x!/a: its checksum or size is wrong; its text may be damaged"
     lost = "x: no zip record at byte 31; skipped to the next one"
     assert told[-1] == (lost if zeros.start == 14 or (zeros.start, method) == (18, 0) else wrong)
 
@@ -262,11 +262,11 @@ def test_the_signature_of_an_android_package():
 @pytest.mark.parametrize(
     ("flags", "method", "reason"),
     [
-        (1, 8, "encrypted, which is not read: decrypt it first"),
-        (0x41, 8, "encrypted, which is not read: decrypt it first"),
-        (1, 99, "encrypted, which is not read: decrypt it first"),
-        (0, 9, "compressed by method 9 (Deflate64), which is not read: unpack it and compress it by another"),
-        (0, 77, "compressed by method 77 (unknown), which is not read: unpack it and compress it by another"),
+        (1, 8, "encrypted, which is not read; decrypt it first"),
+        (0x41, 8, "encrypted, which is not read; decrypt it first"),
+        (1, 99, "encrypted, which is not read; decrypt it first"),
+        (0, 9, "compressed by method 9 (Deflate64), which is not read; unpack it and compress it by another"),
+        (0, 77, "compressed by method 77 (unknown), which is not read; unpack it and compress it by another"),
     ],
 )
 @pytest.mark.parametrize("descriptor", [b"", b"PK\x07\x08" + bytes(12)])
@@ -291,7 +291,7 @@ def test_info_zip(tmp_path, options):
         found = read(done.stdout or (tmp_path / "to.zip").read_bytes())
         if "-e" in options:
             assert found.members == []
-            assert found.errors == [f"x!/{name}: encrypted, which is not read: decrypt it first" for name in "ab"]
+            assert found.errors == [f"x!/{name}: encrypted, which is not read; decrypt it first" for name in "ab"]
         else:
             assert (found.members, found.errors) == ([("a", TEXT), ("b", TEXT)], [])
 
@@ -350,7 +350,7 @@ def test_a_wrong_size_is_told_as_a_wrong_checksum_is(method):
     octets[22] += 1  # of its size
     found = read(bytes(octets))
     assert found.members == [("a", TEXT), ("b", b"b" * 99)]
-    assert found.wrong == ["x!/a: its checksum or size is wrong: what was read of it may be damaged"]
+    assert found.wrong == ["x!/a: its checksum or size is wrong; its text may be damaged"]
     assert found.errors == []
 
 
@@ -365,7 +365,7 @@ def test_a_wrong_checksum_is_told_and_costs_nothing(method, writer):
     octets[at] ^= 1
     found = read(bytes(octets))
     assert found.members == [("a", b"a" * 99), ("b", TEXT), ("c", b"c" * 99)]
-    assert found.wrong == ["x!/b: its checksum or size is wrong: what was read of it may be damaged"]
+    assert found.wrong == ["x!/b: its checksum or size is wrong; its text may be damaged"]
     assert found.errors == []
 
 
@@ -425,7 +425,7 @@ def test_cut_off_anywhere(method, writer):
     for at in [*rng.sample(range(4, len(octets)), 60), directory]:
         found = read(octets[:at])
         assert len(found.errors) == 1, at
-        assert "cut off" in found.errors[0]
+        assert "truncated" in found.errors[0]
         assert len(found.members) <= 3
         for (name, text), whole in zip(found.members, members, strict=False):
             assert name == whole[0]
@@ -556,7 +556,7 @@ def test_a_wrong_checksum_of_a_member_that_was_not_read_on_is_told(writer, metho
         octets[at] ^= 1
     found = read(bytes(octets), upto=upto)
     assert [name for name, _ in found.members] == ["a", "b", "c"]
-    assert found.wrong == ["x!/b: its checksum or size is wrong: what was read of it may be damaged"]
+    assert found.wrong == ["x!/b: its checksum or size is wrong; its text may be damaged"]
     assert found.errors == []
 
 

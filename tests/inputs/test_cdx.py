@@ -249,9 +249,9 @@ class TestIndexes:
         ("name", "content", "reason"),
         [
             ("l", b"", "the index lists no records"),
-            ("l", b"a b c\nd e f\n", "is no index of records, which are CDXJ, CDX with a header, or CSV"),
-            ("l", b" CDX N b a m s k r V g\na", "the header of the index has no S: it has to name g, V and S"),
-            ("l.csv", b"warc_filename,warc_record_offset\na,1\n", "is no index of records"),
+            ("l", b"a b c\nd e f\n", "unknown format of an index; use CDXJ, CDX with a header, or CSV"),
+            ("l", b" CDX N b a m s k r V g\na", "the header of the index lacks S: it has to name g, V and S"),
+            ("l.csv", b"warc_filename,warc_record_offset\na,1\n", "unknown format of an index"),
             ("l.parquet", b"PAR1 and no more", "cannot be read as an index: "),
             ("l.gz", b"no gzip", "cannot be read as an index: "),
             ("gone", None, "cannot be read as an index: No such file or directory"),
@@ -268,12 +268,12 @@ class TestIndexes:
 
     def test_a_parquet_file_without_the_columns(self, tmp_path):
         pq.write_table(pa.table({"warc_filename": ["a"], "url": ["b"]}), tmp_path / "l")
-        with pytest.raises(FatalError, match="the index has no column warc_record_offset and no warc_record_length"):
+        with pytest.raises(FatalError, match="the index lacks the column warc_record_offset and warc_record_length"):
             read_index(str(tmp_path / "l"), str(tmp_path))
 
     def test_no_folder(self, archive):
         folder, rows = archive
-        with pytest.raises(FatalError, match=r"a\.warc\.gz: no such folder: with an index of records"):
+        with pytest.raises(FatalError, match=r"a\.warc\.gz: no such folder; name the folder or URL"):
             read_index(str(write(folder / "l", cdxj(rows))), f"{folder}/w/{WARC}")
 
     @given(st.data())
@@ -298,7 +298,7 @@ class TestIndexes:
         index = write(folder / "l", cdxj(rows[:1]) + "wrong {\n" * 10_007)
         found = read(index, folder / "w")
         assert found[0] == "LIST: line 2: has not the fields of an index"
-        assert found[10_000:] == ["LIST: 7 more lines that name no record", *expected(0)]
+        assert found[10_000:] == ["LIST: 7 more lines without a record", *expected(0)]
 
     def test_no_url(self, archive):
         folder, rows = archive
@@ -336,11 +336,11 @@ class TestFiles:
         behind, none = (each for each in found if isinstance(each, str))
         reason = f"{name} has {len(octets):,} octets, and a record of it cannot end at {last + rest + 1:,}"
         assert behind == f"LIST: line 11: {reason}"
-        assert re.match(rf"{name} from octet {start + 3:,} on: .*no record", none)
+        assert re.match(rf"{name} from byte {start + 3:,} on: .*no.* record", none)
         cut = write(tmp_path / "l", cdxj([(name, before, size - 9), (name, *places[1]), (name, *places[2])]))
         found = read(cut, tmp_path)
         assert found[-2:] == expected(1, 2)
-        assert any(isinstance(each, str) and each.startswith(f"{name} from octet {before:,} on") for each in found)
+        assert any(isinstance(each, str) and each.startswith(f"{name} from byte {before:,} on") for each in found)
 
     def test_touching_records_of_which_one_is_wrong(self, archive):
         """They are read as one file, but not where one begins in another way."""
@@ -348,7 +348,7 @@ class TestFiles:
         (_, start, size), third = rows[1], rows[2]
         index = write(folder / "l", cdxj([(WARC, start + 2, size - 2), third, rows[3]]))
         assert read(index, folder / "w") == [
-            f"{WARC} from octet {start + 2:,} on: no record of a web archive is there",
+            f"{WARC} from byte {start + 2:,} on: is not a record of a web archive",
             *expected(2, 3),
         ]
 
@@ -358,7 +358,7 @@ class TestFiles:
         packed = gzip.compress(b"urn:example:text")
         (folder / "w" / "b.gz").write_bytes(packed)
         index = write(folder / "l", cdxj([("b.gz", 0, len(packed))]))
-        assert read(index, folder / "w") == ["b.gz from octet 0 on: no record of a web archive is there"]
+        assert read(index, folder / "w") == ["b.gz from byte 0 on: is not a record of a web archive"]
 
     def test_files_that_cannot_be_read(self, archive):
         folder, rows = archive
@@ -366,7 +366,7 @@ class TestFiles:
         index = write(folder / "l", cdxj([("b", 1, 2), ("c", 1, 2), rows[0]]))
         assert read(index, folder / "w") == [
             *expected(0),
-            "b: is no file of which records can be read",
+            "b: is not a file, so its records cannot be read",
             "c: no such file or folder",
         ]
 
@@ -393,7 +393,7 @@ class TestFiles:
         (source,) = find_listed([read_index(str(write(folder / "l", cdxj(rows[:1]))), str(folder / "w"))])
         (folder / "w" / WARC).write_bytes(b"\x1f\x8b")
         (error,) = open_documents(source, Reading())
-        assert str(error) == f"{folder}/w/{WARC}: ends at octet 2: it has become shorter"
+        assert str(error) == f"{folder}/w/{WARC}: truncated Arrow file (in the message at byte 2: it has become shorter"
 
     def test_limits_are_those_of_the_file(self, archive):
         """--max-members counts the records of a file; the next file has its own."""
@@ -402,7 +402,7 @@ class TestFiles:
         named = [*rows[:3:2], ("b.warc.gz", *rows[0][1:])]
         sources = list(find_listed([read_index(str(write(folder / "l", cdxj(named))), str(folder / "w"))]))
         begun = extents.open_extents(sources)
-        with pytest.raises(LimitError, match="has more than 1 member:"):
+        with pytest.raises(LimitError, match="has more than 1 member;"):
             list(open_together(sources[0], Reading(limits=Limits(members=1)), extents=begun))
         assert len(list(open_together(sources[1], Reading(limits=Limits(members=1)), extents=begun))) == 1
 
@@ -498,7 +498,10 @@ class TestUrls:
         index = write(tmp_path / "l", cdxj([("a/", 0, 5), ("gone", 0, 5)]))
         place = web.url.replace("//", "//ann:secret@") + "/?sig=secret"
         found = read(index, place)
-        assert found == [f"{web.url}/a/: is no file of which records can be read", f"{web.url}/gone: does not exist"]
+        assert found == [
+            f"{web.url}/a/: is not a file, so its records cannot be read",
+            f"{web.url}/gone: does not exist",
+        ]
 
     @pytest.mark.full
     def test_objects(self, tmp_path, s3):  # noqa: F811 (the fixture)
@@ -518,8 +521,8 @@ class TestUrls:
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        (Limits(ratio=100), "unfolds to more than 100 times its size: read no further; --max-ratio allows more"),
-        (Limits(size=10**6), "unfolds to more than 1,000,000 octets: read no further; --max-size allows more"),
+        (Limits(ratio=100), "unpacks to more than 100 times its size; the rest is not read; --max-ratio allows more"),
+        (Limits(size=10**6), "unpacks to more than 1,000,000 bytes; the rest is not read; --max-size allows more"),
     ],
 )
 def test_an_index_that_unpacks_without_end(tmp_path, monkeypatch, name, limits, said):

@@ -119,7 +119,7 @@ class TestNamed:
         assert names(f"file://{tmp_path}/in") == [f"{tmp_path}/in/?", f"{tmp_path}/in/a b"]
         assert names(f"FILE://localhost{tmp_path}/in/a%20b") == [f"{tmp_path}/in/a b"]
         assert names(f"file://{tmp_path}/in/a*") == [f"{tmp_path}/in/a b"]
-        assert names("file://elsewhere/x") == ["file://elsewhere/x: a file on this machine is written file:///PATH"]
+        assert names("file://elsewhere/x") == ["file://elsewhere/x: invalid file URL; write file:///PATH"]
 
     def test_the_file_name_of_an_input(self):
         """By its suffix a form may be told: a query is no part of it."""

@@ -128,7 +128,7 @@ class TestMistakes:
         monkeypatch.setattr(dataframes, "scanned", None)
         for arguments, said in (
             ({"column": "text"}, "no column 'text' among id, note"),
-            ({}, "name the column to scan: there are id, note"),
+            ({}, "name the column to scan; there are id, note"),
             ({"column": "note", "keep": ["title"]}, "no column 'title' among id, note"),
             ({"column": "note", "keep": "line"}, "occurrences already have a column 'line': rename the one to keep"),
         ):

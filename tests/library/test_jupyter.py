@@ -176,9 +176,9 @@ class TestErrors:
         ("deed", "said"),
         [
             (lambda: urnscan.parse(5), "a URN must be a str or bytes, not int"),
-            (lambda: urnscan.parse("urn:a:b", syntax="rfc8142"), "unknown syntax 'rfc8142'"),
-            (lambda: urnscan.canonical("urn:a:b", equivalence="same"), "unknown equivalence 'same'"),
-            (lambda: urnscan.canonical("urn:a:b", equivalence="resolution"), "rfc2141 defines no resolution"),
+            (lambda: urnscan.parse("urn:a:b", syntax="rfc8142"), "syntax: unknown value 'rfc8142'"),
+            (lambda: urnscan.canonical("urn:a:b", equivalence="same"), "equivalence: unknown value 'same'"),
+            (lambda: urnscan.canonical("urn:a:b", equivalence="resolution"), "equivalence: resolution requires"),
             (lambda: urnscan.explain(None), "a URN must be a str or bytes, not NoneType"),
             (lambda: urnscan.encode_nss(""), "an NSS has at least one character"),
             (lambda: urnscan.parse("urn:a:b").locator("here"), "base must be a URL"),
@@ -365,7 +365,7 @@ class TestKernel:
         assert error[0].traceback[1:] == ["  urn:a:b c", "         ^", "  in line 2: urnscan.parse('urn:a:b c')"]
         assert (
             wrong[0].traceback[0]
-            == "ArgumentError: unknown syntax 'rfc8142': choose from rfc2141, rfc8141, rfc2141bis-03"
+            == "ArgumentError: syntax: unknown value 'rfc8142'; choose from rfc2141, rfc8141, rfc2141bis-03; is it rfc8141?"
         )
         assert len(wrong[0].traceback) == 2
         for said in (compiled, more):

@@ -249,10 +249,10 @@ class TestWhatIsWrong:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            ({"syntax": "rfc1"}, "unknown syntax 'rfc1': choose from rfc2141, "),
+            ({"syntax": "rfc1"}, "syntax: unknown value 'rfc1'; choose from rfc2141, "),
             ({"recover": "wrap"}, "recover: unknown value 'wrap'; choose from percent, "),
             ({"memory": "1 elephant"}, "memory: invalid size '1 elephant'; write it like 500MB or 2GiB"),
-            ({"memory": "9" * 400}, f"memory: '{'9' * 400}' is no size; "),
+            ({"memory": "9" * 400}, f"memory: invalid size '{'9' * 400}'; "),
             ({"jobs": 0}, "jobs must be at least 1"),
             ({"trim": "no"}, "trim must be True or False, not 'no'"),
             ({"strict": None}, "strict must be True or False, not None"),
@@ -260,7 +260,7 @@ class TestWhatIsWrong:
             ({"column": ["a", 1]}, "column must be strings, not ['a', 1]"),
             ({"recover": b"wraps"}, "recover must be strings, not b'wraps'"),
             ({"nid": ["isbn", 1]}, "nid must be strings, not ['isbn', 1]"),
-            ({"not_nid": "a b"}, "not_nid: no URN begins like 'a b': ' ' may not stand in a NID"),
+            ({"not_nid": "a b"}, "not_nid: no URN begins with 'a b': ' ' may not stand in a NID"),
             ({"syntax": ["rfc2141"]}, "syntax must be a string, not ['rfc2141']"),
             ({"encoding": 5}, "encoding must be a string, not 5"),
         ],
@@ -272,9 +272,9 @@ class TestWhatIsWrong:
     @pytest.mark.parametrize("function", [scan, urnscan.deduplicate])
     def test_inputs(self, function):
         """None at all, and what is no path; lists are the inputs in them, and `~` is the home folder."""
-        with pytest.raises(ArgumentError, match="nothing to read: name files, "):
+        with pytest.raises(ArgumentError, match="nothing to read; name files, "):
             function()
-        with pytest.raises(ArgumentError, match="nothing to read: name files, "):
+        with pytest.raises(ArgumentError, match="nothing to read; name files, "):
             function([])
         with pytest.raises(ArgumentError, match=r"or a list of them, not generator; urnscan\.find takes"):
             function(path for path in ["a"])
@@ -368,7 +368,7 @@ class TestWhatIsWrong:
 
     @pytest.mark.parametrize("name", ["jobs", "max_length", "max_ratio", "max_depth", "max_members"])
     def test_numbers(self, tmp_path, name):
-        with pytest.raises(TypeError, match=f"{name} must be a whole number, not '1KB'"):
+        with pytest.raises(TypeError, match=f"{name} must be an integer, not '1KB'"):
             scan(tmp_path, **{name: "1KB"})
 
     def test_a_path_of_octets(self, tmp_path):

@@ -573,7 +573,7 @@ class TestBadInput:
                 lambda table: table.append_column("occurrence_count", table.column("occurrence_count")),
                 "has several columns occurrence_count",
             ),
-            (lambda _: occurrences(made(9)), "holds occurrences (urnscan --occurrences), not classes"),
+            (lambda _: occurrences(made(9)), "contains occurrences (urnscan --occurrences), not classes"),
         ],
     )
     def test_other_tables(self, tmp_path, change, reason):
@@ -614,7 +614,7 @@ class TestBadInput:
         renamed = [(urn.replace("isbn", "issn"), *row) for urn, *row in made(3000)]
         other = str(write(occurrences(renamed), tmp_path / "renamed.parquet"))
         with pytest.raises(
-            FatalError, match="holds other names than the classes: give the two files that one run wrote"
+            FatalError, match="contains other names than the classes; give the two files that one run wrote"
         ):
             summarise(str(folder / "classes.parquet"), other, version="0")
         path = str(write(occurrences(made(9)), tmp_path / "o.parquet"))

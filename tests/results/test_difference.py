@@ -160,10 +160,10 @@ class TestOtherTables:
     @pytest.mark.parametrize(
         ("other", "said"),
         [
-            ("places.parquet", "places.parquet: holds occurrences (urnscan --occurrences), not classes"),
-            ("folder", "folder: holds 2 tables; urnscan merge makes one of them"),
+            ("places.parquet", "places.parquet: contains occurrences (urnscan --occurrences), not classes"),
+            ("folder", "folder: contains 2 tables; make one of them with urnscan merge"),
             ("none.parquet", "none.parquet: no such file or folder"),
-            ("half.parquet", "half.parquet: is truncated: "),
+            ("half.parquet", "half.parquet: truncated Parquet file; "),
         ],
     )
     def test_refused(self, other, said):

@@ -218,7 +218,7 @@ class TestRefused:
     )
     def test_other_options(self, options, said):
         urnscan.scan("a.txt", **options).to_parquet("c.parquet")
-        with pytest.raises(FatalError, match="tables of runs with the same options") as error:
+        with pytest.raises(FatalError, match="merge needs tables made with the same options") as error:
             urnscan.merge(["a.parquet", "c.parquet"], "all.parquet")
         assert str(error.value).startswith(said)
         assert not Path("all.parquet").exists()
@@ -228,15 +228,18 @@ class TestRefused:
         ("named", "said"),
         [
             (["a.parquet", "./a.parquet"], "a.parquet: is named twice"),
-            (["a.parquet", "b-places.parquet"], "b-places.parquet: holds occurrences, and a.parquet classes"),
+            (
+                ["a.parquet", "b-places.parquet"],
+                "b-places.parquet: contains occurrences, but a.parquet contains classes",
+            ),
             (["a.parquet", "all.parquet"], "all.parquet: is an input; name another output"),
-            (["a.parquet", "half.parquet"], "half.parquet: is truncated: "),
+            (["a.parquet", "half.parquet"], "half.parquet: truncated Parquet file; "),
             (["a.parquet", "other.parquet"], "other.parquet: has no column urn"),
             (["a.parquet", "bare.parquet"], "bare.parquet: does not say which options its run had"),
             (["a.parquet", "first.parquet"], "first.parquet: is of edition 1 of the tables"),
             (["a.parquet", "unsorted.parquet"], "unsorted.parquet: is not sorted by urn"),
             (["a.parquet", "none.parquet"], "none.parquet: no such file or folder"),
-            (["empty"], "empty: holds no Parquet file"),
+            (["empty"], "empty: contains no Parquet file"),
             (["-"], "-: standard input cannot be read here"),
             (["s3://bucket/a.parquet"], "s3://bucket/a.parquet: copy it here first"),
         ],

@@ -144,7 +144,10 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            ({"trim": True}, "trim is off in a.partial, and on in c.partial: tables of runs with the same options"),
+            (
+                {"trim": True},
+                "trim is off in a.partial, and on in c.partial; merge needs tables made with the same options",
+            ),
             ({"encoding": "utf-16"}, "encoding is not given in a.partial, and utf-16 in c.partial"),
             ({"column": ["note"]}, "column is not given in a.partial, and note in c.partial"),
             ({"max_size": 10**6}, "max-size is 10000000000000 in a.partial, and 1000000 in c.partial"),
@@ -164,19 +167,22 @@ class TestRefused:
         """Tables are refused beside partial results, and partial results where tables are needed."""
         urnscan.scan("a.txt").to_parquet("a.parquet")
         with pytest.raises(
-            FatalError, match=r"a\.parquet: holds classes, and b\.partial partial results: name tables of one"
+            FatalError,
+            match=r"a\.parquet: contains classes, but b\.partial contains partial results; name tables of one",
         ):
             urnscan.merge(["b.partial", "a.parquet"], "all.parquet")
-        with pytest.raises(FatalError, match="classes is for tables of occurrences, and these hold partial results"):
+        with pytest.raises(FatalError, match="classes is for tables of occurrences; these contain partial results"):
             urnscan.merge("b.partial", classes="all.parquet")
-        with pytest.raises(FatalError, match=r"b\.partial: holds partial results \(urnscan --partial\), not classes"):
+        with pytest.raises(
+            FatalError, match=r"b\.partial: contains partial results \(urnscan --partial\), not classes"
+        ):
             urnscan.diff("a.parquet", "b.partial")
         assert not Path("all.parquet").exists()
 
     @pytest.mark.parametrize(
         ("rows", "said"),
         [
-            (column("urn", lambda urns: ["x" for _ in urns]), "the column urn holds other texts than URNs"),
+            (column("urn", lambda urns: ["x" for _ in urns]), "the column urn contains other texts than URNs"),
             (column("urn", lambda urns: urns[::-1]), "rows are not as urnscan wrote them"),
             (column("source", lambda names: [None for _ in names]), "rows are not as urnscan wrote them"),
             (column("first_source", lambda places: [-1 for _ in places]), "rows are not as urnscan wrote them"),
@@ -228,12 +234,12 @@ class TestRefused:
             Path("c.partial").write_bytes(octets[:end])
             with pytest.raises(FatalError) as error:
                 urnscan.merge(["c.partial", "b.partial"], "all.parquet")
-            said = "is truncated: its end is missing" if end > 3 else "is not a Parquet file"
+            said = "truncated Parquet file; copy it again" if end > 3 else "is not a Parquet file"
             assert str(error.value).startswith(f"c.partial: {said}")
 
     def test_the_name_of_the_output(self):
         """The suffix says that it is no table; --force replaces one, as it replaces a table."""
-        with pytest.raises(FatalError, match=r"c\.parquet: a partial result is not a table: use \.partial"):
+        with pytest.raises(FatalError, match=r"c\.parquet: a partial result is not a table; use \.partial"):
             write_partial("c.parquet", "a.txt")
         with pytest.raises(FatalError, match=r"a\.partial: exists already"):
             write_partial("a.partial", "a.txt")

@@ -756,7 +756,7 @@ class TestFailures:
         result = Result([path])
         assert result.texts == ["urn:good:a", "urn:bad:b", "urn:good:c"]
         assert [failure.reason for failure in result.failed] == [
-            "the checksum of the gzip member at octet 0 is wrong: what was read of it may be damaged"
+            "the checksum of the gzip member at byte 0 is wrong; its text may be damaged"
         ]
 
     def test_very_many_in_an_input(self):
@@ -803,7 +803,7 @@ class TestFailures:
         result = Result([path], column=("id",))
         assert result.texts == ["urn:example:a", "urn:example:b", "urn:example:c"]
         assert [str(failure) for failure in result.failed] == [
-            f"{path}!/b.csv: its checksum or size is wrong: what was read of it may be damaged"
+            f"{path}!/b.csv: its checksum or size is wrong; its text may be damaged"
         ]
 
     def test_strict(self, tmp_path):

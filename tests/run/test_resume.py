@@ -318,13 +318,13 @@ class TestWhen:
                 self.plain(left)
             work = "the work of an earlier run on 130 bytes, interrupted at 1970-01-02"
             assert str(caught.value).startswith(f"{left}/out: {work} ")
-            assert str(caught.value).endswith(", is kept: --resume goes on from there, --force discards it")
+            assert str(caught.value).endswith(", is kept; --resume continues it, --force discards it")
         with resumed(left) as shards:
             assert kept(shards) == EXPECTED
 
     def test_force_removes_it_and_says_so(self, left):
         with Shards(left / "out", MEANING, resume=False, force=True) as shards:
-            assert shards.discarded.startswith("the work of an earlier run on 130 octets, ")
+            assert shards.discarded.startswith("the work of an earlier run on 130 bytes, ")
             assert not shards.has_earlier
             assert [*left.iterdir()] == []
 

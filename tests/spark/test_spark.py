@@ -410,7 +410,7 @@ def test_options_that_are_none(spark):
     from urnscan import spark as here
 
     for function in (here.scan, here.occurrences):
-        with pytest.raises(ArgumentError, match="unknown syntax 'rfc1'"):
+        with pytest.raises(ArgumentError, match="syntax: unknown value 'rfc1'"):
             function(spark, ["a"], syntax="rfc1")
         with pytest.raises(ArgumentError, match="nothing to read"):
             function(spark, [])
@@ -622,7 +622,7 @@ class TestCommand:
         (["--engine", "spark", "x", "-o", "y", "-j", "3"], "-j is for one machine"),
         (["--engine", "spark", "x", "-o", "y", "--memory", "1GB"], "--memory is for one machine"),
         (["--engine", "spark", "x", "-o", "y", "--timings"], "--timings is for one machine"),
-        (["--engine", "spark", "x", "-o", "y.csv"], "writes folders of Parquet: leave out .csv"),
+        (["--engine", "spark", "x", "-o", "y.csv"], "writes only folders of Parquet; leave out .csv"),
         (["x", "--master", "local[2]"], "--master is for Spark"),
         (["x", "--errors", "y"], "--errors is for Spark"),
     ],
@@ -648,7 +648,7 @@ def test_a_folder_that_an_executor_does_not_see(tmp_path):
 def test_without_pyspark(monkeypatch, capsys, tmp_path):
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     assert main(["--engine", "spark", str(tmp_path), "-o", str(tmp_path / "x")]) == 2
-    assert capsys.readouterr().err.startswith("urnscan: --engine spark needs pyspark: pip install 'urnscan[spark]'")
+    assert capsys.readouterr().err.startswith("urnscan: --engine spark needs pyspark and Java 17; pip install 'urnscan[spark]'")
 
 
 def test_page(spark, monkeypatch):

@@ -376,7 +376,7 @@ class TestIndexes:
         below = self.INDEX.encode() + b"<a href='a.txt'>x</a><a href='b/'>x</a><a href='c/'>x</a>"
         web.pages = Endless(lambda handler: handler.answer(200, below, Content_Type="text/html"))
         *_, last = found(f"{web.url}/d/")
-        assert last == f"{web.url}/d/: lists more than 100 pages and folders: read no further"
+        assert last == f"{web.url}/d/: lists more than 100 pages and folders; the rest is not read"
         assert len(web.asked) < 200
 
     def test_any_other_page_is_itself(self, web):
@@ -1249,7 +1249,7 @@ class TestOthers:
         assert only(f"file://localhost{tmp_path}/a%20b%3F.txt") == Input(
             f"{tmp_path}/a b?.txt", f"{tmp_path}/a b?.txt", 2
         )
-        assert found("file://elsewhere/x") == ["file://elsewhere/x: a file on this machine is written file:///PATH"]
+        assert found("file://elsewhere/x") == ["file://elsewhere/x: invalid file URL; write file:///PATH"]
         assert found(f"file://{tmp_path}/nope") == [f"{tmp_path}/nope: no such file or folder"]
 
 

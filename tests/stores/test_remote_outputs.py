@@ -102,7 +102,7 @@ class TestRemote:
             ("s3://bucket/new/", "s3://bucket/new/: cannot be written: names a folder; name a file in it"),
             (
                 "https://me:x@host/a",
-                "https://host/a: cannot be written: nothing can be written to the web; name a file or an object store",
+                "https://host/a: cannot be written: http and https are for reading; name a file or an object store",
             ),
         ],
     )

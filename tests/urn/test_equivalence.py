@@ -250,7 +250,6 @@ class TestLevels:
         ):
             with pytest.raises(ValueError, match=r"resolution.*rfc2141bis-03") as caught:
                 call()
-            assert syntax in str(caught.value)
             assert not isinstance(caught.value, InvalidURN)
 
     def test_resolution_in_bis_03(self):
@@ -258,7 +257,7 @@ class TestLevels:
 
     @pytest.mark.parametrize("name", ["", "Lexical", "lexical ", "rfc2141", "none"])
     def test_unknown_level_names_the_known(self, name):
-        with pytest.raises(ValueError, match="unknown equivalence") as caught:
+        with pytest.raises(ValueError, match=r"^equivalence: unknown value") as caught:
             canonical("urn:ab:c", equivalence=name)
         assert repr(name) in str(caught.value)
         assert all(known in str(caught.value) for known in LEVELS)
@@ -266,13 +265,13 @@ class TestLevels:
     @pytest.mark.parametrize("name", ["", "RFC2141", "rfc 2141", "rfc9999", "lexical"])
     def test_unknown_syntax_names_the_known(self, name):
         for call in (lambda: canonical("urn:ab:c", syntax=name), lambda: get_level("lexical", name)):
-            with pytest.raises(ValueError, match="unknown syntax") as caught:
+            with pytest.raises(ValueError, match=r"^syntax: unknown value") as caught:
                 call()
             assert repr(name) in str(caught.value)
             assert all(known in str(caught.value) for known in SYNTAXES)
 
     def test_errors_come_before_the_text_is_looked_at(self):
-        with pytest.raises(ValueError, match="unknown equivalence"):
+        with pytest.raises(ValueError, match=r"^equivalence: unknown value"):
             canonical("no urn", equivalence="none")
 
     def test_no_urn(self):

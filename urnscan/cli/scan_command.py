@@ -301,8 +301,8 @@ def _open_shards(
 def _close_shards(shards: Shards, arguments: argparse.Namespace) -> None:
     """Print which work of an earlier run was of no use, and remove what was kept for --resume."""
     if shards.unused and not arguments.quiet:
-        octets = counted(shards.unused, "octet")
-        say(f"the work of an earlier run on {octets} was of no use: its inputs have changed, or are not here")
+        size = counted(shards.unused, "byte")
+        say(f"the work of an earlier run on {size} is not used; its inputs have changed, or are missing")
     if arguments.resume and any(shards.unmarked) and not arguments.quiet:
         urls = counted(sum(shards.unmarked), "URL")
         say(f"{urls} read whole, as --resume cannot tell whether it is the same: no ETag, and no length with a time")

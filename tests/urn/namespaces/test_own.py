@@ -74,15 +74,15 @@ def of_each(urns, rulebook):
         ("[x-a", "1: invalid TOML: Expected ']'"),
         ("a = " + "[" * 9999, " invalid TOML: too many nested brackets"),
         (b"# a\n# \xff\n", "2: is not in UTF-8"),
-        ("# nothing\n", " holds no rules"),
-        ("#" * 1_000_001, " has more than 1,000,000 octets"),
-        ("\n".join(f"[n{number}]" for number in range(5001)), " holds 5,001 namespaces"),
+        ("# nothing\n", " contains no rules"),
+        ("#" * 1_000_001, " too large for a file of rules; it may have 1,000,000 bytes"),
+        ("\n".join(f"[n{number}]" for number in range(5001)), " contains 5,001 namespaces"),
         ("[x-a]\n", "1: [x-a]: title is missing: it says what the names name"),
         (HEAD + "grammar = 'a'\n", "1: [x-a]: syntax is missing"),
-        ("\n[X-A]\n", "2: [X-A]: is no NID in lower case: write it as x-a"),
-        ("['a b']\n", "1: [a b]: is no NID in lower case"),
-        ("x-a = 1\n", "1: [x-a]: is a value, and no namespace"),
-        (HEAD + 'gramar = "a"\n', "5: [x-a] gramar: no such key; there are title, "),
+        ("\n[X-A]\n", "2: [X-A]: is not a NID in lower case; write x-a"),
+        ("['a b']\n", "1: [a b]: is not a NID in lower case"),
+        ("x-a = 1\n", "1: [x-a]: is a value, not a namespace"),
+        (HEAD + 'gramar = "a"\n', "5: [x-a] gramar: unknown key; use title, "),
         (HEAD + "note = 1\n", "5: [x-a] note: must be a text in quotes, not 1"),
         (HEAD + 'note = ""\n', "5: [x-a] note: must be one line of text, and not empty"),
         (HEAD + 'unsure_because = """a\nnote = 1"""\nnote = 1\n', "5: [x-a] unsure_because: must be one line"),
@@ -127,7 +127,7 @@ def test_a_pattern_with_too_large_an_automaton(read):
 
 @pytest.mark.parametrize("path", ["missing.toml", ".", "a\0b"])
 def test_no_file(tmp_path, path):
-    with pytest.raises(FatalError, match="the rules cannot be read: "):
+    with pytest.raises(FatalError, match="cannot be read as rules: "):
         read_rules(tmp_path / path)
 
 

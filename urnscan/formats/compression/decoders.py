@@ -253,7 +253,7 @@ def xz(buffer: Buffer) -> Iterator[bytes]:
         except lzma.LZMAError as error:
             # The library decodes no block after it.
             if buffer.peek_exactly(1)[0]:
-                reason = f"has a wrong checksum before octet {buffer.tell()}: what follows in it is lost"
+                reason = f"has a wrong checksum before byte {buffer.tell()}; the rest of it is lost"
                 raise BrokenError(reason) from error
             raise ChecksumError from error
     yield from decoding.finish()
