@@ -134,11 +134,19 @@ def pages() -> Iterator[tuple[Path, str]]:
         "version": __version__,
         "commands": known,
         "columns": {name: schema.names for name, schema in TABLES.items()},
+        "rules_example": _passage("own-namespace.md", r"```toml\n(.*?)```"),
+        "clusters_query": re.sub(r"(?m)^\.\.\. {5}", "", _passage("several-runs.md", r'sql\("""\n(.*?)\.\.\. """')),
     }
     for path, name in TEMPLATES.items():
         of_command = [command for command in known if f"{command.page}.1" == name]
         template = environment.get_template(f"{name}.jinja")
         yield ROOT / path, template.render(values, command=of_command[0] if of_command else None)
+
+
+def _passage(page: str, pattern: str) -> str:
+    """The first text in a page that a pattern finds: readers of man pages may not have the pages."""
+    found = re.search(pattern, (ROOT / "docs" / "howto" / page).read_text(encoding="utf-8"), re.DOTALL)
+    return found[1].rstrip()
 
 
 def roff(text: str) -> str:

@@ -39,7 +39,7 @@ def test_clusters(urnscan):
     urnscan.write("dump.csv", b"id,isbn\na,9783999990521\n")
     urnscan("dedup", "dump.csv", "--fields", "-o", "clusters.parquet", "--quiet")
     assert urnscan("diff", "clusters.parquet", "clusters.parquet", status=2).err == (
-        "urnscan: clusters.parquet: holds clusters, and only classes are compared; docs/howto/large-runs.md compares "
+        "urnscan: clusters.parquet: contains clusters, and only classes are compared; man urnscan-diff compares "
         "clusters in SQL\n"
     )
 

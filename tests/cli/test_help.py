@@ -1,5 +1,6 @@
 """What `--help` tells of each command, and what is said of words that no command knows."""
 
+import ast
 import inspect
 import re
 import shlex
@@ -124,7 +125,7 @@ def test_defaults_of_dedup_are_those_of_deduplicate():
 
 @pytest.mark.parametrize("name", ["urnscan", "urnscan dedup", "urnscan explain"])
 def test_each_standard_has_its_year_and_its_use(name):
-    """Whoever chooses one reads what it is for, and where to read more."""
+    """Whoever chooses one reads what it is for."""
     (action,) = (action for action in PARSERS[name]._actions if action.dest == "syntax")
     clauses = action.help.split("; ")
     for syntax, year in (("rfc2141", "1997"), ("rfc8141", "2017"), ("rfc2141bis-03", "2012")):
@@ -132,8 +133,24 @@ def test_each_standard_has_its_year_and_its_use(name):
         assert year in clause
         assert year in SYNTAXES[syntax].title
         assert " is for " in clause
-    (page,) = re.findall(r"docs/\S+\.md", action.help)
-    assert (Path(__file__).parents[2] / page).exists()
+
+
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def test_addresses_are_of_the_installed_package():
+    """A reader without the source can open what help and messages name: a man page, never a page of docs/."""
+    root = Path(__file__).parents[2]
+    named = set()
+    for path in sorted((root / "urnscan").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        prose = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in prose:
+                assert not re.search(r"\bdocs/\S+\.md", node.value), f"{path}: {node.value}"
+                named.update(re.findall(r"\bman (urnscan\S*\b)", node.value))
+    assert named
+    assert named <= {path.stem for path in (root / "share" / "man" / "man1").iterdir()}
 
 
 def test_each_view_says_what_it_finds():

@@ -100,7 +100,10 @@ def test_outputs_appear_together_or_not_at_all(crawl):
         (["new.parquet"], "new.parquet: a partial result is not a table; use .partial, as in urns.partial"),
         (["-"], "--partial -: a partial result is a file for urnscan merge; name a file"),
         (["new.partial", "--count"], "--count is for printing; leave out --count or --partial"),
-        (["new.partial", "--engine", "spark", "-o", "s"], "--partial is for one machine; leave it out, as Spark merges"),
+        (
+            ["new.partial", "--engine", "spark", "-o", "s"],
+            "--partial is for one machine; leave it out, as Spark merges",
+        ),
     ):
         result = crawl("w", "--partial", *arguments, status=2)
         assert result.err.startswith(f"urnscan: {said}")

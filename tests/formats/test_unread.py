@@ -252,16 +252,20 @@ def test_what_only_begins_like_them_is_text(opened, text):
 @pytest.mark.parametrize(
     ("name", "octets", "remedy"),
     [
-        ("x", b"Obj\x01\x04", "an Avro file is not read; docs/howto/engines.md shows how to scan it with fastavro"),
+        (
+            "x",
+            b"Obj\x01\x04",
+            "an Avro file is not read; read it with fastavro, and give its batches to urnscan.scan_batches",
+        ),
         (
             "000000_0",
             b"ORC\x03urn:a:b",
-            "an ORC file is not read; docs/howto/engines.md shows how to scan it with pyarrow.orc",
+            "an ORC file is not read; read it with pyarrow.orc, and give its batches to urnscan.scan_batches",
         ),
         (
             "x.orc",
             b"ORCurn:a:b",
-            "an ORC file is not read; docs/howto/engines.md shows how to scan it with pyarrow.orc",
+            "an ORC file is not read; read it with pyarrow.orc, and give its batches to urnscan.scan_batches",
         ),
     ],
 )

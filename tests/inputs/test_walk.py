@@ -228,8 +228,8 @@ class TestWalk:
         make(f"in/t/{log}", "in/t/a.parquet", "in/z/metadata/a.json")
         note, *files = find_inputs(["in"])
         assert isinstance(note, SourceNote)
-        assert str(note).startswith("in/t: is a table of Delta or Iceberg, whose Parquet files are read as they lie")
-        assert "docs/howto/engines.md" in str(note)
+        assert str(note).startswith("in/t: is a table of Delta or Iceberg, and all its Parquet files are read")
+        assert "urnscan.scan_batches" in str(note)
         assert {file.name for file in files} == {f"in/t/{log}", "in/t/a.parquet", "in/z/metadata/a.json"}
         assert names("in/t/*.parquet") == ["in/t/a.parquet"]
 

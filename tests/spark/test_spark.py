@@ -648,7 +648,9 @@ def test_a_folder_that_an_executor_does_not_see(tmp_path):
 def test_without_pyspark(monkeypatch, capsys, tmp_path):
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     assert main(["--engine", "spark", str(tmp_path), "-o", str(tmp_path / "x")]) == 2
-    assert capsys.readouterr().err.startswith("urnscan: --engine spark needs pyspark and Java 17; pip install 'urnscan[spark]'")
+    assert capsys.readouterr().err.startswith(
+        "urnscan: --engine spark needs pyspark and Java 17; pip install 'urnscan[spark]'"
+    )
 
 
 def test_page(spark, monkeypatch):

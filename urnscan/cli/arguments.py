@@ -199,7 +199,7 @@ class Parser(argparse.ArgumentParser):
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
             "-20) is for texts whose URNs have components (?+ ?= #), and for software of today; rfc2141bis-03 (a draft "
-            "of 2012) is for URNs with directives such as ?s=I2L; docs/howto/find-names.md helps to choose"
+            "of 2012) is for URNs with directives such as ?s=I2L"
             f"{default.why} (default: {default.syntax})"
         )
         which = (
@@ -212,7 +212,7 @@ class Parser(argparse.ArgumentParser):
         }
         options["--rules"] = option(
             "FILE.toml",
-            "own rules of namespaces, in place of the registered ones: docs/howto/own-namespace.md has an example",
+            "custom rules of namespaces, instead of the registered ones; man urnscan has an example",
         )
         options = {name: settings for name, settings in {**options, **(more or {})}.items() if name not in left_out}
         self.add_group("what counts as a URN, and which URNs are the same", options)

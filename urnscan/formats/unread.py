@@ -33,7 +33,7 @@ _IF_PACKED = ", if its members are packed themselves"
 _SHORTEST = (
     8  # octets of a text with a URN and its end, such as `urn:a:b` and a blank: fewer are waited for in any case
 )
-_RECIPE = "docs/howto/engines.md shows how to scan it with {}"
+_RECIPE = "read it with {}, and give its batches to urnscan.scan_batches"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from urnscan.stores.temporary import TEMPORARY_SUFFIX
 DELTA_LOG = "_delta_log"
 """Name of the folder with the log of a table of Delta."""
 LAKE = (
-    "is a table of Delta or Iceberg, whose Parquet files are read as they lie, removed rows included: "
-    "docs/howto/engines.md shows how to scan the table as it is now"
+    "is a table of Delta or Iceberg, and all its Parquet files are read, removed rows included; to scan the table as it "
+    "is now, give its batches to urnscan.scan_batches"
 )
 """Text of the note about the folder of such a table."""
 

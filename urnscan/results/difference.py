@@ -54,7 +54,7 @@ class Difference:
         tables = open_tables([name], self.outputs, "classes", "clusters", of_runs=False)
         if tables[0].kind == "clusters":
             raise FatalError(
-                f"{name}: holds clusters, and only classes are compared; docs/howto/large-runs.md compares clusters in SQL"
+                f"{name}: contains clusters, and only classes are compared; man urnscan-diff compares clusters in SQL"
             )
         if len(tables) > 1:
             raise FatalError(f"{name}: contains {len(tables)} tables; make one of them with urnscan merge")
