@@ -306,7 +306,7 @@ class TestStream:
     @pytest.mark.parametrize("command", [["dedup", "d", "-o"], ["dedup", "d", "--deduplicated"]])
     def test_other_commands_write_files(self, inputs, command):
         said = inputs(*command, "-", status=2).err
-        assert said == "urnscan: -: only a scan writes to standard output: name a file (./- for one of this name)\n"
+        assert said == "urnscan: -: only a scan writes to standard output; name a file (./- for one of this name)\n"
         assert inputs.names() == ["d"]
 
 
