@@ -28,7 +28,7 @@ class TestPolicy:
                 {"agree": ["title", "none"]},
                 "agree cannot be 'none': choose from title, year, edition, part, format, language, or none alone",
             ),
-            ({"weak": "a b"}, "weak: no URN begins like 'a b': ' ' may not stand in a NID"),
+            ({"weak": "a b"}, "weak: no URN begins with 'a b': ' ' may not stand in a NID"),
         ],
     )
     def test_values(self, values, message):
@@ -45,7 +45,7 @@ class TestPolicy:
             ({"agree": "titel"}, "--agree cannot be 'titel'"),
             ({"carry": "35"}, "--carry cannot be '35'"),
             ({"carry": "001"}, "--carry cannot be 001"),
-            ({"weak": "a b"}, "--weak: no URN begins like"),
+            ({"weak": "a b"}, "--weak: no URN begins with"),
         ],
     )
     def test_options_as_typed(self, values, named):

@@ -555,15 +555,15 @@ class TestBadInput:
             (lambda table: table.drop_columns("problem"), "has no column problem; urnscan -o writes classes"),
             (
                 lambda table: table.set_column(4, "occurrence_count", table.column("urn")),
-                "the column occurrence_count holds string, not int64",
+                "the column occurrence_count is string, not int64",
             ),
             (
                 lambda table: table.set_column(7, "spellings", table.column("occurrence_count")),
-                "the column spellings holds int64, not",
+                "the column spellings is int64, not",
             ),
             (
                 lambda table: table.set_column(4, "occurrence_count", pa.array([0] * 9)),
-                "the column occurrence_count holds what is no count",
+                "the column occurrence_count has values that are not counts",
             ),
             (
                 lambda table: table.set_column(4, "occurrence_count", pa.array([None] * 9, pa.int64())),

@@ -342,7 +342,7 @@ class TestWhen:
         with self.plain(tmp_path) as shards:
             keep(shards, [name(1)])
             self.now += 11
-        with pytest.raises(FatalError, match="10 octets"):
+        with pytest.raises(FatalError, match="10 bytes"):
             self.plain(tmp_path)
 
     def test_what_a_long_run_left_is_not(self, tmp_path):
@@ -351,7 +351,7 @@ class TestWhen:
             self.now += 11
             keep(shards)
             shards._close()
-            with pytest.raises(FatalError, match="130 octets"):
+            with pytest.raises(FatalError, match="130 bytes"):
                 self.plain(tmp_path)
 
 
