@@ -29,7 +29,7 @@ SCRIPT = f'"{sys.executable}" -m urnscan --print-completion'
 FISH = ["fish", "--no-config", "-c"]
 MAN = sorted((SHARE / "man/man1").iterdir())
 PATIENCE = 20  # seconds
-FILES = ["dump.xml", "my file.txt", "a:b.txt", "urns.parquet", "it's.parquet", "own copy.parquet"]
+FILES = ["dump.xml", "my file.txt", "a:b.txt", "urns.parquet", "it's.parquet", "own copy.parquet", "rules.toml"]
 FOLDERS = ["folder"]
 
 
@@ -211,9 +211,9 @@ class TestCompletions:
 
     @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in ("bash", "zsh")])
     def test_files_of_a_kind(self, request, shell):
-        """A report is made of Parquet; fish offers these first and then all others."""
-        expected = [*(name for name in FILES if name.endswith(".parquet")), *FOLDERS]
-        assert offered(request.getfixturevalue(shell), "urnscan report ", expected) == sorted(expected)
+        """Custom rules are TOML; fish offers these first and then all others."""
+        expected = [*(name for name in FILES if name.endswith(".toml")), *FOLDERS]
+        assert offered(request.getfixturevalue(shell), "urnscan --rules ", expected) == sorted(expected)
 
     @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in SHELLS])
     def test_their_syntax(self, shell):

@@ -20,7 +20,7 @@ _PREAMBLES = {
     "fish": "",  # the script would erase it
 }
 _FISH = "complete -c urnscan -n _shtab_urnscan_using -ka \"(__fish_complete_suffix '')\""
-_FILES = re.compile(r"FILE|INPUT|DUMP|[A-Z]+(?P<suffix>\.\w+)")  # metavar of an argument that names files
+_FILES = re.compile(r"FILE|INPUT|DUMP|CLASSES|OCCURRENCES|OLD|NEW|[A-Z]+(?P<suffix>\.\w+)")  # metavar of an argument that names files
 
 
 def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) -> None:
@@ -56,13 +56,13 @@ def _for_shells(parser: Parser) -> Parser:
         files = _FILES.fullmatch(str(action.metavar))
         if isinstance(action.type, Listed):
             action.choices = registered() if action.metavar == NIDS else action.type.words
-        elif files and files["suffix"]:
-            action.complete = shtab.glob(f"*{files['suffix']}") | {  # type: ignore[attr-defined]
-                "zsh": f"_files -g '*{files['suffix']}'",
-                "fish": f"(__fish_complete_suffix {files['suffix']})",
-            }
         elif files:
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
+            suffix = files["suffix"] or ""
+            action.complete = (shtab.glob(f"*{suffix}") if suffix else shtab.FILE) | {  # type: ignore[attr-defined]
+                "zsh": f"_files -g '*{suffix}'" if suffix else "_files",
+                # shtab's own way for any file offers none with a space in its name.
+                "fish": f"(__fish_complete_suffix '{suffix}')",
+            }
         elif action.metavar == "FOLDER":
             action.complete = shtab.DIR  # type: ignore[attr-defined]
         elif not action.option_strings:  # beside an argument that nothing completes zsh completes no options
