@@ -25,7 +25,7 @@ from targets import HEAD, JOB, ONE, rows
 
 KINDS = [*DENSITIES, "many", "small"]
 SIZES = {"dense": [10**7, 10**8, 10**9], "medium": [10**9], "sparse": [10**7, 10**8, 10**9, 4 * 10**9]}
-_SMALL = 10**5  # octets of the one small file
+_SMALL = 10**5  # bytes of the one small file
 _SMALL_RUNS = 3  # times the runs of other texts: they are short
 
 
@@ -37,9 +37,9 @@ def corpora(arguments: argparse.Namespace) -> Iterator[Corpus]:
             generate_many(folder / f"many-{arguments.files}", arguments.files)
             yield warm(folder / f"many-{arguments.files}", kind)
             continue
-        for octets in [_SMALL] if kind == "small" else arguments.sizes or SIZES[kind]:
-            generate(folder / f"{kind}-{octets}", octets, DENSITIES.get(kind, DENSITIES["medium"]))
-            yield warm(folder / f"{kind}-{octets}", kind)
+        for byte_count in [_SMALL] if kind == "small" else arguments.sizes or SIZES[kind]:
+            generate(folder / f"{kind}-{byte_count}", byte_count, DENSITIES.get(kind, DENSITIES["medium"]))
+            yield warm(folder / f"{kind}-{byte_count}", kind)
     if arguments.texts:
         yield warm(arguments.texts, "texts")
 
@@ -53,7 +53,7 @@ def run(corpus: Corpus, arguments: argparse.Namespace, before: Measured | None, 
         chosen = contenders(corpus, Path(work), arguments.peers)
         slow: set[str] = set()
         if before:
-            longest = arguments.patience * before.corpus.octets / corpus.octets
+            longest = arguments.patience * before.corpus.byte_count / corpus.byte_count
             peers = [each for each in before.results if each.seconds and each.contender.tool != "urnscan"]
             slow = {each.name for each in peers if min(each.seconds) > longest} | {*before.left_out}
         return Measured(
@@ -125,7 +125,7 @@ def pictures(folder: Path, measured: Sequence[Measured]) -> list[Path]:
             lines = []
             for contender, last in drawn.items():
                 points = [
-                    (each.corpus.octets, value_of(result))
+                    (each.corpus.byte_count, value_of(result))
                     for each in of_kind
                     for result in each.results
                     if result.name == contender and result.seconds
@@ -171,7 +171,7 @@ def main() -> None:
     for corpus in corpora(arguments):
 
         def say(told: str, on: Corpus = corpus) -> None:
-            print(f"{on.kind} {describe(on.octets)}: {told}", file=sys.stderr)
+            print(f"{on.kind} {describe(on.byte_count)}: {told}", file=sys.stderr)
 
         before = next((each for each in reversed(measured) if each.corpus.kind == corpus.kind), None)
         measured.append(run(corpus, arguments, before, say))

@@ -41,7 +41,7 @@ class Line(NamedTuple):
     name: str
     tool: str
     points: Sequence[tuple[int, float]]
-    """Octets of input, and the value for it, greater than 0."""
+    """Bytes of input, and the value for it, greater than 0."""
     dashed: bool = False
     thick: bool = False
 
@@ -72,7 +72,7 @@ def draw(path: Path, title: str, unit: str, told: Callable[[float], str], lines:
         axes.set_xlim(sizes[0] / 1.25, sizes[-1] * 1.25)
         axes.set_ylim(min(values) / 1.3 if logarithmic else 0, max(values) * 1.3)
         axes.xaxis.set_major_locator(FixedLocator(sizes))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda octets, _: describe(octets)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda byte_count, _: describe(byte_count)))
         axes.xaxis.set_minor_locator(NullLocator())
         if logarithmic:
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 200 * min(values) else (1,)))

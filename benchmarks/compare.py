@@ -57,7 +57,7 @@ import pyarrow.parquet as pq
 import zstandard
 from inputs import NAMES, make_inputs
 
-LARGE = 20_000_000  # octets; a larger archive has fewer runs
+LARGE = 20_000_000  # bytes; a larger archive has fewer runs
 PATIENCE = 300  # seconds for a run that should take one
 SHOWN = 3  # lines that `diff` shows of each side
 
@@ -200,25 +200,25 @@ VARYING = (
 DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.decompress,
     ".bz2": bz2.decompress,
-    ".zst": lambda octets: zstandard.ZstdDecompressor().stream_reader(octets, read_across_frames=True).read(),
-    ".lz4": lambda octets: lz4.frame.open(io.BytesIO(octets)).read(),
+    ".zst": lambda data: zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read(),
+    ".lz4": lambda data: lz4.frame.open(io.BytesIO(data)).read(),
 }
 
 
-def normalised(octets: bytes, work: Path) -> bytes:
-    """The octets without what varies from run to run."""
+def normalised(data: bytes, work: Path) -> bytes:
+    """The bytes without what varies from run to run."""
     for pattern, instead in VARYING:
-        octets = re.sub(pattern, instead, octets)
-    return octets.replace(os.fsencode(work), b"WORK")
+        data = re.sub(pattern, instead, data)
+    return data.replace(os.fsencode(work), b"WORK")
 
 
 def as_text(path: Path, work: Path) -> bytes:
     """An output in a form that can be compared line by line; one that cannot be read in its form begins with the reason."""
-    octets = path.read_bytes()
+    data = path.read_bytes()
     try:
-        text = parquet_text(path) if path.suffix == ".parquet" else DECOMPRESS.get(path.suffix, bytes)(octets)
+        text = parquet_text(path) if path.suffix == ".parquet" else DECOMPRESS.get(path.suffix, bytes)(data)
     except Exception as error:  # noqa: BLE001 (each library has its own errors)
-        text = f"cannot be read: {error}\n".encode() + octets
+        text = f"cannot be read: {error}\n".encode() + data
     return normalised(text, work) if path.suffix in (".html", ".parquet") else text
 
 

@@ -110,12 +110,12 @@ def main() -> None:
     arguments.folder.mkdir(parents=True, exist_ok=True)
     texts = []
     for kind in arguments.only:
-        octets = arguments.size or SIZES[kind]
-        path = arguments.folder / f"{kind}-{octets}"
-        generate(path, octets, DENSITIES[kind])
+        byte_count = arguments.size or SIZES[kind]
+        path = arguments.folder / f"{kind}-{byte_count}"
+        generate(path, byte_count, DENSITIES[kind])
         corpus = warm(path)
         one, two = (run(path, cores, arguments.runs) for cores in (1, 2))
-        texts.append({"corpus": kind, "octets": corpus.octets, "one": one, "two": two})
+        texts.append({"corpus": kind, "byte_count": corpus.byte_count, "one": one, "two": two})
     lines = [*heading("Cores"), *tables(texts)]
     keep(place(arguments, "cores"), lines, {"measured": [], "cores": texts})
     print("\n".join(lines))

@@ -1,4 +1,4 @@
-"""Generated texts: always the same octets for the same arguments, and kept between runs."""
+"""Generated texts: always the same bytes for the same arguments, and kept between runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 __all__ = ["DENSITIES", "Corpus", "describe", "generate", "generate_many", "new", "parse_size", "pieces", "warm"]
 
 DENSITIES = {"dense": 13_600, "medium": 1_000, "sparse": 100}
-"""URNs in a MiB of text. Dense text has one in 80 octets, nearly all different: harder than any catalogue."""
+"""URNs in a MiB of text. Dense text has one in 80 bytes, nearly all different: harder than any catalogue."""
 
 WORDS = """the library holds a copy of each volume that was printed before the war and its catalogue names them all by
 shelf mark author and year while readers ask for what they remember of a title or the colour of its binding so that
@@ -27,7 +27,7 @@ class Corpus:
     kind: str
     """`dense`, `medium`, `sparse`, `many`, `small` or `texts`."""
     path: Path
-    octets: int
+    byte_count: int
     files: int = 1
 
 
@@ -39,20 +39,22 @@ def parse_size(text: str) -> int:
     return int(float(number) * _UNITS[unit])
 
 
-def describe(octets: int) -> str:
+def describe(byte_count: int) -> str:
     """Write a size, such as 4 GB or 250 MB."""
-    unit, factor = next(((unit, factor) for unit, factor in reversed(_UNITS.items()) if octets >= factor), ("KB", 1000))
-    return f"{octets / factor:.3g} {unit}"
+    unit, factor = next(
+        ((unit, factor) for unit, factor in reversed(_UNITS.items()) if byte_count >= factor), ("KB", 1000)
+    )
+    return f"{byte_count / factor:.3g} {unit}"
 
 
-def pieces(octets: int, urns_per_mebibyte: float) -> Iterator[tuple[str, int]]:
-    """Generate at least `octets` of text, in pieces with the number of URNs in each."""
-    chance = random.Random(f"{octets} {urns_per_mebibyte}")
+def pieces(byte_count: int, urns_per_mebibyte: float) -> Iterator[tuple[str, int]]:
+    """Generate at least `byte_count` of text, in pieces with the number of URNs in each."""
+    chance = random.Random(f"{byte_count} {urns_per_mebibyte}")
     gap = (1 << 20) / urns_per_mebibyte
     prose = " ".join(chance.choice(WORDS) for _ in range(200_000)).replace(" a ", "\n")
     nids = ["isbn", "nbn:de", "uuid", "ietf:params:xml:ns", "oid", "issn", "nbn:fi", "xmpp"]
     written = 0
-    while written < octets:
+    while written < byte_count:
         parts = []
         for _ in range(10_000 if gap < 1000 else 100):
             number = chance.getrandbits(28 if chance.random() < 0.25 else 64)
@@ -78,12 +80,12 @@ def new(path: Path) -> Iterator[Path]:
     unfinished.rename(path)
 
 
-def generate(path: Path, octets: int, urns_per_mebibyte: float) -> None:
+def generate(path: Path, byte_count: int, urns_per_mebibyte: float) -> None:
     """Write a file of `pieces`, unless it is there."""
-    if path.exists() and path.stat().st_size >= octets:
+    if path.exists() and path.stat().st_size >= byte_count:
         return
     with new(path) as unfinished, unfinished.open("w", encoding="ascii") as file:
-        file.writelines(text for text, _ in pieces(octets, urns_per_mebibyte))
+        file.writelines(text for text, _ in pieces(byte_count, urns_per_mebibyte))
 
 
 def generate_many(folder: Path, files: int) -> None:
@@ -103,10 +105,10 @@ def generate_many(folder: Path, files: int) -> None:
 
 def warm(path: Path, kind: str = "") -> Corpus:
     """Read a file or folder, so that it is in the page cache."""
-    octets = files = 0
+    byte_count = files = 0
     for file in sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]:
         files += 1
         with file.open("rb") as text:
             while block := len(text.read(1 << 24)):
-                octets += block
-    return Corpus(kind, path, octets, files)
+                byte_count += block
+    return Corpus(kind, path, byte_count, files)

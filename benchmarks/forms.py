@@ -139,8 +139,8 @@ class Form(NamedTuple):
     """A form of the text."""
 
     title: str
-    octets: int
-    """Octets of the text."""
+    byte_count: int
+    """Bytes of the text."""
     printed: str = ""
     """Command that prints the text."""
     made: str = ""
@@ -172,10 +172,10 @@ FORMS = {
 }
 
 
-def make(folder: Path, suffix: str, octets: int) -> Path:
+def make(folder: Path, suffix: str, byte_count: int) -> Path:
     """Make the text in a form, unless it is there; returns the path of the form."""
-    text, form = folder / f"text-{octets}", FORMS[suffix]
-    generate(text, octets, DENSITIES["sparse"])
+    text, form = folder / f"text-{byte_count}", FORMS[suffix]
+    generate(text, byte_count, DENSITIES["sparse"])
     path = text.with_name(f"{text.name}.{suffix}")
     if suffix == "text":
         return text
@@ -234,9 +234,9 @@ def contenders(suffix: str, path: Path, work: Path) -> list[Contender]:
     return found
 
 
-def run(suffix: str, path: Path, octets: int, runs: int) -> Measured:
-    """Measure one form of a text of so many octets."""
-    corpus = replace(warm(path), kind=suffix, octets=octets)
+def run(suffix: str, path: Path, byte_count: int, runs: int) -> Measured:
+    """Measure one form of a text of so many bytes."""
+    corpus = replace(warm(path), kind=suffix, byte_count=byte_count)
     with tempfile.TemporaryDirectory(dir=path.parent) as work:
         results = measure(
             contenders(suffix, path, Path(work)), runs, lambda told: print(f"{suffix}, {told}", file=sys.stderr)
@@ -251,8 +251,8 @@ def main() -> None:
     options.add_argument("--scale", type=float, default=1.0, metavar="FACTOR", help="of the sizes of the texts")
     arguments = options.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    sizes = {suffix: int(FORMS[suffix].octets * arguments.scale) for suffix in arguments.only}
-    paths = {suffix: make(arguments.folder, suffix, octets) for suffix, octets in sizes.items()}
+    sizes = {suffix: int(FORMS[suffix].byte_count * arguments.scale) for suffix in arguments.only}
+    paths = {suffix: make(arguments.folder, suffix, byte_count) for suffix, byte_count in sizes.items()}
     measured = [run(suffix, path, sizes[suffix], arguments.runs) for suffix, path in paths.items()]
     data = [each.json() for each in measured]
     lines = [*heading("Forms"), *table(HEAD, [row for row in rows([data]) if row[2] != "-"], left=2)]

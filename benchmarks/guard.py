@@ -52,7 +52,7 @@ SIZES = {
     "files": 3_000,
     "records": 4_000,
 }
-"""Octets of text, or numbers of files or records, of each kind: enough to take some hundredths of a second."""
+"""Bytes of text, or numbers of files or records, of each kind: enough to take some hundredths of a second."""
 ROUNDS = 9
 TOLERANCE = 1.5
 """Allowed factor between a ratio and the recorded one; noise is smaller."""
@@ -120,10 +120,10 @@ def works(kind: str, folder: Path) -> tuple[Work, dict[str, Work]]:
     if kind in DENSITIES:
         generate(path, SIZES[kind], DENSITIES[kind])
         text = path.read_bytes()
-        octets = np.frombuffer(text, np.uint8)
+        byte_count = np.frombuffer(text, np.uint8)
         scanner = Scanner(Grammar(get_syntax("rfc2141"), count_lines=False))
         return lambda: len(pattern.findall(text)), {
-            f"{kind} kernel": lambda: sum(len(matches) for matches in scanner.scan_octets(octets)),
+            f"{kind} kernel": lambda: sum(len(matches) for matches in scanner.scan_bytes(byte_count)),
             f"{kind} pipeline": lambda: _found(path, Options(jobs=1)),
         }
     if kind == "files":

@@ -59,7 +59,7 @@ def with_re2(path: Path) -> tuple[int, int]:
 
     options = re2.Options()
     options.case_sensitive = False
-    options.encoding = re2.Options.Encoding.LATIN1  # octets
+    options.encoding = re2.Options.Encoding.LATIN1  # bytes
     return count(path, re2.compile(PATTERN.encode(), options).finditer)
 
 

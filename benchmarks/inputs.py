@@ -1,4 +1,4 @@
-"""The inputs of compare.py: samples, made-up inputs in every form that is read, damaged ones, corpora; always the same octets.
+"""The inputs of compare.py: samples, made-up inputs in every form that is read, damaged ones, corpora; always the same bytes.
 
 A made-up input is a list of parts (members, streams, frames, records), so that garbage can stand between two of them.
 """
@@ -54,7 +54,7 @@ titles.csv"""
 _TEXTS = (
     "README.md components.txt invoice.xml page.html prose.txt"  # samples of which damaged ones are only other texts
 )
-_HEADS = {"kernel": 8, "read": 3, "records": 4}  # octets that begin a find of fuzzing and say how it is read
+_HEADS = {"kernel": 8, "read": 3, "records": 4}  # bytes that begin a find of fuzzing and say how it is read
 _ISBNS = ["9780395363416", "978-0-395-36341-6", "0-395-36341-1", "9783161484100", "9780451450524", "0451450523"]
 _DUMPS = {  # head, record, tail; @n, @isbn and @urn stand for the values of a record
     "made.ris": ("", "TY  - BOOK\nID  - @n\nTI  - Title\nSN  - @isbn\nUR  - https://r.example/@urn\nER  - \n\n", ""),
@@ -110,8 +110,8 @@ def make_inputs(work: Path, corpora: Path | None, also: Path | None) -> None:
         if kind in _HEADS:
             with zipfile.ZipFile(path) as corpus:
                 for name in corpus.namelist():
-                    octets = corpus.read(name)[_HEADS[kind] :]
-                    _write(work / "fuzzed" / path.stem / f"{name}.{form or 'txt'}", octets)
+                    byte_count = corpus.read(name)[_HEADS[kind] :]
+                    _write(work / "fuzzed" / path.stem / f"{name}.{form or 'txt'}", byte_count)
     for path in corpora.glob("*.tar.xz") if corpora else ():
         _write(work / "corpora" / path.name, path.read_bytes())
         with tarfile.open(path) as archive:
@@ -193,7 +193,7 @@ def forms() -> dict[str, list[bytes]]:
 
 
 def damaged(name: str, parts: list[bytes]) -> Iterator[tuple[str, list[bytes]]]:
-    """Kinds of damage, each with the files that have it; the same for the same name and octets."""
+    """Kinds of damage, each with the files that have it; the same for the same name and bytes."""
     whole, chance = b"".join(parts), random.Random(name)
     size, junk = len(whole), chance.randbytes(300) + b" urn:example:junk\n"
     places = sorted(chance.randrange(size) for _ in range(5))
@@ -209,9 +209,9 @@ def damaged(name: str, parts: list[bytes]) -> Iterator[tuple[str, list[bytes]]]:
         yield "checksum", [b"".join([*parts[:at], bad[at], *parts[at + 1 :]]) for at in range(min(len(parts), 4))]
 
 
-def _flipped(octets: bytes, *places: int) -> bytes:
-    """The octets with a bit turned over at each place."""
-    changed = bytearray(octets)
+def _flipped(byte_count: bytes, *places: int) -> bytes:
+    """The bytes with a bit turned over at each place."""
+    changed = bytearray(byte_count)
     for place in places:
         changed[place] ^= 4
     return bytes(changed)
@@ -231,7 +231,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _written(write: Callable[[io.BytesIO], object]) -> bytes:
-    """The octets that are written into a file."""
+    """The bytes that are written into a file."""
     file = io.BytesIO()
     write(file)
     return file.getvalue()

@@ -106,7 +106,7 @@ class Result:
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
     peak: int = 0
-    """Octets; of a pipe the sum of the peaks of its processes, of several runs the largest."""
+    """Bytes; of a pipe the sum of the peaks of its processes, of several runs the largest."""
     found: Counts = field(default_factory=Counts)
     failure: str = ""
 
@@ -127,7 +127,7 @@ def run(contender: Contender, result: Result) -> None:
         out, err = Path(folder) / "out", Path(folder) / "err"
         stages = [[str(word) for word in stage] for stage in contender.stages]
         order = {"stages": stages, "out": str(out), "err": str(err)}
-        environment = os.environ | {"LC_ALL": "C"}  # tools must sort and match octets
+        environment = os.environ | {"LC_ALL": "C"}  # tools must sort and match bytes
         child = subprocess.run(
             [sys.executable, "-IS", _CHILD, json.dumps(order)],
             capture_output=True,

@@ -32,7 +32,7 @@ STREAM = Path(__file__).with_name("stream.py")
 class Measured(NamedTuple):
     """A run, and the counts that it should have found."""
 
-    octets: int
+    byte_count: int
     source: str
     """`stdin` or `file`."""
     result: Result
@@ -45,27 +45,27 @@ class Measured(NamedTuple):
         """Row of the result."""
         result, found = self.result, self.result.found
         return failed(result, 8) or [
-            f"{describe(self.octets)}, from {self.source}",
+            f"{describe(self.byte_count)}, from {self.source}",
             *spread(result),
-            f"{self.octets / result.median / 1e6:,.0f}",
-            f"{min(result.cpu_seconds) / self.octets * 1e9:.2f}",
+            f"{self.byte_count / result.median / 1e6:,.0f}",
+            f"{min(result.cpu_seconds) / self.byte_count * 1e9:.2f}",
             count(found.matches, self.occurrences),
             count(found.classes, self.classes),
             megabytes(result.peak),
-            f"{self.temporary / self.octets:.2f}",
+            f"{self.temporary / self.byte_count:.2f}",
         ]
 
     def json(self, corpus: str) -> dict[str, Any]:
         """The run as plain data."""
-        told = {**record(self.result), "temporary_octets": self.temporary}
-        return {"corpus": corpus, "octets": self.octets, "files": 1, "source": self.source, "results": [told]}
+        told = {**record(self.result), "temporary_bytes": self.temporary}
+        return {"corpus": corpus, "byte_count": self.byte_count, "files": 1, "source": self.source, "results": [told]}
 
 
-def run(folder: Path, octets: int, classes: int, source: str, options: Sequence[str], runs: int) -> Measured:
+def run(folder: Path, byte_count: int, classes: int, source: str, options: Sequence[str], runs: int) -> Measured:
     """Generate the text and scan it."""
     with tempfile.TemporaryDirectory(dir=folder) as work:
         counts = Path(work) / "counts"
-        make = [sys.executable, str(STREAM), str(octets), str(classes), str(counts)]
+        make = [sys.executable, str(STREAM), str(byte_count), str(classes), str(counts)]
         out = Path(work) / "out"
         out.mkdir()
         scan = [URNSCAN, "-" if source == "stdin" else Path(work) / "text", "-o", out / "urns.parquet", *options]
@@ -78,9 +78,11 @@ def run(folder: Path, octets: int, classes: int, source: str, options: Sequence[
         contender = Contender(JOB, stages, summary("occurrence", "class"), ours=len(stages) - 1)
         # urnscan writes a file `output` in a temporary folder, and renames it at the end.
         with Peak(lambda: temporary(out, ("urns.parquet", "output"))) as disk:
-            result = measure([contender], runs, lambda told: print(f"{describe(octets)}, {told}", file=sys.stderr))[0]
+            result = measure([contender], runs, lambda told: print(f"{describe(byte_count)}, {told}", file=sys.stderr))[
+                0
+            ]
         occurrences, drawn = map(int, counts.read_text().split())
-        return Measured(octets, source, result, occurrences, drawn, disk.largest)
+        return Measured(byte_count, source, result, occurrences, drawn, disk.largest)
 
 
 def main() -> None:
@@ -98,8 +100,8 @@ def main() -> None:
     options = ["--memory", f"{arguments.memory // 10**6}MB", "--force"]
     run(arguments.folder, 10**6, 1000, "stdin", options, 1)  # not measured: compiles, fills caches
     measured = [
-        run(arguments.folder, octets, arguments.classes, source, options, arguments.runs)
-        for octets in arguments.sizes
+        run(arguments.folder, byte_count, arguments.classes, source, options, arguments.runs)
+        for byte_count in arguments.sizes
         for source in arguments.sources
     ]
     head = [
@@ -115,14 +117,14 @@ def main() -> None:
     ]
     names = f"drawn from {arguments.classes:,}" if arguments.classes else "that are all different"
     about = (
-        f"Names {names}, each in one of four spellings, a line of 80 octets each; "
+        f"Names {names}, each in one of four spellings, a line of 80 bytes each; "
         f"`urnscan {' '.join(options)}`. ≠ marks a wrong count."
     )
     lines = [*heading("Peak memory"), about, "", *table(head, [each.row() for each in measured])]
     drawn = [
         Line(f"from {source}", "urnscan", points, dashed=source == "file", thick=source == "stdin")
         for source in arguments.sources
-        if (points := [(each.octets, each.result.peak / 1e6) for each in measured if each.source == source])
+        if (points := [(each.byte_count, each.result.peak / 1e6) for each in measured if each.source == source])
     ]
     corpus = "drawn" if arguments.classes else "all different"
     keep(folder, [*lines, "![memory](memory.svg)"], {"measured": [each.json(corpus) for each in measured]})

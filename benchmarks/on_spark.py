@@ -90,17 +90,17 @@ def median(runs: Sequence[Run]) -> Run:
     return next(each for each in runs if each.total == middle)
 
 
-def make(folder: Path, kind: str, octets: int) -> Path:
+def make(folder: Path, kind: str, byte_count: int) -> Path:
     """Make a text, unless it is there; returns its path."""
     if kind == "many":
-        path = folder / f"many-{octets // 3000}"
-        generate_many(path, octets // 3000)  # 1.3 KB each, but what they cost is not in their octets
+        path = folder / f"many-{byte_count // 3000}"
+        generate_many(path, byte_count // 3000)  # 1.3 KB each, but what they cost is not in their bytes
         return path
-    text = folder / f"{'sparse' if kind == 'warc' else kind}-{octets}.txt"
-    generate(text, octets, DENSITIES["sparse" if kind == "warc" else kind])
+    text = folder / f"{'sparse' if kind == 'warc' else kind}-{byte_count}.txt"
+    generate(text, byte_count, DENSITIES["sparse" if kind == "warc" else kind])
     if kind != "warc":
         return text
-    return make_warcs(text, folder / f"warc-{octets}", TASKS)
+    return make_warcs(text, folder / f"warc-{byte_count}", TASKS)
 
 
 def shares(text: Path) -> list[Path]:
@@ -187,7 +187,7 @@ def main() -> None:
         one = found["one machine"].total - start["one machine"].total
         rows = [row(name, each, start[name], one) for name, each in found.items()]
         corpus = warm(text)
-        title = f"## Above the start: {kind}, {corpus.octets:,} octets, {corpus.files:,} files"
+        title = f"## Above the start: {kind}, {corpus.byte_count:,} bytes, {corpus.files:,} files"
         lines += [title, "", *table(head, rows)]
     keep(place(arguments, "spark"), lines, {"measured": [], "spark": kept})
     print("\n".join(lines))

@@ -113,9 +113,9 @@ def failed(result: Result, numbers: int) -> list[str]:
     return [f"{result.name}: failed: {result.failure}", *[NO_NUMBER] * numbers] if result.failure else []
 
 
-def megabytes(octets: float) -> str:
-    """Write octets in MB."""
-    return f"{octets / 1e6:,.0f}"
+def megabytes(byte_count: float) -> str:
+    """Write bytes in MB."""
+    return f"{byte_count / 1e6:,.0f}"
 
 
 class Measured(NamedTuple):
@@ -133,8 +133,8 @@ class Measured(NamedTuple):
         """Name and size of the corpus."""
         corpus = self.corpus
         if corpus.path.is_dir():
-            return f"{corpus.kind}, {corpus.path.name}: {corpus.files:,} files, {corpus.octets:,} octets"
-        told = f"{corpus.kind}, {describe(corpus.octets)}: {corpus.octets:,} octets"
+            return f"{corpus.kind}, {corpus.path.name}: {corpus.files:,} files, {corpus.byte_count:,} bytes"
+        told = f"{corpus.kind}, {describe(corpus.byte_count)}: {corpus.byte_count:,} bytes"
         return f"{told}; {self.about}" if self.about else told
 
     def rows(self) -> list[str]:
@@ -176,7 +176,7 @@ class Measured(NamedTuple):
         """Section of the result as plain data, with every run."""
         return {
             "corpus": self.corpus.kind,
-            "octets": self.corpus.octets,
+            "byte_count": self.corpus.byte_count,
             "files": self.corpus.files,
             "about": self.about,
             "left_out": [*self.left_out],
@@ -191,7 +191,7 @@ def record(result: Result) -> dict[str, Any]:
         "command": [[_nameless(str(word)) for word in stage] for stage in result.contender.stages],
         "seconds": result.seconds,
         "cpu_seconds": result.cpu_seconds,
-        "peak_octets": result.peak,
+        "peak_bytes": result.peak,
         "matches": result.found.matches,
         "classes": result.found.classes,
         "failure": result.failure or None,

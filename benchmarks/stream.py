@@ -1,8 +1,8 @@
 """Write dense text with a given number of classes to standard output, as fast as possible.
 
-    python stream.py OCTETS CLASSES COUNTS
+    python stream.py BYTES CLASSES COUNTS
 
-Each line has 80 octets and one URN: one of CLASSES names, drawn at random, in one of four spellings. With CLASSES 0 all
+Each line has 80 bytes and one URN: one of CLASSES names, drawn at random, in one of four spellings. With CLASSES 0 all
 names are different. At the end the numbers of occurrences and of classes are written to the file COUNTS.
 """
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 __all__ = ["LINE", "lines"]
 
 LINE = 80
-"""Octets of a line."""
+"""Bytes of a line."""
 
 _ROWS = 1 << 14  # lines made at a time, so that they fit into the processor's cache
 _DIGITS = 8
@@ -36,12 +36,12 @@ def _templates() -> tuple[npt.NDArray[np.uint8], int]:
     return np.frombuffer(b"".join(found), np.uint8).reshape(-1, LINE), at
 
 
-def lines(octets: int, classes: int, drawn: npt.NDArray[np.bool_]) -> Iterator[npt.NDArray[np.uint8]]:
-    """Give whole lines in blocks, at most `octets`; sets `drawn` for the classes in them. Without classes, all names are different."""
+def lines(byte_count: int, classes: int, drawn: npt.NDArray[np.bool_]) -> Iterator[npt.NDArray[np.uint8]]:
+    """Give whole lines in blocks, at most `byte_count`; sets `drawn` for the classes in them. Without classes, all names are different."""
     templates, at = _templates()
     four_digits = np.frombuffer(b"".join(b"%04x" % number for number in range(1 << 16)), np.uint32)
     chance = np.random.default_rng(classes)
-    every = octets // LINE
+    every = byte_count // LINE
     for first in range(0, every, _ROWS):
         rows = min(every - first, _ROWS)
         if classes:
@@ -57,13 +57,13 @@ def lines(octets: int, classes: int, drawn: npt.NDArray[np.bool_]) -> Iterator[n
         yield block
 
 
-def main(octets: int, classes: int, counts: Path) -> None:
+def main(byte_count: int, classes: int, counts: Path) -> None:
     """Write the stream and its counts."""
     drawn = np.zeros(classes, np.bool_)
-    for block in lines(octets, classes, drawn):
+    for block in lines(byte_count, classes, drawn):
         sys.stdout.buffer.write(block.data)
     sys.stdout.buffer.flush()
-    counts.write_text(f"{octets // LINE} {int(drawn.sum()) if classes else octets // LINE}\n")
+    counts.write_text(f"{byte_count // LINE} {int(drawn.sum()) if classes else byte_count // LINE}\n")
 
 
 if __name__ == "__main__":

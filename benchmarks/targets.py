@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 INPUT = "the input"
 SMALLEST = "that on the smallest text"
-"""Divisors that are no contenders: the octets of the text; the value on the smallest text, both for a GB."""
+"""Divisors that are no contenders: the bytes of the text; the value on the smallest text, both for a GB."""
 
 JOB = "urnscan, whole job"
 """Scanning, canonical forms, classes, Parquet. Ratios refer to it."""
@@ -30,7 +30,7 @@ class Target(NamedTuple):
     """The divisor: another contender, `INPUT` or `SMALLEST`."""
     most: float | None = None
     least: float | None = None
-    octets: float = 0
+    byte_count: float = 0
     """Least size of the text."""
 
     @property
@@ -44,43 +44,43 @@ class Target(NamedTuple):
 
 
 TARGETS = [
-    Target("sparse", "sparse", "time", JOB, "grep -oai -P", most=1, octets=4e9),
-    Target("sparse", "sparse", "time", JOB, "cat", most=3, octets=4e9),
-    Target("dense", "dense", "time", JOB, "rg -oai | sort | uniq -c", most=0.5, octets=1e9),
-    Target("dense", "dense", "time", JOB, "DuckDB, extract + GROUP BY", most=1, octets=1e9),
-    Target("dense", "dense", "time", JOB, "Polars, extract + group_by", most=1, octets=1e9),
-    Target("100,000 small files", "many", "time", JOB, "rg -oai", most=2, octets=1e8),
-    Target("RFCs, 4,876 files", "texts", "time", JOB, "rg -oai", most=2, octets=2e8),
-    Target("a second worker, dense", "dense", "time", ONE, TWO, least=1.8, octets=1e9),
-    Target("a second worker, sparse", "sparse", "time", ONE, TWO, least=1.8, octets=4e9),
-    Target("a second worker, four WARC files", "warcs", "time", ONE, TWO, least=1.8, octets=6e8),
-    Target("WARC", "warc.gz", "CPU", JOB, FASTWARC, most=1, octets=6e8),
-    Target("WARC", "warc.gz", "CPU", JOB, "igzip -dc", most=2.2, octets=6e8),
-    Target("WARC, text alone (WET)", "wet.warc.gz", "CPU", JOB, FASTWARC, most=1, octets=3e8),
-    Target("WARC, records of all kinds", "all.warc.gz", "CPU", JOB, FASTWARC, most=1, octets=6e8),
-    Target("WARC in Zstandard", "warc.zst", "CPU", JOB, FASTWARC, most=1, octets=6e8),
-    Target("gzip, one thread", "gz", "time", ONE, "isal alone, no search", most=1.1, octets=2e9),
-    Target("Parquet, a string column", "parquet", "CPU", JOB, DUCKDB, most=1.2, octets=1e9),
-    Target("JSON Lines, a column", "jsonl", "CPU", JOB, DUCKDB, most=1.5, octets=1e9),
-    Target("tar, 25,000 members", "small.tar", "CPU", JOB, "tar xOf | rg", most=1, octets=2e8),
-    Target("zip, 25,000 members", "small.zip", "CPU", JOB, "unzip -p | rg", most=0.5, octets=2e8),
-    Target("growth, dense, all different", "all different", "CPU", JOB, SMALLEST, most=1.1, octets=8.8e9),
-    Target("growth, dense, all different", "all different", "temporary disk", JOB, INPUT, most=1.1, octets=8.8e9),
+    Target("sparse", "sparse", "time", JOB, "grep -oai -P", most=1, byte_count=4e9),
+    Target("sparse", "sparse", "time", JOB, "cat", most=3, byte_count=4e9),
+    Target("dense", "dense", "time", JOB, "rg -oai | sort | uniq -c", most=0.5, byte_count=1e9),
+    Target("dense", "dense", "time", JOB, "DuckDB, extract + GROUP BY", most=1, byte_count=1e9),
+    Target("dense", "dense", "time", JOB, "Polars, extract + group_by", most=1, byte_count=1e9),
+    Target("100,000 small files", "many", "time", JOB, "rg -oai", most=2, byte_count=1e8),
+    Target("RFCs, 4,876 files", "texts", "time", JOB, "rg -oai", most=2, byte_count=2e8),
+    Target("a second worker, dense", "dense", "time", ONE, TWO, least=1.8, byte_count=1e9),
+    Target("a second worker, sparse", "sparse", "time", ONE, TWO, least=1.8, byte_count=4e9),
+    Target("a second worker, four WARC files", "warcs", "time", ONE, TWO, least=1.8, byte_count=6e8),
+    Target("WARC", "warc.gz", "CPU", JOB, FASTWARC, most=1, byte_count=6e8),
+    Target("WARC", "warc.gz", "CPU", JOB, "igzip -dc", most=2.2, byte_count=6e8),
+    Target("WARC, text alone (WET)", "wet.warc.gz", "CPU", JOB, FASTWARC, most=1, byte_count=3e8),
+    Target("WARC, records of all kinds", "all.warc.gz", "CPU", JOB, FASTWARC, most=1, byte_count=6e8),
+    Target("WARC in Zstandard", "warc.zst", "CPU", JOB, FASTWARC, most=1, byte_count=6e8),
+    Target("gzip, one thread", "gz", "time", ONE, "isal alone, no search", most=1.1, byte_count=2e9),
+    Target("Parquet, a string column", "parquet", "CPU", JOB, DUCKDB, most=1.2, byte_count=1e9),
+    Target("JSON Lines, a column", "jsonl", "CPU", JOB, DUCKDB, most=1.5, byte_count=1e9),
+    Target("tar, 25,000 members", "small.tar", "CPU", JOB, "tar xOf | rg", most=1, byte_count=2e8),
+    Target("zip, 25,000 members", "small.zip", "CPU", JOB, "unzip -p | rg", most=0.5, byte_count=2e8),
+    Target("growth, dense, all different", "all different", "CPU", JOB, SMALLEST, most=1.1, byte_count=8.8e9),
+    Target("growth, dense, all different", "all different", "temporary disk", JOB, INPUT, most=1.1, byte_count=8.8e9),
     Target("one small file, print", "small", "time", "urnscan, print", most=0.25),
     Target("one small file, table", "small", "time", JOB, most=0.3),
-    Target("dedup, MARC 21, one core", "marc", "CPU", f"{DEDUP} -j 1", "yaz-marcdump", most=2, octets=2.9e8),
+    Target("dedup, MARC 21, one core", "marc", "CPU", f"{DEDUP} -j 1", "yaz-marcdump", most=2, byte_count=2.9e8),
     Target(
-        "dedup, MARCXML, one core", "marcxml", "CPU", f"{DEDUP} -j 1", "lxml, parsing alone", most=1.2, octets=2.9e8
+        "dedup, MARCXML, one core", "marcxml", "CPU", f"{DEDUP} -j 1", "lxml, parsing alone", most=1.2, byte_count=2.9e8
     ),
-    Target("dedup, 10 million records", "many marc", "memory", DEDUP, most=1500, octets=5.9e9),
+    Target("dedup, 10 million records", "many marc", "memory", DEDUP, most=1500, byte_count=5.9e9),
 ]
 """All targets. Texts and contenders have the names that bench.py, forms.py, memory.py and dedup.py give them."""
 
 VALUES: dict[str, Callable[[dict[str, Any]], float]] = {
     "time": lambda result: statistics.median(result["seconds"]),
     "CPU": lambda result: min(result["cpu_seconds"]),
-    "memory": lambda result: result["peak_octets"] / 1e6,
-    "temporary disk": lambda result: result["temporary_octets"],
+    "memory": lambda result: result["peak_bytes"] / 1e6,
+    "temporary disk": lambda result: result["temporary_bytes"],
 }
 UNITS = {"time": "s", "CPU": "s", "memory": "MB"}
 _BESIDE = {"time": "CPU", "CPU": "time"}
@@ -100,13 +100,13 @@ def _not_measured(target: Target) -> list[str]:
 
 def _row(target: Target, run: Sequence[dict[str, Any]]) -> list[str] | None:
     """Row of a target; None if the run did not measure it."""
-    texts = sorted((each for each in run if each["corpus"] == target.corpus), key=lambda each: int(each["octets"]))
+    texts = sorted((each for each in run if each["corpus"] == target.corpus), key=lambda each: int(each["byte_count"]))
     if not texts or (value := _value(target, target.by, texts)) is None:
         return None
     reached = value <= target.most if target.most else value >= (target.least or 0)
     verdict = "reached" if reached else "**not reached**"
-    if (octets := texts[-1]["octets"]) < target.octets:
-        verdict += f", but at {octets / 1e6:,.0f} MB instead of {target.octets / 1e6:,.0f} MB"
+    if (byte_count := texts[-1]["byte_count"]) < target.byte_count:
+        verdict += f", but at {byte_count / 1e6:,.0f} MB instead of {target.byte_count / 1e6:,.0f} MB"
     other = _BESIDE.get(target.by)
     beside = _value(target, other, texts) if other else None
     return [target.text, target.limit, _told(value), f"{other} {_told(beside)}" if beside else "-", verdict]
@@ -121,10 +121,10 @@ def _value(target: Target, by: str, texts: Sequence[dict[str, Any]]) -> float | 
     found = _of(target.of, by, texts[-1])
     other: float | None = 1.0
     if target.to == INPUT:
-        other = texts[-1]["octets"]
+        other = texts[-1]["byte_count"]
     elif target.to == SMALLEST:
         first = _of(target.of, by, texts[0])
-        other = first / texts[0]["octets"] * texts[-1]["octets"] if first and len(texts) > 1 else None
+        other = first / texts[0]["byte_count"] * texts[-1]["byte_count"] if first and len(texts) > 1 else None
     elif target.to:
         other = _of(target.to, by, texts[-1])
     return found / other if found and other else None

@@ -1,4 +1,4 @@
-"""Largest value of a quantity while commands run: memory of all processes of urnscan together, octets of temporary files. Linux only."""
+"""Largest value of a quantity while commands run: memory of all processes of urnscan together, bytes of temporary files. Linux only."""
 
 from __future__ import annotations
 
@@ -37,36 +37,36 @@ class Peak:
 
 
 def memory() -> int:
-    """Octets of memory of all processes of urnscan below this one; what several of them share counts once."""
+    """Bytes of memory of all processes of urnscan below this one; what several of them share counts once."""
     total = 0
     for process in children():
         try:
             command = (process / "cmdline").read_text(errors="replace")
             if "urnscan" in command and "child.py" not in command:
                 told = (process / "smaps_rollup").read_text()
-                total += sum(int(octets) for octets in re.findall(r"^Pss: +(\d+) kB", told, re.MULTILINE))
+                total += sum(int(byte_count) for byte_count in re.findall(r"^Pss: +(\d+) kB", told, re.MULTILINE))
         except OSError:  # it has ended
             continue
     return total * 1024
 
 
 def temporary(folder: Path, output: Container[str]) -> int:
-    """Octets on disk of temporary files: all below the folder but those of the output, and files without a name that were made there."""
+    """Bytes on disk of temporary files: all below the folder but those of the output, and files without a name that were made there."""
     total = 0
     for place, _, names in os.walk(folder):
-        total += sum(_octets(Path(place, name)) for name in names if name not in output)
+        total += sum(_bytes(Path(place, name)) for name in names if name not in output)
     for process in children():
         try:
             for opened in (process / "fd").iterdir():
                 name = str(opened.readlink())
                 if name.startswith(f"{folder}/") and name.endswith(" (deleted)"):
-                    total += _octets(opened)
+                    total += _bytes(opened)
         except OSError:  # it has ended
             continue
     return total
 
 
-def _octets(path: Path) -> int:
+def _bytes(path: Path) -> int:
     try:
         return path.stat().st_blocks * 512
     except OSError:  # it is gone

@@ -135,7 +135,7 @@ def pages() -> Iterator[tuple[Path, str]]:
         "commands": known,
         "columns": {name: schema.names for name, schema in TABLES.items()},
         "rules_example": _passage("own-namespace.md", r"```toml\n(.*?)```"),
-        "clusters_query": re.sub(r"(?m)^\.\.\. {5}", "", _passage("several-runs.md", r'sql\("""\n(.*?)\.\.\. """')),
+        "clusters_query": re.sub(r"(?m)^\.\.\. {5}", "", _passage("large-runs.md", r'sql\("""\n(.*?)\.\.\. """')),
     }
     for path, name in TEMPLATES.items():
         of_command = [command for command in known if f"{command.page}.1" == name]

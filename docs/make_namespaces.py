@@ -32,7 +32,7 @@ the section that says it, and what `urnscan` makes of it:
 
 In the patterns, `(?<lower>…)` and `(?<upper>…)` hold what is equal in any case, and which case is canonical. Percent-encodings
 are never decoded. "Base" is the rule that holds for all URNs: scheme, NID and the hex digits of `%HH` in any case, the
-rest octet by octet (RFC 8141 §3.1). No rule is applied to a name of RFC 2141 that
+rest byte by byte (RFC 8141 §3.1). No rule is applied to a name of RFC 2141 that
 holds `?` or `#`, which begin components in RFC 8141: its `valid` is null.
 
 | NID | names | equal beyond base | says | valid | check |

@@ -61,7 +61,7 @@ def _largest() -> Iterator[tuple[str, dict[str, Any]]]:
     for kind in ("dense", "medium", "sparse", "many", "texts"):
         for run, told in _results().items():
             if found := [each for each in told["measured"] if each.get("corpus") == kind]:
-                yield run, max(found, key=lambda each: int(each["octets"]))
+                yield run, max(found, key=lambda each: int(each["byte_count"]))
                 break
 
 
@@ -71,7 +71,7 @@ def _runs() -> list[str]:
         by_name = {each["name"]: each for each in text["results"] if each["seconds"]}
         ours = by_name[WHOLE_JOB]
         ratios = [_ratio(ours, by_name[name]) if name in by_name else "-" for name in BESIDE]
-        counts = [f"{ours['matches']:,}", _mb(ours["peak_octets"])]
+        counts = [f"{ours['matches']:,}", _mb(ours["peak_bytes"])]
         rows.append([_named(text), f"{statistics.median(ours['seconds']):.2f} s", _cpu(ours), *ratios, *counts])
     head = ["text", "whole job", "CPU", *(f"of {name}" for name in BESIDE.values()), "URNs", "peak memory"]
     runs = " and ".join(f"`benchmarks/runs/{run}/`" for run in sorted({run for run, _ in _largest()}))
@@ -93,7 +93,7 @@ def _medians(text: dict[str, Any]) -> dict[str, float]:
 
 
 def _named(text: dict[str, Any]) -> str:
-    size = _size(text["octets"])
+    size = _size(text["byte_count"])
     return f"{size} {text['corpus']}" if text["files"] == 1 else f"{text['corpus']}: {text['files']:,} files, {size}"
 
 
@@ -128,10 +128,10 @@ def _memory() -> list[str]:
             for each in told["measured"]:
                 (result,) = each["results"]
                 found = [f"{result[name]:,}" for name in ("matches", "classes")]
-                cpu = f"{min(result['cpu_seconds']) / each['octets'] * 1e9:.1f} s"
-                disk = result["temporary_octets"]
-                of_input = "-" if disk is None else f"{disk / each['octets']:.2f}"
-                rows.append([_size(each["octets"]), *found, _mb(result["peak_octets"]), cpu, of_input])
+                cpu = f"{min(result['cpu_seconds']) / each['byte_count'] * 1e9:.1f} s"
+                disk = result["temporary_bytes"]
+                of_input = "-" if disk is None else f"{disk / each['byte_count']:.2f}"
+                rows.append([_size(each["byte_count"]), *found, _mb(result["peak_bytes"]), cpu, of_input])
     head = ["dense text", "occurrences", "classes", "peak memory", "CPU time a GB", "temporary disk of the input"]
     return [*_table(head, rows), "", pictures[-1]]
 
@@ -150,7 +150,13 @@ def _forms() -> list[str]:
         ours = by_name.pop(WHOLE_JOB)
         others = "; ".join(f"{_ratio(ours, each)} of `{name}`" for name, each in by_name.items())
         rows.append(
-            [form["about"], _size(form["octets"]), f"{statistics.median(ours['seconds']):.2f} s", _cpu(ours), others]
+            [
+                form["about"],
+                _size(form["byte_count"]),
+                f"{statistics.median(ours['seconds']):.2f} s",
+                _cpu(ours),
+                others,
+            ]
         )
     head, rule, *lines = _table(["form", "of text", "time", "CPU", "of others, by time (by CPU)"], rows)
     return [head, rule.removesuffix("--:|") + "---|", *lines]
@@ -181,7 +187,7 @@ def _dedup() -> list[str]:
     for dump in _newest(lambda each: each["corpus"] in ("marc", "marcxml", "many marc")):
         by_name = {each["name"]: each for each in dump["results"] if each["seconds"]}
         told = [f"{_took(by_name[name])}" if name in by_name else "-" for name in names]
-        peak = max(each["peak_octets"] for name, each in by_name.items() if name.startswith("urnscan"))
+        peak = max(each["peak_bytes"] for name, each in by_name.items() if name.startswith("urnscan"))
         form = "MARCXML" if dump["corpus"] == "marcxml" else "MARC 21"
         rows.append([f"{dump['about']}, {form}", *told, _mb(peak)])
     head = ["dump", *(f"{before}`{name}`" for name, before in names.items()), "peak memory"]
@@ -201,12 +207,12 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) ->
     return [first, f"|{rule}|", *others]
 
 
-def _mb(octets: int) -> str:
-    return f"{octets / 1e6:,.0f} MB"
+def _mb(byte_count: int) -> str:
+    return f"{byte_count / 1e6:,.0f} MB"
 
 
-def _size(octets: int) -> str:
-    return f"{octets / 1e9:.0f} GB" if octets >= 10**9 else f"{octets / 1e6:.0f} MB"
+def _size(byte_count: int) -> str:
+    return f"{byte_count / 1e9:.0f} GB" if byte_count >= 10**9 else f"{byte_count / 1e6:.0f} MB"
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ _STYLES = [
     },
 ]
 _PALETTE = "#cfe2f3 #d9ead3 #fff2cc #f4cccc #d9d2e9 #fce5cd #d0e0e3 #ead1dc".split()
-_OCTETS = {9: "tab", 10: "line feed", 13: "carriage return", 30: "MARC field end"}
-_OCTETS |= {31: "MARC subfield", 32: "space"}
+_BYTES = {9: "tab", 10: "line feed", 13: "carriage return", 30: "MARC field end"}
+_BYTES |= {31: "MARC subfield", 32: "space"}
 
 plt.rcParams.update(
     {
@@ -184,7 +184,7 @@ def pairs(
     plt.show()
 
 
-def octet(stop: Any) -> str:  # noqa: ANN401 (a number of pandas, or its missing value)
+def byte(stop: Any) -> str:  # noqa: ANN401 (a number of pandas, or its missing value)
     """What a person calls the byte that ended a name: a value of the column `stop`."""
     if pd.isna(stop):
         return "end of input"
@@ -193,7 +193,7 @@ def octet(stop: Any) -> str:  # noqa: ANN401 (a number of pandas, or its missing
         return "cut: too long"
     if 32 < code < 127:
         return chr(code)
-    return _OCTETS.get(code) or ("non-ASCII" if code > 127 else f"byte {code}")
+    return _BYTES.get(code) or ("non-ASCII" if code > 127 else f"byte {code}")
 
 
 def with_files(frame: pd.DataFrame) -> pd.DataFrame:

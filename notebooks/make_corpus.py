@@ -23,20 +23,20 @@ CORPUS = Path(__file__).parent / "corpus"
 
 def lines(path: Path) -> list[str]:
     """A line for each name in a document."""
-    octets = path.read_bytes()
+    data = path.read_bytes()
     found = urnscan.scan(path, recover="wraps", progress=False).occurrences.to_pylist()
-    return [_line(octets, row) for row in found]
+    return [_line(data, row) for row in found]
 
 
-def _line(octets: bytes, row: dict[str, object]) -> str:
+def _line(data: bytes, row: dict[str, object]) -> str:
     """A name with its neighbours, as far as they are printed."""
     end = row["start"] + row["length"]
-    before, after = octets[max(row["start"] - 1, 0) : row["start"]], octets[end : end + 1]
+    before, after = data[max(row["start"] - 1, 0) : row["start"]], data[end : end + 1]
     return f"{_printed(before)}{row['text']}{_printed(after)}".strip()
 
 
-def _printed(octet: bytes) -> str:
-    character = octet.decode("ascii", "replace")
+def _printed(byte: bytes) -> str:
+    character = byte.decode("ascii", "replace")
     return character if character.isascii() and character.isprintable() else " "
 
 

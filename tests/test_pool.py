@@ -94,6 +94,6 @@ class TestTimings:
         timings.count("classes", 1)
         lines = list(timings.lines())
         assert [line.split()[0] for line in lines] == ["start", *STAGES, "rest", "all"]
-        assert lines[1].endswith(" s  1,234,567 octets")
+        assert lines[1].endswith(" s  1,234,567 bytes")
         assert lines[3].endswith(" s  1 row")
         assert all(" s CPU" in line for line in lines)

@@ -260,8 +260,8 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
     """A text is no URN in the chosen syntax.
 
     `reason` says why for people, `code` for programs: one of `urnscan.urn.reject_reasons.REASONS`, which never change.
-    `position` is the index, from 0, of the first octet or character that cannot be part of a URN. `text` is the text
-    that was parsed, its octets as characters; it may be empty.
+    `position` is the index, from 0, of the first byte or character that cannot be part of a URN. `text` is the text
+    that was parsed, its bytes as characters; it may be empty.
     """
 
     def __init__(self, reason: str, position: int, code: str, text: str = "") -> None:

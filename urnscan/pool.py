@@ -15,7 +15,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _Parameters = ParamSpec("_Parameters")
 
-STAGES = {"scan": "octet", "ranges": "row", "classes": "row", "encoding": "row", "file": "octet"}
+STAGES = {"scan": "byte", "ranges": "row", "classes": "row", "encoding": "row", "file": "byte"}
 """The stages of a run, and the unit that is counted in each.
 
 scan: read inputs and scan them. ranges: split rows by ranges of keys. classes: sort the rows of a range, add them up to
@@ -32,7 +32,7 @@ class Spent:
     wall: float = 0.0
     """Seconds in which at least one thread was in the stage."""
     amount: int = 0
-    """Octets or rows, in the unit of `STAGES`."""
+    """Bytes or rows, in the unit of `STAGES`."""
     threads: int = 0
     """Threads that are in the stage now."""
 
@@ -66,7 +66,7 @@ class Timings:
                     spent.wall += time.monotonic()
 
     def count(self, stage: str, amount: int) -> None:
-        """Add octets or rows to the amount of a stage."""
+        """Add bytes or rows to the amount of a stage."""
         with self._lock:
             self.spent[stage].amount += amount
 
@@ -81,7 +81,7 @@ class Timings:
             yield item
 
     def lines(self) -> Iterator[str]:
-        """A line for each stage: CPU seconds, seconds, octets or rows; then a line for the rest and one for the total."""
+        """A line for each stage: CPU seconds, seconds, bytes or rows; then a line for the rest and one for the total."""
         cpu, wall = time.process_time(), time.monotonic() - self._began
         yield f"{'start':9}{self.start:8.2f} s CPU"
         for stage, unit in STAGES.items():

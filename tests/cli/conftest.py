@@ -143,15 +143,15 @@ class Command:
                 process.kill()
 
     def measured(self, *arguments: str, most: int = 8 << 30, **options: object) -> tuple[Result, int]:
-        """A run, and the most octets of memory that it used. Past `most` octets of addresses it gets no more."""
+        """A run, and the most bytes of memory that it used. Past `most` bytes of addresses it gets no more."""
         result = self(*arguments, through=[sys.executable, "-c", MEASURED, str(most), "../peak"], **options)
         return result, int((self.folder.parent / "peak").read_text())
 
-    def write(self, name: str, octets: bytes) -> Path:
+    def write(self, name: str, data: bytes) -> Path:
         """Make a file in the folder, with the folders above it."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(octets)
+        path.write_bytes(data)
         return path
 
     def names(self, below: str = ".") -> list[str]:
@@ -219,10 +219,10 @@ def urnscan_of_module(tmp_path_factory: pytest.TempPathFactory, home: Path, fork
     return Command(tmp_path_factory.mktemp("module"), home, forks)
 
 
-def expected(source: str, octets: bytes, syntax: str = "rfc2141", **options: object) -> list[tuple]:
+def expected(source: str, data: bytes, syntax: str = "rfc2141", **options: object) -> list[tuple]:
     """What the oracle says the rows of a file are: (source, start, line, text, urn, nid, stop, punctuation, ...)."""
     rows = []
-    for record in oracle(octets, syntax, **options):
+    for record in oracle(data, syntax, **options):
         components, problems = spelled(record.text.decode(), syntax)
         judged = verdict(parse(record.canonical.decode(), syntax).canonical)
         rows.append(

@@ -27,22 +27,22 @@ RESPONSE = (
 
 def responses(count):
     """A file of answers, in two of three of which a URN stands, and the rows of its index."""
-    octets, rows = b"", []
+    data, rows = b"", []
     for number in range(1, count + 1):
         text = b"urn:example:%d urn:example:all\n" % number if number % 3 else b"none"
         message = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + text
         packed = gzip.compress(RESPONSE % (number, number, number, len(message), message))
-        rows.append((len(octets), len(packed)))
-        octets += packed
-    return octets, rows
+        rows.append((len(data), len(packed)))
+        data += packed
+    return data, rows
 
 
 @pytest.fixture
 def archives(urnscan):
     """A folder with two files, and an index of all their records in another order."""
-    octets, rows = responses(9)
+    data, rows = responses(9)
     for name in ("w/x/a.warc.gz", "w/b.warc.gz"):
-        urnscan.write(name, octets)
+        urnscan.write(name, data)
     named = [(name, *row) for row in rows[::-1] for name in ("x/a.warc.gz", "b.warc.gz")]
     urnscan.write("all.cdxj", cdxj(named).encode())
     return urnscan, named
@@ -73,14 +73,14 @@ def test_all_records(archives):
 def test_standard_input(archives, form):
     """forms.md, An index of records: `-` is standard input, also where it is read twice as for -C."""
     urnscan, named = archives
-    octets = cdxj(named[4:9]).encode()
+    data = cdxj(named[4:9]).encode()
     if form == "parquet":
         pq.write_table(table(named[4:9]), urnscan.folder / "some.parquet")
-        octets = (urnscan.folder / "some.parquet").read_bytes()
+        data = (urnscan.folder / "some.parquet").read_bytes()
     urnscan.write("some.cdxj", cdxj(named[4:9]).encode())
     wanted = urnscan.printed("--cdx", "some.cdxj", "w", "-C", "2")
     assert len(wanted) == 6
-    assert urnscan.printed("--cdx", "-", "w", "-C", "2", stdin=octets) == wanted
+    assert urnscan.printed("--cdx", "-", "w", "-C", "2", stdin=data) == wanted
     assert "-: the index lists no records" in urnscan("--cdx", "-", "w", stdin=b"", status=2).err
 
 
@@ -118,7 +118,7 @@ def test_failures_are_lines(archives):
     result = urnscan("--cdx", "l.cdxj", "w", status=1)
     assert len(result.out.splitlines()) == 2
     assert sorted(result.said) == [
-        "urnscan: l.cdxj: line 3: its first octet is no number: '-3'",
+        "urnscan: l.cdxj: line 3: its first byte is no number: '-3'",
         "urnscan: w/gone.warc.gz: no such file or folder",
     ]
 
@@ -181,7 +181,7 @@ def test_resume(urnscan: Command):
         go_on.set()
         web.close()
     assert "from an earlier run" in result.summary
-    assert {path for _, path, octets in web.asked if octets != "bytes=0-0"} == {"/3.warc.gz"}
+    assert {path for _, path, data in web.asked if data != "bytes=0-0"} == {"/3.warc.gz"}
     assert urnscan.rows("c.parquet", "urn", "occurrence_count") == [
         ("urn:example:1", 2),
         ("urn:example:5", 3),

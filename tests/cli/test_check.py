@@ -26,7 +26,7 @@ def lines(result) -> list[str]:
 class TestPlaces:
     @pytest.mark.core
     def test_source_line_and_column(self, urnscan):
-        """The column counts characters, not octets, and no byte order mark. A full stop is the sentence's."""
+        """The column counts characters, not bytes, and no byte order mark. A full stop is the sentence's."""
         urnscan.write("a.txt", f"\ufeff{WRONG}\n{RIGHT}\n\u00e4\U0001f600 {WRONG}. {WRONG},\n".encode())
         result = urnscan("check", "a.txt", status=1)
         assert lines(result) == [f"a.txt:{place}: {FAULT}" for place in ("1:1", "3:4", "3:28")]
@@ -51,10 +51,10 @@ class TestPlaces:
         st.integers(1, 9),
     )
     def test_columns_are_those_of_python(self, texts, step):
-        """For any lines, and however the octets come."""
+        """For any lines, and however the bytes come."""
         text = "\n".join(f"{line}urn:a:b" for line in texts).encode()
-        octets = io.BytesIO(text)
-        passages = Text(lambda view: octets.readinto(view[:step]), 0)
+        data = io.BytesIO(text)
+        passages = Text(lambda view: data.readinto(view[:step]), 0)
         start = 0
         for number, line in enumerate(texts, 1):
             start = text.index(b"urn:a:b", start)

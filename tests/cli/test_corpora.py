@@ -1,4 +1,4 @@
-"""Real texts: a run finds in them what the oracle finds, to the octet.
+"""Real texts: a run finds in them what the oracle finds, to the byte.
 
 The texts lie in archives beside the project, or where URNSCAN_CORPORA says; without them there is nothing to test.
 """
@@ -25,7 +25,7 @@ MAY_HOLD_URNS = re.compile(rb"urn:", re.IGNORECASE)
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory, home):
-    """The command in a folder with the texts, and the octets of those that can have URNs, by their names."""
+    """The command in a folder with the texts, and the bytes of those that can have URNs, by their names."""
     archives = sorted(CORPORA.glob("*.tar.xz"))
     if not archives:
         pytest.skip(f"no archives of texts (*.tar.xz) in {CORPORA}")
@@ -40,9 +40,9 @@ def corpora(tmp_path_factory, home):
     for path in sorted(folder.rglob("*"), key=os.fsencode):
         if path.is_file():
             files += 1
-            octets = path.read_bytes()
-            if MAY_HOLD_URNS.search(octets):
-                command.texts[path.relative_to(folder).as_posix()] = octets
+            data = path.read_bytes()
+            if MAY_HOLD_URNS.search(data):
+                command.texts[path.relative_to(folder).as_posix()] = data
     command.files = files
     yield command
     for path in folder.rglob("*"):  # pytest keeps the folders of the last runs
@@ -67,8 +67,8 @@ def scanned(request, corpora):
 def test_occurrences_are_those_of_the_oracle(scanned):
     """Source, start, line, text, canonical form, NID, stop and what would be trimmed, in every file that has some."""
     corpora, syntax, found = scanned
-    for name, octets in corpora.texts.items():
-        assert found.get(name, []) == expected(name, octets, syntax), name
+    for name, data in corpora.texts.items():
+        assert found.get(name, []) == expected(name, data, syntax), name
 
 
 def test_a_file_without_the_scheme_has_none(scanned):
@@ -79,9 +79,9 @@ def test_a_file_without_the_scheme_has_none(scanned):
 def test_every_offset_points_at_its_text(scanned):
     corpora, _, found = scanned
     for name, rows in found.items():
-        octets = corpora.texts[name]
+        data = corpora.texts[name]
         for row in rows:
-            assert octets.startswith(row[3].encode(), row[1]), row
+            assert data.startswith(row[3].encode(), row[1]), row
 
 
 def test_the_classes_add_up_to_the_occurrences(scanned):
@@ -104,8 +104,8 @@ def test_trimmed_occurrences_are_those_of_the_oracle(corpora):
     found = {}
     for row in corpora.rows("trimmed.occurrences.parquet", *EXPECTED):
         found.setdefault(row[0], []).append(row)
-    for name, octets in corpora.texts.items():
-        assert found.get(name, []) == expected(name, octets, trim=True), name
+    for name, data in corpora.texts.items():
+        assert found.get(name, []) == expected(name, data, trim=True), name
     assert found.keys() <= corpora.texts.keys()
 
 

@@ -88,19 +88,19 @@ def json_lines(*urns):
 
 def archive(**members):
     """A tar file."""
-    octets = io.BytesIO()
-    with tarfile.open(fileobj=octets, mode="w") as tar:
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as tar:
         for name, content in members.items():
             member = tarfile.TarInfo(name.replace("_", "."))
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
-    return octets.getvalue()
+    return raw.getvalue()
 
 
 def parquet(*urns):
-    octets = io.BytesIO()
-    pq.write_table(pa.table({"about": list(urns)}), octets)
-    return octets.getvalue()
+    raw = io.BytesIO()
+    pq.write_table(pa.table({"about": list(urns)}), raw)
+    return raw.getvalue()
 
 
 def clustered(urnscan, name="clusters.parquet"):
@@ -117,7 +117,7 @@ def clusters(urnscan, *arguments, dump=b"", **options):
 @pytest.fixture(scope="module")
 def books(urnscan_of_module):
     """The folder of a run over BOOKS that wrote all outputs; and what it said."""
-    urnscan_of_module.write("books.mrc", BOOKS.octets)
+    urnscan_of_module.write("books.mrc", BOOKS.data)
     outputs = ["-o", "clusters.parquet", "--deduplicated", "kept.mrc.gz", "--report", "report.html"]
     result = dedup(urnscan_of_module, "books.mrc", *COMMON, *outputs)
     return urnscan_of_module, result
@@ -148,7 +148,7 @@ class TestClusters:
             "inputs": 1,
             "failures": 0,
             "notes": 0,
-            "octets": len(BOOKS.octets),
+            "raw": len(BOOKS.data),
             "records": len(BOOKS.records),
             "damaged": 0,
             "clusters": WORKS,
@@ -168,7 +168,7 @@ class TestClusters:
         assert told["equivalence"] == "namespace"
 
     def test_each_record_is_cut_out_of_the_dump_by_offset_and_length(self, rows):
-        assert [BOOKS.octets[row["start"] :][: row["length"]] for row in rows] == BOOKS.records
+        assert [BOOKS.data[row["start"] :][: row["length"]] for row in rows] == BOOKS.records
         assert [row["record_id"] for row in rows] == BOOKS.identifiers
         assert [row["record"] for row in rows] == list(range(1, len(rows) + 1))
         assert {(row["source"], row["member"]) for row in rows} == {("books.mrc", None)}
@@ -192,16 +192,16 @@ class TestClusters:
         assert numbers_of(result) == (1, len(BOOKS.records), WORKS, len(BOOKS.records) - WORKS, 0)
         assert result.out == b""
 
-    def test_every_run_writes_the_same_octets_and_so_does_a_pipe(self, books, urnscan):
+    def test_every_run_writes_the_same_bytes_and_so_does_a_pipe(self, books, urnscan):
         """A pipe has another name, and its dump goes through a file."""
         folder = books[0].folder
-        urnscan.write("books.mrc", BOOKS.octets)
+        urnscan.write("books.mrc", BOOKS.data)
         names = ["clusters.parquet", "kept.mrc.gz", "report.html"]
         options = [*COMMON, "-o", names[0], "--deduplicated", names[1], "--report", names[2], "--quiet"]
         assert dedup(urnscan, "books.mrc", *options).err.count("\n") == 1
         for name in names:
             assert (urnscan.folder / name).read_bytes() == (folder / name).read_bytes()
-        dedup(urnscan, *options, "--force", stdin=gzip.compress(BOOKS.octets))
+        dedup(urnscan, *options, "--force", stdin=gzip.compress(BOOKS.data))
         assert (urnscan.folder / names[1]).read_bytes() == (folder / names[1]).read_bytes()
         page = (urnscan.folder / names[2]).read_text()
         assert re.sub(r"(?<=[> ])-(?=[<, ])", "books.mrc", page).split() == (folder / names[2]).read_text().split()
@@ -214,9 +214,9 @@ class TestReport:
     """`--report FILE.html`"""
 
     def test_it_names_the_numbers_of_the_summary(self, books):
-        octets = (books[0].folder / "report.html").read_bytes()
+        raw = (books[0].folder / "report.html").read_bytes()
         parser = lxml.html.HTMLParser(encoding="utf-8")
-        text = lxml.html.document_fromstring(octets, parser=parser).text_content()
+        text = lxml.html.document_fromstring(raw, parser=parser).text_content()
         # libxml2 knows no HTML5 element names, and finds nothing else
         assert {error.type_name for error in parser.error_log} <= {"HTML_UNKNOWN_TAG"}
         for number in numbers_of(books[1])[1:4]:
@@ -286,14 +286,14 @@ MODS = b"""<mods:modsCollection xmlns:mods="http://www.loc.gov/mods/v3">
 
 
 class TestDeduplicated:
-    """`--deduplicated FILE`: the kept records, octet for octet as they came, in the input's format, wrapper and all."""
+    """`--deduplicated FILE`: the kept records, byte for byte as they came, in the input's format, wrapper and all."""
 
     def test_marc_into_gzip(self, books):
-        """The octets of the kept records one after the other; and another library reads them."""
+        """The bytes of the kept records one after the other; and another library reads them."""
         kept = [record for record, kept in zip(BOOKS.records, self._kept(books[0]), strict=True) if kept]
-        octets = gzip.decompress((books[0].folder / "kept.mrc.gz").read_bytes())
-        assert octets == b"".join(kept)
-        assert [record["001"].data for record in pymarc.MARCReader(octets)] == [
+        raw = gzip.decompress((books[0].folder / "kept.mrc.gz").read_bytes())
+        assert raw == b"".join(kept)
+        assert [record["001"].data for record in pymarc.MARCReader(raw)] == [
             name for name, kept in zip(BOOKS.identifiers, self._kept(books[0]), strict=True) if kept
         ]
 
@@ -305,8 +305,8 @@ class TestDeduplicated:
         array = b'[\n{"id": 1, "urn": "urn:foo:j"},\n{"id": 2, "urn": "urn:foo:\\u006a"},\n{"id": 3}\n]\n'
         table = b'id,urn\r\n1,urn:foo:c\r\n2,"x, urn:foo:c"\r\n'
         dumps = {"a.xml": MARCXML, "b.xml": MODS, "c.json": array, "d.csv": table}
-        for name, octets in dumps.items():
-            urnscan.write(f"in/{name}", octets)
+        for name, raw in dumps.items():
+            urnscan.write(f"in/{name}", raw)
         urnscan.write("in/b.xml.gz", gzip.compress(dumps.pop("b.xml")))
         (urnscan.folder / "in/b.xml").unlink()
         (urnscan.folder / "out").mkdir()
@@ -316,7 +316,7 @@ class TestDeduplicated:
         assert urnscan.names("out") == ["a.xml", "b.xml.gz", "c.json", "d.csv"]
         made = {name: (urnscan.folder / "out" / name).read_bytes() for name in dumps}
         assert pieces_left(MARCXML, made["a.xml"], LINE) == 8
-        before, after = (etree.fromstring(octets) for octets in (MARCXML, made["a.xml"]))
+        before, after = (etree.fromstring(raw) for raw in (MARCXML, made["a.xml"]))
         assert after.xpath("//*[@tag='001']/text()") == ["1", "3"]
         assert [etree.tostring(record).strip() for record in after.iter("{*}record")] == [
             etree.tostring(before[at]).strip() for at in (0, 3)
@@ -426,7 +426,7 @@ class TestDeduplicated:
         assert (urnscan.folder / "in/b.xml").read_bytes() == (urnscan.folder / "a.xml").read_bytes() == MODS
 
     def test_utf16_is_read_all_the_same(self, urnscan):
-        """Where nothing is written octet for octet."""
+        """Where nothing is written byte for byte."""
         dump = json_lines("urn:foo:ä", "urn:foo:a").decode().encode("utf-16")
         urnscan.write("u.jsonl", dump)
         dedup(urnscan, "u.jsonl", "-o", "clusters.parquet", "--report", "report.html")
@@ -442,7 +442,7 @@ class TestArchives:
         tar = archive(table_parquet=parquet("urn:foo:a"), a_jsonl=lines, b_bin=bytes(range(256)), c_jsonl=lines)
         urnscan.write("t.tar.gz", gzip.compress(tar))
         with zipfile.ZipFile(urnscan.folder / "z.zip", "w") as file:
-            file.writestr("d/e.mrc", BOOKS.octets)
+            file.writestr("d/e.mrc", BOOKS.data)
         (urnscan.folder / "out").mkdir()
         result = dedup(
             urnscan, "t.tar.gz", "z.zip", *COMMON, "-o", "clusters.parquet", "--deduplicated", "out", status=1
@@ -614,14 +614,14 @@ class TestInputs:
     @pytest.mark.core
     def test_what_is_no_dump(self, urnscan):
         """An empty file is one without records."""
-        for name, octets in {
+        for name, raw in {
             "a.jsonl": json_lines("urn:foo:a", "urn:foo:a"),
             "b.txt": b"The letters urn:foo:a and\nurn:foo:b\n",
             "c.bin": bytes(range(256)) * 100,
             "d.parquet": parquet("urn:foo:a"),
             "empty": b"",
         }.items():
-            urnscan.write(f"in/{name}", octets)
+            urnscan.write(f"in/{name}", raw)
         unknown = "unknown record format (urnscan dedup --help lists the formats)"
         result = dedup(urnscan, "in", "nope.mrc", *ALL, status=1)
         remedy = "name their format with --record, or read fewer files with --include"
@@ -691,7 +691,7 @@ class TestInputs:
         assert (urnscan.folder / "kept").read_bytes() == b"see urn:foo:a\n\nand urn:foo:b\r\n"
 
     def test_damaged_records(self, urnscan):
-        """Told by number and octet, no more than 20 of an input; the rest is read, and damaged ones stay where they are."""
+        """Told by number and byte, no more than 20 of an input; the rest is read, and damaged ones stay where they are."""
         good = LINE.findall(json_lines(*["urn:foo:a"] * 25))
         dump = b"".join(line + b'{"id": \n' for line in good)
         urnscan.write("a.jsonl", dump)
@@ -737,7 +737,7 @@ class TestInputs:
     def test_a_record_that_is_damaged_and_a_dump_that_is_cut_off(self, urnscan):
         """MARC of which a record lacks its end; a compressed file that ends too early."""
         urnscan.write("a.mrc", b"".join([*BOOKS.records[:2], BOOKS.records[2][:200], *BOOKS.records[3:6]]))
-        whole = gzip.compress(BOOKS.octets, mtime=0)
+        whole = gzip.compress(BOOKS.data, mtime=0)
         urnscan.write("b.mrc.gz", whole[: len(whole) // 2])
         result = dedup(urnscan, "a.mrc", "b.mrc.gz", "-o", "clusters.parquet", "--max-class", "500", status=1)
         first, second, third_line = (line for line in said(result) if "stands in" not in line)
@@ -885,8 +885,8 @@ class TestOutputs:
 
     @pytest.mark.parametrize("options", [ALL[:2], ALL[2:]], ids=["clusters", "deduplicated"])
     def test_a_disk_that_is_full(self, urnscan, options):
-        """Here: files may only have 4,096 octets; one line says so."""
-        urnscan.write("books.mrc", BOOKS.octets)
+        """Here: files may only have 4,096 bytes; one line says so."""
+        urnscan.write("books.mrc", BOOKS.data)
         through = ["sh", "-c", 'ulimit -f 8 && exec "$@"', "sh"]
         urnscan.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half of it
         result = dedup(urnscan, "books.mrc", *options, *COMMON, "--quiet", through=through, status=2)
@@ -898,7 +898,7 @@ class TestOutputs:
     def test_a_pipe_that_no_disk_holds(self, urnscan):
         through = ["sh", "-c", 'ulimit -f 8 && exec "$@"', "sh"]
         urnscan.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half of it
-        result = dedup(urnscan, "--report", "report.html", stdin=BOOKS.octets, through=through, status=2)
+        result = dedup(urnscan, "--report", "report.html", stdin=BOOKS.data, through=through, status=2)
         (line,) = result.err.splitlines()
         assert "cannot store the content of a pipe: File too large" in line
         assert urnscan.names() == []
@@ -934,7 +934,7 @@ class TestInterruption:
 
 
 class TestProgress:
-    """On a terminal, of octets; gone at the end."""
+    """On a terminal, of bytes; gone at the end."""
 
     @pytest.fixture
     def screen(self):

@@ -1,4 +1,4 @@
-"""The same octets out, whatever is not the input: threads, memory, the order in which a system lists files, locale, time zone,
+"""The same bytes out, whatever is not the input: threads, memory, the order in which a system lists files, locale, time zone,
 hashes, the day. (tests/run/test_pipeline.py, tests/tables/test_parquet_writer.py: the same however the work is cut.)
 """
 
@@ -121,7 +121,7 @@ def has_locale(name: str) -> bool:
 @pytest.mark.skipif(shutil.which("locale") is None, reason="no `locale` to ask which there are")
 @pytest.mark.parametrize("which", LOCALES)
 def test_locale_zone_and_hashes(once, which):
-    """Turkish, in which I and i are not one letter; a zone of another day; C, in which a name of a file is octets."""
+    """Turkish, in which I and i are not one letter; a zone of another day; C, in which a name of a file is bytes."""
     command, expected = once
     if not has_locale(LOCALES[which]["LC_ALL"]):
         pytest.skip(f"{LOCALES[which]['LC_ALL']} is not generated here")

@@ -141,7 +141,7 @@ class TestInputs:
         """0, and outputs with all columns and no rows."""
         (urnscan.folder / "d/e").mkdir(parents=True)
         result = urnscan("d", *BOTH)
-        assert "0 inputs, 0 octets, 0 occurrences, 0 classes" in result.summary
+        assert "0 inputs, 0 bytes, 0 occurrences, 0 classes" in result.summary
         assert result.said == [
             "urnscan: nothing was read; the folders contain no files, or the options exclude all of them"
         ]
@@ -185,7 +185,7 @@ class TestNamesInMessages:
         assert not [character for character in result.err if not (character.isprintable() or character == "\n")]
 
     @pytest.mark.core
-    def test_of_octets_that_are_not_utf8(self, urnscan):
+    def test_of_bytes_that_are_not_utf8(self, urnscan):
         result = urnscan(b"nope\xff", status=2)
         assert "nope" in result.err
 
@@ -224,7 +224,7 @@ class TestOutputs:
             result = urnscan("in", "-o", f"in/urns{suffix}", *flags)
             reason = "is an output of this run: what an earlier run wrote there is not scanned"
             assert result.said == ([f"urnscan: in/urns{suffix}: {reason}"] if flags else [])
-            assert result.summary.startswith("urnscan: 1 input, 9 octets, 1 occurrence, 1 class")
+            assert result.summary.startswith("urnscan: 1 input, 9 bytes, 1 occurrence, 1 class")
 
     @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv.gz", ".jsonl"])
     def test_a_table_of_an_earlier_run_is_told_and_scanned(self, urnscan, suffix):
@@ -316,8 +316,8 @@ class TestOutputs:
     @pytest.mark.parametrize("option", ["-o", "--occurrences"])
     def test_a_disk_that_is_full(self, urnscan, mounted, option):
         """One line, and what was written so far is gone."""
-        octets = b"".join(b"urn:uuid:%x " % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(200_000))
-        urnscan.write("b.txt", octets)
+        data = b"".join(b"urn:uuid:%x " % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(200_000))
+        urnscan.write("b.txt", data)
         (urnscan.folder / "folder").mkdir()
         listed = 'mount -t tmpfs -o size=1m none folder; "$@"; status=$?; ls -A folder; exit $status'
         result = urnscan(
@@ -328,8 +328,8 @@ class TestOutputs:
 
     def test_a_disk_that_is_too_full_to_spill(self, urnscan, mounted):
         """Grouping past `--memory` spills beside the output; that can fail, too."""
-        octets = b"".join(b"urn:uuid:%x " % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(500_000))
-        urnscan.write("b.txt", octets)
+        data = b"".join(b"urn:uuid:%x " % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(500_000))
+        urnscan.write("b.txt", data)
         (urnscan.folder / "folder").mkdir()
         listed = 'mount -t tmpfs -o size=1m none folder; "$@"; status=$?; ls -A folder; exit $status'
         through = [*mounted()[:2], "sh", "-c", listed, "sh"]

@@ -124,7 +124,7 @@ class TestExplain:
 
     @pytest.mark.full
     @pytest.mark.parametrize("options", [[], ["--json"]])
-    def test_octets_that_are_not_utf8_are_no_urn(self, urnscan, options):
+    def test_bytes_that_are_not_utf8_are_no_urn(self, urnscan, options):
         """An answer like any other, in text that every reader can read."""
         result = urnscan("explain", b"urn:foo:\xff", *options, status=1)
         assert result.out.decode()
@@ -195,7 +195,7 @@ class TestStandardInput:
         """It is told and passed over; the lines behind it are read."""
         result = urnscan("explain", "--json", stdin=b"urn:a:1\nurn:a:" + b"x" * (5 << 20) + b"\nurn:a:2\n", status=1)
         assert [json.loads(line)["text"] for line in result.out.splitlines()] == ["urn:a:1", "urn:a:2"]
-        assert result.err == "urnscan: standard input, line 2: it has more than 1,048,576 octets and is passed over\n"
+        assert result.err == "urnscan: standard input, line 2: it has more than 1,048,576 bytes and is passed over\n"
 
     def test_a_terminal_is_not_waited_for(self, urnscan):
         """2: there is nothing to explain."""

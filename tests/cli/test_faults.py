@@ -26,7 +26,7 @@ MIB = 1 << 20
 
 
 def failing_reads(name: str, after: int, then: str = "raise OSError(5, os.strerror(5))") -> Meddling:
-    """What is done instead of reading a file of this name past so many octets."""
+    """What is done instead of reading a file of this name past so many bytes."""
     return Meddling(f"""
 import os
 real, done = os.readv, []
@@ -49,7 +49,7 @@ def lines(numbers) -> bytes:
 class TestReading:
     """A file that cannot be read to its end costs what cannot be read."""
 
-    MANY = 400_000  # lines, of 25 octets: more than is read with others, by one call of compiled code
+    MANY = 400_000  # lines, of 25 bytes: more than is read with others, by one call of compiled code
 
     @pytest.mark.core
     def test_an_error_in_the_midst(self, urnscan):
@@ -66,9 +66,9 @@ class TestReading:
         assert urnscan.names() == ["a.txt", "big.bin", *OUTPUTS, "z.txt"]
 
     def test_an_error_in_the_midst_of_what_is_compressed(self, urnscan):
-        octets = gzip.compress(lines(range(self.MANY)), 1)
-        urnscan.write("big.gz", octets)
-        result = urnscan("big.gz", *ALL, through=failing_reads("big.gz", len(octets) // 2), status=1)
+        data = gzip.compress(lines(range(self.MANY)), 1)
+        urnscan.write("big.gz", data)
+        result = urnscan("big.gz", *ALL, through=failing_reads("big.gz", len(data) // 2), status=1)
         assert result.said[0] == "urnscan: big.gz: Input/output error"
         assert urnscan.names() == ["big.gz", *OUTPUTS]
 
@@ -100,18 +100,18 @@ class TestReading:
 
     def test_of_dumps(self, urnscan):
         """The records before the fault count; what is written is what could be read, and the exit status tells."""
-        octets = b"".join(b'{"id": "%d", "urn": "urn:foo:%d"}\n' % (number, number % 900) for number in range(90_000))
-        urnscan.write("dump.jsonl", octets)
+        data = b"".join(b'{"id": "%d", "urn": "urn:foo:%d"}\n' % (number, number % 900) for number in range(90_000))
+        urnscan.write("dump.jsonl", data)
         command = ["dedup", "dump.jsonl", "-o", "clusters.parquet", "--no-progress"]
         result = urnscan(*command, through=failing_reads("dump.jsonl", MIB), status=1)
         assert "urnscan: dump.jsonl: Input/output error" in result.err.splitlines()
-        assert len(urnscan.rows("clusters.parquet", "record")) == octets[:MIB].count(b"\n")
+        assert len(urnscan.rows("clusters.parquet", "record")) == data[:MIB].count(b"\n")
         assert urnscan.names() == ["clusters.parquet", "dump.jsonl"]
 
     def test_of_dumps_at_the_second_reading(self, urnscan):
         """What could be read when it was read first has to be there: else nothing is written."""
-        octets = b"".join(b'{"id": "%d", "urn": "urn:foo:%d"}\n' % (number, number % 900) for number in range(90_000))
-        urnscan.write("dump.jsonl", octets)
+        data = b"".join(b'{"id": "%d", "urn": "urn:foo:%d"}\n' % (number, number % 900) for number in range(90_000))
+        urnscan.write("dump.jsonl", data)
         through = Meddling(
             "import os\nfrom urnscan.dedup import reread\nreal = reread.SecondReading.read\ndef read(self):\n    os.truncate('dump.jsonl', 1 << 20)\n    return real(self)\nreread.SecondReading.read = read"
         )
@@ -127,8 +127,8 @@ class TestDisk:
 
     @pytest.fixture(autouse=True)
     def _inputs(self, urnscan):
-        octets = b"".join(b"urn:uuid:%032x urn:x\n" % (n * 0x9E3779B97F4A7C15**3 % 2**128) for n in range(20_000))
-        urnscan.write("a.txt", octets)
+        data = b"".join(b"urn:uuid:%032x urn:x\n" % (n * 0x9E3779B97F4A7C15**3 % 2**128) for n in range(20_000))
+        urnscan.write("a.txt", data)
 
     @pytest.mark.core
     @pytest.mark.parametrize("failing", [1, 2, 3])
@@ -152,10 +152,10 @@ os.fsync = fsync
         assert [(urnscan.folder / name).read_bytes() for name in OUTPUTS] == [b"old"] * 3
         assert urnscan.names() == ["a.txt", *OUTPUTS]
 
-    @pytest.mark.parametrize("octets", [300 << 9, 1 << 9, 2_500 << 9])
-    def test_files_that_may_not_grow(self, urnscan, octets):
+    @pytest.mark.parametrize("data", [300 << 9, 1 << 9, 2_500 << 9])
+    def test_files_that_may_not_grow(self, urnscan, data):
         """Met while rows are written, or when the file is completed; by the first output or another."""
-        through = ["sh", "-c", f'ulimit -f {octets >> 9} && exec "$@"', "sh"]
+        through = ["sh", "-c", f'ulimit -f {data >> 9} && exec "$@"', "sh"]
         urnscan.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half of it
         result = urnscan("a.txt", *ALL, "--memory", "1MB", through=through, status=2)
         (line,) = result.err.splitlines()

@@ -100,7 +100,7 @@ def refuse(*_, **__):
 tempfile.TemporaryFile = refuse  # it is tried by this whether a folder can be written
 import numpy
 from urnscan.compiled import jit, object_code
-from urnscan.compiled.octets import count_lf
+from urnscan.compiled.bytes import count_lf
 count_lf(numpy.frombuffer(b"a", numpy.uint8), 0, 1)
 print(jit.count(), jit.kept_in(), object_code.is_complete())
 """

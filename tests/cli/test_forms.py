@@ -42,14 +42,14 @@ def with_wrong_crc(member):
 
 
 class TestDamage:
-    """ "A damaged member is reported with its octet position, what decodes before and after it is still scanned …, and the
+    """ "A damaged member is reported with its byte position, what decodes before and after it is still scanned …, and the
     exit status is 1. What decodes counts, also where the checksum is wrong."
     """
 
     FIRST, SECOND, THIRD = (gzip.compress(lines(range(start, start + 40))) for start in (0, 40, 80))
 
-    def scan(self, urnscan, octets, status=1):
-        urnscan.write("x.gz", octets)
+    def scan(self, urnscan, data, status=1):
+        urnscan.write("x.gz", data)
         urnscan.write("z.txt", b"urn:last:1")
         result = urnscan(
             "x.gz", "z.txt", "--occurrences", "occ.parquet", "-o", "classes.parquet", "--force", status=status
@@ -70,7 +70,7 @@ class TestDamage:
 
     @pytest.mark.core
     def test_a_member_that_cannot_be_decoded(self, urnscan):
-        """All that can be is given, to the octet."""
+        """All that can be is given, to the byte."""
         deflate = zlib.compressobj(wbits=-15)
         head = deflate.compress(lines(range(40, 60))) + deflate.flush(zlib.Z_FULL_FLUSH)
         damaged = self.FIRST[:10] + head + b"\x07" + bytes(100)  # there is no block of type 3
@@ -130,9 +130,9 @@ class TestDamage:
 
     def test_encrypted_members_fail_by_name(self, urnscan):
         """ "Encrypted zip members fail by name, the rest goes on." """
-        octets = bytearray(zipped([("secret.txt", b"urn:in:a"), ("open.txt", b"urn:in:b")]))
-        octets[6] |= 1  # of the first local header
-        urnscan.write("x.zip", bytes(octets))
+        data = bytearray(zipped([("secret.txt", b"urn:in:a"), ("open.txt", b"urn:in:b")]))
+        data[6] |= 1  # of the first local header
+        urnscan.write("x.zip", bytes(data))
         result = urnscan("x.zip", "--occurrences", "occ.parquet", status=1)
         assert urnscan.rows("occ.parquet", "text", "member") == [("urn:in:b", "open.txt")]
         (line,) = result.said
@@ -140,10 +140,10 @@ class TestDamage:
         assert "encrypted" in line
 
     def test_each_of_those_that_are_called_the_same(self, urnscan):
-        octets = b""
+        data = b""
         for _ in range(5):
-            octets += bytearray(zipped([("same.txt", b"urn:in:a")])).replace(b"PK\3\4\x14\0\0\0", b"PK\3\4\x14\0\1\0")
-        urnscan.write("x.zip", octets)
+            data += bytearray(zipped([("same.txt", b"urn:in:a")])).replace(b"PK\3\4\x14\0\0\0", b"PK\3\4\x14\0\1\0")
+        urnscan.write("x.zip", data)
         urnscan.write("z.txt", b"urn:a:b")
         assert len(urnscan("x.zip", "z.txt", "--occurrences", "occ.parquet", status=1).said) == 5
 
@@ -157,11 +157,11 @@ class TestDamage:
 
     @pytest.mark.parametrize("cut", range(500, 509))
     def test_damage_in_the_midst_of_a_character(self, urnscan, cut):
-        """UTF-16: what follows begins with a whole character, however many octets there were before."""
+        """UTF-16: what follows begins with a whole character, however many bytes there were before."""
         text = lines(range(3_000)).decode().encode("utf-16")
         half = len(text) // 4 * 2
-        octets = gzip.compress(text[:half])[:-cut] + gzip.compress(text[half:])
-        _, found = self.scan(urnscan, octets)
+        data = gzip.compress(text[:half])[:-cut] + gzip.compress(text[half:])
+        _, found = self.scan(urnscan, data)
         assert found[-1_400:] == texts(range(1_600, 3_000))
 
     def test_a_table_whose_end_nobody_needs(self, urnscan):
@@ -170,8 +170,8 @@ class TestDamage:
         table = pa.table({"urn": ["urn:in:a"]})
         with pa.ipc.new_file(out, table.schema) as writer:
             writer.write_table(table)
-        octets = zipped([("t.arrow", out.getvalue())], zipfile.ZIP_STORED)
-        urnscan.write("x.zip", octets.replace(struct.pack("<I", zlib.crc32(out.getvalue())), b"\1\2\3\4"))
+        data = zipped([("t.arrow", out.getvalue())], zipfile.ZIP_STORED)
+        urnscan.write("x.zip", data.replace(struct.pack("<I", zlib.crc32(out.getvalue())), b"\1\2\3\4"))
         urnscan.write("z.txt", b"urn:a:b")
         result = urnscan("x.zip", "z.txt", "--occurrences", "occ.parquet", status=1)
         assert urnscan.rows("occ.parquet", "text") == [("urn:in:a",), ("urn:a:b",)]
@@ -188,13 +188,13 @@ class TestDamage:
 
     def test_very_much_damage_is_summed_up(self, urnscan):
         """An archive of a million damaged members must not fill the terminal."""
-        octets = zipped([(f"{number}.gz", with_wrong_crc(gzip.compress(b"x"))) for number in range(100)])
-        urnscan.write("x.zip", octets)
+        data = zipped([(f"{number}.gz", with_wrong_crc(gzip.compress(b"x"))) for number in range(100)])
+        urnscan.write("x.zip", data)
         urnscan.write("z.txt", b"urn:a:b")
         result = urnscan("x.zip", "z.txt", "--occurrences", "occ.parquet", status=1)
         assert len(result.said) == 21
         assert result.said[-1] == "urnscan: x.zip: 80 more failures in it"
-        urnscan.write("a!/x.zip", octets)  # a folder may be called so
+        urnscan.write("a!/x.zip", data)  # a folder may be called so
         result = urnscan("a!/x.zip", "z.txt", "--quiet", status=1)
         assert result.said[-1] == "urnscan: a!/x.zip: 80 more failures in it"
 
@@ -224,8 +224,8 @@ def zeros():
 class TestLimits:
     """ "past a limit that input fails by name, and the run goes on" """
 
-    def bomb(self, urnscan, *options, octets=None):
-        urnscan.write("bomb.gz", zeros() if octets is None else octets)
+    def bomb(self, urnscan, *options, data=None):
+        urnscan.write("bomb.gz", zeros() if data is None else data)
         urnscan.write("good.txt", b"urn:a:b")
         result = urnscan("bomb.gz", "good.txt", "--occurrences", "occ.parquet", *options, status=1)
         assert urnscan.rows("occ.parquet", "text")[-1] == ("urn:a:b",)
@@ -246,29 +246,29 @@ class TestLimits:
         assert "--max-size" in self.bomb(urnscan, "--max-size", "1MB")
 
     def test_what_was_found_before_the_limit_counts(self, urnscan):
-        octets = gzip.compress(b"urn:before:1\n") + zeros()
-        self.bomb(urnscan, octets=octets)
+        data = gzip.compress(b"urn:before:1\n") + zeros()
+        self.bomb(urnscan, data=data)
         assert urnscan.rows("occ.parquet", "text")[0] == ("urn:before:1",)
 
     def test_all_before_the_limit_counts(self, urnscan):
         """Also what came out of the same read."""
         text = lines(range(100_000))
-        self.bomb(urnscan, "--max-size", "2MB", octets=gzip.compress(text))
+        self.bomb(urnscan, "--max-size", "2MB", data=gzip.compress(text))
         found = [row for row in urnscan.rows("occ.parquet", "text") if row != ("urn:a:b",)]
         assert found == texts(range(len(found)))
         assert len(found) > 100_000 * 1_600_000 / len(text)
 
     @pytest.mark.core
     def test_depth(self, urnscan):
-        octets = b"urn:in:a"
+        data = b"urn:in:a"
         for _ in range(9):
-            octets = gzip.compress(octets)
-        assert "nested more than 8 deep" in self.bomb(urnscan, octets=octets)
+            data = gzip.compress(data)
+        assert "nested more than 8 deep" in self.bomb(urnscan, data=data)
 
     @pytest.mark.parametrize(("most", "said"), [(5, "5 members;"), (1, "1 member;")])
     def test_members(self, urnscan, most, said):
-        octets = zipped([(str(number), b"urn:in:%d" % number) for number in range(9)])
-        line = self.bomb(urnscan, "--max-members", str(most), octets=octets)
+        data = zipped([(str(number), b"urn:in:%d" % number) for number in range(9)])
+        line = self.bomb(urnscan, "--max-members", str(most), data=data)
         assert f"has more than {said}" in line
         assert len(urnscan.rows("occ.parquet", "text")) == most + 1
 
@@ -291,13 +291,13 @@ class TestPipes:
     @pytest.mark.core
     @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
     def test_compressed(self, urnscan, compress):
-        octets = compress(tar([("a", lines(range(500))), ("b", b"urn:a:b")]))
-        printed = urnscan.printed("-", stdin=octets)
+        data = compress(tar([("a", lines(range(500))), ("b", b"urn:a:b")]))
+        printed = urnscan.printed("-", stdin=data)
         assert len(printed) == 501
         assert printed[-1] == "-!/b:1:urn:a:b"
 
     def test_slow_text_is_not_taken_for_something_that_needs_more(self, urnscan):
-        """The first line is told before the second is said, whatever the first octets could begin."""
+        """The first line is told before the second is said, whatever the first bytes could begin."""
         with urnscan.start("-", "--no-progress", stdin=subprocess.PIPE, bufsize=0) as process:
             for text in (b"P urn:a:b\n", b"urn:c:d\n"):
                 process.stdin.write(text)
@@ -338,7 +338,7 @@ class TestPrinting:
 
 
 class TestColumns:
-    """ "CSV, TSV, JSON and JSON Lines are text and stay scanned as octets, unless `--column` names fields of theirs" """
+    """ "CSV, TSV, JSON and JSON Lines are text and stay scanned as bytes, unless `--column` names fields of theirs" """
 
     def test_json(self, urnscan):
         urnscan.write("x.jsonl", b'{"id": "urn\\u003aa\\u003ab", "note": "urn:c:d"}\n{"id": "urn:e:f\\/g"}\n')
@@ -381,7 +381,7 @@ class TestColumns:
 
 
 def test_same_rows_on_one_thread_and_two(urnscan):
-    """Contract: "The same inputs and options give the same octets, whatever `-j`"."""
+    """Contract: "The same inputs and options give the same bytes, whatever `-j`"."""
     for number in range(6):
         members = [(f"m{member}", lines(range(number * member, 3000))) for member in range(4)]
         urnscan.write(f"{number}.tar.gz", gzip.compress(tar(members), 1))
@@ -408,17 +408,17 @@ def test_same_rows_on_one_thread_and_two(urnscan):
 
 @pytest.mark.parametrize("way", ["standard input", "fifo"])
 def test_what_is_found_in_a_gzip_is_printed_before_it_ends(urnscan, way):
-    """No checksum holds results back: the member is still open when its first line is printed (512 octets tell its form)."""
+    """No checksum holds results back: the member is still open when its first line is printed (512 bytes tell its form)."""
     packer = zlib.compressobj(wbits=31)
-    octets = packer.compress(b"urn:a:first\n" * 50) + packer.flush(zlib.Z_SYNC_FLUSH)
+    data = packer.compress(b"urn:a:first\n" * 50) + packer.flush(zlib.Z_SYNC_FLUSH)
     if way == "fifo":
         os.mkfifo(urnscan.folder / "x.gz")
         with urnscan.start("x.gz") as process, (urnscan.folder / "x.gz").open("wb", buffering=0) as fifo:
-            fifo.write(octets)
+            fifo.write(data)
             assert process.stdout.readline() == b"x.gz:1:urn:a:first\n"
     else:
         with urnscan.start("-", stdin=subprocess.PIPE) as process:
-            process.stdin.write(octets)
+            process.stdin.write(data)
             process.stdin.flush()
             assert process.stdout.readline() == b"-:1:urn:a:first\n"
 
@@ -435,9 +435,9 @@ def test_strict_ends_the_run_at_a_wrong_checksum(urnscan):
 
 def test_many_small_members_in_a_stream(urnscan):
     """Logs are appended as gzip members of a line each: through a pipe they take no longer than from a file."""
-    octets = b"".join(gzip.compress(b"urn:example:%d\n" % number) for number in range(20_000))
+    data = b"".join(gzip.compress(b"urn:example:%d\n" % number) for number in range(20_000))
     began = time.monotonic()
-    assert len(urnscan.printed("-", stdin=octets)) == 20_000
+    assert len(urnscan.printed("-", stdin=data)) == 20_000
     assert time.monotonic() - began < 6
 
 

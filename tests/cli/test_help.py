@@ -14,7 +14,7 @@ from urnscan.cli import COMMANDS, guesses
 from urnscan.cli.arguments import SUMMARIES
 from urnscan.dedup.join.choose_kept import KEEP
 from urnscan.dedup.policy import Policy
-from urnscan.display.text import octets_of
+from urnscan.display.text import bytes_of
 from urnscan.library.deduplication import deduplicate
 from urnscan.run.options import Options
 from urnscan.scanner.views.kinds import MEANINGS
@@ -99,14 +99,14 @@ def test_defaults_are_those_that_are_told(name, action):
     told = (action.help or "").rpartition("(default: ")[2].removesuffix(")") if "(default: " in action.help else None
     record = Policy() if name == "urnscan dedup" and hasattr(Policy(), action.dest) else Options()
     default = getattr(record, action.dest, action.default) if action.default is None else action.default
-    if told in ("the cores", "read as octets", "known by content") or action.dest == "master":
+    if told in ("the cores", "read as bytes", "known by content") or action.dest == "master":
         return  # not values but what is done
     if told == "all":
         assert default == Policy(keys="all").keys
     elif told is None:
         assert default in (None, False, (), [], "==SUPPRESS==")
     elif isinstance(default, int):
-        assert octets_of(told.replace(",", "").removesuffix(" octets")) == default
+        assert bytes_of(told.replace(",", "").removesuffix(" bytes")) == default
     else:
         assert told == (default if isinstance(default, str) else ",".join(default))
 

@@ -78,10 +78,10 @@ class TestBombs:
         forms = packed(bytes(24 * MIB))
         forms["b.wacz"] = zipped([("archive/b.warc.gz", gzip.compress(forms["br.warc"]))], zipfile.ZIP_STORED)
         forms |= {
-            f"{name}.again.gz": gzip.compress(octets) for name, octets in forms.items() if name in ("b.xz", "br.warc")
+            f"{name}.again.gz": gzip.compress(content) for name, content in forms.items() if name in ("b.xz", "br.warc")
         }
-        for name, octets in forms.items():
-            urnscan.write(f"d/{name}", octets)
+        for name, content in forms.items():
+            urnscan.write(f"d/{name}", content)
         urnscan.write("d/z.txt", b"urn:foo:z")
         result, peak = urnscan.measured("d", "--max-size", "20MB", "--occurrences", "occ.parquet", status=1)
         said = {line.split(":")[1].split("!/")[0].removeprefix(" d/") for line in result.said}
@@ -92,7 +92,7 @@ class TestBombs:
         assert peak < 500 * MIB
 
     def test_sparse_tar(self, urnscan):
-        """A hole of an exabyte in some hundred octets."""
+        """A hole of an exabyte in some hundred bytes."""
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
             member = tarfile.TarInfo("hole")
@@ -146,7 +146,7 @@ class TestBombs:
 
     @pytest.mark.parametrize("names", ["nulls", "the same"])
     def test_a_list_of_parquet(self, urnscan, names):
-        """600 octets that say that a row has 30 million values: each would take twelve octets and more."""
+        """600 bytes that say that a row has 30 million values: each would take twelve bytes and more."""
         count = 30_000_000
         values = pa.nulls(count, pa.string())
         if names == "the same":
@@ -176,13 +176,13 @@ class TestBombs:
         """The memory that a run takes which comes to its limit."""
         member = tarfile.TarInfo("m")
         member.size = 9
-        octets = (member.tobuf() + b"urn:foo:m".ljust(512, b"\0")) * 10_000
+        content = (member.tobuf() + b"urn:foo:m".ljust(512, b"\0")) * 10_000
 
         def feed(pipe):
             with pipe:
                 for _ in range(limit // 10_000):
-                    pipe.write(octets)
-                pipe.write(octets[:1024])
+                    pipe.write(content)
+                pipe.write(content[:1024])
 
         command = [sys.executable, "-c", MEASURED, str(8 << 30), "../peak"]
         command += [URNSCAN, "-", "-o", "classes.parquet", "--memory", "1MB", "--force"]
@@ -205,10 +205,10 @@ def named(urnscan):
     (urnscan.folder / os.fsdecode(b"d/\xff\x1b[1m.txt")).write_bytes(b"urn:foo:b")
     broken = gzip.compress(b"urn:foo:x" * 99)[:-20]
     with tarfile.open(urnscan.folder / "a.tar", "w") as tar:
-        for name, octets in ((f"{NAME}.txt", b"urn:foo:c"), (f"{NAME}.gz", broken)):
+        for name, content in ((f"{NAME}.txt", b"urn:foo:c"), (f"{NAME}.gz", broken)):
             member = tarfile.TarInfo(name)
-            member.size = len(octets)
-            tar.addfile(member, io.BytesIO(octets))
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
     with zipfile.ZipFile(urnscan.folder / "b.zip", "w") as archive:
         archive.writestr(f"{NAME}.txt", "urn:foo:d")
     head = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://x/\x1b[31m\u202e\x9b\x07\r\nContent-Length: 9\r\n\r\n"
@@ -289,7 +289,7 @@ MAIL = {
 
 
 class TestMail:
-    """Of each kind a message of some 30 MB, in some kB of gzip, takes seconds and a few times its octets."""
+    """Of each kind a message of some 30 MB, in some kB of gzip, takes seconds and a few times its bytes."""
 
     @pytest.mark.parametrize("kind", MAIL)
     def test_memory(self, urnscan, kind):

@@ -27,7 +27,7 @@ endings = pytest.mark.parametrize("sent", ENDINGS, ids=lambda sent: sent.name)
 
 @pytest.fixture
 def endless(urnscan):
-    """A FIFO that somebody writes to without end; `endless.read` is how many octets were taken from it."""
+    """A FIFO that somebody writes to without end; `endless.read` is how many bytes were taken from it."""
     os.mkfifo(urnscan.folder / "fifo")
 
     class Endless:

@@ -36,10 +36,10 @@ class TestLists:
     def test_lines_and_nuls(self, urnscan, end, closed):
         """In the order of the list; what `find` and `find -print0` write, with or without the last end."""
         names = ["", *reversed(NAMES), *([""] if closed else [])]  # an empty one is none
-        octets = end.join(names).encode()
-        urnscan.write("list", octets)
+        data = end.join(names).encode()
+        urnscan.write("list", data)
         assert urnscan.printed("--files-from", "list") == of(4, 3, 2, 1, 0)
-        assert urnscan.printed("--files-from", "-", stdin=octets) == of(4, 3, 2, 1, 0)
+        assert urnscan.printed("--files-from", "-", stdin=data) == of(4, 3, 2, 1, 0)
 
     def test_a_name_with_a_line_end_in_it(self, urnscan):
         """It is read, and does not end the line that tells of it."""
@@ -116,8 +116,8 @@ class TestLists:
         assert result.summary.startswith("urnscan: 2 inputs, ")
 
     def test_dedup(self, urnscan):
-        urnscan.write("one.mrc", make_dump("marc", 1, 12).octets)
-        urnscan.write("two.mrc", make_dump("marc", 1, 12).octets)
+        urnscan.write("one.mrc", make_dump("marc", 1, 12).data)
+        urnscan.write("two.mrc", make_dump("marc", 1, 12).data)
         result = urnscan("dedup", "--files-from", "-", "-o", "c.parquet", stdin=b"one.mrc\ntwo.mrc\none.mrc\n")
         assert "2 dumps" in result.err
 
@@ -130,7 +130,7 @@ class TestLists:
         ]
 
     def test_progress_does_not_need_the_list_twice(self, urnscan):
-        """Of a list that is a file the size is told; of a pipe, which is there once, octets alone."""
+        """Of a list that is a file the size is told; of a pipe, which is there once, bytes alone."""
         for argument, total in (("list", True), ("-", False)):
             screen = Screen()
             listed = b"d/b.txt\n" + b"big\n"
@@ -197,7 +197,7 @@ def test_few_open_files_are_enough(urnscan):
 
 
 def test_memory_does_not_grow_with_the_files(urnscan):
-    """Ten times the files: less than 400 octets for each of those that are more."""
+    """Ten times the files: less than 400 bytes for each of those that are more."""
     for number in range(20_000):
         path = urnscan.folder / f"many/{number // 1000}/{number}"
         if number % 1000 == 0:

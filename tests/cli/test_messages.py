@@ -139,25 +139,25 @@ def files() -> Iterator[tuple[str, bytes]]:
     zipped = zipped_text(text)
     yield "cut.zip", zipped[: zipped.index(b"b.txt") + 5 + 40]
     yield "cut-directory.zip", zipped[:-30]
-    octets = io.BytesIO()
-    with tarfile.open(fileobj=octets, mode="w") as archive:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
         for name in ("a.txt", "b.txt"):
             member = tarfile.TarInfo(name)
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text))
     second = 512 + -(-len(text) // 512) * 512
-    yield "cut.tar", octets.getvalue()[: second + 100]
-    yield "bad.tar", octets.getvalue()[:second] + b"x" + octets.getvalue()[second + 1 :]
+    yield "cut.tar", data.getvalue()[: second + 100]
+    yield "bad.tar", data.getvalue()[:second] + b"x" + data.getvalue()[second + 1 :]
     head = b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:uuid:1>\r\nContent-Length: %d\r\n\r\n"
     yield "cut.warc", head % len(text) + text[:300]
     table = pa.table({"note": [f"urn:foo:{number}" for number in range(500)]})
-    octets = io.BytesIO()
-    pq.write_table(table, octets)
-    yield "cut.parquet", octets.getvalue()[:-20]
-    octets = io.BytesIO()
-    with ipc.new_file(octets, table.schema) as file:
+    data = io.BytesIO()
+    pq.write_table(table, data)
+    yield "cut.parquet", data.getvalue()[:-20]
+    data = io.BytesIO()
+    with ipc.new_file(data, table.schema) as file:
         file.write_table(table)
-    yield "cut.arrow", octets.getvalue()[:3000]
+    yield "cut.arrow", data.getvalue()[:3000]
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE t(x)")
     database.executemany("INSERT INTO t VALUES (?)", [(f"urn:foo:{number} {'x' * 50}",) for number in range(2000)])
@@ -170,18 +170,18 @@ def files() -> Iterator[tuple[str, bytes]]:
 
 def zipped_text(text: bytes) -> bytes:
     """A zip archive with the text twice."""
-    octets = io.BytesIO()
-    with zipfile.ZipFile(octets, "w", zipfile.ZIP_STORED) as archive:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("a.txt", text)
         archive.writestr("b.txt", text)
-    return octets.getvalue()
+    return data.getvalue()
 
 
 @pytest.fixture(scope="module")
 def command(urnscan_of_module: Command) -> Command:
     """The command in a folder with the files of the table."""
-    for name, octets in files():
-        urnscan_of_module.write(name, octets)
+    for name, data in files():
+        urnscan_of_module.write(name, data)
     (urnscan_of_module.folder / "empty").mkdir()
     urnscan_of_module("a.txt", "-o", "a.parquet", "--quiet")
     urnscan_of_module("a.txt", "-o", "b.parquet", "-s", "rfc8141", "--quiet")

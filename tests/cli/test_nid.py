@@ -32,7 +32,7 @@ def test_a_list_and_its_summary(scanned):
     """Each namespace in any case; `nbn:de` with what it parts from; then `--not-nid` takes away."""
     found, result = scanned("--nid", "ISBN,nbn:de", "--nid", "x-*", "--not-nid", "nbn:de:")
     assert found == ["urn:isbn:1", "URN:NBN:de-2", "urn:x-a:1", "urn:isbn:1,"]
-    assert re.match(r"urnscan: 1 input, \d+ octets, 4 occurrences, 4 others left out, 4 classes, ", result.summary)
+    assert re.match(r"urnscan: 1 input, \d+ bytes, 4 occurrences, 4 others left out, 4 classes, ", result.summary)
     assert result.said == []
     made = [
         json.loads(pq.read_metadata(scanned.command.folder / name).metadata[b"urnscan"])

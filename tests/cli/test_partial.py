@@ -19,9 +19,9 @@ pytestmark = pytest.mark.full
 @pytest.fixture
 def crawl(urnscan):
     """The command in a folder with two web archives, and an index of their records."""
-    octets, records = responses(9)
-    urnscan.write("w/a.warc.gz", octets)
-    urnscan.write("w/b.warc.gz", octets)
+    data, records = responses(9)
+    urnscan.write("w/a.warc.gz", data)
+    urnscan.write("w/b.warc.gz", data)
     urnscan.write("all.cdxj", cdxj([(name, *each) for name in ("a.warc.gz", "b.warc.gz") for each in records]).encode())
     for name in "ab":
         urnscan.write(f"{name}.cdxj", cdxj([(f"{name}.warc.gz", *each) for each in records]).encode())
@@ -36,7 +36,7 @@ def at_once(urnscan, *commands):
 
 @pytest.mark.core
 def test_an_array_of_jobs(crawl):
-    """Promise: the classes of two processes have the octets of one run's, and the occurrences its rows, with `--cdx`."""
+    """Promise: the classes of two processes have the bytes of one run's, and the occurrences its rows, with `--cdx`."""
     at_once(
         crawl,
         *(

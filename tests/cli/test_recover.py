@@ -82,7 +82,7 @@ class TestRecover:
         [("all", 1), ("all", 2), ("percent,entities,labels", 2), ("percent,entities,escapes,labels", 2)],
     )
     def test_a_huge_file_in_parts(self, urnscan, recover, jobs):
-        """A part begins where no hidden URN can be cut: the same octets whatever -j, and nothing lost between parts."""
+        """A part begins where no hidden URN can be cut: the same bytes whatever -j, and nothing lost between parts."""
         text = TEXT + b"and so on\n" * 500
         times = (20 << 20) // len(text)
         urnscan.write("a.html", text * times)

@@ -15,8 +15,8 @@ TEXTS_OF_REJECTS = [("urn:cen.eu:x",), ("urn:isbn",), ("urn:a:b%4",)]
 
 @pytest.fixture
 def texts(urnscan):
-    for name, octets in TEXTS.items():
-        urnscan.write(f"texts/{name}", octets)
+    for name, data in TEXTS.items():
+        urnscan.write(f"texts/{name}", data)
 
 
 @pytest.mark.usefixtures("texts")
@@ -25,7 +25,7 @@ class TestRejects:
         """It is an output: nothing is printed beside it."""
         result = urnscan("texts", "--rejects", "r.parquet")
         assert result.out == b""
-        assert result.summary.startswith("urnscan: 2 inputs, 41 octets, 2 occurrences, 3 rejects, ")
+        assert result.summary.startswith("urnscan: 2 inputs, 41 bytes, 2 occurrences, 3 rejects, ")
         assert urnscan.rows("r.parquet", "text") == TEXTS_OF_REJECTS
 
     @pytest.mark.core

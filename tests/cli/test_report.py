@@ -27,8 +27,8 @@ def tables(tmp_path_factory, home):
 @pytest.fixture
 def scanned(urnscan, tables):
     """The command in a folder with these."""
-    for name, octets in tables.items():
-        urnscan.write(name, octets)
+    for name, data in tables.items():
+        urnscan.write(name, data)
     return urnscan
 
 
@@ -42,8 +42,8 @@ def others(urnscan_of_module):
     urnscan("a.txt", "-o", "c.parquet", "--occurrences", "o.parquet")
     urnscan("b.txt", "--occurrences", "p.parquet")
     urnscan("dedup", "b.txt", "--record", "line", "-o", "d.parquet")
-    octets = (urnscan.folder / "c.parquet").read_bytes()
-    urnscan.write("half.parquet", octets[: len(octets) // 2])
+    data = (urnscan.folder / "c.parquet").read_bytes()
+    urnscan.write("half.parquet", data[: len(data) // 2])
     return urnscan
 
 

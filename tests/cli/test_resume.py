@@ -1,4 +1,4 @@
-"""`--resume`: what a run had finished when it was cut off is not done again, and what comes out is the same to the octet."""
+"""`--resume`: what a run had finished when it was cut off is not done again, and what comes out is the same to the byte."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def check(urnscan: Command, expected: list[bytes]) -> None:
 
 
 def earlier(result) -> int:
-    """How many octets the summary says came from an earlier run."""
+    """How many bytes the summary says came from an earlier run."""
     told = [part for part in result.summary.split(", ") if part.endswith("from an earlier run")]
     return int(told[0].split()[0].replace(",", "")) if told else 0
 
@@ -133,11 +133,11 @@ def killed(urnscan, state):
 
 
 @pytest.fixture(scope="module")
-def octets(state):
+def data(state):
     """Of text in what was finished, and in its huge file."""
     result = state("small", "--occurrences", "other.parquet", "--column", "id")
     (state.folder / "other.parquet").unlink()
-    (small,) = [part for part in result.summary.split(", ") if part.endswith(" octets")]
+    (small,) = [part for part in result.summary.split(", ") if part.endswith(" bytes")]
     big = (state.folder / "big.txt").stat().st_size
     return int(small.split()[0].replace(",", "")) + big, big
 
@@ -146,13 +146,13 @@ class TestKilled:
     """What was finished is taken over, the rest is done."""
 
     @pytest.mark.core
-    def test_a_plain_run(self, killed, plain, octets):
+    def test_a_plain_run(self, killed, plain, data):
         result = killed(*COMMAND, "--resume")
-        assert earlier(result) == octets[0]
+        assert earlier(result) == data[0]
         assert result.said == []
         check(killed, plain)
 
-    def test_a_run_with_resume_and_one_that_was_itself_resumed(self, urnscan, plain, octets):
+    def test_a_run_with_resume_and_one_that_was_itself_resumed(self, urnscan, plain, data):
         """Kill after kill, with other numbers of threads and other memory."""
         write_inputs(urnscan.folder)
         (urnscan.folder / "big.txt").rename(urnscan.folder / "big")
@@ -163,7 +163,7 @@ class TestKilled:
         cut_off(urnscan, *COMMAND, "--resume", "-j", "1", "--no-progress")
         arrive(urnscan.folder)
         result = urnscan(*COMMAND, "--resume", "-j", "3", "--memory", "2MB", "--force")
-        assert earlier(result) == octets[0]
+        assert earlier(result) == data[0]
         check(urnscan, plain)
 
     def test_a_plain_run_removes_what_a_short_one_left(self, killed, plain):
@@ -171,12 +171,12 @@ class TestKilled:
         assert earlier(result) == 0
         check(killed, plain)
 
-    def test_work_that_is_kept_is_not_lost(self, urnscan, octets):
+    def test_work_that_is_kept_is_not_lost(self, urnscan, data):
         """A plain run, or one with other options, does not begin before somebody has decided: one line says how."""
         write_inputs(urnscan.folder)
         cut_off(urnscan, *COMMAND, "--resume", "--no-progress", sent=signal.SIGTERM)
         arrive(urnscan.folder)
-        work = f"the work of an earlier run on {octets[0]:,} bytes, interrupted at [-0-9]+ [:0-9]+, is"
+        work = f"the work of an earlier run on {data[0]:,} bytes, interrupted at [-0-9]+ [:0-9]+, is"
         with_resume, force = "--resume continues it", "--force discards it"
         for options, expected in (
             ([], f"{work} kept; {with_resume}, {force}"),
@@ -193,10 +193,10 @@ class TestKilled:
         assert earlier(result) == 0
         assert SHARDS not in urnscan.names()
 
-    def test_work_of_other_inputs_is_told(self, killed, octets):
+    def test_work_of_other_inputs_is_told(self, killed, data):
         result = killed("late.txt", *OUTPUTS, "--column", "id", "--resume")
         reason = "is not used; its inputs have changed, or are missing"
-        assert result.said == [f"urnscan: the work of an earlier run on {octets[0]:,} bytes {reason}"]
+        assert result.said == [f"urnscan: the work of an earlier run on {data[0]:,} bytes {reason}"]
 
     def test_the_remains_are_no_inputs(self, killed):
         assert set(killed.printed(".", "--exclude", "big.txt", "--exclude", "small")) == {"./late.txt:1:urn:late:a"}
@@ -218,9 +218,9 @@ class TestChanges:
         assert resumed == self.expected(killed, *command)
         return result
 
-    def test_an_input_of_the_same_size(self, killed, octets):
+    def test_an_input_of_the_same_size(self, killed, data):
         (killed.folder / "small/b.txt").write_bytes(b"urn:foo:Z")
-        assert earlier(self.check(killed, *COMMAND)) == octets[1]
+        assert earlier(self.check(killed, *COMMAND)) == data[1]
         assert ("urn:foo:Z",) in killed.rows("classes.parquet", "urn")
 
     def test_an_input_before_the_others(self, killed):
@@ -228,9 +228,9 @@ class TestChanges:
         killed.write("first.txt", b"urn:foo:new")
         assert earlier(self.check(killed, "first.txt", *COMMAND)) == 0
 
-    def test_an_input_behind_the_others(self, killed, octets):
+    def test_an_input_behind_the_others(self, killed, data):
         killed.write("first.txt", b"urn:foo:new")
-        assert earlier(self.check(killed, *COMMAND, "first.txt")) == octets[0]
+        assert earlier(self.check(killed, *COMMAND, "first.txt")) == data[0]
 
     def test_options(self, killed):
         result = self.check(killed, *COMMAND, "--trim")
@@ -250,25 +250,25 @@ class TestChanges:
         assert result.said == ["urnscan: the earlier run had other options: beginning anew"]
 
     @pytest.mark.core
-    def test_what_does_not_matter(self, killed, plain, octets):
+    def test_what_does_not_matter(self, killed, plain, data):
         other = ["--exclude", "nothing", "--strict", "-j", "7", "--memory", "1MB"]
-        assert earlier(killed(*COMMAND, *other, "--resume")) == octets[0]
+        assert earlier(killed(*COMMAND, *other, "--resume")) == data[0]
         check(killed, plain)
 
 
 def flip(path: Path, at: float) -> None:
-    octets = bytearray(path.read_bytes())
-    octets[int(at * len(octets))] ^= 1
-    path.write_bytes(octets)
+    data = bytearray(path.read_bytes())
+    data[int(at * len(data))] ^= 1
+    path.write_bytes(data)
 
 
-def append(path: Path, octets: bytes) -> None:
-    path.write_bytes(path.read_bytes() + octets)
+def append(path: Path, data: bytes) -> None:
+    path.write_bytes(path.read_bytes() + data)
 
 
-# What of the big file is then still whole: how many of its two parts. (tests/run/test_resume.py has every octet.)
+# What of the big file is then still whole: how many of its two parts. (tests/run/test_resume.py has every byte.)
 DAMAGES = {
-    "an octet of the first rows": (2, lambda folder: flip(folder / "rows.arrows", 0)),
+    "a byte of the first rows": (2, lambda folder: flip(folder / "rows.arrows", 0)),
     "rows cut off": (
         1,
         lambda folder: os.truncate(folder / "rows.arrows", (folder / "rows.arrows").stat().st_size - 9),
@@ -352,9 +352,9 @@ class TestFailures:
     def test_a_disk_that_is_full_and_then_is_larger(self, urnscan):
         if not ROOT or sys.platform != "linux" or shutil.which("unshare") is None:
             pytest.skip("only root may mount")
-        octets = b"".join(b"urn:uuid:%x " % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(30_000))
+        data = b"".join(b"urn:uuid:%x " % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(30_000))
         for letter in "abcdef":
-            urnscan.write(f"{letter}.txt", octets + b"\n" * (8 << 20))
+            urnscan.write(f"{letter}.txt", data + b"\n" * (8 << 20))
         (urnscan.folder / "out").mkdir()
         script = (
             "mount -t tmpfs -o size=3m none out || exit 77; "
@@ -374,7 +374,7 @@ class TestFailures:
         assert done.stdout.split() == [b"2", b"0", b"occ.parquet"], done
         said = done.stderr.decode().splitlines()
         assert [line for line in said if "No space left on device" in line] != []
-        assert "octets from an earlier run" in said[-1]
+        assert "bytes from an earlier run" in said[-1]
         resumed = (urnscan.folder / "occ.parquet").read_bytes()
         urnscan(*command[:-2], "occ.parquet", "--force")
         assert (urnscan.folder / "occ.parquet").read_bytes() == resumed
@@ -383,7 +383,7 @@ class TestFailures:
 class TestEnds:
     """A run that is asked to end."""
 
-    def test_with_resume(self, urnscan, plain, octets):
+    def test_with_resume(self, urnscan, plain, data):
         write_inputs(urnscan.folder)
         err = cut_off(urnscan, *COMMAND, "--resume", "--no-progress", sent=signal.SIGTERM)
         assert err.splitlines() == [
@@ -392,7 +392,7 @@ class TestEnds:
         ]
         assert set(urnscan.names()) == {*INPUTS, SHARDS}
         arrive(urnscan.folder)
-        assert earlier(urnscan(*COMMAND, "--resume")) == octets[0]
+        assert earlier(urnscan(*COMMAND, "--resume")) == data[0]
         check(urnscan, plain)
 
     @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
@@ -406,7 +406,7 @@ class TestEnds:
 class TestOthers:
     """One run at a time resumes an output."""
 
-    def test_a_run_that_lives(self, urnscan, plain, octets):
+    def test_a_run_that_lives(self, urnscan, plain, data):
         write_inputs(urnscan.folder)
         os.mkfifo(urnscan.folder / "late.txt")
         with urnscan.start(*COMMAND) as process:
@@ -419,10 +419,10 @@ class TestOthers:
             process.kill()
             process.wait()
         arrive(urnscan.folder)
-        assert earlier(urnscan(*COMMAND, "--resume", "--force")) == octets[0]
+        assert earlier(urnscan(*COMMAND, "--resume", "--force")) == data[0]
         check(urnscan, plain)
 
-    def test_standard_input_is_read_again(self, killed, octets):
+    def test_standard_input_is_read_again(self, killed, data):
         """It may be another one."""
         command = ["-", "big.txt", *OUTPUTS, "--resume"]
         (killed.folder / "late.txt").unlink()
@@ -435,7 +435,7 @@ class TestOthers:
             process.kill()
             process.wait()
         result = killed(*command, stdin=b"urn:foo:other")
-        assert earlier(result) == octets[1]
+        assert earlier(result) == data[1]
         assert killed.rows("occ.parquet", "urn")[0] == ("urn:foo:other",)
 
     @pytest.mark.parametrize("change", ["nothing", "the ETag", "no ETag"])
@@ -463,7 +463,7 @@ class TestOthers:
             result = urnscan(*command, "--resume")
         finally:
             web.close()
-        read = {path for _, path, octets in web.asked if octets != "bytes=0-0"}
+        read = {path for _, path, data in web.asked if data != "bytes=0-0"}
         assert read == (set() if change == "nothing" else {"/a.txt", "/b.txt"})
         assert earlier(result) == (100 if change == "nothing" else 0)
         first = "urn:foo:x" if change == "the ETag" else "urn:foo:a"
@@ -480,7 +480,7 @@ class TestOthers:
         ]
         assert result.out == b""
 
-    def test_outputs_in_a_store(self, urnscan, plain, octets, s3_server):
+    def test_outputs_in_a_store(self, urnscan, plain, data, s3_server):
         """What is kept lies here, in the folder for temporary files."""
         boto3 = pytest.importorskip("boto3")
         (urnscan.folder / "tmp").mkdir()
@@ -499,7 +499,7 @@ class TestOthers:
         cut_off(urnscan, *command)
         arrive(urnscan.folder)
         urnscan("small", "-o", "s3://resumed/other/classes.parquet")  # another output of the same name
-        assert earlier(urnscan(*command, "--resume")) == octets[0]
+        assert earlier(urnscan(*command, "--resume")) == data[0]
         assert not [name for name in urnscan.names("tmp") if "shards" in name]
         assert [client.get_object(Bucket="resumed", Key=name)["Body"].read() for name in FILES] == plain
 
@@ -509,8 +509,8 @@ KILLS = int(os.environ.get("URNSCAN_TEST_KILLS", "4"))
 
 def test_kills_at_any_moment(urnscan):
     """While it begins, scans, spills, sorts, writes, or ends: at last the outputs are those of a plain run."""
-    octets = b"".join(b"urn:uuid:%032x \n" % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(250_000))
-    path = urnscan.write("d/0.txt", octets)
+    data = b"".join(b"urn:uuid:%032x \n" % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(250_000))
+    path = urnscan.write("d/0.txt", data)
     (urnscan.folder / "d/1.txt").hardlink_to(path)
     command = ["d", "small.txt", *OUTPUTS, "--memory", "10MB", "--quiet"]
     urnscan.write("small.txt", b"urn:foo:a urn:x")

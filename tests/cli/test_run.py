@@ -74,15 +74,15 @@ CLASS_COLUMNS = {
 @pytest.fixture(scope="module")
 def tables(urnscan_of_module):
     """The folder of a run over TEXTS that wrote both outputs."""
-    for name, octets in TEXTS.items():
-        urnscan_of_module.write(name, octets)
+    for name, data in TEXTS.items():
+        urnscan_of_module.write(name, data)
     urnscan_of_module("texts", "-o", "classes.parquet", "--occurrences", "occ.parquet")
     return urnscan_of_module.folder
 
 
 def write_texts(urnscan, **names):
-    for name, octets in names.items():
-        urnscan.write(name.replace("_", "."), octets)
+    for name, data in names.items():
+        urnscan.write(name.replace("_", "."), data)
 
 
 def digests(folder, *names):
@@ -145,7 +145,7 @@ class TestTables:
         )
 
     def test_the_rows_of_classes(self, tables):
-        """Every column but `valid`, which waits for the namespaces; sorted by `urn` in the order of octets."""
+        """Every column but `valid`, which waits for the namespaces; sorted by `urn` in the order of bytes."""
         rows = [
             tuple(value for name, value in row.items() if name != "valid")
             for row in pq.read_table(tables / "classes.parquet").to_pylist()
@@ -202,7 +202,7 @@ class TestTables:
         assert (made["syntax"], made["equivalence"], made["trim"]) == ("rfc2141", "lexical", False)
         counts = made["counts"]
         assert counts["inputs"] == len(TEXTS)
-        assert counts["octets"] == sum(map(len, TEXTS.values()))
+        assert counts["byte_count"] == sum(map(len, TEXTS.values()))
         assert (counts["occurrences"], counts["classes"], counts["failures"]) == (10, 6, 0)
 
     def test_one_output_without_the_other(self, urnscan):
@@ -257,7 +257,7 @@ class TestPrinting:
 
     @pytest.mark.core
     def test_json_has_the_columns_of_the_occurrence_table(self, urnscan):
-        """And the octet that ended the URN twice: as a character, and as the number of the table."""
+        """And the byte that ended the URN twice: as a character, and as the number of the table."""
         write_texts(urnscan, a_txt=b"urn:foo:B%2c. urn:foo:C")
         printed = [json.loads(line) for line in urnscan.printed("a.txt", "--json")]
         columns = [
@@ -378,20 +378,20 @@ class TestInputs:
         os.mkfifo(urnscan.folder / "d/fifo")
         assert urnscan.printed("d") == ["d/a.txt:1:urn:foo:x"]
 
-    def test_binary_files_and_nul_octets(self, urnscan):
-        octets = bytes(range(256)) * 3 + b"\0\0urn:foo:a\0urn:foo:b\xff\x1faurn:foo:c\x1e" + bytes(1000)
-        urnscan.write("a.bin", octets)
+    def test_binary_files_and_nul_bytes(self, urnscan):
+        data = bytes(range(256)) * 3 + b"\0\0urn:foo:a\0urn:foo:b\xff\x1faurn:foo:c\x1e" + bytes(1000)
+        urnscan.write("a.bin", data)
         urnscan("a.bin", "--occurrences", "occ.parquet")
         rows = urnscan.rows("occ.parquet", *EXPECTED)
-        assert rows == expected("a.bin", octets)
+        assert rows == expected("a.bin", data)
         assert [row[3] for row in rows] == ["urn:foo:a", "urn:foo:b", "urn:foo:c"]
 
     def test_an_empty_file(self, urnscan):
         urnscan.write("empty", b"")
-        assert "1 input, 0 octets, 0 occurrences" in urnscan("empty").summary
+        assert "1 input, 0 bytes, 0 occurrences" in urnscan("empty").summary
 
     def test_a_name_that_is_not_utf8(self, urnscan):
-        """`source` is a string for every reader, so octets that are none are written as escapes."""
+        """`source` is a string for every reader, so bytes that are none are written as escapes."""
         name = os.fsdecode(b"caf\xe9.txt")
         try:
             urnscan.write(name, b"urn:foo:x")
@@ -402,24 +402,24 @@ class TestInputs:
         assert urnscan.rows("c.parquet", "first_source") == [("./caf\\xe9.txt",)]
 
     def test_own_outputs_in_a_walked_folder_are_not_read(self, urnscan):
-        """The same inputs and options give the same octets: also when the outputs of last time lie among the inputs."""
+        """The same inputs and options give the same bytes: also when the outputs of last time lie among the inputs."""
         urnscan.write("a.txt", b"urn:foo:x urn:foo:y")
         run = [".", "-o", "c.parquet", "--occurrences", "occ.parquet"]
         urnscan(*run)
         first = digests(urnscan.folder, "c.parquet", "occ.parquet")
         result = urnscan(*run, "--force")
-        assert "1 input, 19 octets, 2 occurrences" in result.summary
+        assert "1 input, 19 bytes, 2 occurrences" in result.summary
         assert digests(urnscan.folder, "c.parquet", "occ.parquet") == first
 
 
 class TestEncodings:
-    """UTF-16 and UTF-32 are known by their marks, all else is octets, unless `--encoding` says what it is."""
+    """UTF-16 and UTF-32 are known by their marks, all else is bytes, unless `--encoding` says what it is."""
 
     TEXT = "\nÜ urn:foo:ä €urn:foo:b\n"
 
     @pytest.mark.core
     def test_a_byte_order_mark_is_enough(self, urnscan):
-        """Offsets are octets of the text as UTF-8, without the mark."""
+        """Offsets are bytes of the text as UTF-8, without the mark."""
         codecs = ["utf-16-be", "utf-16-le", "utf-32-be", "utf-32-le"]
         for codec in codecs:
             urnscan.write(f"d/{codec}", ("\ufeff" + self.TEXT).encode(codec))
@@ -442,12 +442,12 @@ class TestEncodings:
         urnscan.write("a.txt", "\ufeffurn:foo:x".encode("utf-16-be"))
         assert urnscan.printed("a.txt", "--encoding", "latin-1") == ["a.txt:1:urn:foo:x"]
 
-    def test_without_either_octets_are_as_they_are(self, urnscan):
+    def test_without_either_bytes_are_as_they_are(self, urnscan):
         """Broken UTF-8 and Latin-1 need nothing: URNs are ASCII."""
-        octets = b"\xff\xfc\xe9urn:foo:\xe9 \xc3urn:foo:a\xc3 urn:foo:b"
-        urnscan.write("a.txt", octets)
+        data = b"\xff\xfc\xe9urn:foo:\xe9 \xc3urn:foo:a\xc3 urn:foo:b"
+        urnscan.write("a.txt", data)
         urnscan("a.txt", "--occurrences", "occ.parquet")
-        assert urnscan.rows("occ.parquet", *EXPECTED) == expected("a.txt", octets)
+        assert urnscan.rows("occ.parquet", *EXPECTED) == expected("a.txt", data)
 
     def test_what_cannot_be_decoded_is_a_failure_of_that_input_which_is_read_all_the_same(self, urnscan):
         urnscan.write("bad.txt", "urn:foo:a ".encode("utf-16-le") + b"\x00\xdc" + " urn:foo:b ".encode("utf-16-le"))
@@ -514,26 +514,26 @@ class TestMeaning:
         assert urnscan.names() == ["a.txt"]
 
     def test_resolver_tail(self, urnscan):
-        octets = b"https://r.example/urn:a:b?c#d urn:a:b?c"
-        urnscan.write("a.txt", octets)
+        data = b"https://r.example/urn:a:b?c#d urn:a:b?c"
+        urnscan.write("a.txt", data)
         for options, tail in (([], "keep"), (["--resolver-tail", "keep"], "keep"), (["--resolver-tail", "cut"], "cut")):
             urnscan("a.txt", "--occurrences", "occ.parquet", "--force", *options)
-            assert urnscan.rows("occ.parquet", *EXPECTED) == expected("a.txt", octets, resolver_tail=tail)
+            assert urnscan.rows("occ.parquet", *EXPECTED) == expected("a.txt", data, resolver_tail=tail)
             made = json.loads(pq.read_metadata(urnscan.folder / "occ.parquet").metadata[b"urnscan"])
             assert made["resolver_tail"] == tail
 
     def test_max_length(self, urnscan):
         """A longer match is cut there, its stop is -1, and scanning goes on behind the cut."""
-        octets = b"urn:foo:a/urn:foo:bcdefghi urn:foo:4567 urn:foo:45678"
-        urnscan.write("a.txt", octets)
+        data = b"urn:foo:a/urn:foo:bcdefghi urn:foo:4567 urn:foo:45678"
+        urnscan.write("a.txt", data)
         urnscan("a.txt", "--occurrences", "occ.parquet", "--max-length", "12")
-        rows = expected("a.txt", octets, max_length=12)
+        rows = expected("a.txt", data, max_length=12)
         assert urnscan.rows("occ.parquet", *EXPECTED) == rows
         assert [row[6] for row in rows] == [-1, 32, -1]
 
     def test_the_default_of_max_length(self, urnscan):
-        octets = b"urn:foo:" + b"a" * (65_536 - 8) + b" urn:foo:" + b"a" * (65_536 - 7)
-        urnscan.write("a.txt", octets)
+        data = b"urn:foo:" + b"a" * (65_536 - 8) + b" urn:foo:" + b"a" * (65_536 - 7)
+        urnscan.write("a.txt", data)
         urnscan("a.txt", "--occurrences", "occ.parquet")
         ends = [(len(text), stop) for text, stop in urnscan.rows("occ.parquet", "text", "stop")]
         assert ends == [(65_536, 32), (65_536, -1)]
@@ -558,8 +558,8 @@ def first(folder):
     return folder("many", "-o", "first.c.parquet", "--occurrences", "first.o.parquet", "-j", "1", "--memory", "1GB")
 
 
-class TestSameOctets:
-    """The same inputs and options give the same octets, whatever `-j`, `--memory` or the machine."""
+class TestSameBytes:
+    """The same inputs and options give the same bytes, whatever `-j`, `--memory` or the machine."""
 
     @pytest.mark.parametrize(("jobs", "memory"), [("2", "1GB"), ("2", "1MB")])
     def test_whatever_the_threads_and_the_memory(self, folder, first, jobs, memory):
@@ -573,16 +573,14 @@ class TestSameOctets:
     @pytest.mark.usefixtures("first")
     def test_every_offset_and_line_is_that_of_its_text(self, folder):
         """Also behind the places where a huge file is split between threads."""
-        octets = (folder.folder / "many/big.txt").read_bytes()
-        assert len(octets) > 2 * (8 << 20)
+        data = (folder.folder / "many/big.txt").read_bytes()
+        assert len(data) > 2 * (8 << 20)
         table = pq.read_table(folder.folder / "first.o.parquet", columns=["source", "start", "line", "text"])
         rows = table.filter(pa.compute.equal(table["source"].cast(pa.string()), "many/big.txt"))
         offsets, texts = rows["start"].to_numpy(), rows["text"].to_pylist()
         assert len(texts) == 420_000
-        assert all(
-            octets.startswith(text.encode(), offset) for offset, text in zip(offsets.tolist(), texts, strict=True)
-        )
-        line_ends = np.flatnonzero(np.frombuffer(octets, np.uint8) == ord("\n"))
+        assert all(data.startswith(text.encode(), offset) for offset, text in zip(offsets.tolist(), texts, strict=True))
+        line_ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
         assert (rows["line"].to_numpy() == 1 + np.searchsorted(line_ends, offsets)).all()
 
     @pytest.mark.usefixtures("first")
@@ -600,7 +598,7 @@ def without_seconds(summary):
 
 
 class TestSummary:
-    """At the end one summary line: inputs, octets, occurrences, classes, seconds, failures, outputs."""
+    """At the end one summary line: inputs, bytes, occurrences, classes, seconds, failures, outputs."""
 
     @pytest.mark.core
     def test_every_number_in_it(self, urnscan):
@@ -609,7 +607,7 @@ class TestSummary:
         result = urnscan("d", "nope", "nope2", "-o", "c.parquet", status=1)
         number = r"[\d,]+"
         match = re.fullmatch(
-            rf"urnscan: ({number}) inputs, ({number}) octets, ({number}) occurrences, ({number}) classes, "
+            rf"urnscan: ({number}) inputs, ({number}) bytes, ({number}) occurrences, ({number}) classes, "
             rf"(\d+\.\d) s, ({number}) failures -> c\.parquet",
             result.err.splitlines()[-1],
         )
@@ -620,7 +618,7 @@ class TestSummary:
     def test_one_of_each(self, urnscan):
         urnscan.write("a", b"urn:foo:x")
         result = urnscan("a", "-o", "c.parquet")
-        assert re.fullmatch(r"urnscan: 1 input, 9 octets, 1 occurrence, 1 class, \d+\.\d s -> c\.parquet\n", result.err)
+        assert re.fullmatch(r"urnscan: 1 input, 9 bytes, 1 occurrence, 1 class, \d+\.\d s -> c\.parquet\n", result.err)
 
     def test_outputs_as_they_were_named(self, urnscan):
         """Each, also for another command; without the secrets of a URL, and in one line. What is printed names none."""
@@ -633,9 +631,9 @@ class TestSummary:
         assert urnscan("dedup", "a.jsonl", *outputs).err.endswith(" s -> out/, out/r.html\n")
         assert urnscan("report", "c.parquet", "-o", "r.html").summary.endswith(" s -> r.html")
 
-    def test_octets_of_a_transcoded_input_are_those_that_were_scanned(self, urnscan):
+    def test_bytes_of_a_transcoded_input_are_those_that_were_scanned(self, urnscan):
         urnscan.write("a", "urn:foo:x ä".encode("utf-16"))
-        assert "1 input, 12 octets, 1 occurrence" in urnscan("a").summary
+        assert "1 input, 12 bytes, 1 occurrence" in urnscan("a").summary
 
     @pytest.mark.core
     def test_a_hint_where_trimming_would_change_something(self, urnscan):
@@ -724,9 +722,9 @@ class TestHelp:
         *parts, total = [float(line.split()[1]) for line in lines]
         assert sum(parts) == pytest.approx(total, abs=0.05)
         amounts = {line.split()[0]: line.split("  ")[-1] for line in lines[1:6]}
-        assert amounts.pop("file").endswith(" octets")
+        assert amounts.pop("file").endswith(" bytes")
         assert amounts == {
-            "scan": "1,000,000 octets",
+            "scan": "1,000,000 bytes",
             "ranges": "60,000 rows",
             "classes": "2 rows",
             "encoding": "2 rows",
@@ -762,7 +760,7 @@ class TestBig:
         assert urnscan.rows("occ.parquet", "start", "line", "text") == [
             (offset + 1, 1, "urn:foo:needle") for offset in offsets
         ]
-        assert "1 input, 200,000,000 octets, 4 occurrences, 1 class" in result.summary
+        assert "1 input, 200,000,000 bytes, 4 occurrences, 1 class" in result.summary
         assert peak < self.GIGABYTE
 
     def test_a_urn_of_200_mb(self, urnscan, big):
@@ -779,7 +777,7 @@ class TestBig:
             (0, 65_536, -1),
             (200_000_007, 7, None),
         ]
-        assert "1 input, 200,000,014 octets, 2 occurrences, 2 classes" in result.summary
+        assert "1 input, 200,000,014 bytes, 2 occurrences, 2 classes" in result.summary
         assert peak < self.GIGABYTE
 
     def test_200_mb_of_pieces_that_are_cut(self, urnscan, big):
@@ -794,7 +792,7 @@ class TestBig:
         assert urnscan.rows("c.parquet", "occurrence_count", "first_start") == [(1, offset) for offset, _ in rows]
         assert peak < self.GIGABYTE
 
-    def test_more_octets_of_urns_than_fit_in_31_bits(self, urnscan):
+    def test_more_bytes_of_urns_than_fit_in_31_bits(self, urnscan):
         """None is lost: 2.2 GB of URNs, all different, as long as they come; and they are not kept in memory."""
         pieces = 33_000
         arguments = ["-", "-o", "c.parquet", "--memory", "100MB"]
@@ -814,5 +812,5 @@ for number in range(int(sys.argv[1])):
 
 
 def long_urn(number: int) -> bytes:
-    """A URN of as many octets as are not cut, behind which another may begin."""
+    """A URN of as many bytes as are not cut, behind which another may begin."""
     return (b"urn:x:%08d" % number).ljust(65_535, b"a") + b"/"

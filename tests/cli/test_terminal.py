@@ -19,7 +19,7 @@ from .conftest import PATIENCE, wait_until
 pytestmark = pytest.mark.full
 
 BAR = re.compile(r"\d\.?\d*[kMG]?B\b|B/s")
-"""What only a progress bar says: octets with a unit, octets a second."""
+"""What only a progress bar says: bytes with a unit, bytes a second."""
 
 
 class Screen:
@@ -34,8 +34,8 @@ class Screen:
 
     def _read(self):
         with contextlib.suppress(OSError):  # what Linux says when nobody has the terminal open any more
-            while octets := os.read(self.keyboard, 1 << 16):
-                self.written += octets
+            while data := os.read(self.keyboard, 1 << 16):
+                self.written += data
 
     def close(self):
         """Wait for the last that is written."""
@@ -109,7 +109,7 @@ class TestProgress:
             urnscan.write(f"d/{number}.txt", b"urn:foo:x " + b" " * 100_000)
 
     @pytest.mark.parametrize("options", [["-o", "classes.parquet"], []], ids=["written", "printed to a file"])
-    def test_a_bar_of_octets_with_rate_and_time(self, urnscan, screen, options):
+    def test_a_bar_of_bytes_with_rate_and_time(self, urnscan, screen, options):
         """Bytes, rate and time, as the size is known."""
         with (urnscan.folder / "printed").open("wb") as printed:
             urnscan("d", *options, stdout=printed, stderr=screen.line)
@@ -118,7 +118,7 @@ class TestProgress:
         assert re.search(r"/2\.00M\b", screen.text)
         assert re.search(r"\[\d\d:\d\d\b", screen.text)
         line = screen.lines[0]
-        assert line.startswith("urnscan: 20 inputs, 2,000,200 octets, 20 occurrences")
+        assert line.startswith("urnscan: 20 inputs, 2,000,200 bytes, 20 occurrences")
 
     def test_grouping_is_a_bar_of_rows(self, urnscan, screen):
         """It says how far it is, in a unit of its own, and begins at 0."""
@@ -127,7 +127,7 @@ class TestProgress:
         assert bars[0] == ("0", "0.00")
 
     def test_of_standard_input_no_size_is_known(self, urnscan, screen):
-        """Then there are octets and a rate alone."""
+        """Then there are bytes and a rate alone."""
         urnscan("-o", "classes.parquet", stdin=b" " * 1_000_000, stderr=screen.line)
         assert "B/s" in screen.text
         assert "%" not in screen.text

@@ -42,7 +42,7 @@ print(caller(), "compiled" if jit.count() else "loaded")
 SCRIPT = """
 import sys
 import numpy as np
-from urnscan.compiled.octets import count_lf
+from urnscan.compiled.bytes import count_lf
 
 print(count_lf(np.frombuffer(b"a\\nb\\n", np.uint8), 0, 4))
 print("Numba", "numba" in sys.modules)
@@ -114,7 +114,7 @@ def test_python_cannot_call_an_inner_function(decorator):
 
 
 @compiled
-def octets_of(array):
+def bytes_of(array):
     return array.itemsize * array.size
 
 
@@ -129,14 +129,14 @@ class TestKinds:
             np.zeros((3, 2), np.int8),
             read_only(np.zeros(3, np.int8)),
         ]
-        assert [octets_of(array) for array in arrays] == [3, 24, 6, 3]
-        assert [octets_of(array) for array in arrays] == [3, 24, 6, 3]
-        assert len(octets_of.kinds) == 4
+        assert [bytes_of(array) for array in arrays] == [3, 24, 6, 3]
+        assert [bytes_of(array) for array in arrays] == [3, 24, 6, 3]
+        assert len(bytes_of.kinds) == 4
 
     @pytest.mark.parametrize("array", [np.zeros(6, np.int8)[::2], np.zeros((2, 3), np.int8).T])
     def test_an_array_with_gaps_is_refused(self, array):
         with pytest.raises(TypeError, match="without gaps"):
-            octets_of(array)
+            bytes_of(array)
 
 
 @compiled
@@ -308,7 +308,7 @@ def test_without_the_modules_in_c(monkeypatch):
         monkeypatch.setattr(object_code, name, getattr(object_code, name).__wrapped__)
     assert object_code.cache_folder() is None
     assert object_code.load("a.b", ()) is None
-    object_code.save("a.b", (), ObjectCode("entry", "environment", b"octets"))
+    object_code.save("a.b", (), ObjectCode("entry", "environment", b"bytes"))
 
 
 def test_code_that_cannot_be_linked_is_not_kept():
@@ -321,7 +321,7 @@ def test_code_that_cannot_be_linked_is_not_kept():
 def test_a_file_that_is_no_code_is_compiled_again(monkeypatch, tmp_path, damage):
     """For example of another program, or left by a disk that was full."""
     monkeypatch.setattr(object_code, "cache_folder", lambda: tmp_path)
-    object_code.save("a.b", (int,), ObjectCode("entry", "environment", b"octets"))
+    object_code.save("a.b", (int,), ObjectCode("entry", "environment", b"bytes"))
     (file,) = tmp_path.iterdir()
     file.write_bytes(damage)
     assert object_code.load("a.b", (int,)) is None

@@ -115,7 +115,7 @@ class TestWheel:
     def test_what_the_wheel_lacks_is_kept_outside_it(self, wheel, monkeypatch):
         """Code for this processor must not stand under the name of a variant: another processor may share the folder."""
         machine = mark(wheel, "x86-64-v3")
-        monkeypatch.setattr(object_code, "_linked", lambda code, _: code.octets)
+        monkeypatch.setattr(object_code, "_linked", lambda code, _: code.data)
         object_code.save("a.b", (int,), ObjectCode("entry", "environment", b"own"))
         assert object_code.load("a.b", (int,)) == b"own"
         object_code._path(wheel, machine, "a.b", (int,)).write_bytes(b"entry\nenvironment\nwheel\n")

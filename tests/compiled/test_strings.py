@@ -1,4 +1,4 @@
-"""Columns of octet strings: what compiled code does is what plain Python does with bytes."""
+"""Columns of byte strings: what compiled code does is what plain Python does with bytes."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from hypothesis import strategies as st
 from urnscan.compiled.jit import compiled, read_only
 from urnscan.compiled.strings import argsort_pairs, compare, cut, index_words, same, word_number
 
-# No string holds the octet 0. Few octets, and the highest among them, so that many begin alike.
+# No string holds the byte 0. Few bytes, and the highest among them, so that many begin alike.
 strings = st.one_of(
     st.lists(st.sampled_from([b"a", b"b", b"\x01", b"\xff", b"aaaaaaaa", b"aaaaaaa", b"\xff" * 8]), max_size=5).map(
         b"".join
     ),
-    st.binary(max_size=20).map(lambda octets: octets.replace(b"\0", b"")),
+    st.binary(max_size=20).map(lambda content: content.replace(b"\0", b"")),
 )
 prefixes = st.one_of(st.just(b""), st.just(b"urn:"), strings)
 
 
 @compiled
-def are_same(octets, start, end, other, other_start, other_end):
+def are_same(content, start, end, other, other_start, other_end):
     """Python cannot call `same` itself."""
-    return same(octets, start, end, other, other_start, other_end)
+    return same(content, start, end, other, other_start, other_end)
 
 
 @compiled
-def compared(octets, start, end, other, other_start, other_end):
+def compared(content, start, end, other, other_start, other_end):
     """Python cannot call `compare` itself."""
-    return compare(octets, start, end, other, other_start, other_end)
+    return compare(content, start, end, other, other_start, other_end)
 
 
 @compiled
-def number_of(octets, start, end, words):
+def number_of(content, start, end, words):
     """Python cannot call `word_number` itself."""
-    return word_number(octets, start, end, words)
+    return word_number(content, start, end, words)
 
 
 def column(values):
     """Strings end to end, as compiled code takes them."""
-    octets = read_only(np.frombuffer(b"".join(values), np.uint8))
-    return octets, read_only(np.cumsum([0, *map(len, values)], dtype=np.int32))
+    content = read_only(np.frombuffer(b"".join(values), np.uint8))
+    return content, read_only(np.cumsum([0, *map(len, values)], dtype=np.int32))
 
 
 def check(pairs, shared=0):
@@ -55,7 +55,7 @@ def check(pairs, shared=0):
 
 
 class TestArgsortPairs:
-    """Contract, classes: sorted in octet order; a string that begins another comes before it."""
+    """Contract, classes: sorted in byte order; a string that begins another comes before it."""
 
     @given(prefixes, st.lists(st.tuples(strings, strings), max_size=40), st.integers(1, 4))
     @example(b"", [], 1)
@@ -73,7 +73,7 @@ class TestArgsortPairs:
 
     @pytest.mark.parametrize("length", [*range(20), 63, 64, 65])
     def test_where_a_first_string_ends(self, length):
-        """The end of the first string is no octet of the second, at any place in a word of eight."""
+        """The end of the first string is no byte of the second, at any place in a word of eight."""
         pairs = [
             (first, second)
             for first in (b"a" * length, b"a" * length + b"a", b"a" * length + b"\x01", b"a" * length + b"\xff")
@@ -136,30 +136,30 @@ class TestArgsortPairs:
 
 
 class TestCompare:
-    """Less, equal, greater in the order of octets."""
+    """Less, equal, greater in the order of bytes."""
 
     @pytest.mark.full
     @given(prefixes, strings, strings, strings, strings)
     def test_plain_python(self, before, one, other, shared, behind):
         one, other = shared + one, shared + other
-        octets, _ = column([before + one + behind + other])
+        content, _ = column([before + one + behind + other])
         start, other_start = len(before), len(before + one + behind)
-        result = compared(octets, start, start + len(one), octets, other_start, other_start + len(other))
+        result = compared(content, start, start + len(one), content, other_start, other_start + len(other))
         assert np.sign(result) == (one > other) - (one < other)
 
     @given(strings, strings, st.booleans())
     def test_same(self, one, other, equal):
         if equal:
             other = one
-        octets, offsets = column([b"x", one, other, b"y"])
-        assert are_same(octets, offsets[1], offsets[2], octets, offsets[2], offsets[3]) == (one == other)
+        content, offsets = column([b"x", one, other, b"y"])
+        assert are_same(content, offsets[1], offsets[2], content, offsets[2], offsets[3]) == (one == other)
 
     def test_same_length(self):
-        octets, _ = column([b"abcabdab"])
-        assert not are_same(octets, 0, 3, octets, 3, 6)
-        assert not are_same(octets, 0, 2, octets, 0, 3)
-        assert are_same(octets, 0, 2, octets, 6, 8)
-        assert are_same(octets, 0, 0, octets, 8, 8)
+        content, _ = column([b"abcabdab"])
+        assert not are_same(content, 0, 3, content, 3, 6)
+        assert not are_same(content, 0, 2, content, 0, 3)
+        assert are_same(content, 0, 2, content, 6, 8)
+        assert are_same(content, 0, 0, content, 8, 8)
 
 
 class TestCut:
@@ -167,23 +167,23 @@ class TestCut:
 
     @given(st.data(), st.lists(strings, min_size=1, max_size=20))
     def test_plain_python(self, data, values):
-        octets, offsets = column(values)
+        content, offsets = column(values)
         rows = np.array(data.draw(st.lists(st.integers(0, len(values) - 1), max_size=30)), np.int64)
-        out, out_offsets = cut(octets, offsets[rows], offsets[rows + 1])
+        out, out_offsets = cut(content, offsets[rows], offsets[rows + 1])
         assert out_offsets.dtype == np.int32
         assert out_offsets[-1] == len(out)
         found = [out[a:b].tobytes() for a, b in pairwise(out_offsets)]
         assert found == [values[row] for row in rows]
 
     def test_middles(self):
-        octets, offsets = column([b"urn:a:b", b"urn:cc:d"])
-        out, out_offsets = cut(octets, offsets[:-1] + np.int32(4), offsets[1:] - np.int32(2))
+        content, offsets = column([b"urn:a:b", b"urn:cc:d"])
+        out, out_offsets = cut(content, offsets[:-1] + np.int32(4), offsets[1:] - np.int32(2))
         assert (out.tobytes(), out_offsets.tolist()) == (b"acc", [0, 1, 3])
 
     def test_is_a_copy(self):
-        octets = np.frombuffer(b"abc", np.uint8).copy()
-        out, _ = cut(octets, np.array([0], np.int32), np.array([3], np.int32))
-        octets[:] = 0
+        content = np.frombuffer(b"abc", np.uint8).copy()
+        out, _ = cut(content, np.array([0], np.int32), np.array([3], np.int32))
+        content[:] = 0
         assert out.tobytes() == b"abc"
 
 
@@ -197,6 +197,6 @@ class TestVocabulary:
         words = [word for word in words if word]
         vocabulary = index_words(words)
         for word in [*words, *others]:
-            octets, _ = column([b"x", word, b"y"])
-            number = number_of(octets, 1, 1 + len(word), vocabulary)
+            content, _ = column([b"x", word, b"y"])
+            number = number_of(content, 1, 1 + len(word), vocabulary)
             assert number == (words.index(word) if word in words else -1)

@@ -41,19 +41,19 @@ RECORDS = [  # each with one record that is read by itself, or not at all, in it
 ]
 
 
-def read(octets: bytes, settings: ReadSettings, *, is_compiled: bool) -> ReadBatch:
+def read(data: bytes, settings: ReadSettings, *, is_compiled: bool) -> ReadBatch:
     """The batch of a dump."""
-    reader, batch = settings.reader(), batch_of(octets, settings)
+    reader, batch = settings.reader(), batch_of(data, settings)
     with pytest.MonkeyPatch.context() as patch:
         if not is_compiled:
             patch.setattr(type(reader), "fields_of", refuse)
         return BatchReader(Options()).read(batch)
 
 
-def batch_of(octets: bytes, settings: ReadSettings) -> Batch:
+def batch_of(data: bytes, settings: ReadSettings) -> Batch:
     """All records of a dump, not read yet."""
     batch, count = Batch(settings), 0
-    for found in settings.reader().find(Buffer(io.BytesIO(octets).readinto)):
+    for found in settings.reader().find(Buffer(io.BytesIO(data).readinto)):
         batch.add(count + 1, found)
         count += count_of(found)
     assert batch.records == count
@@ -80,9 +80,9 @@ def test_records_of_all_kinds(records, fields, keys, described):
 def test_dumps(kind, fields):
     """The same for dumps as they are written."""
     for seed in range(3):
-        octets = make_dump(kind, seed, 60, fields=fields).octets
+        data = make_dump(kind, seed, 60, fields=fields).data
         settings = wanted_of(kind.removeprefix("uni"), fields=fields, keys=True)
-        by_code, by_python = (read(octets, settings, is_compiled=each) for each in (True, False))
+        by_code, by_python = (read(data, settings, is_compiled=each) for each in (True, False))
         assert by_code.rows.equals(by_python.rows)
         assert by_code[1:] == by_python[1:]
 
@@ -95,7 +95,7 @@ def test_memory_of_rows(dump, described):
     Once the description was a slice of an array with room for the whole batch: dumps took twice as much memory.
     """
     settings = wanted_of(dump, fields=True, keys=True, described=described)
-    reader, batch = BatchReader(Options()), batch_of(make_dump(dump, 1, 400).octets, settings)
+    reader, batch = BatchReader(Options()), batch_of(make_dump(dump, 1, 400).data, settings)
     reader.read(batch)  # fills caches
     gc.collect()
     in_arrow = pa.total_allocated_bytes()

@@ -19,7 +19,7 @@ from urnscan.stores.input import Input
 RECORD = st.fixed_dictionaries(
     {
         "cluster": st.integers(1, 3),
-        "octets": st.integers(0, 3),
+        "byte_count": st.integers(0, 3),
         "identifiers": st.integers(0, 3),
         "dump": st.integers(0, 2),
         "changed": st.integers(0, 2),
@@ -36,10 +36,10 @@ DUMPS = [
 BEST = {
     "first": lambda place, _of: place,
     "last": lambda place, _of: -place,
-    "longest": lambda _place, of: -of["octets"],
+    "longest": lambda _place, of: -of["byte_count"],
     "most-identifiers": lambda _place, of: -of["identifiers"],
     "newest": lambda _place, of: -of["changed"],
-    "fullest": lambda _place, of: (of["level"], -of["fields"], -of["octets"]),
+    "fullest": lambda _place, of: (of["level"], -of["fields"], -of["byte_count"]),
     "source:hbz.mrc": lambda _place, of: of["dump"] != 2,
     "source:dnb*": lambda _place, of: of["dump"] == 2,
 }
@@ -162,11 +162,11 @@ def test_fullest_counts_fields(tmp_path, name):
             said = {"data": text} if tag == "001" else {"subfields": [pymarc.Subfield("a", text)]}
             records[-1].add_field(pymarc.Field(tag, **said))
     if name == "a.mrc":
-        octets = b"".join(record.as_marc() for record in records)
+        data = b"".join(record.as_marc() for record in records)
     else:
-        octets = b"".join(pymarc.record_to_xml(record, namespace=True) for record in records)
-        octets = b'<collection xmlns="http://www.loc.gov/MARC21/slim">' + octets + b"</collection>"
-    (tmp_path / name).write_bytes(octets)
+        data = b"".join(pymarc.record_to_xml(record, namespace=True) for record in records)
+        data = b'<collection xmlns="http://www.loc.gov/MARC21/slim">' + data + b"</collection>"
+    (tmp_path / name).write_bytes(data)
     for keep, ranks_ in {"longest": [1, 2], "fullest": [2, 1]}.items():
         found = urnscan.deduplicate(tmp_path / name, keep=keep, any_urn=True).clusters
         assert found.column("cluster_rank").to_pylist() == ranks_

@@ -29,7 +29,7 @@ def without(dump, records, separator=b"", step=1 << 20, most=3):
 
 def is_subsequence(short, long):
     rest = iter(long)
-    return all(octet in rest for octet in short)
+    return all(byte in rest for byte in short)
 
 
 @st.composite
@@ -57,21 +57,21 @@ def lines(draw):
 
 
 class TestCopyWithout:
-    """ "octet for octet as they came … so that `diff` against the input shows only removals" """
+    """ "byte for byte as they came … so that `diff` against the input shows only removals" """
 
     @given(dump=dumps(), step=st.integers(1, 9))
     def test_kept_records_stay_and_nothing_is_new(self, dump, step):
-        octets, records = dump
-        found = without(octets, records, step=step)
-        assert is_subsequence(found, octets)
-        kept = b"".join(octets[offset : offset + length] for offset, length, stays in records if stays)
+        content, records = dump
+        found = without(content, records, step=step)
+        assert is_subsequence(found, content)
+        kept = b"".join(content[offset : offset + length] for offset, length, stays in records if stays)
         assert b"".join(found.split()).replace(b"<!--anote-->", b"") == b"<all>" + kept + b"</all>"
-        assert found.count(b"note") == octets.count(b"note")  # what stands between records is nobody's
+        assert found.count(b"note") == content.count(b"note")  # what stands between records is nobody's
 
     @given(dump=dumps())
     def test_all_kept_is_the_dump(self, dump):
-        octets, records = dump
-        assert without(octets, [(offset, length, True) for offset, length, _ in records]) == octets
+        content, records = dump
+        assert without(content, [(offset, length, True) for offset, length, _ in records]) == content
 
     @given(data=st.data(), kept=st.lists(st.booleans(), max_size=7), indent=st.sampled_from([None, 1, 4]))
     def test_json_stays_json(self, data, kept, indent):
@@ -91,10 +91,10 @@ class TestCopyWithout:
 
     @given(dump=lines(), step=st.integers(1, 9), separator=st.sampled_from([b"", b","]))
     def test_neighbours_are_copied_as_each_alone(self, dump, step, separator):
-        """Runs of records, which are copied at one time, change no octet: they save time alone."""
-        octets, records = dump
-        alone = without(octets, records, separator, most=1)
-        assert without(octets, records, separator, step, most=len(records) or 1) == alone
+        """Runs of records, which are copied at one time, change no byte: they save time alone."""
+        content, records = dump
+        alone = without(content, records, separator, most=1)
+        assert without(content, records, separator, step, most=len(records) or 1) == alone
 
     def test_several_arrays(self):
         """A comma goes with the record before or behind it in its own array."""

@@ -67,10 +67,10 @@ FORMATS = {
 }
 
 
-def rows_of(path, octets: bytes, policy: Policy) -> list[dict]:
+def rows_of(path, data: bytes, policy: Policy) -> list[dict]:
     if path.suffix == ".xml":
-        octets = b"<collection>" + octets + b"</collection>"
-    path.write_bytes(octets)
+        data = b"<collection>" + data + b"</collection>"
+    path.write_bytes(data)
     rows: list[dict] = []
     outputs = Outputs(clusters=lambda batch: rows.extend(batch.to_pylist()))
     run([str(path)], Options(), policy, outputs, Progress())

@@ -22,7 +22,7 @@ def test_each_stage_comes_to_its_end(tmp_path, format_):
     """Its bar has a unit and a total of its own; in N-Triples, statements of one subject are joined, too."""
     dump = make_dump(format_, 1, 60)
     path = tmp_path / f"{dump.name}.gz"
-    path.write_bytes(gzip.compress(dump.octets))
+    path.write_bytes(gzip.compress(dump.data))
     told = [[Stage("reading", path.stat().st_size), 0]]
 
     def on_progress(more):
@@ -52,7 +52,7 @@ def test_each_stage_comes_to_its_end(tmp_path, format_):
     assert stages["choosing"][0] == report.records
     assert all(total == done for total, done in stages.values())
     assert stages["writing"][0] == report.records
-    assert stages["copying"][0] == len(dump.octets)
+    assert stages["copying"][0] == len(dump.data)
 
 
 def test_what_came_out_of_a_pipe_is_copied_from_the_spool(tmp_path):
@@ -60,23 +60,23 @@ def test_what_came_out_of_a_pipe_is_copied_from_the_spool(tmp_path):
     dump = make_dump("jsonl", 1, 60)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=[dump.octets])
+    writer = threading.Thread(target=pipe.write_bytes, args=[dump.data])
     writer.start()
     stages, told = [], []
     progress = Progress(on_progress=lambda more: told.append((len(stages), more)), on_stage=stages.append)
     with Dumps(str(tmp_path / "kept")) as dumps:
         run([str(pipe)], Options(), Policy(), Outputs(dumps=dumps), progress)
     writer.join()
-    assert stages[-1] == Stage("copying", len(dump.octets))
-    assert sum(more for stage, more in told if stage == len(stages)) == len(dump.octets)
+    assert stages[-1] == Stage("copying", len(dump.data))
+    assert sum(more for stage, more in told if stage == len(stages)) == len(dump.data)
 
 
-def test_octets_count_when_their_records_are_read(tmp_path, monkeypatch):
-    """Octets are found faster than records are read: a bar that counted what is found stood at its end all the while."""
+def test_bytes_count_when_their_records_are_read(tmp_path, monkeypatch):
+    """Bytes are found faster than records are read: a bar that counted what is found stood at its end all the while."""
     dump = make_dump("jsonl", 1, 60)
     names = [tmp_path / f"{number}.jsonl" for number in range(3)]
     for name in names:
-        name.write_bytes(dump.octets)
+        name.write_bytes(dump.data)
     told, read, before_stages = [], [], []
     real = BatchReader.read
 
@@ -88,8 +88,8 @@ def test_octets_count_when_their_records_are_read(tmp_path, monkeypatch):
     progress = Progress(on_progress=told.append, on_stage=lambda _: before_stages.append(sum(told)))
     run(list(map(str, names)), Options(), Policy(), Outputs(clusters=lambda _: None), progress)
     assert len(read) == len(names)
-    assert all(before < at * len(dump.octets) for at, before in enumerate(read, 1))
-    assert before_stages[0] == len(names) * len(dump.octets)
+    assert all(before < at * len(dump.data) for at, before in enumerate(read, 1))
+    assert before_stages[0] == len(names) * len(dump.data)
 
 
 def test_records_that_only_a_wrong_number_names(tmp_path):

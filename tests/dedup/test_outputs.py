@@ -189,7 +189,7 @@ class TestDumps:
             Dumps(str(tmp_path / "none") + "/")
 
     @pytest.mark.parametrize("suffix", [suffix for codec in CODECS for suffix in codec.suffixes])
-    def test_no_name_says_another_form_than_the_octets_have(self, tmp_path, suffix):
+    def test_no_name_says_another_form_than_the_bytes_have(self, tmp_path, suffix):
         """x.mrc.tzst in a folder kept its name and was written without compression."""
         with Dumps(str(tmp_path) + "/") as dumps:
             name = Path(dumps._place(self.named(f"x.mrc{suffix}"))).name
@@ -197,6 +197,6 @@ class TestDumps:
         assert (suffix in WRITTEN) != (suffix in NOT_WRITTEN)
 
     def test_other_encodings(self, tmp_path):
-        """Octets as they came are not those that were read."""
+        """Bytes as they came are not those that were read."""
         with Dumps(str(tmp_path / "out")) as dumps, pytest.raises(FatalError, match="is in utf-16-le"):
             dumps.admit(self.named("a"), JSON, "utf-16-le")

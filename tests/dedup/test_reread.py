@@ -11,11 +11,11 @@ class TestSummedReader:
     """A dump that is read twice has to be the same both times."""
 
     def test_sum(self):
-        first, second, other = (SummedReader(io.BytesIO(octets).readinto) for octets in (b"abc", b"abc", b"abd"))
+        first, second, other = (SummedReader(io.BytesIO(data).readinto) for data in (b"abc", b"abc", b"abd"))
         for summed in (first, second, other):
             while summed.read_into(memoryview(bytearray(2))):
                 pass
-        assert (first.octets, first.checksum) == (second.octets, second.checksum)
+        assert (first.byte_count, first.checksum) == (second.byte_count, second.checksum)
         assert first.checksum != other.checksum
 
     def test_damage_is_passed_over_and_errors_end(self):
@@ -32,7 +32,7 @@ class TestSummedReader:
         read_on = past_damage(summed.read_into)
         view = memoryview(bytearray(5))
         assert [read_on(view) for _ in range(3)] == [3, 2, 0]
-        assert summed.octets == 5
+        assert summed.byte_count == 5
 
 
 def test_spool(tmp_path):
@@ -41,7 +41,7 @@ def test_spool(tmp_path):
     read_into = SummedReader(io.BytesIO(b"abcdef").readinto, spool=spool).read_into
     view = memoryview(bytearray(4))
     assert [bytes(view[: read_into(view)]) for _ in range(3)] == [b"abcd", b"ef", b""]
-    assert spool.octets == 6
+    assert spool.byte_count == 6
     again = spool.read_again(0, 6)
     assert bytes(view[: again(view)]) == b"abcd"
     spool.close()

@@ -82,7 +82,7 @@ def test_clusters_without_a_title(tmp_path):
 
 
 def test_equal_records_have_equal_digests(tmp_path):
-    """A digest is that of the octets of a record, wherever it stands; in a spreadsheet it is no number."""
+    """A digest is that of the bytes of a record, wherever it stands; in a spreadsheet it is no number."""
     dump = tmp_path / "shelf.csv"
     dump.write_text(BOOKS + BOOKS.splitlines()[-1] + "\n")
     urnscan.deduplicate(dump, review=tmp_path / "review.csv")

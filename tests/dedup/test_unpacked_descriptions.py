@@ -19,19 +19,19 @@ def packed(draw):
 
 
 @given(packed())
-def test_text_and_back(octets):
+def test_text_and_back(content):
     """Nothing of a description is lost or added, so records are compared as before."""
-    description = description_of(octets)
+    description = description_of(content)
     assert from_text(as_text(description)) == description
     assert from_text(as_text(NOTHING)) == NOTHING
 
 
 @given(st.lists(packed(), max_size=6), st.data())
 def test_columns_have_each_row(held, data):
-    """Also where several records have the same octets, and where there is no record."""
+    """Also where several records have the same bytes, and where there is no record."""
     held += data.draw(st.lists(st.sampled_from([b"", *held]), max_size=4))
     columns = unpacked(pa.array(held, pa.binary()))
-    descriptions = [description_of(octets) for octets in held]
+    descriptions = [description_of(content) for content in held]
     assert columns.select(SHOWN.names).schema == SHOWN
     assert [from_text(text) for text in columns.column("description").to_pylist()] == descriptions
     assert columns.select(SHOWN.names).to_pylist() == [shown(each) for each in descriptions]

@@ -20,8 +20,8 @@ def dumps(tmp_path, monkeypatch):
     monkeypatch.setattr(workers, "_LARGE", 0)
     for name in NAMES:
         dump = make_dump(name, 1, 60)
-        damaged = b"".join(octets[: 30 if number % 7 == 3 else None] for number, octets in enumerate(dump.records))
-        (tmp_path / dump.name).write_bytes(dump.octets if name in ("marcxml", "csv") else damaged)
+        damaged = b"".join(data[: 30 if number % 7 == 3 else None] for number, data in enumerate(dump.records))
+        (tmp_path / dump.name).write_bytes(dump.data if name in ("marcxml", "csv") else damaged)
     return tmp_path
 
 
@@ -108,7 +108,7 @@ def test_modules_of_the_working_folder_are_not_taken(dumps, tmp_path, monkeypatc
 def test_a_script_without_a_guard(tmp_path):
     """Processes do not run the script of the caller again: it needs no `if __name__ == "__main__"`."""
     dump = make_dump("jsonl", 1, 60)
-    (tmp_path / "a.jsonl").write_bytes(dump.octets)
+    (tmp_path / "a.jsonl").write_bytes(dump.data)
     lines = [
         "import urnscan",
         "from urnscan.dedup.read import workers",

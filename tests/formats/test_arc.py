@@ -28,9 +28,9 @@ def record(number: int, body: bytes, *, two: bool = False, kind: bytes = b"text/
     )
 
 
-def scanned(tmp_path, octets: bytes, name: str = "a.arc", **options: object):
+def scanned(tmp_path, data: bytes, name: str = "a.arc", **options: object):
     """The members, texts and captures of a scan, and the reasons of its failures."""
-    (tmp_path / name).write_bytes(octets)
+    (tmp_path / name).write_bytes(data)
     (tmp_path / "also").write_bytes(b"")
     found = urnscan.scan(tmp_path / name, tmp_path / "also", progress=False, **options)
     rows = found.occurrences.to_pylist()
@@ -54,14 +54,14 @@ def test_records(tmp_path, name, two):
 
 def test_other_records(tmp_path):
     """A record that is no HTTP has its media type from its line; --where knows it, too."""
-    octets = HEAD + b"dns:ex.org 1.2.3.4 19980305102030 text/dns 8\nurn:ex:a\n" + record(1, b"urn:ex:b")
-    rows, failures = scanned(tmp_path, octets)
+    data = HEAD + b"dns:ex.org 1.2.3.4 19980305102030 text/dns 8\nurn:ex:a\n" + record(1, b"urn:ex:b")
+    rows, failures = scanned(tmp_path, data)
     assert [(row[0], row[1], row[3], row[4]) for row in rows] == [
         ("dns:ex.org", "urn:ex:a", None, "text/dns"),
         ("http://ex.org/1", "urn:ex:b", 200, "text/html"),
     ]
     assert failures == []
-    assert [row[1] for row in scanned(tmp_path, octets, where="mime=text/dns")[0]] == ["urn:ex:a"]
+    assert [row[1] for row in scanned(tmp_path, data, where="mime=text/dns")[0]] == ["urn:ex:a"]
 
 
 def test_text_with_such_a_name(tmp_path):
@@ -82,15 +82,15 @@ class TestDamage:
 
     def test_cut_off_anywhere(self, tmp_path):
         """Records before the cut are found."""
-        octets = HEAD + record(1, b"urn:ex:a ") + record(2, b"urn:ex:b ")
+        data = HEAD + record(1, b"urn:ex:a ") + record(2, b"urn:ex:b ")
         first = len(HEAD + record(1, b"urn:ex:a "))
-        for end in range(len(HEAD), len(octets), 11):
-            rows, _ = scanned(tmp_path, octets[:end])
+        for end in range(len(HEAD), len(data), 11):
+            rows, _ = scanned(tmp_path, data[:end])
             assert end < first or ("http://ex.org/1", "urn:ex:a") in [row[:2] for row in rows]
 
     @pytest.mark.full
     @pytest.mark.parametrize(
-        "octets",
+        "data",
         [
             b"http:a b " * 200_000,
             b"http:a 1.1.1.1 19980305102030 " * 100_000,
@@ -99,10 +99,10 @@ class TestDamage:
         ],
         ids=["words", "lines", "blank", "addresses"],
     )
-    def test_hostile(self, tmp_path, octets):
+    def test_hostile(self, tmp_path, data):
         """What is no record is passed over in linear time."""
         began = time.process_time()
-        rows, _ = scanned(tmp_path, HEAD + octets + b"\n" + record(1, b"urn:ex:a"))
+        rows, _ = scanned(tmp_path, HEAD + data + b"\n" + record(1, b"urn:ex:a"))
         assert time.process_time() - began < 20
         assert ("http://ex.org/1", "urn:ex:a") in [row[:2] for row in rows]
 
@@ -110,10 +110,10 @@ class TestDamage:
 @pytest.mark.parametrize("two", [False, True])
 def test_blanks_in_an_address_and_in_a_type(tmp_path, two):
     """Common Crawl's of 2008 to 2012: the line is split from its end, so no record is lost."""
-    octets = record(1, b"urn:ex:a", two=two).replace(b"/1 1.2.3.4", b"/a b 1 1.2.3.4", 1)
-    octets += record(2, b"urn:ex:b", two=two).replace(b" text/html ", b" text/html; charset=x y ", 1)
-    octets += record(3, b"urn:ex:c", two=two).replace(b"/3 1.2.3.4", b"/?q=9 1.1.1.1 20000101000000 x 1.2.3.4", 1)
-    rows, failures = scanned(tmp_path, (TWO if two else HEAD) + octets)
+    data = record(1, b"urn:ex:a", two=two).replace(b"/1 1.2.3.4", b"/a b 1 1.2.3.4", 1)
+    data += record(2, b"urn:ex:b", two=two).replace(b" text/html ", b" text/html; charset=x y ", 1)
+    data += record(3, b"urn:ex:c", two=two).replace(b"/3 1.2.3.4", b"/?q=9 1.1.1.1 20000101000000 x 1.2.3.4", 1)
+    rows, failures = scanned(tmp_path, (TWO if two else HEAD) + data)
     assert [row[:2] for row in rows] == [
         ("http://ex.org/a b 1", "urn:ex:a"),
         ("http://ex.org/2", "urn:ex:b"),
@@ -126,6 +126,6 @@ def test_blanks_in_an_address_and_in_a_type(tmp_path, two):
 def test_the_media_type_of_a_line(tmp_path, two):
     """--where reads it also where it has a blank, without the other fields of version 2."""
     more = b" 200 - - 99 a.arc" if two else b""
-    octets = b"dns:ex.org 1.2.3.4 19980305102030 text/dns; x=y z%b 8\nurn:ex:a\n" % more
-    rows, _ = scanned(tmp_path, (TWO if two else HEAD) + octets, where="mime=text/dns")
+    data = b"dns:ex.org 1.2.3.4 19980305102030 text/dns; x=y z%b 8\nurn:ex:a\n" % more
+    rows, _ = scanned(tmp_path, (TWO if two else HEAD) + data, where="mime=text/dns")
     assert [(row[1], row[4]) for row in rows] == [("urn:ex:a", "text/dns")]

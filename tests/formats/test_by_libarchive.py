@@ -28,16 +28,16 @@ def written(format_, filter_=None):
     """An archive of FILES that libarchive writes."""
     import libarchive
 
-    octets = bytearray()
+    content = bytearray()
 
     def add(block):
-        octets.extend(block)
+        content.extend(block)
         return len(block)
 
     with libarchive.custom_writer(add, format_, filter_) as archive:
         for name, text in FILES:
             archive.add_file_from_memory(name, len(text), text)
-    return bytes(octets)
+    return bytes(content)
 
 
 def cabinet():
@@ -52,11 +52,11 @@ def cabinet():
     return head + struct.pack("<IHH", start, 1, 0) + entries + struct.pack("<IHH", 0, len(data), len(data)) + data
 
 
-def crc16(octets):
+def crc16(content):
     """CRC-16/ARC."""
     crc = 0
-    for octet in octets:
-        crc ^= octet
+    for byte in content:
+        crc ^= byte
         for _ in range(8):
             crc = crc >> 1 ^ 0xA001 * (crc & 1)
     return crc
@@ -145,12 +145,12 @@ def opened(path, **limits):
 @pytest.mark.parametrize("within", ["", "gzip", "zip"])
 def test_members(tmp_path, archives, name, within):
     """Under any name, and inside other forms; ISO 9660 has names of its own."""
-    octets, way = archives[name], ""
+    content, way = archives[name], ""
     if within == "gzip":
-        octets = gzip.compress(octets)
+        content = gzip.compress(content)
     elif within == "zip":
-        octets, way = zipped([("inner", octets), ("z.txt", b"z")]), "inner!/"
-    (tmp_path / "x").write_bytes(octets)
+        content, way = zipped([("inner", content), ("z.txt", b"z")]), "inner!/"
+    (tmp_path / "x").write_bytes(content)
     found = [(member.lower(), text) for member, text in opened(tmp_path / "x")]
     expected = [(f"{way}{member}", text) for member, text in FILES] + [("z.txt", b"z")] * (within == "zip")
     assert sorted(found) == sorted(expected)
@@ -177,27 +177,27 @@ def test_limits(tmp_path, archives, name):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(FORMS)), st.floats(0, 1, exclude_max=True))
 def test_an_archive_that_is_cut_off_is_told(tmp_path, archives, name, where):
-    """All members are there, or an error says what is missing, or the octets are scanned as they are.
+    """All members are there, or an error says what is missing, or the bytes are scanned as they are.
 
     But libarchive takes the end of `ar`, RAR and LHA between two members for the end, and what compress wrote does not say where it ends.
     """
-    octets = archives[name][: max(8, int(where * len(archives[name])))]
-    (tmp_path / name).write_bytes(octets)
+    content = archives[name][: max(8, int(where * len(archives[name])))]
+    (tmp_path / name).write_bytes(content)
     out = opened(tmp_path / name)
     members = [found for found in out if isinstance(found, tuple) and found[0] is not None]
     errors = [found for found in out if isinstance(found, SourceError) and not isinstance(found, SourceNote)]
     whole = sorted((member.lower(), text) for member, text in members) == sorted(FILES)
-    assert whole or errors or out == [(None, octets)] or name in ("a.a", "a.rar", "a.lzh", "a.tar.Z")
+    assert whole or errors or out == [(None, content)] or name in ("a.a", "a.rar", "a.lzh", "a.tar.Z")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(FORMS)), st.lists(st.tuples(st.integers(0, 1 << 20), st.integers(1, 255)), max_size=5))
 def test_whatever_is_damaged_it_ends(tmp_path, archives, name, flips):
     """Damage gives errors of one line, and no other."""
-    octets = bytearray(archives[name])
+    content = bytearray(archives[name])
     for at, bits in flips:
-        octets[at % len(octets)] ^= bits
-    (tmp_path / name).write_bytes(octets)
+        content[at % len(content)] ^= bits
+    (tmp_path / name).write_bytes(content)
     assert all("\n" not in str(found) for found in opened(tmp_path / name) if isinstance(found, SourceError))
 
 
@@ -206,8 +206,8 @@ def test_without_it_the_line_names_the_package(tmp_path, archives, monkeypatch):
     by_libarchive.missing.cache_clear()
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     try:
-        for name, octets in archives.items():
-            (tmp_path / name).write_bytes(octets)
+        for name, content in archives.items():
+            (tmp_path / name).write_bytes(content)
             assert "pip install 'urnscan[libarchive]'" in " ".join(map(str, opened(tmp_path / name)))
     finally:
         by_libarchive.missing.cache_clear()

@@ -197,7 +197,7 @@ def test_times(moment):
 
 
 @given(st.binary(max_size=30), st.binary(max_size=30), st.binary(max_size=60))
-def test_any_octets(date, content_type, head):
+def test_any_bytes(date, content_type, head):
     """No header can break a row, or fit a condition that it does not name."""
     capture = Capture(date, content_type, head)
     pa.array([capture.captured], pa.timestamp("ms", "UTC"))

@@ -19,7 +19,7 @@ from urnscan.formats.tables import arrow, parquet, values
 from urnscan.formats.tables import nested_text as leaves
 
 TEXTS = st.one_of(st.none(), st.text(max_size=8), st.just("urn:example:a"))
-OCTETS = st.one_of(st.none(), st.binary(max_size=8))
+BYTES = st.one_of(st.none(), st.binary(max_size=8))
 TABLE = pa.table(
     {
         "id": [1, 2],
@@ -61,7 +61,7 @@ def saved(tmp_path):
 
 
 def naive(value, place):
-    """The values of text in a Python object, as (place, octets): what is independent of Arrow's layout."""
+    """The values of text in a Python object, as (place, bytes): what is independent of Arrow's layout."""
     match value:
         case str():
             yield place, value.encode()
@@ -98,9 +98,9 @@ LEAVES = [
     (pa.string(), TEXTS),
     (pa.large_string(), TEXTS),
     (pa.string_view(), TEXTS),
-    (pa.binary(), OCTETS),
-    (pa.large_binary(), OCTETS),
-    (pa.binary_view(), OCTETS),
+    (pa.binary(), BYTES),
+    (pa.large_binary(), BYTES),
+    (pa.binary_view(), BYTES),
     (pa.binary(2), st.one_of(st.none(), st.binary(min_size=2, max_size=2))),
     (pa.int64(), st.one_of(st.none(), st.integers(0, 9))),
 ]
@@ -229,10 +229,10 @@ def test_rows_are_counted_over_the_whole_file(saved, name):
 
 
 @every_form
-def test_text_that_is_not_utf8_is_octets(saved, name):
+def test_text_that_is_not_utf8_is_bytes(saved, name):
     """pyarrow trusts what it reads to be UTF-8, and falls over it when it looks."""
-    offsets, octets = pa.py_buffer(struct.pack("<3i", 0, 2, 3)), pa.py_buffer(b"\xff\xc3a")
-    column = pa.Array.from_buffers(pa.string(), 2, [None, offsets, octets])
+    offsets, raw = pa.py_buffer(struct.pack("<3i", 0, 2, 3)), pa.py_buffer(b"\xff\xc3a")
+    column = pa.Array.from_buffers(pa.string(), 2, [None, offsets, raw])
     lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), column)
     table = pa.table({"a": column, "b": lists})
     assert sorted(read_values(saved(name, table))[0]) == [
@@ -247,15 +247,15 @@ def test_text_that_is_not_utf8_is_octets(saved, name):
 @FEW
 @given(data=st.data())
 def test_damaged_copies_end_in_errors(tmp_path_factory, name, data):
-    """Cut off or with octets flipped: no crash, no traceback, and what is read is bounded."""
+    """Cut off or with bytes flipped: no crash, no traceback, and what is read is bounded."""
     folder = tmp_path_factory.getbasetemp()
     path = folder / name
     FORMS[name](path, TABLE)
-    octets = bytearray(path.read_bytes())
-    for at in data.draw(st.lists(st.integers(4 if "arrow" not in name else 8, len(octets) - 1), max_size=3)):
-        octets[at] ^= data.draw(st.integers(1, 255))
+    raw = bytearray(path.read_bytes())
+    for at in data.draw(st.lists(st.integers(4 if "arrow" not in name else 8, len(raw) - 1), max_size=3)):
+        raw[at] ^= data.draw(st.integers(1, 255))
     damaged = folder / ("damaged-" + name.replace("bin", "arrows"))
-    damaged.write_bytes(octets[: data.draw(st.one_of(st.just(len(octets)), st.integers(8, len(octets))))])
+    damaged.write_bytes(raw[: data.draw(st.one_of(st.just(len(raw)), st.integers(8, len(raw))))])
     read_values(damaged)
     read_values(gzipped(damaged))
 
@@ -279,20 +279,20 @@ def test_where_arrow_ends_too_early_is_said(tmp_path, name):
     with new(path, batches[0].schema) as file:
         for batch in batches:
             file.write_batch(batch)
-    octets = path.read_bytes()
-    begins = [at for at in range(0, len(octets), 8) if octets.startswith(b"\xff\xff\xff\xff", at)]
+    raw = path.read_bytes()
+    begins = [at for at in range(0, len(raw), 8) if raw.startswith(b"\xff\xff\xff\xff", at)]
     third = begins[3]  # behind the schema and two batches
     whole = [(f"{row}/a", f"value {row}".encode()) for row in range(3)]
     for content, expected, said in (
-        (octets, whole, ""),
+        (raw, whole, ""),
         (
-            octets[:third] + bytes(8) + octets[third + 8 :],
+            raw[:third] + bytes(8) + raw[third + 8 :],
             whole[:2],
             "no footer" if is_file else "its Arrow stream ends at byte",
         ),
-        (octets[:third], whole[:2], "no footer at byte" if is_file else ""),  # a stream may end so
-        (octets + b"\0" * 99, whole, "no footer at byte" if is_file else ""),
-        (octets + octets, whole, "no footer at byte" if is_file else "its Arrow stream ends at byte"),
+        (raw[:third], whole[:2], "no footer at byte" if is_file else ""),  # a stream may end so
+        (raw + b"\0" * 99, whole, "no footer at byte" if is_file else ""),
+        (raw + raw, whole, "no footer at byte" if is_file else "its Arrow stream ends at byte"),
     ):
         path.write_bytes(content)
         found, errors = read_values(path)
@@ -306,11 +306,11 @@ def test_row_groups_around_a_damaged_one_are_read(tmp_path):
     table = pa.table({"a": [f"value {row}" * 50 for row in range(9)]})
     pq.write_table(table, path, row_group_size=3, use_dictionary=False, compression="snappy", write_statistics=False)
     chunk = pq.ParquetFile(path).metadata.row_group(1).column(0)
-    octets = bytearray(path.read_bytes())
-    octets[chunk.data_page_offset + 5 : chunk.data_page_offset + chunk.total_compressed_size] = bytes(
+    raw = bytearray(path.read_bytes())
+    raw[chunk.data_page_offset + 5 : chunk.data_page_offset + chunk.total_compressed_size] = bytes(
         chunk.total_compressed_size - 5
     )
-    path.write_bytes(octets)
+    path.write_bytes(raw)
     values, errors = read_values(path)
     assert [place for place, _ in values] == ["0/a", "1/a", "2/a", "6/a", "7/a", "8/a"]
     assert len(errors) == 1
@@ -335,10 +335,10 @@ def test_a_batch_behind_a_damaged_one_is_read_with_its_own_rows(tmp_path):
     table = pa.table({"a": ["x" * 300 + str(row) for row in range(6)]})
     with pa.ipc.new_file(path, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_table(table, 2)
-    octets = bytearray(path.read_bytes())
-    second = [at for at in range(len(octets)) if octets[at : at + 4] == b"\x28\xb5\x2f\xfd"][3]
-    octets[second : second + 4] = b"oops"
-    path.write_bytes(octets)
+    raw = bytearray(path.read_bytes())
+    second = [at for at in range(len(raw)) if raw[at : at + 4] == b"\x28\xb5\x2f\xfd"][3]
+    raw[second : second + 4] = b"oops"
+    path.write_bytes(raw)
     values, errors = read_values(path)
     assert [place for place, _ in values] == ["0/a", "1/a", "4/a", "5/a"]
     assert len(errors) == 1
@@ -355,8 +355,8 @@ def test_encrypted_parquet_is_said_to_be(tmp_path):
 
 def test_text_that_begins_as_a_stream_would_is_text(tmp_path):
     path = tmp_path / "a.txt"
-    for octets in (b"\xff\xff\xff\xff", b"\xff\xff\xff\xff\x10\0\0\0" + b"urn:a:b " * 9, b"\xff" * 99):
-        path.write_bytes(octets)
+    for raw in (b"\xff\xff\xff\xff", b"\xff\xff\xff\xff\x10\0\0\0" + b"urn:a:b " * 9, b"\xff" * 99):
+        path.write_bytes(raw)
         assert is_text(path)
     path.rename(tmp_path / "a.arrows")
     assert read_values(tmp_path / "a.arrows")[1]
@@ -415,24 +415,24 @@ def test_batches_are_as_long_as_the_longest_value_of_a_dictionary_allows(tmp_pat
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_long_values_are_given_one_at_a_time(tmp_path, monkeypatch, kind):
     """Not several of them in one batch, and a large column not at all at once."""
-    monkeypatch.setattr(leaves, "MOST_OCTETS", 100)
+    monkeypatch.setattr(leaves, "MOST_BYTES", 100)
     monkeypatch.setattr(leaves, "_LONGEST", 1000)
     table = pa.table({"a": pa.array(["x" * 90, "y" * 90, "z" * 1000, "w"], kind)})
     save_stream(tmp_path / "a.arrow", table)
     seen = []
     count = Budget.count_unfolded
-    monkeypatch.setattr(Budget, "count_unfolded", lambda self, octets: (seen.append(octets), count(self, octets))[1])
+    monkeypatch.setattr(Budget, "count_unfolded", lambda self, raw: (seen.append(raw), count(self, raw))[1])
     assert len(read_values(tmp_path / "a.arrow")[0]) == 4
-    assert len([octets for octets in seen if octets]) == 4
+    assert len([raw for raw in seen if raw]) == 4
     save_stream(tmp_path / "a.arrow", pa.table({"a": pa.array(["z" * 1001], kind)}))
-    assert "a value has 1,001 octets" in read_values(tmp_path / "a.arrow")[1][0]
+    assert "a value has 1,001 bytes" in read_values(tmp_path / "a.arrow")[1][0]
 
 
-def test_octets_far_behind_in_a_large_column():
+def test_bytes_far_behind_in_a_large_column():
     """Their offsets do not fit into 32 bits, their lengths do."""
     offsets = struct.pack("<3q", (1 << 31) + 5, (1 << 31) + 6, (1 << 31) + 8)
-    octets = pa.py_buffer(mmap.mmap(-1, (1 << 31) + 8))  # takes no memory until it is written to
-    column = pa.Array.from_buffers(pa.large_binary(), 2, [None, pa.py_buffer(offsets), octets])
+    raw = pa.py_buffer(mmap.mmap(-1, (1 << 31) + 8))  # takes no memory until it is written to
+    column = pa.Array.from_buffers(pa.large_binary(), 2, [None, pa.py_buffer(offsets), raw])
     assert leaves._piece(column).to_pylist() == [b"\0", b"\0\0"]
 
 
@@ -470,7 +470,7 @@ def test_a_large_batch_is_mapped_where_it_is_in_a_file(tmp_path, monkeypatch):
 def test_parquet_in_a_pipe_is_held_up_to_a_limit(saved, monkeypatch):
     monkeypatch.setattr(values, "_IN_MEMORY", 1000)
     (error,) = read_values(gzipped(saved("a.parquet")))[1]
-    assert error == "in: has more than 1,000 octets, and is read back and forth: unpack it first"
+    assert error == "in: has more than 1,000 bytes, and is read back and forth: unpack it first"
 
 
 def test_a_message_that_says_it_is_endless_takes_no_memory(tmp_path):
@@ -552,7 +552,7 @@ def test_list_views_and_runs_are_said_not_to_be_read(saved):
 
 
 def test_rows_without_values_count_too(tmp_path):
-    """A few octets of a file may say that a column is null in billions of rows."""
+    """A few bytes of a file may say that a column is null in billions of rows."""
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": pa.nulls(100_000, pa.string())}), path)
     assert read_values(path) == ([], [])
@@ -572,7 +572,7 @@ LISTS = {
 
 @pytest.mark.parametrize("kind", LISTS)
 def test_lists_that_unfold_end_at_the_limit(tmp_path, monkeypatch, kind):
-    """Levels are run-length coded: some hundred octets may say that a row is a list of billions of nulls."""
+    """Levels are run-length coded: some hundred bytes may say that a row is a list of billions of nulls."""
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": LISTS[kind]}), path, compression="zstd")
     assert read_values(path)[1] == []
@@ -582,7 +582,7 @@ def test_lists_that_unfold_end_at_the_limit(tmp_path, monkeypatch, kind):
     assert "values are too long; write smaller row groups" in read_values(path)[1][0]
 
 
-def test_values_without_octets_are_no_text():
+def test_values_without_bytes_are_no_text():
     """Any number of them fits into any list, and a null in that would make a copy of all."""
     empty = pa.Array.from_buffers(pa.binary(0), 1 << 40, [None, pa.py_buffer(b"")])
     bits = pa.py_buffer(b"\xfe" + b"\xff" * ((1 << 17) - 1))
@@ -600,7 +600,7 @@ def test_indices_are_looked_at_some_at_a_time(monkeypatch):
 
 
 def test_rows_that_take_no_room_are_looked_at_some_at_a_time():
-    """A list of a fixed size takes no octets for its rows, however many they are."""
+    """A list of a fixed size takes no bytes for its rows, however many they are."""
     inner = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), [""])
     lists = pa.Array.from_buffers(pa.list_(inner.type, 0), 1 << 30, [None], children=[inner])
     with pytest.raises(LimitError):

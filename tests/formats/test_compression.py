@@ -44,7 +44,7 @@ COMPRESS = {
 }
 EVERY_FORM = pytest.mark.parametrize("form", COMPRESS)
 NO_LIMITS = Limits(ratio=10**6)
-BLOCK = 5_099_235  # octets of one character that a block of bzip2 holds at level 1, in some 30 octets
+BLOCK = 5_099_235  # bytes of one character that a block of bzip2 holds at level 1, in some 30 bytes
 GARBAGE = b"\x01 no member at all \xff"
 
 
@@ -59,24 +59,24 @@ def text_of(seed, size):
     return b"".join(b"%d urn:example:%d\n" % (seed, rng.randrange(1 << 30)) for _ in range(size // 16 + 1))[:size]
 
 
-def damaged(octets, damage, where):
-    """The octets with such a damage, or none, at this part of their length."""
-    at = int(len(octets) * where)
+def damaged(content, damage, where):
+    """The bytes with such a damage, or none, at this part of their length."""
+    at = int(len(content) * where)
     match damage:
         case "flip":
-            return octets[:at] + bytes([octets[at] ^ 4]) + octets[at + 1 :]
+            return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
         case "cut":
-            return octets[:at]
+            return content[:at]
         case "garbage":
-            return octets[:at] + GARBAGE + octets[at:]
-    return octets
+            return content[:at] + GARBAGE + content[at:]
+    return content
 
 
-class Octets(Reader):
-    """Gives octets, `most` at a time; where `seekable`, a second file has them too; damaged where `damaged` says."""
+class ByteArray(Reader):
+    """Gives bytes, `most` at a time; where `seekable`, a second file has them too; damaged where `damaged` says."""
 
-    def __init__(self, octets, most=1 << 30, seekable=True, damaged=None):
-        self.octets, self.most, self.seekable, self.damaged = octets, most, seekable, damaged
+    def __init__(self, content, most=1 << 30, seekable=True, damaged=None):
+        self.data, self.most, self.seekable, self.damaged = content, most, seekable, damaged
         self.position = 0
         self.second = None
 
@@ -84,8 +84,8 @@ class Octets(Reader):
         if self.position == self.damaged:
             self.damaged = None
             raise DamageError("below", "a hole")
-        end = len(self.octets) if self.damaged is None else self.damaged
-        piece = self.octets[self.position : min(end, self.position + min(len(view), self.most))]
+        end = len(self.data) if self.damaged is None else self.damaged
+        piece = self.data[self.position : min(end, self.position + min(len(view), self.most))]
         view[: len(piece)] = piece
         self.position += len(piece)
         return len(piece)
@@ -93,7 +93,7 @@ class Octets(Reader):
     def reopen(self):
         if not self.seekable:
             return None
-        self.second = io.BytesIO(self.octets)
+        self.second = io.BytesIO(self.data)
         return self.second
 
     def close(self):
@@ -109,9 +109,9 @@ def layer_of(name="file", limits=NO_LIMITS):
 class Read:
     """All that the reader of a compressed file gives: `text`, `errors`, wrong checksums."""
 
-    def __init__(self, form, octets, size=1 << 20, **options):
+    def __init__(self, form, content, size=1 << 20, **options):
         layer = layer_of()
-        source = octets if isinstance(octets, Octets) else Octets(octets, **options)
+        source = content if isinstance(content, ByteArray) else ByteArray(content, **options)
         view = memoryview(bytearray(size))
         self.text, self.errors = b"", []
         with Unpacked(CODING[form], source, layer) as reader:
@@ -141,8 +141,8 @@ class Read:
 def test_members_are_one_text(form, sizes, size, most, zeros, seekable):
     """Empty ones too, read in any pieces into views of any size, with padding behind each."""
     texts = [bytes([65 + number]) * size for number, size in enumerate(sizes)]
-    octets = b"".join(COMPRESS[form](text) + bytes(zeros) for text in texts)
-    read = Read(form, octets, size, most=most, seekable=seekable)
+    content = b"".join(COMPRESS[form](text) + bytes(zeros) for text in texts)
+    read = Read(form, content, size, most=most, seekable=seekable)
     assert (read.text, read.errors, read.wrong) == (b"".join(texts), [], [])
 
 
@@ -155,27 +155,27 @@ def test_members_are_one_text(form, sizes, size, most, zeros, seekable):
     size=st.integers(1, 3000),
 )
 def test_what_is_no_member_is_passed_over_and_said_once_in_its_place(form, parts, size):
-    octets, text, errors = b"", b"", []
+    content, text, errors = b"", b"", []
     for number, (length, garbage) in enumerate(parts):
         member = text_of(number, length)
-        octets += COMPRESS[form](member)
+        content += COMPRESS[form](member)
         text += member
         if garbage:
             errors.append(
-                (len(text), f"{len(garbage) + 2} bytes at byte {len(octets)} are not {form}; they are skipped")
+                (len(text), f"{len(garbage) + 2} bytes at byte {len(content)} are not {form}; they are skipped")
             )
-            octets += b"\x01" + garbage + b"\x01"
-    read = Read(form, octets, size)
+            content += b"\x01" + garbage + b"\x01"
+    read = Read(form, content, size)
     assert (read.text, read.errors) == (text, errors)
 
 
 @EVERY_FORM
 def test_garbage_that_looks_like_a_member_is_none(form):
-    """A candidate that gives less than 1,024 octets and then fails is not given; the real member inside it is found."""
+    """A candidate that gives less than 1,024 bytes and then fails is not given; the real member inside it is found."""
     first, second = text_of(1, 500), text_of(2, 500)
     half = COMPRESS[form](text_of(3, 150))[:-30]
-    octets = COMPRESS[form](first) + GARBAGE + half + COMPRESS[form](second)
-    read = Read(form, octets)
+    content = COMPRESS[form](first) + GARBAGE + half + COMPRESS[form](second)
+    read = Read(form, content)
     at = len(COMPRESS[form](first))
     assert read.text == first + second
     assert read.errors == [(500, f"{len(GARBAGE + half)} bytes at byte {at} are not {form}; they are skipped")]
@@ -185,7 +185,7 @@ def test_garbage_that_looks_like_a_member_is_none(form):
 @FEW
 @given(data=st.data(), flip=st.booleans(), seekable=st.booleans())
 def test_damage_costs_one_member_at_most(form, data, flip, seekable):
-    """A flipped bit or octets that are gone: the members before and behind are given, and what is reported is one place."""
+    """A flipped bit or bytes that are gone: the members before and behind are given, and what is reported is one place."""
     sizes = data.draw(st.lists(st.sampled_from([10, 900, 30_000, 250_000]), min_size=1, max_size=4))
     number = data.draw(st.integers(0, len(sizes) - 1))
     texts = [text_of(seed, size) for seed, size in enumerate(sizes)]
@@ -196,8 +196,8 @@ def test_damage_costs_one_member_at_most(form, data, flip, seekable):
         damaged[at] ^= 1 << data.draw(st.integers(0, 7))
     else:
         del damaged[at:]
-    octets = b"".join([*members[:number], bytes(damaged), *members[number + 1 :]])
-    read = Read(form, octets, data.draw(st.integers(100, 300_000)), seekable=seekable)
+    content = b"".join([*members[:number], bytes(damaged), *members[number + 1 :]])
+    read = Read(form, content, data.draw(st.integers(100, 300_000)), seekable=seekable)
     before, behind = b"".join(texts[:number]), b"".join(texts[number + 1 :])
     assert read.text.startswith(before)
     assert read.text.endswith(behind)
@@ -216,36 +216,36 @@ def test_damage_costs_one_member_at_most(form, data, flip, seekable):
 @FEW
 @given(data=st.data())
 def test_what_is_told_of_nothing_is_what_was_encoded(form, data):
-    """Any octets changed behind the header: without an error the text is the one that was encoded."""
+    """Any bytes changed behind the header: without an error the text is the one that was encoded."""
     text = text_of(7, 20_000)
-    octets = bytearray(COMPRESS[form](text))
-    at = data.draw(st.integers(20, len(octets) - 1))
+    content = bytearray(COMPRESS[form](text))
+    at = data.draw(st.integers(20, len(content) - 1))
     change = data.draw(st.binary(min_size=1, max_size=8))
-    octets[at : at + len(change)] = change[: len(octets) - at]
-    read = Read(form, bytes(octets))
+    content[at : at + len(change)] = change[: len(content) - at]
+    read = Read(form, bytes(content))
     if not read.errors and not read.wrong:
         assert read.text == text
 
 
-def decoded_by_octet(form, octets):
+def decoded_by_byte(form, content):
     """All that the library can decode before it raises."""
     new = {"gzip": lambda: zlib.decompressobj(31), "xz": lzma.LZMADecompressor}[form]()
     texts = []
     with contextlib.suppress(zlib.error, lzma.LZMAError):
-        texts.extend(new.decompress(octets[at : at + 1]) for at in range(len(octets)))
+        texts.extend(new.decompress(content[at : at + 1]) for at in range(len(content)))
     return b"".join(texts)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("form", ["gzip", "xz"])
 def test_all_that_decodes_before_the_damage_is_given(form):
-    """To the octet, though the libraries lose what they have decoded when they raise."""
+    """To the byte, though the libraries lose what they have decoded when they raise."""
     text = text_of(1, 900_000)
-    octets = COMPRESS[form](text)
+    content = COMPRESS[form](text)
     rng = random.Random(3)
-    for at in [rng.randrange(100, len(octets) - 30) for _ in range(6)]:
-        damaged = octets[:at] + rng.randbytes(4) + octets[at + 4 :]
-        expected = decoded_by_octet(form, damaged)
+    for at in [rng.randrange(100, len(content) - 30) for _ in range(6)]:
+        damaged = content[:at] + rng.randbytes(4) + content[at + 4 :]
+        expected = decoded_by_byte(form, damaged)
         for seekable in (True, False):
             read = Read(form, damaged, 50_000, seekable=seekable)
             assert read.text == expected
@@ -255,17 +255,17 @@ def test_all_that_decodes_before_the_damage_is_given(form):
 
 @pytest.mark.full
 def test_bzip2_gives_whole_blocks_whose_crc_is_good():
-    """Wherever the damage is; also where a good block ends in the very octets after which the library raises."""
+    """Wherever the damage is; also where a good block ends in the very bytes after which the library raises."""
     text = bytes(2 * BLOCK)
-    octets = bz2.compress(text, 1)
+    content = bz2.compress(text, 1)
     lengths = []
-    for at in range(4, len(octets), 3):
-        damaged = bytearray(octets)
+    for at in range(4, len(content), 3):
+        damaged = bytearray(content)
         damaged[at] ^= 255
         read = Read("bzip2", bytes(damaged))
-        if read.errors:  # some octets may have any value
+        if read.errors:  # some bytes may have any value
             lengths.append(len(read.text))
-    assert len(lengths) > len(octets) // 3 - 10
+    assert len(lengths) > len(content) // 3 - 10
     assert lengths == sorted(lengths)
     assert set(lengths) == {number * BLOCK for number in range(3)}
 
@@ -275,9 +275,9 @@ def test_bzip2_gives_whole_blocks_whose_crc_is_good():
 )
 def test_the_blocks_before_a_damaged_one_are_given(form, block, blocks):
     text = text_of(1, 900_000)
-    octets = COMPRESS[form](text)
-    damaged = bytearray(octets)
-    at = len(octets) // 2
+    content = COMPRESS[form](text)
+    damaged = bytearray(content)
+    at = len(content) // 2
     damaged[at : at + 40] = bytes(40)
     read = Read(form, bytes(damaged))
     assert read.text[: block * blocks] == text[: block * blocks]
@@ -301,13 +301,13 @@ def test_a_wrong_checksum_is_told_and_costs_nothing(form, from_end):
 
 
 def test_the_checks_of_xz_are_told_from_damage():
-    """All kinds of check; the octets around the check are not taken for it."""
+    """All kinds of check; the bytes around the check are not taken for it."""
     text = text_of(1, 3001)
     for check, size in ((lzma.CHECK_CRC32, 4), (lzma.CHECK_CRC64, 8), (lzma.CHECK_SHA256, 32)):
-        octets = lzma.compress(text, check=check)
-        index_at = len(octets) - 12 - (octets[-8] + 1) * 4
-        for at in range(index_at - size - 6, len(octets)):
-            damaged = bytearray(octets)
+        content = lzma.compress(text, check=check)
+        index_at = len(content) - 12 - (content[-8] + 1) * 4
+        for at in range(index_at - size - 6, len(content)):
+            damaged = bytearray(content)
             damaged[at] ^= 1
             read = Read("xz", bytes(damaged))
             in_check = index_at - size <= at < index_at
@@ -335,22 +335,22 @@ def test_a_block_of_xz_with_a_wrong_check_ends_its_stream():
 def test_a_block_of_lz4_with_a_wrong_checksum_is_not_given():
     """Those before it have good checksums of their own, and count."""
     text = text_of(1, 300_000)
-    octets = bytearray(lz4.frame.compress(text, block_checksum=True, block_size=lz4.frame.BLOCKSIZE_MAX64KB))
-    octets[len(octets) // 2] ^= 1
-    read = Read("LZ4", bytes(octets))
+    content = bytearray(lz4.frame.compress(text, block_checksum=True, block_size=lz4.frame.BLOCKSIZE_MAX64KB))
+    content[len(content) // 2] ^= 1
+    read = Read("LZ4", bytes(content))
     assert read.text == text[: len(read.text)]
     assert len(read.text) in (1 << 16, 2 << 16, 3 << 16)
 
 
 @EVERY_FORM
 def test_a_member_that_is_cut_off(form):
-    """At every octet: what was decoded counts, and the line says so; after the last octet of the text nothing is lost."""
+    """At every byte: what was decoded counts, and the line says so; after the last byte of the text nothing is lost."""
     text = text_of(1, 400)
-    first, octets = COMPRESS[form](text), COMPRESS[form](text_of(2, 3000))
+    first, content = COMPRESS[form](text), COMPRESS[form](text_of(2, 3000))
     unit = CODING[form].unit
     reason = f"truncated {form} file ({unit} starting at byte {len(first)})"
-    for end in range(1, len(octets)):
-        read = Read(form, first + octets[:end])
+    for end in range(1, len(content)):
+        read = Read(form, first + content[:end])
         assert read.reasons == [reason], end
         assert read.text == read.text
         assert (text + text_of(2, 3000)).startswith(read.text)
@@ -384,8 +384,8 @@ def test_the_optional_fields_of_a_gzip_header(most):
     fields = {4: b"\x05\x00extra", 8: b"a name\x00", 16: b"a comment\x00" * 1, 2: b"\x12\x34"}
     for flags in range(32):
         header = b"\x1f\x8b\x08" + bytes([flags]) + bytes(6)
-        octets = header + b"".join(field for flag, field in fields.items() if flags & flag) + deflated
-        read = Read("gzip", octets * 2, most=most)
+        content = header + b"".join(field for flag, field in fields.items() if flags & flag) + deflated
+        read = Read("gzip", content * 2, most=most)
         assert (read.text, read.errors) == (text * 2, []), flags
     read = Read("gzip", b"\x1f\x8b\x08\x08" + b"x" * 100_000 + gzip.compress(text), most=max(most, 100))
     assert read.text == text
@@ -407,17 +407,17 @@ def test_many_gzip_members_are_read_as_one_by_one(data, damage, size):
     """
     texts = [text_of(seed, size) for seed, size in enumerate([20_000, 9_000, 300_000] * 4)]
     members = [gzip.compress(text, 1) for text in texts]
-    octets = bytearray(b"".join(members))
-    at = data.draw(st.integers(0, len(octets) - 1))
+    content = bytearray(b"".join(members))
+    at = data.draw(st.integers(0, len(content) - 1))
     flags = {sum(map(len, members[:number])) + 3 for number in range(len(members))}
     match damage:
         case "flip":  # a bit of the flags that is reserved is known one by one only
-            octets[at] ^= 1 << data.draw(st.integers(0, 4 if at in flags else 7))
+            content[at] ^= 1 << data.draw(st.integers(0, 4 if at in flags else 7))
         case "cut":
-            del octets[at:]
+            del content[at:]
         case "garbage":
-            octets[at:at] = GARBAGE
-    many, each = (Read("gzip", bytes(octets), size, seekable=seekable) for seekable in (True, False))
+            content[at:at] = GARBAGE
+    many, each = (Read("gzip", bytes(content), size, seekable=seekable) for seekable in (True, False))
     assert (many.text, many.errors, many.wrong) == (each.text, each.errors, each.wrong)
 
 
@@ -449,13 +449,13 @@ def test_short_frames_are_read_as_one_by_one(frames, skippable, damage, where, s
     parts = [
         zstandard.ZstdCompressor(
             write_content_size=told in ("size", "both"), write_checksum=told in ("checksum", "both")
-        ).compress(text_of(number, octets))
-        for number, (octets, told) in enumerate(frames)
+        ).compress(text_of(number, content))
+        for number, (content, told) in enumerate(frames)
     ]
     if skippable >= 0:
         parts.insert(skippable, b"\x50\x2a\x4d\x18\x04\x00\x00\x00skip")
-    octets = damaged(b"".join(parts), damage, where)
-    read, each = (Read("zstd", octets, size, seekable=seekable) for _ in with_and_without_short())
+    content = damaged(b"".join(parts), damage, where)
+    read, each = (Read("zstd", content, size, seekable=seekable) for _ in with_and_without_short())
     assert (read.text, read.errors, read.wrong) == (each.text, each.errors, each.wrong)
 
 
@@ -466,9 +466,9 @@ def test_a_short_frame_whose_header_lies(size, block):
     """It costs itself alone, and takes no memory that it only announces."""
     head = b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", size)
     frame = head + struct.pack("<I", len(block) << 3 | 1)[:3] + block
-    octets = frame + COMPRESS["zstd"](b"behind") + bytes(20)
+    content = frame + COMPRESS["zstd"](b"behind") + bytes(20)
     tracemalloc.start()
-    read, each = (Read("zstd", octets) for _ in with_and_without_short())
+    read, each = (Read("zstd", content) for _ in with_and_without_short())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (read.text, read.errors, read.wrong) == (each.text, each.errors, each.wrong)
@@ -480,9 +480,9 @@ def test_a_short_frame_whose_header_lies(size, block):
 def test_members_that_are_decoded_twice_count_once():
     """The limits count what is given, and damage at the end does not make a bomb of a file that is none."""
     text = bytes(1 << 21)
-    octets = gzip.compress(b"") + gzip.compress(text) + gzip.compress(text)[:-9]
+    content = gzip.compress(b"") + gzip.compress(text) + gzip.compress(text)[:-9]
     layer = layer_of(limits=Limits(size=3 << 21))
-    with Unpacked(CODING["gzip"], Octets(octets), layer) as reader:
+    with Unpacked(CODING["gzip"], ByteArray(content), layer) as reader:
         view = memoryview(bytearray(1 << 20))
         with pytest.raises(DamageError, match="truncated"):
             assert sum(iter(lambda: reader.read_into(view), 0)) == 0
@@ -494,11 +494,11 @@ def test_gzip_without_isal(monkeypatch):
     monkeypatch.setitem(sys.modules, "isal", None)
     monkeypatch.setattr(decoders, "_inflater", decoders._inflater.__wrapped__)
     texts = [text_of(1, 900_000), b"a" * 1_000_000, b"", text_of(2, 10)]
-    octets = b"".join(map(gzip.compress, texts))
-    assert Read("gzip", octets).text == b"".join(texts)
-    damaged = octets[:200_000] + b"\xff" * 4 + octets[200_004:]
+    content = b"".join(map(gzip.compress, texts))
+    assert Read("gzip", content).text == b"".join(texts)
+    damaged = content[:200_000] + b"\xff" * 4 + content[200_004:]
     read = Read("gzip", damaged)
-    expected = decoded_by_octet("gzip", damaged[: len(gzip.compress(texts[0]))])
+    expected = decoded_by_byte("gzip", damaged[: len(gzip.compress(texts[0]))])
     assert read.text == expected + b"".join(texts[1:])
     wrong = bytearray(gzip.compress(texts[0]))
     wrong[-8] ^= 1
@@ -511,10 +511,10 @@ def test_skippable_frames_are_passed_over():
             bytes([0x50 + number]) + b"\x2a\x4d\x18" + struct.pack("<I", 9) + b"skipped.." for number in (0, 15)
         ]
         text = text_of(1, 2000)
-        octets = skippable[0] + COMPRESS[form](text) + skippable[1] + COMPRESS[form](text) + skippable[0]
-        read = Read(form, octets, most=5)
+        content = skippable[0] + COMPRESS[form](text) + skippable[1] + COMPRESS[form](text) + skippable[0]
+        read = Read(form, content, most=5)
         assert (read.text, read.errors) == (text * 2, [])
-        read = Read(form, octets[:-3])
+        read = Read(form, content[:-3])
         assert "truncated" in read.reasons[0]
 
 
@@ -524,14 +524,14 @@ def test_frames_without_a_checksum_and_of_every_layout():
     for write_content_size in (True, False):
         compressor = zstandard.ZstdCompressor(write_content_size=write_content_size, write_checksum=False)
         stream = compressor.compressobj()
-        octets = compressor.compress(text) + stream.compress(text) + stream.flush()
-        assert Read("zstd", octets).text == text * 2
+        content = compressor.compress(text) + stream.compress(text) + stream.flush()
+        assert Read("zstd", content).text == text * 2
     for linked in (True, False):
         for size in (0, 4, 5, 6, 7):
-            octets = lz4.frame.compress(
+            content = lz4.frame.compress(
                 text, block_size=size, block_linked=linked, store_size=linked, block_checksum=linked
             )
-            assert Read("LZ4", octets * 2).text == text * 2
+            assert Read("LZ4", content * 2).text == text * 2
 
 
 def test_what_needs_too_much_memory_is_told_to_be_decompressed_first():
@@ -539,15 +539,15 @@ def test_what_needs_too_much_memory_is_told_to_be_decompressed_first():
     good = text_of(1, 100)
     parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=28)
     stream = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
-    octets = stream.compress(b"text") + stream.flush()
-    read = Read("zstd", octets + COMPRESS["zstd"](good))
+    content = stream.compress(b"text") + stream.flush()
+    read = Read("zstd", content + COMPRESS["zstd"](good))
     assert read.text == good
     assert read.reasons[0].endswith("needs a window of more than 128 MiB: decompress it first")
     for code, fits in ((30, True), (31, False)):  # dictionaries of 128 MiB and 192 MiB
-        octets = bytearray(lzma.compress(b"text"))
-        octets[16] = code
-        octets[20:24] = struct.pack("<I", zlib.crc32(bytes(octets[12:20])))
-        read = Read("xz", bytes(octets) + COMPRESS["xz"](good))
+        content = bytearray(lzma.compress(b"text"))
+        content[16] = code
+        content[20:24] = struct.pack("<I", zlib.crc32(bytes(content[12:20])))
+        read = Read("xz", bytes(content) + COMPRESS["xz"](good))
         assert read.text == b"text" * fits + good
         remedy = "the xz stream at byte 0 needs more than 128 MiB of memory: decompress it first"
         assert read.reasons == [remedy] * (not fits)
@@ -555,23 +555,25 @@ def test_what_needs_too_much_memory_is_told_to_be_decompressed_first():
 
 def test_a_frame_that_needs_a_dictionary_says_so():
     dictionary = zstandard.ZstdCompressionDict(text_of(1, 10_000), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
-    octets = bytearray(zstandard.ZstdCompressor(dict_data=dictionary).compress(b"text"))
-    octets[4] |= 1  # one octet for the number of the dictionary
-    octets[5:5] = b"\x07"
-    assert "at byte 0 needs the dictionary 7, and the file has none: left out" in Read("zstd", bytes(octets)).reasons[0]
+    content = bytearray(zstandard.ZstdCompressor(dict_data=dictionary).compress(b"text"))
+    content[4] |= 1  # one byte for the number of the dictionary
+    content[5:5] = b"\x07"
+    assert (
+        "at byte 0 needs the dictionary 7, and the file has none: left out" in Read("zstd", bytes(content)).reasons[0]
+    )
 
 
 @pytest.mark.full
 def test_lzma_alone():
     """With the length in the header or an end marker; what is behind it is said to be none."""
     text = text_of(1, 900_000)
-    octets = lzma.compress(text, lzma.FORMAT_ALONE)
-    read = Read("LZMA", octets + bytes(10))
+    content = lzma.compress(text, lzma.FORMAT_ALONE)
+    read = Read("LZMA", content + bytes(10))
     assert (read.text, read.errors) == (text, [])
-    assert Read("LZMA", octets + GARBAGE).reasons == [
-        f"{len(GARBAGE)} bytes at byte {len(octets)} are not LZMA; they are skipped"
+    assert Read("LZMA", content + GARBAGE).reasons == [
+        f"{len(GARBAGE)} bytes at byte {len(content)} are not LZMA; they are skipped"
     ]
-    read = Read("LZMA", octets[: len(octets) // 2])
+    read = Read("LZMA", content[: len(content) // 2])
     assert text.startswith(read.text)
     assert len(read.text) > 300_000
     assert "truncated" in read.reasons[0]
@@ -596,7 +598,7 @@ def test_many_tiny_members_are_no_reason_to_be_slow(form):
 def test_a_bomb_comes_out_in_steps(form, most, monkeypatch):
     """However much comes out, only a step of it is in memory, and every step counts for the limits."""
     steps = []
-    monkeypatch.setattr(Budget, "count_unfolded", lambda _, octets: steps.append(octets))
+    monkeypatch.setattr(Budget, "count_unfolded", lambda _, content: steps.append(content))
     text = bytes(4 * BLOCK)
     Read(form, bz2.compress(text, 1) if form == "bzip2" else COMPRESS[form](text))
     assert sum(steps) == len(text)
@@ -606,7 +608,7 @@ def test_a_bomb_comes_out_in_steps(form, most, monkeypatch):
 @EVERY_FORM
 def test_the_limits_end_it(form):
     layer = layer_of(limits=Limits(size=1000))
-    with Unpacked(CODING[form], Octets(COMPRESS[form](bytes(5000))), layer) as reader:
+    with Unpacked(CODING[form], ByteArray(COMPRESS[form](bytes(5000))), layer) as reader:
         with pytest.raises(LimitError):
             reader.read_into(memoryview(bytearray(100)))
         assert reader.read_into(memoryview(bytearray(100))) == 0
@@ -615,17 +617,17 @@ def test_the_limits_end_it(form):
 def test_an_xz_chunk_of_each_kind_is_as_long_as_it_is():
     """LZMA2 (xz, 5.3.1): what is stored, then the first that is compressed, which sets properties and no dictionary."""
     text = random.Random(1).randbytes(70_000) + text_of(1, 20_000)
-    octets = lzma.compress(text, preset=0)
-    first = 12 + 4 * (octets[12] + 1)  # behind the headers of the stream and its block
-    assert octets[first] == 1
-    second = first + 4 + int.from_bytes(octets[first + 1 : first + 3], "big")
-    while octets[second] == 2:
-        second += 4 + int.from_bytes(octets[second + 1 : second + 3], "big")
-    assert octets[second] == 0xC0
-    read = Read("xz", octets * 2)
+    content = lzma.compress(text, preset=0)
+    first = 12 + 4 * (content[12] + 1)  # behind the headers of the stream and its block
+    assert content[first] == 1
+    second = first + 4 + int.from_bytes(content[first + 1 : first + 3], "big")
+    while content[second] == 2:
+        second += 4 + int.from_bytes(content[second + 1 : second + 3], "big")
+    assert content[second] == 0xC0
+    read = Read("xz", content * 2)
     assert (read.text, read.errors) == (text * 2, [])
-    index = 4 * (int.from_bytes(octets[-8:-4], "little") + 1)
-    wrong = bytearray(octets)
+    index = 4 * (int.from_bytes(content[-8:-4], "little") + 1)
+    wrong = bytearray(content)
     wrong[-12 - index - 1] ^= 1  # the check of the block, which is told from its chunks
     assert len(Read("xz", bytes(wrong)).wrong) == 1
 
@@ -652,9 +654,9 @@ def test_the_size_of_a_gzip_member_counts_up_to_4_gib(monkeypatch):
             self.eof, self.unused_data = True, bytes(data[1:])
             return Huge(b"x")
 
-    octets = b"\x1f\x8b\x08" + bytes(7) + b"\0" + struct.pack("<II", 7, 5)
+    content = b"\x1f\x8b\x08" + bytes(7) + b"\0" + struct.pack("<II", 7, 5)
     monkeypatch.setattr(decoders, "_inflater", lambda **_: (Inflater, zlib.error))
-    member = decoders.gzip(buffer.Buffer(Octets(octets)))
+    member = decoders.gzip(buffer.Buffer(ByteArray(content)))
     assert list(map(len, member)) == [(1 << 32) + 5]
 
 
@@ -664,23 +666,23 @@ def test_damage_below_is_passed_on_and_read_over(form, seekable):
     """What came before it is given first, and what follows is searched for the next member."""
     texts = [text_of(seed, 20_000) for seed in range(3)]
     members = [COMPRESS[form](text) for text in texts]
-    octets = b"".join(members)
-    source = Octets(octets, 1000, seekable, damaged=len(members[0]) + len(members[1]) // 2)
+    content = b"".join(members)
+    source = ByteArray(content, 1000, seekable, damaged=len(members[0]) + len(members[1]) // 2)
     read = Read(form, source)
     assert read.text.startswith(texts[0])
     assert read.text.endswith(texts[2])
     assert read.reasons == ["a hole"]
-    read = Read(form, Octets(octets, 1000, seekable, damaged=len(members[0])))
+    read = Read(form, ByteArray(content, 1000, seekable, damaged=len(members[0])))
     assert read.text == b"".join(texts)
     assert read.errors == [(20_000, "a hole")]
 
 
 def test_what_is_the_end_below_is_the_end():
-    """An error that is no damage, after the octets before it."""
+    """An error that is no damage, after the bytes before it."""
 
-    class Failing(Octets):
+    class Failing(ByteArray):
         def read_into(self, view):
-            if self.position == len(self.octets):
+            if self.position == len(self.data):
                 raise SourceError("below", "unplugged")
             return super().read_into(view)
 
@@ -700,7 +702,7 @@ def test_what_a_slow_pipe_says_is_not_held_back():
     said.append(compressor.compress(b"two") + compressor.flush(zlib.Z_FULL_FLUSH))
     said.append(compressor.flush())
 
-    class Slow(Octets):
+    class Slow(ByteArray):
         def read_into(self, view):
             piece = said.pop(0) if said else b""
             view[: len(piece)] = piece
@@ -717,7 +719,7 @@ def test_what_a_slow_pipe_says_is_not_held_back():
 
 def test_a_reader_that_is_closed_early_closes_its_file():
     layer = layer_of()
-    source = Octets(gzip.compress(text_of(1, 500_000)))
+    source = ByteArray(gzip.compress(text_of(1, 500_000)))
     with Unpacked(CODING["gzip"], source, layer) as reader:
         assert reader.read_into(memoryview(bytearray(10))) == 10
     assert source.second.closed
@@ -731,11 +733,11 @@ def test_a_member_too_long_to_be_kept_loses_a_step_at_most(form, monkeypatch):
     monkeypatch.setattr(buffer, "_MOST_KEPT", 60_000)
     monkeypatch.setattr(buffer, "_LEAST_KEPT", 30_000)
     text, behind = text_of(1, 2_000_000), text_of(2, 5000)
-    octets = COMPRESS[form](text)
-    at = len(octets) * 3 // 4
-    damaged = octets[:at] + b"\xff" * 4 + octets[at + 4 :]
+    content = COMPRESS[form](text)
+    at = len(content) * 3 // 4
+    damaged = content[:at] + b"\xff" * 4 + content[at + 4 :]
     read = Read(form, damaged + COMPRESS[form](behind), seekable=False, most=5000)
-    expected = decoded_by_octet(form, damaged)
+    expected = decoded_by_byte(form, damaged)
     assert read.text.endswith(behind)
     given = read.text[: -len(behind)]
     assert expected.startswith(given)
@@ -747,14 +749,14 @@ def test_forms_are_recognised_by_their_magic():
     """As soon as it is there, and not sooner; no other form claims it, nor text."""
     layer = layer_of("name")
     for form, compress in COMPRESS.items():
-        octets = compress(b"text")
-        answers = [CODING[form].recognise(octets[:count], layer) for count in range(1, 20)]
+        content = compress(b"text")
+        answers = [CODING[form].recognise(content[:count], layer) for count in range(1, 20)]
         first = answers.index(True)
         assert answers == [None] * first + [True] * (19 - first)
         assert first <= 9
         for other in CODECS:
             if other.name != form:
-                assert other.recognise(octets, layer) is False
+                assert other.recognise(content, layer) is False
     for text in (b"", b"BZhang said", b"\xfd", b"PQRS", b"]text", "é".encode()):
         assert not any(coding.recognise(text, layer) for coding in CODECS)
 
@@ -769,7 +771,7 @@ def test_what_the_magic_does_not_tell_the_name_does():
 
 
 @pytest.mark.parametrize(
-    ("name", "octets", "damaged"),
+    ("name", "content", "damaged"),
     [
         ("a.gz", b"\x00\x8b\x08\x00\x00\x00", True),
         ("a.txt", b"\x00\x8b\x08\x00\x00\x00", False),
@@ -781,8 +783,8 @@ def test_what_the_magic_does_not_tell_the_name_does():
         ("a.gz", b"", False),
     ],
 )
-def test_a_damaged_beginning_is_told_by_the_name_and_text_is_not(name, octets, damaged):
-    form = FORMS.recognise(buffer.Buffer(Octets(octets)), layer_of(name))
+def test_a_damaged_beginning_is_told_by_the_name_and_text_is_not(name, content, damaged):
+    form = FORMS.recognise(buffer.Buffer(ByteArray(content)), layer_of(name))
     assert isinstance(form, Compression) is damaged
 
 
@@ -810,15 +812,15 @@ def documents(path):
 def test_they_are_registered(form, tmp_path):
     """Whatever the name; in each other; with a damaged beginning by the name; misnamed text stays text."""
     text = text_of(1, 5000)
-    octets = COMPRESS[form](text)
+    content = COMPRESS[form](text)
     path = tmp_path / "any name"
-    path.write_bytes(octets)
+    path.write_bytes(content)
     assert documents(path) == (text, [])
-    path.write_bytes(gzip.compress(octets))
+    path.write_bytes(gzip.compress(content))
     assert documents(path) == (text, [])
     path = tmp_path / ("name" + CODING[form].suffixes[0])
-    path.write_bytes(b"\x00" + octets[1:] + octets)
-    assert documents(path) == (text, [f"{path}: {len(octets):,} bytes at byte 0 are not {form}; they are skipped"])
+    path.write_bytes(b"\x00" + content[1:] + content)
+    assert documents(path) == (text, [f"{path}: {len(content):,} bytes at byte 0 are not {form}; they are skipped"])
     path.write_bytes(text)
     assert documents(path) == (text, [])
 
@@ -847,6 +849,6 @@ def test_what_the_usual_programs_write(form, command, tmp_path):
         pytest.skip(f"no {command[0]} here")
     text = text_of(1, 500_000) + bytes(100_000) + random.Random(1).randbytes(100_000)
     (tmp_path / "file").write_bytes(text)
-    octets = subprocess.run([*command, "-c", str(tmp_path / "file")], check=True, capture_output=True).stdout
-    read = Read(form, octets + octets, 50_000)
+    content = subprocess.run([*command, "-c", str(tmp_path / "file")], check=True, capture_output=True).stdout
+    read = Read(form, content + content, 50_000)
     assert (read.text, read.errors) == (text + text, [])

@@ -26,11 +26,11 @@ DATA = Path(__file__).parents[2] / "data"
 ADVICE = "left out, like all that need it; decompress the file first (zstd -d -D DICTIONARY)"
 
 
-def read(octets, limits=None, most=1 << 30):
-    """The text of a file, and its errors; `most` octets are read at a time."""
+def read(raw, limits=None, most=1 << 30):
+    """The text of a file, and its errors; `most` bytes are read at a time."""
     budget = Budget("a.warc.zst", limits or Limits())
-    budget.count_read(len(octets))
-    pieces = (octets[at : at + most] for at in range(0, len(octets), most))
+    budget.count_read(len(raw))
+    pieces = (raw[at : at + most] for at in range(0, len(raw), most))
     text, errors, view = b"", [], memoryview(bytearray(1 << 16))
     layer = Layer("a.warc.zst", "a.warc.zst", Reading(), budget)
     with Unpacked(ZSTD, PieceReader(pieces), layer) as reader:
@@ -50,9 +50,9 @@ def test_one_frame_for_each_record(is_compressed):
     """§3.2: the dictionary, compressed or not, and extension frames between the others; read in pieces of any size."""
     extension = b"\x5c\x2a\x4d\x18\x04\0\0\0more"
     frames = [frame + extension for frame in map(with_dictionary, RECORDS)]
-    octets = dictionary_frame(is_compressed=is_compressed) + b"".join(frames)
+    raw = dictionary_frame(is_compressed=is_compressed) + b"".join(frames)
     for most in (1, 7, 1 << 20):
-        assert read(octets, most=most) == (b"".join(RECORDS), [])
+        assert read(raw, most=most) == (b"".join(RECORDS), [])
 
 
 def test_other_readers_find_the_same_records():
@@ -73,8 +73,8 @@ def test_files_joined_by_cat():
     other = zstandard.train_dictionary(1024, [b"urn:other:%d" % (number * 37) * 30 for number in range(999)], dict_id=7)
     frame = zstandard.ZstdCompressor(dict_data=other).compress(b"urn:a:7")
     plain = zstandard.ZstdCompressor().compress(b"urn:a:0 ")
-    octets = plain + dictionary_frame() + with_dictionary(b"urn:a:99 ") + dictionary_frame(other.as_bytes()) + frame
-    assert read(octets) == (b"urn:a:0 urn:a:99 urn:a:7", [])
+    raw = plain + dictionary_frame() + with_dictionary(b"urn:a:99 ") + dictionary_frame(other.as_bytes()) + frame
+    assert read(raw) == (b"urn:a:0 urn:a:99 urn:a:7", [])
 
 
 def test_a_frame_of_the_same_kind_with_other_contents_is_passed_over():
@@ -139,7 +139,7 @@ def test_a_damaged_dictionary_is_one_line(is_compressed):
     damaged = bytearray(whole)
     damaged[20:60] = bytes(40)
     frames = b"".join(map(with_dictionary, RECORDS * 500))
-    named = f"the zstd frame at byte {len(whole)} needs the dictionary at octet 0, which is damaged: {ADVICE}"
+    named = f"the zstd frame at byte {len(whole)} needs the dictionary at byte 0, which is damaged: {ADVICE}"
     assert read(bytes(damaged) + frames) == (b"", [named])
     cut = struct.pack("<4sI", whole[:4], len(whole) - 8 - 30) + whole[8:-30]
     if is_compressed:
@@ -162,27 +162,27 @@ def test_a_damaged_first_frame_makes_no_text_of_the_dictionary():
 def test_a_huge_dictionary_is_not_unfolded(is_compressed):
     """§4: more than 8 MiB need not be taken; nothing near its size is held."""
     content = dictionary().as_bytes() + bytes(300 * MIB if is_compressed else 9 * MIB)
-    octets = dictionary_frame(content, is_compressed=is_compressed) + with_dictionary(RECORDS[0])
+    raw = dictionary_frame(content, is_compressed=is_compressed) + with_dictionary(RECORDS[0])
     del content
     tracemalloc.start()
-    text, (error,) = read(octets)
+    text, (error,) = read(raw)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert text == b""
-    assert "needs the dictionary at octet 0, which has more than 8 MiB: left out" in error
+    assert "needs the dictionary at byte 0, which has more than 8 MiB: left out" in error
     assert peak < 64 * MIB
 
 
 def test_what_a_dictionary_unfolds_to_is_counted():
-    """A file of many dictionaries, each some hundred octets of which 7 MiB come out."""
+    """A file of many dictionaries, each some hundred bytes of which 7 MiB come out."""
     one = dictionary_frame(dictionary().as_bytes() + bytes(7 * MIB), is_compressed=True) + with_dictionary(b"urn:a:b")
     with pytest.raises(LimitError, match="unpacks to more than 20,000,000 bytes"):
         read(one * 9, Limits(size=20_000_000))
 
 
 def test_a_dictionary_that_nothing_needs_is_not_unfolded():
-    octets = dictionary_frame(dictionary().as_bytes() + bytes(7 * MIB), is_compressed=True) * 9
-    assert read(octets, Limits(size=20_000_000)) == (b"", [])
+    raw = dictionary_frame(dictionary().as_bytes() + bytes(7 * MIB), is_compressed=True) * 9
+    assert read(raw, Limits(size=20_000_000)) == (b"", [])
 
 
 def test_a_stream_of_records_written_in_blocks():

@@ -70,7 +70,7 @@ class Parts(Reader):
 
 
 def transcode(codec, parts, size=50, mark=0):
-    """The octets that come out, and the error that is collected at the end, or None."""
+    """The bytes that come out, and the error that is collected at the end, or None."""
     view = memoryview(bytearray(size))
     out = b""
     layer = layer_of("the name")
@@ -83,16 +83,16 @@ def transcode(codec, parts, size=50, mark=0):
 
 
 @st.composite
-def cut(draw, octets):
-    """Octets and the parts they are cut into."""
-    whole = draw(octets)
+def cut(draw, content):
+    """Bytes and the parts they are cut into."""
+    whole = draw(content)
     places = sorted(draw(st.sets(st.integers(1, max(1, len(whole) - 1)), max_size=len(whole))))
     return whole, [part for a, b in zip([0, *places], [*places, None], strict=True) if (part := whole[a:b])]
 
 
-def first_bad(octets, codec):
+def first_bad(content, codec):
     try:
-        octets.decode(codec)
+        content.decode(codec)
     except UnicodeDecodeError as error:
         return error.start
     return None
@@ -138,26 +138,26 @@ def test_behind_damage_nothing_goes_on_that_was_begun(codec, before, after, text
 )
 @given(data=st.data(), size=st.integers(1, 40))
 def test_any_text_cut_anywhere(codec, data, size):
-    """What the encoding can say comes out as it is, with views down to one octet."""
+    """What the encoding can say comes out as it is, with views down to one byte."""
     # no control characters but LF: those that switch in ISO 2022 do not come through it
     text = data.draw(st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n")))
-    octets, parts = data.draw(cut(st.just(text.encode(codec, "ignore"))))
-    assert transcode(codec, parts, size) == (octets.decode(codec).encode(), None)
+    content, parts = data.draw(cut(st.just(text.encode(codec, "ignore"))))
+    assert transcode(codec, parts, size) == (content.decode(codec).encode(), None)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("codec", CODECS)
 @FEW
 @given(st.data())
-def test_any_octets_in_any_encoding(codec, data):
+def test_any_bytes_in_any_encoding(codec, data):
     """All encodings of Python: the cuts do not show, and the place of the first bad sequence is exact."""
     canonical = check_encoding(codec)
-    octets = st.one_of(st.binary(max_size=20), st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
-    octets, parts = data.draw(cut(octets))
+    content = st.one_of(st.binary(max_size=20), st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
+    content, parts = data.draw(cut(content))
     out, error = transcode(canonical, parts)
-    text = octets.decode(canonical, "replace")
+    text = content.decode(canonical, "replace")
     assert out == text.encode()
-    start = first_bad(octets, canonical)
+    start = first_bad(content, canonical)
     if start is None:
         assert error is None
     else:
@@ -165,11 +165,11 @@ def test_any_octets_in_any_encoding(codec, data):
 
 
 def test_what_the_error_says():
-    octets = "ab".encode("utf-16-le") + b"\x00\xd8" + "c".encode("utf-16-le")
-    out, error = transcode("utf-16-le", [octets])
+    content = "ab".encode("utf-16-le") + b"\x00\xd8" + "c".encode("utf-16-le")
+    out, error = transcode("utf-16-le", [content])
     assert out.decode() == "ab\ufffdc"
     assert str(error) == ("the name: invalid UTF-16-LE at byte 4, read as U+FFFD; name the right one with --encoding")
-    out, error = transcode("utf-16-le", [octets, octets, octets[:3]])
+    out, error = transcode("utf-16-le", [content, content, content[:3]])
     assert out.decode() == "ab\ufffdcab\ufffdca\ufffd"
     assert error.reason == (
         "invalid UTF-16-LE at byte 4, read as U+FFFD (3 such places); name the right one with --encoding"
@@ -183,9 +183,9 @@ def test_behind_a_mark_the_place_is_that_in_the_file_and_no_option_helps():
 
 @given(cut(st.binary(max_size=40)), st.sampled_from(["utf-16-be", "utf-32-be", "shift_jis", "cp1252", "gb18030"]))
 @example((b"\xd8\x00\xd8\x00\xdc\x00", [b"\xd8", b"\x00\xd8", b"\x00\xdc\x00"]), "utf-16-be")
-def test_every_bad_place_is_counted(cut_octets, codec):
+def test_every_bad_place_is_counted(cut_bytes, codec):
     """As many as the error handler of Python would be called for."""
-    octets, parts = cut_octets
+    content, parts = cut_bytes
     called = []
 
     def count(error):
@@ -193,7 +193,7 @@ def test_every_bad_place_is_counted(cut_octets, codec):
         return "\ufffd", error.end
 
     codecs.register_error("test.count", count)
-    octets.decode(codec, "test.count")
+    content.decode(codec, "test.count")
     _, error = transcode(codec, parts)
     if not called:
         assert error is None
@@ -218,7 +218,7 @@ def test_what_is_decoded_already_is_not_held_back():
 
 
 @pytest.mark.parametrize("codec", ["shift_jis", "utf-16-le"])
-def test_octets_that_cannot_be_decoded_cost_no_urn_at_the_end(tmp_path, codec):
+def test_bytes_that_cannot_be_decoded_cost_no_urn_at_the_end(tmp_path, codec):
     """The error was raised where the text ends, so the URN that ends there was taken for one that may go on."""
     bad = "\ud800".encode(codec, "surrogatepass") if codec == "utf-16-le" else b"\xff"
     (tmp_path / "file").write_bytes(bad + " urn:example:a".encode(codec))
@@ -350,6 +350,6 @@ class TestCheckEncoding:
 
     @pytest.mark.parametrize("name", sorted(SHIFTING))
     def test_encodings_that_shift_are_refused_with_what_to_do(self, name):
-        """Their decoders may keep octets without end, or take none. Text in them is ASCII, so that URNs are found."""
+        """Their decoders may keep bytes without end, or take none. Text in them is ASCII, so that URNs are found."""
         with pytest.raises(FatalError, match=r"cannot be decoded here; leave it out, .*iconv -f [-A-Z0-9]+ -t UTF-8"):
             check_encoding(name)

@@ -34,15 +34,15 @@ JSON = st.recursive(
 
 @pytest.fixture
 def read(tmp_path):
-    def read(name, octets, *columns, encoding=None):
-        (tmp_path / name).write_bytes(octets)
+    def read(name, data, *columns, encoding=None):
+        (tmp_path / name).write_bytes(data)
         return read_values(tmp_path / name, *columns, encoding=encoding)
 
     return read
 
 
 class Pieces(Reader):
-    """Gives octets as they are cut here; an error among them is raised."""
+    """Gives bytes as they are cut here; an error among them is raised."""
 
     def __init__(self, *pieces):
         self._pieces = list(pieces)
@@ -115,12 +115,12 @@ def test_json_is_read_as_python_reads_it(values, columns, form, ascii_only, cuts
     """As an array, in lines, in a row; wherever reads end. A top-level array in lines is taken for its elements."""
     if form in ("lines", "row"):
         values = [value for value in values if not isinstance(value, list)]
-        octets = ("\n" if form == "lines" else " ").join(json.dumps(value, ensure_ascii=ascii_only) for value in values)
+        data = ("\n" if form == "lines" else " ").join(json.dumps(value, ensure_ascii=ascii_only) for value in values)
     else:
-        octets = json.dumps(values, ensure_ascii=ascii_only, indent=1 if form == "indented" else None)
-    octets = octets.encode()
-    marks = [0, *sorted(min(cut, len(octets)) for cut in cuts), len(octets)]
-    pieces = [octets[start:end] for start, end in itertools.pairwise(marks)]
+        data = json.dumps(values, ensure_ascii=ascii_only, indent=1 if form == "indented" else None)
+    data = data.encode()
+    marks = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+    pieces = [data[start:end] for start, end in itertools.pairwise(marks)]
     found, errors = read_pieces(text_fields.read_json, tuple(columns), *pieces)
     assert sorted(found) == expected(values, columns)
     assert all(error.startswith("no column") for error in errors)
@@ -189,12 +189,12 @@ ODD_LINES = [
 def test_lines_of_json_are_read_alike_one_by_one_and_many_at_a_time(lines, columns, most):
     """What is unusual in a line costs no value, no place and no error."""
     first = json.dumps(dict.fromkeys(columns, "first"))
-    octets = "\n".join([first, *lines]).encode("utf-8", "surrogateescape")
+    data = "\n".join([first, *lines]).encode("utf-8", "surrogateescape")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_lines, "_MOST", most)
-        found = read_pieces(text_fields.read_json, tuple(columns), octets)
+        found = read_pieces(text_fields.read_json, tuple(columns), data)
         patch.setattr(text_fields, "_IS_PLAIN", lambda _: None)
-        assert found == read_pieces(text_fields.read_json, tuple(columns), octets)
+        assert found == read_pieces(text_fields.read_json, tuple(columns), data)
 
 
 def test_usual_lines_are_read_many_at_a_time(monkeypatch):
@@ -220,8 +220,8 @@ def test_usual_lines_are_decoded_by_one_call(monkeypatch, line):
     monkeypatch.setattr(
         json_lines.UsualLines, "_look_at_each", lambda *given: (seen.append(given[1]), one_by_one(*given))
     )
-    octets = "".join(f"{line % number}\n" for number in range(100)).encode()
-    values, errors = read_pieces(text_fields.read_json, ("a",), b'{"a": "first"}\n', octets)
+    data = "".join(f"{line % number}\n" for number in range(100)).encode()
+    values, errors = read_pieces(text_fields.read_json, ("a",), b'{"a": "first"}\n', data)
     assert (len(values), errors) == (1 if 'a":%' in line else 101, [])
 
 
@@ -237,9 +237,9 @@ def test_csv_is_read_as_dictreader_reads_it(tmp_path_factory, rows, delimiter, e
     writer = csv.writer(out, delimiter=delimiter, lineterminator=ends, quoting=csv.QUOTE_ALL)
     writer.writerow(["x", "urn", "y"])
     writer.writerows(rows)
-    octets = out.getvalue().encode()
+    data = out.getvalue().encode()
     path = tmp_path_factory.getbasetemp() / "a.csv"
-    path.write_bytes((b"\xef\xbb\xbf" if mark else b"") + octets)
+    path.write_bytes((b"\xef\xbb\xbf" if mark else b"") + data)
     reader = csv.DictReader(io.StringIO(out.getvalue(), newline=""), delimiter=delimiter)
     want = [
         (f"{number}/{name}", row[name].encode())
@@ -251,14 +251,14 @@ def test_csv_is_read_as_dictreader_reads_it(tmp_path_factory, rows, delimiter, e
 
 
 def test_without_named_fields_they_are_text(tmp_path):
-    for name, octets in (("a.csv", b"urn\nurn:a:b\n"), ("a.json", b'{"urn": "urn:a:b"}')):
-        (tmp_path / name).write_bytes(octets)
+    for name, data in (("a.csv", b"urn\nurn:a:b\n"), ("a.json", b'{"urn": "urn:a:b"}')):
+        (tmp_path / name).write_bytes(data)
         assert is_text(tmp_path / name)
         assert not is_text(tmp_path / name, "urn")
 
 
 def test_what_has_no_name_is_known_by_its_beginning(tmp_path):
-    for octets, columns, want in (
+    for data, columns, want in (
         (b'\xef\xbb\xbf \n{ "a": "x"}', ["a"], False),
         (b'[\n {"a": "x"}]', ["a"], False),
         (b"[1] a note", ["a"], True),
@@ -269,7 +269,7 @@ def test_what_has_no_name_is_known_by_its_beginning(tmp_path):
         (b"x;a" + b" " * text_fields.HEAD + b"\n", ["a"], True),
         ("x,a\n1,2\n".encode("utf-16"), ["a"], False),
     ):
-        (tmp_path / "thing").write_bytes(octets)
+        (tmp_path / "thing").write_bytes(data)
         assert is_text(tmp_path / "thing", *columns) is want
 
 
@@ -278,7 +278,7 @@ def test_a_damaged_first_line_of_json_lines_costs_itself(read):
     values, errors = read("a.jsonl", b'\xf3"a": "one", "b": 1}\n{"a": "two"}\n{"a": "three"}\n', "a")
     assert values == [("1/a", b"two"), ("2/a", b"three")]
     assert len(errors) == 1
-    assert errors[0].startswith("in: record 0 at octet 0 damaged")
+    assert errors[0].startswith("in: record 0 at byte 0 damaged")
 
 
 def test_a_slow_pipe_is_not_asked_for_more_than_tells():
@@ -301,21 +301,21 @@ def test_fields_that_are_not_there_are_said(read):
 
 @pytest.mark.parametrize("around", [gzipped, zipped])
 def test_in_compression_and_archives_the_values_are_the_same(tmp_path, around):
-    for name, octets in (("a.csv", b"urn\nx\n"), ("a.jsonl", b'{"urn": "x"}\n')):
-        (tmp_path / name).write_bytes(octets)
+    for name, data in (("a.csv", b"urn\nx\n"), ("a.jsonl", b'{"urn": "x"}\n')):
+        (tmp_path / name).write_bytes(data)
         member = f"in/{name}!/" if around is zipped else ""
         assert read_values(around(tmp_path / name), "urn") == ([(f"{member}0/urn", b"x")], [])
 
 
-def test_octets_that_are_not_utf8_survive(read):
+def test_bytes_that_are_not_utf8_survive(read):
     assert read("a.csv", b"a\n\xff\xc3x\xe9\n", "a")[0] == [("0/a", b"\xff\xc3x\xe9")]
     assert read("a.json", b'{"a": "\xff\xc3x"}', "a")[0] == [("0/a", b"\xff\xc3x")]
 
 
 def test_escapes_of_surrogates(read):
     """A pair is a character, half of one is U+FFFD: it cannot be written in UTF-8."""
-    octets = b'[{"a": "\\ud83d\\ude00"}, {"a": "\\ud83d|\\udc80"}]'
-    assert read("a.json", octets, "a")[0] == [("0/a", "😀".encode()), ("1/a", "�|�".encode())]
+    data = b'[{"a": "\\ud83d\\ude00"}, {"a": "\\ud83d|\\udc80"}]'
+    assert read("a.json", data, "a")[0] == [("0/a", "😀".encode()), ("1/a", "�|�".encode())]
 
 
 def test_encodings_and_marks(read):
@@ -330,13 +330,13 @@ def test_encodings_and_marks(read):
 
 
 def test_damaged_records_end_at_their_line(read):
-    octets = b'{"a": "0"}\n{"a": "1\n{"a": [2,\n{"a": "3"}\n{"a": "4",}\n{"a": "5"}'
-    values, errors = read("a.jsonl", octets, "a")
+    data = b'{"a": "0"}\n{"a": "1\n{"a": [2,\n{"a": "3"}\n{"a": "4",}\n{"a": "5"}'
+    values, errors = read("a.jsonl", data, "a")
     assert values == [("0/a", b"0"), ("3/a", b"3"), ("5/a", b"5")]
     assert errors == [
-        "in: record 1 at octet 11 damaged: it is not JSON: Unterminated string starting at, column 7",
-        "in: record 2 at octet 20 damaged: it is not JSON: Expecting value, column 10",
-        "in: record 4 at octet 41 damaged: it is not JSON: Expecting property name enclosed in double quotes, column 11",
+        "in: record 1 at byte 11 damaged: it is not JSON: Unterminated string starting at, column 7",
+        "in: record 2 at byte 20 damaged: it is not JSON: Expecting value, column 10",
+        "in: record 4 at byte 41 damaged: it is not JSON: Expecting property name enclosed in double quotes, column 11",
     ]
 
 
@@ -344,19 +344,19 @@ def test_damaged_records_end_at_their_line(read):
 def test_a_damaged_record_over_several_lines_costs_itself(read, end):
     """Each of its lines was taken for a record of its own, damaged once more."""
     good = ['{\n "a": "0"\n}', '{\n "a": ["1"\n}', '{\n "a": "2"\n}']
-    octets = end.join(good)
-    values, errors = read("a.json", (f"[\n{octets}\n]" if "," in end else octets).encode(), "a")
+    data = end.join(good)
+    values, errors = read("a.json", (f"[\n{data}\n]" if "," in end else data).encode(), "a")
     assert values == [("0/a", b"0"), ("2/a", b"2")]
     assert len(errors) == 1
-    assert errors[0].startswith("in: record 1 at octet ")
+    assert errors[0].startswith("in: record 1 at byte ")
 
 
 @pytest.mark.full
 def test_damaged_records_take_time_by_their_number(read):
     """Not by what stands before them: each looked through all that was held."""
-    for octets in (b"x\n" * 200_000, b'{"a":' + (b"[" + b"1," * 500 + b"\n") * 2000 + b'?\n{"a": "x"}\n'):
+    for data in (b"x\n" * 200_000, b'{"a":' + (b"[" + b"1," * 500 + b"\n") * 2000 + b'?\n{"a": "x"}\n'):
         began = time.process_time()
-        read("a.json", octets, "a")
+        read("a.json", data, "a")
         assert time.process_time() - began < 10
 
 
@@ -366,16 +366,16 @@ def test_records_of_any_length_are_read_whole(read, monkeypatch, length, block):
     """The decoder gets a part of the text at first: numbers and strings go on behind it."""
     monkeypatch.setattr(buffer, "_BLOCK", block)
     number = "1" * (length - 4) + ".5e1"
-    octets = f'{number} {{"a": "{"y" * length}"}}\n{number}\n[{number}, {{"a":\n"x"}}]'
-    assert read("a.json", octets.encode(), "a") == ([("1/a", b"y" * length), ("4/a", b"x")], [])
+    data = f'{number} {{"a": "{"y" * length}"}}\n{number}\n[{number}, {{"a":\n"x"}}]'
+    assert read("a.json", data.encode(), "a") == ([("1/a", b"y" * length), ("4/a", b"x")], [])
 
 
 def test_keys_are_cut_and_escaped_in_places(read):
     """They may be long, stand in the place of each value, and be no characters at all."""
     key = "k" * 1000
-    octets = b'{"a": {"\\ud800k\\udcff": "x"}}\n{"a": {"%s": {"l": ["y", "z"]}}}' % key.encode()
+    data = b'{"a": {"\\ud800k\\udcff": "x"}}\n{"a": {"%s": {"l": ["y", "z"]}}}' % key.encode()
     short = "k" * 200 + "…"
-    assert read("a.json", octets, "a") == (
+    assert read("a.json", data, "a") == (
         [("0/a.\\ud800k\\xff", b"x"), (f"1/a.{short}.l[0]", b"y"), (f"1/a.{short}.l[1]", b"z")],
         [],
     )
@@ -389,11 +389,11 @@ def test_keys_are_cut_and_escaped_in_places(read):
 def test_an_array_that_ends_early_is_said(read):
     assert read("a.json", b'[{"a": "x"},', "a") == (
         [("0/a", b"x")],
-        ["in: record 1 at octet 12 damaged: the text ends before its array does"],
+        ["in: record 1 at byte 12 damaged: the text ends before its array does"],
     )
     values, errors = read("a.json", b'[{"a": "x"}, {"a": "y', "a")
     assert values == [("0/a", b"x")]
-    assert "record 1 at octet 13 damaged: the text ends before it does" in errors[0]
+    assert "record 1 at byte 13 damaged: the text ends before it does" in errors[0]
 
 
 def test_of_many_damaged_records_few_are_told(read):
@@ -405,27 +405,27 @@ def test_of_many_damaged_records_few_are_told(read):
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "octets",
+    "data",
     [b"[" * 1_000_000, b'{"a":' * 1_000_000, b'{"a": ' + b"[" * 100_000 + b'"x"' + b"]" * 100_000 + b"}"],
 )
-def test_deep_nesting_is_damage(read, octets):
-    values, errors = read("a.json", octets, "a")
+def test_deep_nesting_is_damage(read, data):
+    values, errors = read("a.json", data, "a")
     assert values == []
     assert "its brackets nest too deep" in errors[0] or "ends before it does" in errors[0]
 
 
 def test_huge_numbers_do_no_harm(read):
-    octets = b'{"n": ' + b"9" * 1_000_000 + b', "m": 1e999999, "a": "x"}'
-    assert read("a.json", octets, "a") == ([("0/a", b"x")], [])
+    data = b'{"n": ' + b"9" * 1_000_000 + b', "m": 1e999999, "a": "x"}'
+    assert read("a.json", data, "a") == ([("0/a", b"x")], [])
 
 
 def test_records_that_are_too_long_are_said(read, monkeypatch):
     set_longest(monkeypatch, 1000)
     monkeypatch.setattr(buffer, "_BLOCK", 256)
-    octets = b'{"a": "x"}\n{"a": "' + b"y" * 5000 + b'"}\n{"a": "z"}\n'
-    values, errors = read("a.jsonl", octets, "a")
+    data = b'{"a": "x"}\n{"a": "' + b"y" * 5000 + b'"}\n{"a": "z"}\n'
+    values, errors = read("a.jsonl", data, "a")
     assert values == [("0/a", b"x"), ("2/a", b"z")]
-    assert errors == ["in: record 1 at octet 11 damaged: it is longer than 1,000 octets"]
+    assert errors == ["in: record 1 at byte 11 damaged: it is longer than 1,000 bytes"]
 
 
 def test_rows_that_are_too_long_are_said(read, monkeypatch):
@@ -434,11 +434,11 @@ def test_rows_that_are_too_long_are_said(read, monkeypatch):
     monkeypatch.setattr(buffer, "_BLOCK", 256)
     values, errors = read("a.csv", b"a,b\n1,x\n2," + b"y" * 5000 + b"\n3,z\n", "b")
     assert values == [("0/b", b"x"), ("2/b", b"z")]
-    assert errors == ["in: row 1 at octet 8 damaged: it is longer than 1,000 octets"]
+    assert errors == ["in: row 1 at byte 8 damaged: it is longer than 1,000 bytes"]
     values, errors = read("a.csv", b'a,b\n1,x\n2,"' + b"y\n" * 3000 + b"3,z\n", "a")
     assert values[0] == ("0/a", b"1")
     assert values[-1][1] == b"3"
-    assert "row 1 at octet 8 damaged: a quotation mark in it is never closed" in errors[0]
+    assert "row 1 at byte 8 damaged: a quotation mark in it is never closed" in errors[0]
 
 
 def test_a_quotation_mark_that_is_never_closed_costs_its_line(read):
@@ -455,11 +455,11 @@ def test_a_quotation_mark_that_is_never_closed_costs_its_line(read):
             (2, "b", b"z"),
         )
     ]
-    assert errors == ["in: row 1 at octet 8 damaged: a quotation mark in it is never closed; only its line is read"]
+    assert errors == ["in: row 1 at byte 8 damaged: a quotation mark in it is never closed; only its line is read"]
     said = "in: damaged header: a quotation mark in it is never closed"
     assert read("a.csv", b'a,"b\n1,x\n', "a") == ([("0/a", b"1")], [said])
-    for octets in (b'a\n"x"', b'a\n"x"\n', b'a\n"x\ny"\r\n', b'a\nx"', b"a\n", b'"a"'):
-        assert read("a.csv", octets, "a")[1] == []
+    for data in (b'a\n"x"', b'a\n"x"\n', b'a\n"x\ny"\r\n', b'a\nx"', b"a\n", b'"a"'):
+        assert read("a.csv", data, "a")[1] == []
 
 
 def test_an_error_that_ends_the_reading_is_the_only_one():
@@ -473,10 +473,10 @@ def test_an_error_that_ends_the_reading_is_the_only_one():
 def test_blank_lines_before_a_header_are_passed_over(before, most, monkeypatch):
     """The first of them was taken for a header without names: nothing was found, and nothing said."""
     monkeypatch.setattr(buffer, "_BLOCK", most)
-    octets = f"{before}\tu,v\nurn:a:1,2\n".encode()
-    assert read_pieces(text_fields.read_csv, ("u",), octets) == ([("0/u", b"urn:a:1")], [])
+    data = f"{before}\tu,v\nurn:a:1,2\n".encode()
+    assert read_pieces(text_fields.read_csv, ("u",), data) == ([("0/u", b"urn:a:1")], [])
     layer = Layer("in", "in", Reading(columns=("u",)), Budget("in", Limits()))
-    assert text_fields.is_csv(octets, layer)
+    assert text_fields.is_csv(data, layer)
     assert text_fields.is_csv(before.encode(), layer) is None
     assert read_pieces(text_fields.read_csv, ("u",), before.encode()) == ([], [])
 
@@ -486,10 +486,10 @@ def test_blank_lines_before_a_header_are_passed_over(before, most, monkeypatch):
 def test_a_header_of_several_lines(read, name, most, monkeypatch):
     """Its first line was taken for all of it, and columns behind that denied."""
     monkeypatch.setattr(buffer, "_BLOCK", most)
-    octets = b'id;"title,\nlong\r\n";u\n1;x;urn:a:1\n2;"y\n";urn:a:2\n'
-    assert read(name, octets, "u") == ([("0/u", b"urn:a:1"), ("1/u", b"urn:a:2")], [])
+    data = b'id;"title,\nlong\r\n";u\n1;x;urn:a:1\n2;"y\n";urn:a:2\n'
+    assert read(name, data, "u") == ([("0/u", b"urn:a:1"), ("1/u", b"urn:a:2")], [])
     if name == "a.csv":
-        assert read(name, octets, "x")[1] == ["in: no column 'x'; it has id, title,\\nlong, u"]
+        assert read(name, data, "x")[1] == ["in: no column 'x'; it has id, title,\\nlong, u"]
 
 
 def test_a_header_that_is_never_closed_is_not_looked_for_to_the_end(monkeypatch):
@@ -509,23 +509,23 @@ def test_a_header_that_is_never_closed_is_not_looked_for_to_the_end(monkeypatch)
 def test_a_line_says_what_stands_between_values(read, sep, most, monkeypatch):
     """For Excel; it was taken for the header."""
     monkeypatch.setattr(buffer, "_BLOCK", most)
-    octets = (sep + "a,b,c;u\n1;urn:a:1\n").encode()
+    data = (sep + "a,b,c;u\n1;urn:a:1\n").encode()
     for name in ("a.csv", "a"):
-        assert read(name, octets, "u") == ([("0/u", b"urn:a:1")], [])
-    assert read("a.csv", octets, "b")[1] == ["in: no column 'b'; it has a,b,c, u"]
+        assert read(name, data, "u") == ([("0/u", b"urn:a:1")], [])
+    assert read("a.csv", data, "b")[1] == ["in: no column 'b'; it has a,b,c, u"]
 
 
 def test_all_values_of_a_key_that_stands_twice_are_read(read):
     """Python's reader keeps the last; on the way to a value, in what is named, and in lists."""
-    octets = (
+    data = (
         b'{"u": "1", "\\u0075": "2"}\n{"u": {"x": "3", "y": "4", "x": ["5"]}}\n'
         b'{"a": {"u": "6"}, "a": [{"u": "7", "u": "8"}], "a.u": "9"}'
     )
-    assert read("a.json", octets, "u") == (
+    assert read("a.json", data, "u") == (
         [("0/u", b"1"), ("0/u", b"2"), ("1/u.x", b"3"), ("1/u.y", b"4"), ("1/u.x[0]", b"5")],
         [],
     )
-    assert sorted(read("a.json", octets, "a.u")[0]) == [
+    assert sorted(read("a.json", data, "a.u")[0]) == [
         ("2/a.u", b"6"),
         ("2/a.u", b"9"),
         ("2/a[0].u", b"7"),
@@ -541,8 +541,8 @@ def test_a_header_of_countless_columns_is_refused(read, monkeypatch):
 
 
 def test_fields_longer_than_pythons_own_limit_are_read(read):
-    octets = b"a\n" + b"x" * 200_000 + b"\n"
-    assert read("a.csv", octets, "a") == ([("0/a", b"x" * 200_000)], [])
+    data = b"a\n" + b"x" * 200_000 + b"\n"
+    assert read("a.csv", data, "a") == ([("0/a", b"x" * 200_000)], [])
 
 
 def test_behind_a_damage_the_next_whole_line_is_read():
@@ -563,8 +563,8 @@ def test_an_error_that_ends_the_reading_comes_behind_what_was_read():
 @pytest.mark.parametrize(("name", "line"), [("a.csv.gz", b"%b\n"), ("a.jsonl.gz", b'{"a": "%b"}\n')])
 def test_a_wrong_checksum_costs_no_other_line(tmp_path, name, line):
     """Nothing is missing of such a member: all is read, also the line that it does not end."""
-    octets = b"".join(line % text for text in (b"a", b"urn:a:1", b"urn:b:1", b"urn:b:2", b"urn:c:1"))
-    members = [bytearray(gzip.compress(octets[at : at + 30])) for at in range(0, len(octets), 30)]
+    data = b"".join(line % text for text in (b"a", b"urn:a:1", b"urn:b:1", b"urn:b:2", b"urn:c:1"))
+    members = [bytearray(gzip.compress(data[at : at + 30])) for at in range(0, len(data), 30)]
     for member in members[1:]:
         member[-8] ^= 1
     (tmp_path / name).write_bytes(b"".join(members))
@@ -574,11 +574,11 @@ def test_a_wrong_checksum_costs_no_other_line(tmp_path, name, line):
 
 
 @given(
-    octets=st.text(st.sampled_from('{}[]",:a1\\\n\r u\x00é'), min_size=1, max_size=40),
+    data=st.text(st.sampled_from('{}[]",:a1\\\n\r u\x00é'), min_size=1, max_size=40),
     name=st.sampled_from(["a.json", "a.csv"]),
 )
-def test_any_text_ends(tmp_path_factory, octets, name):
+def test_any_text_ends(tmp_path_factory, data, name):
     """Nonsense in a name that promises more: errors and values, no crash and no end that never comes."""
     path = tmp_path_factory.getbasetemp() / name
-    path.write_bytes(octets.encode())
+    path.write_bytes(data.encode())
     read_values(path, "a")

@@ -40,8 +40,8 @@ def test_sizes(tree):
     for path in map(Path, paths):
         is_file = path.is_file() and not path.is_symlink()
         expected.append(path.lstat().st_size if is_file else UNKNOWN)
-    octets = [os.fsencode(path) + b"\0" for path in paths]
-    sizes, _ = file_states(b"".join(octets), np.cumsum([len(path) for path in octets]), follow=False)
+    data = [os.fsencode(path) + b"\0" for path in paths]
+    sizes, _ = file_states(b"".join(data), np.cumsum([len(path) for path in data]), follow=False)
     assert sizes.tolist() == expected
     assert {0, 2, 3, 1234, 5 << 30, UNKNOWN} <= set(expected)
 
@@ -55,9 +55,9 @@ def test_states(tree, monkeypatch, can_ask):
     expected = [
         (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else (UNKNOWN, 0) for path in map(Path, paths)
     ]
-    octets = [os.fsencode(path) + b"\0" for path in paths]
+    data = [os.fsencode(path) + b"\0" for path in paths]
     monkeypatch.setattr(small_files, "_CAN_ASK", can_ask)
-    found = file_states(b"".join(octets), np.cumsum([len(path) for path in octets]), follow=True)
+    found = file_states(b"".join(data), np.cumsum([len(path) for path in data]), follow=True)
     assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
 
 

@@ -41,10 +41,10 @@ def copies(tmp_path_factory, monkeypatch):
 
 @pytest.fixture
 def found(tmp_path):
-    """The members and texts of a scan of a file with these octets, and the reasons of its failures."""
+    """The members and texts of a scan of a file with these bytes, and the reasons of its failures."""
 
-    def found(octets: bytes, *filters: str, name: str = "a.txt", **options: object):
-        (tmp_path / name).write_bytes(octets)
+    def found(data: bytes, *filters: str, name: str = "a.txt", **options: object):
+        (tmp_path / name).write_bytes(data)
         # A file that is read in any case, so that the run does not end as one that read nothing.
         (tmp_path / "also").write_bytes(b"")
         scan = urnscan.scan(tmp_path / name, tmp_path / "also", filters=filters, progress=False, **options)
@@ -111,7 +111,7 @@ def test_wrong_filters(text, says):
     "command", ["tr a-z A-Z", "sed y/urnexa/URNEXA/ %", "sh -c 'tr a-z A-Z < \"$0\"' %", "dd conv=ucase if=%"]
 )
 @pytest.mark.parametrize(
-    ("name", "octets", "way"),
+    ("name", "data", "way"),
     [
         ("a.txt", NAME, ""),
         ("-a.txt", NAME, ""),
@@ -123,9 +123,9 @@ def test_wrong_filters(text, says):
     ],
     ids=["file", "dash", "space", "tar", "zip", "gzip", "tar in zip"],
 )
-def test_wherever_a_file_lies(found, name, octets, way, command):
+def test_wherever_a_file_lies(found, name, data, way, command):
     """Named files, members and what is compressed; the member says that a command was there."""
-    rows, failures = found(octets, f"txt:{command}", name=name)
+    rows, failures = found(data, f"txt:{command}", name=name)
     assert (rows, failures) == ([(f"{way}{command.split()[0]}", "URN:EX:A")], [])
 
 
@@ -142,9 +142,9 @@ def test_records(found):
 @pytest.mark.parametrize("way", ["file", "tar", "gzip"])
 @pytest.mark.parametrize("kinds", ["application/postscript", "application/*", "image/png,application/POSTSCRIPT"])
 def test_media_types(found, kinds, way):
-    """pdf-and-filters.md, Media types: the first octets tell the type, whatever the name, and wherever the file lies."""
-    octets = b"%!PS-Adobe-3.0\n" + NAME
-    packed = {"file": octets, "tar": tar([("a", octets), ("b", NAME)]), "gzip": gzip.compress(octets)}[way]
+    """pdf-and-filters.md, Media types: the first bytes tell the type, whatever the name, and wherever the file lies."""
+    data = b"%!PS-Adobe-3.0\n" + NAME
+    packed = {"file": data, "tar": tar([("a", data), ("b", NAME)]), "gzip": gzip.compress(data)}[way]
     rows, failures = found(packed, f"{kinds}:tr a-z A-Z", name="a")
     inner = "a!/tr" if way == "tar" else "tr"
     assert (rows, failures) == ([(inner, "URN:EX:A"), *([("b", "urn:ex:a")] if way == "tar" else [])], [])
@@ -152,7 +152,7 @@ def test_media_types(found, kinds, way):
 
 @pytest.mark.parametrize("size", [1, 20 << 20])
 def test_media_types_in_folders(tmp_path, size):
-    """Small files that are read many at a time, and a large one that is cut into parts, are told by their octets, too."""
+    """Small files that are read many at a time, and a large one that is cut into parts, are told by their bytes, too."""
     (tmp_path / "a.txt").write_bytes(b"%!PS\n" + NAME + b"\n" * size + NAME)
     (tmp_path / "b.txt").write_bytes(b"!PS\n" + NAME)
     scan = urnscan.scan(tmp_path, filters="application/postscript:tr a-z A-Z", progress=False)
@@ -162,14 +162,14 @@ def test_media_types_in_folders(tmp_path, size):
 @pytest.mark.parametrize("form", ["png", "jpeg", "gif", "tiff", "webp", "bmp"])
 def test_media_types_of_pictures(form):
     """Pictures as another library writes them."""
-    octets = io.BytesIO()
-    Image.new("RGB", (3, 2)).save(octets, form)
-    assert media_type(octets.getvalue()[:LONGEST]) == f"image/{form}"
+    data = io.BytesIO()
+    Image.new("RGB", (3, 2)).save(data, form)
+    assert media_type(data.getvalue()[:LONGEST]) == f"image/{form}"
 
 
 @given(head=st.binary(max_size=LONGEST))
 def test_media_types_of_anything(head):
-    """Any octets have a type that is known, or none; fewer of them tell it or nothing."""
+    """Any bytes have a type that is known, or none; fewer of them tell it or nothing."""
     assert media_type(head) in {None, *media_types()}
     assert media_type(head[:-1]) in {None, media_type(head)}
 
@@ -186,8 +186,8 @@ def test_names_that_would_run_programs(found, tmp_path, monkeypatch, name):
 
 def test_only_what_fits(found):
     """Of several filters the first that fits; other files are read as before, also small ones in folders."""
-    octets = zipped([("a.txt", NAME), ("b.md", NAME), ("c.log", NAME)])
-    rows, _ = found(octets, UPPER, "txt,md:sed s/a/b/", name="a.zip")
+    data = zipped([("a.txt", NAME), ("b.md", NAME), ("c.log", NAME)])
+    rows, _ = found(data, UPPER, "txt,md:sed s/a/b/", name="a.zip")
     assert rows == [("a.txt!/tr", "URN:EX:A"), ("b.md!/sed", "urn:ex:b"), ("c.log", "urn:ex:a")]
 
 
@@ -260,9 +260,9 @@ def test_endless_output(found):
 
 def test_a_member_that_cannot_be_read(found):
     """It costs itself; its command does not run."""
-    octets = bytearray(zipped([("a.txt", NAME * 100), ("b.txt", NAME)]))
-    octets[40] ^= 0xFF
-    rows, failures = found(bytes(octets), UPPER, name="a.zip")
+    data = bytearray(zipped([("a.txt", NAME * 100), ("b.txt", NAME)]))
+    data[40] ^= 0xFF
+    rows, failures = found(bytes(data), UPPER, name="a.zip")
     assert ("b.txt!/tr", "URN:EX:A") in rows
     assert len(failures) == 1
 

@@ -55,19 +55,19 @@ def message(body, *fields):
     return b"HTTP/1.1 200 OK\r\n" + b"".join(field + b"\r\n" for field in fields) + b"\r\n" + body
 
 
-def chunked(octets, sizes=(100,), extension=b"", trailers=b""):
+def chunked(content, sizes=(100,), extension=b"", trailers=b""):
     out, at, turn = b"", 0, 0
-    while at < len(octets):
-        piece = octets[at : at + sizes[turn % len(sizes)]]
+    while at < len(content):
+        piece = content[at : at + sizes[turn % len(sizes)]]
         out += b"%x%b\r\n%b\r\n" % (len(piece), extension, piece)
         at += len(piece)
         turn += 1
     return out + b"0\r\n" + trailers + b"\r\n"
 
 
-def deflate_raw(octets):
+def deflate_raw(content):
     packer = zlib.compressobj(wbits=-15)
-    return packer.compress(octets) + packer.flush()
+    return packer.compress(content) + packer.flush()
 
 
 CODE = {
@@ -159,10 +159,10 @@ def test_headers_of_more_than_64_kib_are_read_as_they_are_from_there_on(field):
     st.sampled_from([b"", b";a=b", b' ; a="b"', b"  "]),
     st.sampled_from([b"", b"X: urn:a:1\r\n"]),
 )
-def test_chunks_are_joined(octets, sizes, size, most, extension, trailers):
+def test_chunks_are_joined(content, sizes, size, most, extension, trailers):
     """RFC 9112, 7.1: any chunks, with extensions and trailers; any view, and any way in which they come."""
-    block = message(chunked(octets, sizes, extension, trailers), b"Transfer-Encoding: Chunked")
-    assert read(block, size=size, most=most) == (octets, [])
+    block = message(chunked(content, sizes, extension, trailers), b"Transfer-Encoding: Chunked")
+    assert read(block, size=size, most=most) == (content, [])
 
 
 def test_lines_of_chunks_may_end_in_lf_alone():
@@ -206,12 +206,12 @@ def test_damaged_chunks_are_read_on_as_they_are():
 
 
 def test_chunks_that_end_too_early():
-    """Between two chunks that is what servers do; in a chunk, octets are missing."""
+    """Between two chunks that is what servers do; in a chunk, bytes are missing."""
     assert read(message(b"5\r\nurn:a\r\n", b"Transfer-Encoding: chunked")) == (b"urn:a", [])
     assert read(message(b"5\r\nurn:a", b"Transfer-Encoding: chunked")) == (b"urn:a", [])
     out, (error,) = read(message(b"8\r\nurn:a", b"Transfer-Encoding: chunked"))
     assert out == b"urn:a"
-    assert str(error) == "record: ends 3 octets before the end of a chunk: all else is read"
+    assert str(error) == "record: ends 3 bytes before the end of a chunk: all else is read"
 
 
 # Codings
@@ -233,16 +233,16 @@ def test_each_coding_is_taken_off(token, size, most):
     st.integers(1, 300),
     st.integers(1, 300),
 )
-def test_codings_in_each_other(octets, tokens, in_chunks, size, most):
+def test_codings_in_each_other(content, tokens, in_chunks, size, most):
     """RFC 9110, 8.4: as they were applied in a row, also in fields of their own."""
-    coded = octets
+    coded = content
     for token in tokens:
         coded = CODE[token](coded)
     fields = [b"content-encoding:" + b" , ".join(tokens[:2]), b"Content-Encoding: " + b",".join(tokens[2:])]
     if in_chunks:
         coded = chunked(coded)
         fields.insert(0, b"Transfer-Encoding: chunked")
-    assert read(message(coded, *fields), size=size, most=most) == (octets, [])
+    assert read(message(coded, *fields), size=size, most=most) == (content, [])
 
 
 def test_a_transfer_coding_is_taken_off_after_the_chunks():
@@ -280,7 +280,7 @@ def test_a_body_that_is_plainly_not_coded_is_as_it_is(token, plain):
     st.text(st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]), max_size=60), st.sampled_from(list(CODE))
 )
 def test_short_text_is_seldom_taken_for_coded(text, token):
-    """Octets that decode to their very end are what the header says; there must be nothing left of them."""
+    """Bytes that decode to their very end are what the header says; there must be nothing left of them."""
     out, errors = read(message(text.encode(), b"Content-Encoding: " + token))
     assert not errors
     if out != text.encode():
@@ -317,7 +317,7 @@ def test_a_coding_that_is_cut_off(token, part):
     assert text.startswith(out)
     assert len(out) > (part - 0.2) * len(text)
     if token in (b"gzip", b"x-gzip"):
-        assert len(out) >= len(zlib.decompressobj(31).decompress(coded)) - 2  # isal decodes several octets at once
+        assert len(out) >= len(zlib.decompressobj(31).decompress(coded)) - 2  # isal decodes several bytes at once
     name = token.decode().lower().removeprefix("x-")
     assert str(error) == f"record: its {name} coding ends too early: what is there is read"
 
@@ -329,20 +329,20 @@ class _Brotli:
         self.decompress = brotli.Decompressor().process
 
 
-def octet_by_octet(decompressor, coded):
-    """The text that a library gives if it gets one octet after the other."""
+def byte_by_byte(decompressor, coded):
+    """The text that a library gives if it gets one byte after the other."""
     text = b""
     with contextlib.suppress(zlib.error, isal_zlib.error, brotli.error, zstandard.ZstdError):
-        for octet in coded:
-            text += decompressor.decompress(bytes([octet]))
+        for byte in coded:
+            text += decompressor.decompress(bytes([byte]))
     return text
 
 
 @given(
     st.sampled_from([token for token in CODE if token != b"x-gzip"]), st.floats(0, 1), st.integers(1, 255), st.data()
 )
-def test_a_coding_with_a_wrong_octet(token, where, change, data):
-    """What came before it is given: what the library gives if it gets one octet after the other."""
+def test_a_coding_with_a_wrong_byte(token, where, change, data):
+    """What came before it is given: what the library gives if it gets one byte after the other."""
     text = TEXT[: data.draw(st.sampled_from([100, 2000, len(TEXT)]))]
     coded = bytearray(CODE[token](text))
     at = min(int(where * len(coded)), len(coded) - 1)
@@ -358,8 +358,8 @@ def test_a_coding_with_a_wrong_octet(token, where, change, data):
             b"br": [_Brotli()],
             b"zstd": [zstandard.ZstdDecompressor().decompressobj()],
         }[token]
-        wanted = [octet_by_octet(library, coded) for library in libraries]
-        # isal keeps back the last octets where its input ends too early, but not if they come singly.
+        wanted = [byte_by_byte(library, coded) for library in libraries]
+        # isal keeps back the last bytes where its input ends too early, but not if they come singly.
         if token == b"DEFLATE":
             with contextlib.suppress(isal_zlib.error):
                 wanted.append(isal_zlib.decompressobj(-15).decompress(bytes(coded)))
@@ -417,7 +417,7 @@ def test_an_error_below_is_raised_behind_what_came_before_it(kind, fields):
 
 
 def test_damage_in_the_name_in_a_gzip_header_is_told_once():
-    """It was also told that the coding ends too early, as the octets of the name were still there to be read."""
+    """It was also told that the coding ends too early, as the bytes of the name were still there to be read."""
     header = b"\x1f\x8b\x08\x08" + bytes(6) + b"a-name-without-end"
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
     _, errors = read(head + header, DamageError("f", "a hole"), b"rest")

@@ -32,43 +32,43 @@ LINES = (
 )
 def test_the_parser_alone_says_the_same(lines, ends):
     """Wherever bodies are cut out, they come back to their place, or the message is refused: it is never read otherwise."""
-    octets = "".join(line + ends[number % len(ends)] for number, line in enumerate(lines)).encode("latin-1")
+    data = "".join(line + ends[number % len(ends)] for number, line in enumerate(lines)).encode("latin-1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(long_bodies, "_KEPT", 60)
         patch.setattr(long_bodies, "_LONG", 5)
         try:
-            message = long_bodies.parse(BytesParser(mime._Part), octets)
+            message = long_bodies.parse(BytesParser(mime._Part), data)
         except ValueError:
             return
-    assert mime._parts(message, "") == mime._parts(BytesParser(mime._Part).parsebytes(octets), "")
+    assert mime._parts(message, "") == mime._parts(BytesParser(mime._Part).parsebytes(data), "")
 
 
 def test_long_bodies_are_cut_out():
     """Else the tests around would see nothing: of each long body 64 KiB are parsed, and a line."""
     body = base64.encodebytes(bytes(300_000))
     part = b"--b\nContent-Type: application/x; name=a\nContent-Transfer-Encoding: base64\n\n" + body
-    octets = b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 2 + b"--b--\n"
-    short, bodies = long_bodies._set_aside(octets, "mark-")
+    data = b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 2 + b"--b--\n"
+    short, bodies = long_bodies._set_aside(data, "mark-")
     assert len(bodies) == 2
     assert 130_000 < len(short) < 140_000
-    assert mime.take_apart(octets, octets.index(b"\n\n") + 2, "")[1] == [("a", bytes(300_000))] * 2
+    assert mime.take_apart(data, data.index(b"\n\n") + 2, "")[1] == [("a", bytes(300_000))] * 2
 
 
 def test_a_header_that_hides_a_body():
     """A part whose header goes on behind what is parsed is not read as text: its body may be encoded."""
     head = b"Content-Type: message/rfc822\n\nX: " + b"x\n y" * 20_000 + b"\nContent-Transfer-Encoding: base64\n\n"
-    octets = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + head + b"dXJuOmV4OmE=\n" * 999 + b"--b--\n"
-    with pytest.raises(ValueError, match="the header of a part has more than 65,536 octets"):
-        mime.take_apart(octets, octets.index(b"\n\n") + 2, "")
+    data = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + head + b"dXJuOmV4OmE=\n" * 999 + b"--b--\n"
+    with pytest.raises(ValueError, match="the header of a part has more than 65,536 bytes"):
+        mime.take_apart(data, data.index(b"\n\n") + 2, "")
 
 
-@pytest.mark.parametrize("octets", [b"Subject: a\n\nurn:ex:a\n", b"Subject: a\n\n" + b"urn:ex:a\n" * 1_000_000])
-def test_encoded_messages_in_one_another(octets):
+@pytest.mark.parametrize("data", [b"Subject: a\n\nurn:ex:a\n", b"Subject: a\n\n" + b"urn:ex:a\n" * 1_000_000])
+def test_encoded_messages_in_one_another(data):
     """Each is in memory, decoded: a thousand of them, of 60 MB each, would take hours and all that there is."""
     head = b"Content-Type: message/rfc822\nContent-Transfer-Encoding: quoted-printable\n\n"
-    assert mime.take_apart(head * 2 + octets, len(head), "")[0][-1][0] == "message/message/text"
+    assert mime.take_apart(head * 2 + data, len(head), "")[0][-1][0] == "message/message/text"
     with pytest.raises(ValueError, match="too many messages are attached in one another"):
-        mime.take_apart(head * (17 if len(octets) < 1000 else 3) + octets, len(head), "")
+        mime.take_apart(head * (17 if len(data) < 1000 else 3) + data, len(head), "")
 
 
 FIELDS = {
@@ -85,30 +85,30 @@ def test_fields_are_linear(kind, is_part):
     name, unit = FIELDS[kind]
     taken = []
     for times in (2_000, 32_000):
-        octets = name.encode() + unit.encode() * times + b"\n\nurn:ex:a\n"
+        data = name.encode() + unit.encode() * times + b"\n\nurn:ex:a\n"
         if is_part:
-            octets = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + octets + b"\n--b--\n"
+            data = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + data + b"\n--b--\n"
         began = time.thread_time()
         with contextlib.suppress(ValueError):
-            mime.take_apart(octets, octets.index(b"\n\n") + 2, "")
+            mime.take_apart(data, data.index(b"\n\n") + 2, "")
         taken.append(time.thread_time() - began)
     assert taken[1] < 40 * max(taken[0], 0.005)
 
 
 @pytest.mark.parametrize(
-    ("octets", "reason"),
+    ("data", "reason"),
     [
         (b"X: a\n" * 10_001 + b"\nurn:ex:a", "its header has more than 10,000 lines"),
         (b"X: a\r" * 10_001 + b"\n\nurn:ex:a", "its header has more than 10,000 lines"),
-        (b"X: " + b"a" * (1 << 20) + b"\n\nurn:ex:a", "its header has more than 1,048,576 octets"),
+        (b"X: " + b"a" * (1 << 20) + b"\n\nurn:ex:a", "its header has more than 1,048,576 bytes"),
         (b"Content-Type: text/plain" + b"; a=b" * 101 + b"\n\nurn:ex:a", "or 100 parameters"),
-        (b"Content-Type: text/plain; a=" + b"b" * 20_000 + b"\n\nurn:ex:a", "more than 16,384 octets"),
+        (b"Content-Type: text/plain; a=" + b"b" * 20_000 + b"\n\nurn:ex:a", "more than 16,384 bytes"),
         (b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + b"X: a\n" * 250_000 + b"\nurn:ex:a", "250,000 lines"),
     ],
 )
-def test_what_is_too_much_is_told(tmp_path, octets, reason):
+def test_what_is_too_much_is_told(tmp_path, data, reason):
     """The message is read as it is."""
-    (tmp_path / "a.eml").write_bytes(octets)
+    (tmp_path / "a.eml").write_bytes(data)
     scan = urnscan.scan(tmp_path, progress=False)
     assert "urn:ex:a" in scan.occurrences["text"].to_pylist()
     (failure,) = scan.report.failures

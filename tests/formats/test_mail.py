@@ -85,14 +85,14 @@ def test_maildir(tmp_path):
 @pytest.mark.parametrize("name", ["a.mbox", "Inbox"])
 def test_mbox(tmp_path, length, quoted, end, name):
     """The four kinds: lines that begin with From are quoted or not, Content-Length is said or not."""
-    octets = b""
+    data = b""
     for number in range(3):
         body = end.join(
             [b"", b"urn:ex:%d" % number, b"", quoted + b"x at 10:00 in 2001 in a body", b"no header here", b""]
         )
         said = b"Content-Length: %d" % len(body) + end if length else b""
-        octets += b"From a@ex.org Tue Nov 24 10:00:00 2026" + end + b"Subject: urn:ex:s" + end + said + end + body + end
-    (tmp_path / name).write_bytes(octets)
+        data += b"From a@ex.org Tue Nov 24 10:00:00 2026" + end + b"Subject: urn:ex:s" + end + said + end + body + end
+    (tmp_path / name).write_bytes(data)
     expected = [
         (f"message {number}/{part}", text)
         for number in (1, 2, 3)
@@ -105,14 +105,14 @@ def test_content_length_keeps_a_message_whole(tmp_path):
     """mboxcl2 quotes nothing: a message that another one quotes in full is a part of its text."""
     inner = b"From a Tue 10:00:00 2001\nSubject: x\n\nurn:ex:inner\n"
     body = b"see\n\n" + inner
-    octets = (
+    data = (
         b"From b Tue 10:00:00 2026\nContent-Length: %d\n\n%b\nFrom c Wed 10:00:00 2026\nSubject: y\n\nurn:ex:next\n"
         % (
             len(body),
             body,
         )
     )
-    (tmp_path / "a.mbox").write_bytes(octets)
+    (tmp_path / "a.mbox").write_bytes(data)
     assert scanned(tmp_path / "a.mbox")[0] == [("message 1/text", "urn:ex:inner"), ("message 2/text", "urn:ex:next")]
 
 
@@ -151,8 +151,8 @@ def test_a_message_in_a_message(tmp_path):
 @pytest.mark.parametrize("charset", ["iso-8859-1", "utf-16", "iso-2022-jp", "utf-7", "no-such-charset"])
 def test_charsets(tmp_path, charset):
     """A body is decoded by its charset; by one that nobody knows it is read as it is."""
-    octets = "x urn:ex:a y".encode("ascii" if charset.startswith("no") else charset)
-    (tmp_path / "a.eml").write_bytes(b"Content-Type: text/plain; charset=%b\n\n%b" % (charset.encode(), octets))
+    data = "x urn:ex:a y".encode("ascii" if charset.startswith("no") else charset)
+    (tmp_path / "a.eml").write_bytes(b"Content-Type: text/plain; charset=%b\n\n%b" % (charset.encode(), data))
     assert scanned(tmp_path / "a.eml") == ([("text", "urn:ex:a")], [])
 
 
@@ -229,37 +229,37 @@ FIELDS = (
 )
 def test_a_plain_message_is_read_as_by_the_parser(fields, body, end):
     """A message is taken apart without Python's parser only where this gives the same."""
-    octets = "".join(f"{field}\n" for field in [*fields, ""]).replace("\n", end).encode("latin-1") + body
-    texts = messages._plain(octets, "1/")
-    head = len(octets) - len(body)
-    assert texts is None or (texts, []) == messages._parts(messages._parsed(octets, head), "1/")
+    data = "".join(f"{field}\n" for field in [*fields, ""]).replace("\n", end).encode("latin-1") + body
+    texts = messages._plain(data, "1/")
+    head = len(data) - len(body)
+    assert texts is None or (texts, []) == messages._parts(messages._parsed(data, head), "1/")
 
 
 def test_a_plain_message_needs_no_parser(monkeypatch):
     """What most messages of lists are like is read without Python's parser, which takes most of the time."""
     monkeypatch.setattr(messages, "_parsed", None)
-    octets = b"From: a\nSubject: b\n c\nContent-Type: text/plain; charset=latin1\n\n\xe4 urn:ex:a"
+    data = b"From: a\nSubject: b\n c\nContent-Type: text/plain; charset=latin1\n\n\xe4 urn:ex:a"
     texts = [
         ("headers", b"From: a\nSubject: b c\nContent-Type: text/plain; charset=latin1\n"),
         ("text", "ä urn:ex:a".encode()),
     ]
-    assert messages.take_apart(octets, octets.index(b"\xe4"), "") == (texts, [])
+    assert messages.take_apart(data, data.index(b"\xe4"), "") == (texts, [])
 
 
 class TestDamage:
     @pytest.mark.full
     def test_cut_off_anywhere(self, tmp_path):
         """What stands before the cut is found, and nothing raises an error of Python."""
-        octets = bytes(message())
-        for end in range(0, len(octets), 37):
-            (tmp_path / "a.eml").write_bytes(octets[:end])
+        data = bytes(message())
+        for end in range(0, len(data), 37):
+            (tmp_path / "a.eml").write_bytes(data[:end])
             rows, _ = scanned(tmp_path / "a.eml")
             assert {text for _, text in rows if text.startswith("urn:ex:s")} <= {"urn:ex:subject"}
-            assert end < octets.index(b"\n\n") or ("headers", "urn:ex:subject") in rows
+            assert end < data.index(b"\n\n") or ("headers", "urn:ex:subject") in rows
 
     @pytest.mark.full
     @pytest.mark.parametrize(
-        "octets",
+        "data",
         [
             b"Content-Type: multipart/mixed; boundary=" + b"x" * 60 + b"\n\nurn:ex:a\n",
             b"Content-Type: multipart/mixed\n\nurn:ex:a\n",
@@ -272,9 +272,9 @@ class TestDamage:
             b"Content-Type: multipart/mixed; boundary=b\n\nurn:ex:a\n--b\n\nx\n--b--\n",
         ],
     )
-    def test_odd_messages(self, tmp_path, octets):
+    def test_odd_messages(self, tmp_path, data):
         """The name is found, whatever the message says of itself."""
-        (tmp_path / "a.eml").write_bytes(octets)
+        (tmp_path / "a.eml").write_bytes(data)
         assert "urn:ex:a" in [text for _, text in scanned(tmp_path / "a.eml")[0]]
 
     @pytest.mark.full
@@ -287,7 +287,7 @@ class TestDamage:
         assert sorted({text for _, text in rows}) == ["urn:ex:a", "urn:ex:b", "urn:ex:c"]
         assert len(rows) >= 60_001
         # What is left of it has no header, and so it is all header.
-        assert all(re.search("it has more than 500,000 octets|its header has more than", reason) for reason in reasons)
+        assert all(re.search("it has more than 500,000 bytes|its header has more than", reason) for reason in reasons)
         assert reasons
         (tmp_path / "a.eml").write_bytes(large)
         rows, reasons = scanned(tmp_path / "a.eml")
@@ -297,7 +297,7 @@ class TestDamage:
 
     @pytest.mark.full
     @pytest.mark.parametrize(
-        "octets",
+        "data",
         [
             b"Content-Type: multipart/mixed; boundary=a\n\n--a\n" * 20_000 + b"urn:ex:a",
             b"Content-Type: message/rfc822\n\n" * 3_000 + b"urn:ex:a",
@@ -310,9 +310,9 @@ class TestDamage:
         ids=["boundaries", "nested", "fields", "words", "folds", "from-lines", "from"],
     )
     @pytest.mark.parametrize("name", ["a.eml", "a.mbox"])
-    def test_hostile(self, tmp_path, octets, name):
+    def test_hostile(self, tmp_path, data, name):
         """Linear time, and the name is found."""
-        (tmp_path / name).write_bytes((b"From a Tue 10:00:00 2026\n" if name == "a.mbox" else b"") + octets)
+        (tmp_path / name).write_bytes((b"From a Tue 10:00:00 2026\n" if name == "a.mbox" else b"") + data)
         began = time.process_time()
         assert "urn:ex:a" in [text for _, text in scanned(tmp_path / name)[0]]
         assert time.process_time() - began < 20
@@ -324,11 +324,11 @@ def test_an_encoded_message_in_a_message(tmp_path, encoding, kind):
     """RFC 2046, 5.2.1, forbids it and RFC 6532, 3.5, allows it; many gateways do it. The parser takes its text for a message."""
     inner = message().as_bytes()
     coded = base64.encodebytes(inner) if "64" in encoding else quopri.encodestring(inner)
-    octets = (
+    data = (
         b"From: a@ex.org\nContent-Type: multipart/mixed; boundary=outer\n\n--outer\nContent-Type: %b\n" % kind.encode()
     )
-    octets += b"Content-Transfer-Encoding: %b\n\n%b\n--outer--\n" % (encoding.encode(), coded)
-    (tmp_path / "a.eml").write_bytes(octets)
+    data += b"Content-Transfer-Encoding: %b\n\n%b\n--outer--\n" % (encoding.encode(), coded)
+    (tmp_path / "a.eml").write_bytes(data)
     assert scanned(tmp_path / "a.eml") == ([(f"message/{member}", text) for member, text in FOUND], [])
 
 
@@ -365,9 +365,9 @@ def test_a_page_with_all_that_it_shows(tmp_path, name):
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_a_message_of_apple_mail(tmp_path, end):
-    """A number of octets, the message, a property list."""
-    octets = message().as_bytes()
-    (tmp_path / "a.emlx").write_bytes(b"%d   " % len(octets) + end + octets + b"<plist>urn:ex:plist</plist>")
+    """A number of bytes, the message, a property list."""
+    data = message().as_bytes()
+    (tmp_path / "a.emlx").write_bytes(b"%d   " % len(data) + end + data + b"<plist>urn:ex:plist</plist>")
     assert scanned(tmp_path / "a.emlx") == ([*FOUND, ("properties", "urn:ex:plist")], [])
     (tmp_path / "b.emlx").write_bytes(b"no number: urn:ex:b")
     assert scanned(tmp_path / "b.emlx") == ([(None, "urn:ex:b")], [])

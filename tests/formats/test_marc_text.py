@@ -32,18 +32,18 @@ FORMS = {
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
 def test_each_subfield_is_a_text_of_its_own(tmp_path, text):
     """The code before a name is no letter of a word, and the next subfield no part of the name; places are those in the file."""
-    octets = text.encode()
-    (tmp_path / "a.txt").write_bytes(octets)
+    data = text.encode()
+    (tmp_path / "a.txt").write_bytes(data)
     (found,) = scan(tmp_path / "a.txt").occurrences.to_pylist()
-    assert (found["text"], found["start"]) == (NAME, octets.index(NAME.encode()))
-    assert found["line"] == octets[: found["start"]].count(b"\n") + 1
+    assert (found["text"], found["start"]) == (NAME, data.index(NAME.encode()))
+    assert found["line"] == data[: found["start"]].count(b"\n") + 1
     assert found["member"] is None
 
 
-def _zipped(octets):
+def _zipped(data):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("a.mrk", octets)
+        archive.writestr("a.mrk", data)
     return file.getvalue()
 
 
@@ -67,7 +67,7 @@ def test_in_another_text_a_dollar_is_one(tmp_path):
 
 
 def test_a_dump_is_deduplicated_as_it_is(tmp_path):
-    """`dedup` copies records byte for byte, so it reads the octets of the file."""
+    """`dedup` copies records byte for byte, so it reads the bytes of the file."""
     from urnscan import deduplicate
 
     (tmp_path / "a.mrk").write_text("=LDR  00000nam a2200000 a 4500\n=001  1\n=020  \\\\$a9783161484100\n\n" * 2)
@@ -83,18 +83,18 @@ def test_other_texts_are_no_marc(text):
 
 
 @given(st.sampled_from(sorted(FORMS)), st.lists(st.integers(1, 7), min_size=1, max_size=8))
-def test_the_result_does_not_depend_on_where_the_octets_are_cut(name, sizes):
-    octets = FORMS[name].encode() * 3
-    delimiter = _delimiter(octets)
+def test_the_result_does_not_depend_on_where_the_bytes_are_cut(name, sizes):
+    data = FORMS[name].encode() * 3
+    delimiter = _delimiter(data)
     if delimiter is None:
         return
     pieces, at = [], 0
-    while at < len(octets):
+    while at < len(data):
         for size in sizes:
-            pieces.append(octets[at : at + size])
+            pieces.append(data[at : at + size])
             at += size
     assert _read(Subfields(PieceReader(iter(pieces)), delimiter)) == _read(
-        Subfields(PieceReader(iter([octets])), delimiter)
+        Subfields(PieceReader(iter([data])), delimiter)
     )
 
 
@@ -105,7 +105,7 @@ def _read(reader):
     return out
 
 
-def test_damage_comes_after_the_octets_before_it():
+def test_damage_comes_after_the_bytes_before_it():
     """What is read before damage counts, and what follows it (forms.md, damage)."""
 
     class Damaged(PieceReader):

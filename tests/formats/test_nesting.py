@@ -91,16 +91,16 @@ class TestLayer:
 
 
 class TestRegistry:
-    """The way through forms: "recognised by content (magic octets) before name, nested where people nest them"."""
+    """The way through forms: "recognised by content (magic bytes) before name, nested where people nest them"."""
 
     @pytest.fixture
     def documents(self, tmp_path, monkeypatch):
         """Documents of a file as (member, text or error); `forms` stand in the registry."""
 
-        def documents(octets, *forms, limits=None):
+        def documents(data, *forms, limits=None):
             monkeypatch.setattr(opening, "FORMS", Registry(forms))
             path = tmp_path / "file"
-            path.write_bytes(octets)
+            path.write_bytes(data)
             out = []
             reading = Reading(limits=limits or Limits())
             for document in opening.open_documents(Input("file", str(path), None), reading):
@@ -225,8 +225,8 @@ class TestRegistry:
         found = documents(b"C", self.compression(inner), self.archive(Member("x", Given(b"1"))))
         assert found == [("x", b"1"), "file: checksum"]
 
-    def test_more_octets_where_a_form_needs_them(self, documents):
-        """None: cannot tell yet; the octets are there all the same."""
+    def test_more_bytes_where_a_form_needs_them(self, documents):
+        """None: cannot tell yet; the bytes are there all the same."""
         asked = []
 
         def recognise(head, _):

@@ -69,10 +69,10 @@ def copies(tmp_path_factory, monkeypatch):
 
 @pytest.fixture
 def found(tmp_path):
-    """The members and texts of a scan of a file with these octets, and the reasons of its failures."""
+    """The members and texts of a scan of a file with these bytes, and the reasons of its failures."""
 
-    def found(octets: bytes, name: str = "a.pdf", **options: object):
-        (tmp_path / name).write_bytes(octets)
+    def found(data: bytes, name: str = "a.pdf", **options: object):
+        (tmp_path / name).write_bytes(data)
         # A file that is read in any case, so that the run does not end as one that read nothing.
         (tmp_path / "also").write_bytes(b"")
         scan = urnscan.scan(tmp_path / name, tmp_path / "also", progress=False, **options)
@@ -242,23 +242,23 @@ def test_left_out_names_are_counted_once(tmp_path):
     assert (report.occurrences, report.left_out) == (1, 2)
 
 
-def mail(octets: bytes) -> bytes:
+def mail(data: bytes) -> bytes:
     made = EmailMessage()
     made["From"] = "a@ex.org"
     made.set_content("x")
-    made.add_attachment(octets, maintype="application", subtype="pdf", filename="a.pdf")
+    made.add_attachment(data, maintype="application", subtype="pdf", filename="a.pdf")
     return made.as_bytes()
 
 
-def warc(octets: bytes) -> bytes:
+def warc(data: bytes) -> bytes:
     head = b"HTTP/1.1 200\r\nContent-Type: application/pdf\r\n\r\n"
     fields = b"WARC-Type: response\r\nWARC-Target-URI: http://ex.org/a\r\nContent-Type: application/http\r\n"
-    return b"WARC/1.0\r\n%bContent-Length: %d\r\n\r\n%b%b\r\n\r\n" % (fields, len(head + octets), head, octets)
+    return b"WARC/1.0\r\n%bContent-Length: %d\r\n\r\n%b%b\r\n\r\n" % (fields, len(head + data), head, data)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("name", "octets", "way"),
+    ("name", "data", "way"),
     [
         ("a", SIMPLE, ""),
         ("a.pdf", b"\n junk \n" + SIMPLE, ""),
@@ -271,9 +271,9 @@ def warc(octets: bytes) -> bytes:
     ],
     ids=["name", "junk", "gzip", "tar", "zip", "mail", "warc", "pdf"],
 )
-def test_wherever_it_lies(found, name, octets, way):
+def test_wherever_it_lies(found, name, data, way):
     """Whatever its name, and in every other form."""
-    assert found(octets, name) == ([(f"{way}page 1", "urn:ex:a")], [])
+    assert found(data, name) == ([(f"{way}page 1", "urn:ex:a")], [])
 
 
 @pytest.mark.full
@@ -305,7 +305,7 @@ def without_pypdfium2(monkeypatch):
 
 
 def test_without_the_extra(tmp_path, monkeypatch):
-    """One note a run with the command that installs it; octets are scanned as before, and nothing has failed."""
+    """One note a run with the command that installs it; bytes are scanned as before, and nothing has failed."""
     without_pypdfium2(monkeypatch)
     for name in "abc":
         (tmp_path / f"{name}.pdf").write_bytes(Pdf([[]], info={"Title": "urn:ex:a"}).build())
@@ -318,16 +318,16 @@ def test_without_the_extra(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("octets", "says"),
+    ("data", "says"),
     [
         (b"%PDF-1.7\nurn:ex:c is no PDF", "it is damaged"),
         (Pdf([[]], xmp=b"urn:ex:c ", is_encrypted=True).build(), "it is encrypted, and needs a password"),
     ],
     ids=["damaged", "encrypted"],
 )
-def test_what_cannot_be_opened(found, octets, says):
+def test_what_cannot_be_opened(found, data, says):
     """It is told in a line, and scanned as it is: a text that only begins like a PDF loses nothing."""
-    packed = tar([("a.pdf", octets), ("b.pdf", SIMPLE)])
+    packed = tar([("a.pdf", data), ("b.pdf", SIMPLE)])
     rows, (reason,) = found(packed, "a.tar")
     assert rows == [("a.pdf", "urn:ex:c"), ("b.pdf!/page 1", "urn:ex:a")]
     assert reason == f"{says}: it is scanned as it is, and its text is not read"
@@ -335,8 +335,8 @@ def test_what_cannot_be_opened(found, octets, says):
 
 def test_damaged_pages_are_told_in_one_line(found):
     """A PDF may say that it has a million pages."""
-    octets = WHOLE.build().replace(b"/Count 2/Kids", b"/Count 5000000/Kids", 1)
-    rows, failures = found(octets)
+    data = WHOLE.build().replace(b"/Count 2/Kids", b"/Count 5000000/Kids", 1)
+    rows, failures = found(data)
     assert ("page 1", "urn:ex:one") in rows
     assert len(failures) <= 1
 
@@ -345,10 +345,10 @@ def test_damaged_pages_are_told_in_one_line(found):
 @pytest.mark.parametrize("step", [97])
 def test_cut_off_and_damaged_anywhere(tmp_path, step):
     """It costs at most itself, in a line or two; the next PDF is read."""
-    octets = WHOLE.build()
-    for number, end in enumerate(range(5, len(octets), step)):
-        (tmp_path / f"{number:04}a.pdf").write_bytes(octets[:end])
-        damaged = bytearray(octets)
+    data = WHOLE.build()
+    for number, end in enumerate(range(5, len(data), step)):
+        (tmp_path / f"{number:04}a.pdf").write_bytes(data[:end])
+        damaged = bytearray(data)
         damaged[end : end + 3] = b"\xff 9"
         (tmp_path / f"{number:04}b.pdf").write_bytes(damaged)
     (tmp_path / "z.pdf").write_bytes(SIMPLE)
@@ -419,9 +419,9 @@ def test_a_process_that_fails_at_once(found):
 
 @pytest.mark.full
 def test_a_page_that_is_there_a_thousand_times(found, monkeypatch):
-    """Each one comes within the time for a page, and all of them never: a PDF has a time by its octets."""
+    """Each one comes within the time for a page, and all of them never: a PDF has a time by its bytes."""
     monkeypatch.setattr(pdfium, "_TIME", 1)
-    monkeypatch.setattr(pdfium, "_OCTETS_PER_SECOND", 1 << 30)
+    monkeypatch.setattr(pdfium, "_BYTES_PER_SECOND", 1 << 30)
     rows, failures = found(Pdf([["urn:ex:one"]], repeated=(b"q Q " * 2_000_000, 5_000)).build())
     assert rows == [("page 1", "urn:ex:one")]
     assert failures == ["pdfium took more than 1 s of the processor for it: what it gave until then is read"]
@@ -518,8 +518,8 @@ def test_no_room_for_a_copy(found, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tempfile, "NamedTemporaryFile", full)
-    octets = zipped([("a.pdf", SIMPLE), ("b.txt", b"urn:ex:b")])
-    assert found(octets, "a.zip") == (
+    data = zipped([("a.pdf", SIMPLE), ("b.txt", b"urn:ex:b")])
+    assert found(data, "a.zip") == (
         [("b.txt", "urn:ex:b")],
         ["could not be copied to a temporary file: No space left on device"],
     )

@@ -1,4 +1,4 @@
-"""Many small files read at one go: the same octets and the same results as one by one."""
+"""Many small files read at one go: the same bytes and the same results as one by one."""
 
 import gzip
 import os
@@ -26,19 +26,19 @@ SEPARATOR = 10
 def read(*paths, room=BUFFER, full=BUFFER):
     """The texts that are read, in place of one that is not surely text ..., of one that cannot be read None."""
     files = Listed.of(Input(str(path), str(path), 1) for path in paths)
-    octets = np.zeros(room, np.uint8)
+    data = np.zeros(room, np.uint8)
     texts, filled = [], 0
     while len(texts) < len(paths) and filled < full:
         got = read_together(
             files.between(len(texts), len(paths)),
-            octets[filled:],
+            data[filled:],
             separator=SEPARATOR,
             full=full - filled,
             doubts=doubts(Reading()),
         )
         for number, length in enumerate(got.lengths.tolist()):
-            assert octets[filled + length] == SEPARATOR
-            texts.append(... if number in got.doubtful else octets[filled : filled + length].tobytes())
+            assert data[filled + length] == SEPARATOR
+            texts.append(... if number in got.doubtful else data[filled : filled + length].tobytes())
             filled += length + 1
         texts += [None] * got.is_stuck
     return texts
@@ -50,8 +50,8 @@ class TestReadTogether:
     def test_files(self, tmp_path):
         contents = [b"one", b"", b"\xff" * 500, "Grüße".encode()]
         paths = [tmp_path / f"{number}-u" for number in range(len(contents))]
-        for path, octets in zip(paths, contents, strict=True):
-            path.write_bytes(octets)
+        for path, data in zip(paths, contents, strict=True):
+            path.write_bytes(data)
         assert read(*paths) == [b"one", b"", ..., "Grüße".encode()]
 
     def test_most_texts_are_read(self, tmp_path):
@@ -68,8 +68,8 @@ class TestReadTogether:
             b"F",
         ]
         paths = [tmp_path / f"{number}-u" for number in range(len(contents))]
-        for path, octets in zip(paths, contents, strict=True):
-            path.write_bytes(octets)
+        for path, data in zip(paths, contents, strict=True):
+            path.write_bytes(data)
         assert read(*paths) == contents
 
     def test_what_is_none(self, tmp_path):
@@ -87,13 +87,13 @@ class TestReadTogether:
     @pytest.mark.parametrize("room", range(1, 12))
     def test_what_has_no_room(self, tmp_path, room):
         """Whole or not at all: its end must have been seen."""
-        for name, octets in (("a", b"12345"), ("b", b"6789"), ("c", b"0")):
-            (tmp_path / name).write_bytes(octets)
+        for name, data in (("a", b"12345"), ("b", b"6789"), ("c", b"0")):
+            (tmp_path / name).write_bytes(data)
         filled = 0
-        for text, octets in zip(
+        for text, data in zip(
             read(tmp_path / "a", tmp_path / "b", tmp_path / "c", room=room), [b"12345", b"6789", b"0"], strict=False
         ):
-            assert text == (octets if filled + len(octets) < room else None)
+            assert text == (data if filled + len(data) < room else None)
             filled += 0 if text is None else len(text) + 1
 
     def test_no_more_than_asked_for(self, tmp_path):
@@ -130,21 +130,21 @@ CONTENTS = st.builds(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(name=NAMED, octets=CONTENTS | st.binary(max_size=600))
+@given(name=NAMED, data=CONTENTS | st.binary(max_size=600))
 @example("a", b"ustar".rjust(262, b" ").ljust(512))
-def test_what_is_read_together_is_plain(tmp_path, name, octets):
+def test_what_is_read_together_is_plain(tmp_path, name, data):
     """Whatever is taken for text at once is also text by the slow way, which looks at all forms."""
     path = tmp_path / name
     try:
-        path.write_bytes(octets)
+        path.write_bytes(data)
     except OSError:  # "." and such
         return
-    head = octets[: together.HEAD]
+    head = data[: together.HEAD]
     (text,) = read(path)
-    assert text in (..., octets)
+    assert text in (..., data)
     if text is not ...:
-        source = Input(name, str(path), len(octets))
-        assert is_plain(source, head, is_whole=len(head) == len(octets), reading=Reading())
+        source = Input(name, str(path), len(data))
+        assert is_plain(source, head, is_whole=len(head) == len(data), reading=Reading())
     path.unlink()
 
 
@@ -167,8 +167,8 @@ def write_all(folder):
         "large.txt": text % 6 * 3000,
         "last.txt": text % 7,
     }
-    for number, (name, octets) in enumerate(contents.items()):
-        (folder / f"{number:02}-{name}").write_bytes(octets)
+    for number, (name, data) in enumerate(contents.items()):
+        (folder / f"{number:02}-{name}").write_bytes(data)
 
 
 @pytest.mark.full
@@ -181,7 +181,7 @@ def test_results_do_not_depend_on_it(tmp_path, monkeypatch, options):
         found = urnscan.scan(tmp_path, **options)
         failures = [str(failure) for failure in found.report.failures]
         report = found.report
-        return found.classes.to_pylist(), found.occurrences.to_pylist(), failures, report.inputs, report.octets
+        return found.classes.to_pylist(), found.occurrences.to_pylist(), failures, report.inputs, report.byte_count
 
     at_one_go = run()
     monkeypatch.setattr(together, "IS_COMPILED", False)
@@ -216,9 +216,9 @@ class TestFolders:
     )
     def test_fast_and_slow(self, tmp_path_factory, files, odd, sizes, options):
         folder = tmp_path_factory.mktemp("folder")
-        for name, octets in files.items():
+        for name, data in files.items():
             if name not in (".", ".."):
-                (folder / name).write_bytes(octets)
+                (folder / name).write_bytes(data)
         for what in sorted(odd):
             make_odd(folder / f"odd-{what}", what)
 
@@ -226,7 +226,7 @@ class TestFolders:
             found = urnscan.scan(folder, rejects=True, jobs=1, **options)
             report = found.report
             tables = found.classes.to_pylist(), found.occurrences.to_pylist(), found.rejects.to_pylist()
-            return *tables, sorted(map(str, report.failures)), report.inputs, report.octets
+            return *tables, sorted(map(str, report.failures)), report.inputs, report.byte_count
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("urnscan.run.pipeline._SIZES", sizes)

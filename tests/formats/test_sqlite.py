@@ -1,4 +1,4 @@
-"""SQLite: every stored value of text and octets and its place, nothing run, nothing changed, damage said."""
+"""SQLite: every stored value of text and bytes and its place, nothing run, nothing changed, damage said."""
 
 import contextlib
 import sqlite3
@@ -64,9 +64,9 @@ def test_what_comes_out_is_what_was_put_in(tmp_path_factory, tables, encoding):
                 cell = (cells[at : at + len(columns)] + [None] * 3)[: len(columns)]
                 database.execute(f"INSERT INTO {quoted(name)} VALUES ({', '.join('?' * len(columns))})", cell)
                 for column, value in zip(columns, cell, strict=True):
-                    octets = value.encode() if isinstance(value, str) else value
-                    if isinstance(octets, bytes) and octets:
-                        expected.append((f"{name}/{row}/{column}", octets))
+                    content = value.encode() if isinstance(value, str) else value
+                    if isinstance(content, bytes) and content:
+                        expected.append((f"{name}/{row}/{column}", content))
         database.commit()
     if path.stat().st_size:
         assert read_values(path) == (expected, [])
@@ -259,7 +259,7 @@ def test_a_value_that_is_too_long_is_said_and_the_others_are_read(made, monkeypa
     )
     found, errors = read_values(path)
     assert [place for place, _ in found] == ["t/1/a", "t/2/a", "t/4/a", "t/6/a"]
-    assert errors == [f"in: row {row} of table 't' has a value of more than 2,000 octets: not read" for row in (3, 5)]
+    assert errors == [f"in: row {row} of table 't' has a value of more than 2,000 bytes: not read" for row in (3, 5)]
 
 
 def test_a_damaged_table_does_not_harm_the_others(made):
@@ -270,11 +270,11 @@ def test_a_damaged_table_does_not_harm_the_others(made):
         "CREATE TABLE u (a)",
         "INSERT INTO u VALUES ('whole')",
     )
-    octets = bytearray(path.read_bytes())
-    at = octets.index(b"value 1500")
+    content = bytearray(path.read_bytes())
+    at = content.index(b"value 1500")
     page = at // 4096 * 4096
-    octets[page : page + 8] = b"\xff" * 8
-    path.write_bytes(octets)
+    content[page : page + 8] = b"\xff" * 8
+    path.write_bytes(content)
     found, errors = read_values(path)
     assert found[-1] == ("u/1/a", b"whole")
     rows = [int(place.split("/")[1]) for place, _ in found[:-1]]
@@ -290,10 +290,10 @@ def test_a_damaged_table_without_row_ids_is_said(made):
         "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) "
         "SELECT 'value ' || i FROM n",
     )
-    octets = bytearray(path.read_bytes())
-    page = octets.index(b"value 2500") // 4096 * 4096
-    octets[page : page + 8] = b"\xff" * 8
-    path.write_bytes(octets)
+    content = bytearray(path.read_bytes())
+    page = content.index(b"value 2500") // 4096 * 4096
+    content[page : page + 8] = b"\xff" * 8
+    path.write_bytes(content)
     found, errors = read_values(path)
     assert len(found) > 1000
     assert len(errors) == 1
@@ -301,7 +301,7 @@ def test_a_damaged_table_without_row_ids_is_said(made):
 
 @given(data=st.data())
 def test_damaged_copies_end_in_errors(tmp_path_factory, data):
-    """Cut off or with octets flipped: no crash, no traceback, no end that never comes."""
+    """Cut off or with bytes flipped: no crash, no traceback, no end that never comes."""
     folder = tmp_path_factory.getbasetemp()
     path = folder / "whole.db"
     if not path.exists():
@@ -313,11 +313,11 @@ def test_damaged_copies_end_in_errors(tmp_path_factory, data):
                 database.execute("INSERT INTO t VALUES (?, ?)", (f"value {number}", b"x" * number * 20))
                 database.execute("INSERT INTO u VALUES (?, ?)", (f"value {number}", "y"))
             database.commit()
-    octets = bytearray(path.read_bytes())
-    for at in data.draw(st.lists(st.integers(16, len(octets) - 1), max_size=4)):
-        octets[at] ^= data.draw(st.integers(1, 255))
+    content = bytearray(path.read_bytes())
+    for at in data.draw(st.lists(st.integers(16, len(content) - 1), max_size=4)):
+        content[at] ^= data.draw(st.integers(1, 255))
     damaged = folder / "damaged.db"
-    damaged.write_bytes(octets[: data.draw(st.one_of(st.just(len(octets)), st.integers(16, len(octets))))])
+    damaged.write_bytes(content[: data.draw(st.one_of(st.just(len(content)), st.integers(16, len(content))))])
     read_values(damaged)
     read_values(gzipped(damaged))
 
@@ -329,16 +329,16 @@ def test_pages_that_lead_back_end_the_reading(made):
         "CREATE TABLE t (a)",
         "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT 'v' FROM n",
     )
-    octets = bytearray(path.read_bytes())
-    for page in range(512, len(octets), 512):
-        if octets[page] == 5:  # an inner page: the number of its first child to all others, and to the next page
-            cells = int.from_bytes(octets[page + 3 : page + 5], "big")
-            places = [int.from_bytes(octets[at : at + 2], "big") for at in range(page + 12, page + 12 + 2 * cells, 2)]
+    content = bytearray(path.read_bytes())
+    for page in range(512, len(content), 512):
+        if content[page] == 5:  # an inner page: the number of its first child to all others, and to the next page
+            cells = int.from_bytes(content[page + 3 : page + 5], "big")
+            places = [int.from_bytes(content[at : at + 2], "big") for at in range(page + 12, page + 12 + 2 * cells, 2)]
             for place in places:
-                octets[page + place : page + place + 4] = octets[page + places[0] : page + places[0] + 4]
-    path.write_bytes(octets)
+                content[page + place : page + place + 4] = content[page + places[0] : page + places[0] + 4]
+    path.write_bytes(content)
     found, errors = read_values(path)
-    assert len(found) < len(octets)
+    assert len(found) < len(content)
     assert errors == [] or "damaged" in errors[0]
     many = sqlite._Database.__new__(sqlite._Database)
     many._rows, many._size, many._counts = 4, 10, False
@@ -354,11 +354,11 @@ def test_row_ids_that_do_not_rise_give_no_row_twice(made):
         "CREATE TABLE big (b)",
         "INSERT INTO big VALUES (zeroblob(100000))",
     )
-    octets = bytearray(path.read_bytes())
-    at = octets.find(b"value 3") - 3  # in a cell: length, row id, length and type of the header, value
-    assert octets[at] == 3
-    octets[at] = 1
-    path.write_bytes(octets)
+    content = bytearray(path.read_bytes())
+    at = content.find(b"value 3") - 3  # in a cell: length, row id, length and type of the header, value
+    assert content[at] == 3
+    content[at] = 1
+    path.write_bytes(content)
     found, errors = read_values(path)
     assert [value for _, value in found[:-1]] == [b"value 1", b"value 2", b"value 3"]
     assert errors == []
@@ -394,16 +394,18 @@ def test_long_rows_among_short_ones_are_read_in_order(tmp_path_factory, table, l
 
 
 def test_rows_that_are_held_are_short(made, monkeypatch):
-    """Each may be long, and many may share their octets: together they would take all memory."""
+    """Each may be long, and many may share their bytes: together they would take all memory."""
     path = made("CREATE TABLE t (a)", "INSERT INTO t VALUES ('x'), (zeroblob(300000)), (zeroblob(300000)), ('y')")
     held = []
     took = sqlite._Database._took
     monkeypatch.setattr(
-        sqlite._Database, "_took", lambda self, rows, octets: (held.append((rows, octets)), took(self, rows, octets))[1]
+        sqlite._Database,
+        "_took",
+        lambda self, rows, content: (held.append((rows, content)), took(self, rows, content))[1],
     )
     assert len(read_values(path)[0]) == 4
     assert sum(rows for rows, _ in held) == 4
-    assert max(octets for _, octets in held) <= 300_001
+    assert max(content for _, content in held) <= 300_001
 
 
 def test_a_long_name_is_cut_in_places_and_read_behind_other_tables(made):
@@ -417,9 +419,9 @@ def test_a_long_name_is_cut_in_places_and_read_behind_other_tables(made):
 def test_a_name_that_is_damaged_is_said(made):
     """SQLite quotes it, and Python cannot decode what SQLite says."""
     path = made("CREATE TABLE tttt (a)")
-    octets = path.read_bytes()
-    path.write_bytes(octets.replace(b"tttt", b"tt\xffa", 1).replace(b"CREATE TABLE tttt (a)", b"CREATE TABLE tt(\xff"))
-    path.write_bytes(octets.replace(b"tttttttt", b"\xfftt\xfftttt").replace(b"CREATE TABLE", b"CREATE NABLE"))
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"tttt", b"tt\xffa", 1).replace(b"CREATE TABLE tttt (a)", b"CREATE TABLE tt(\xff"))
+    path.write_bytes(content.replace(b"tttttttt", b"\xfftt\xfftttt").replace(b"CREATE TABLE", b"CREATE NABLE"))
     ((error,), found) = read_values(path)[::-1]
     assert found == []
     assert error.startswith("in: damaged SQLite database: malformed database schema (\ufffdtt\ufffd)")
@@ -435,10 +437,10 @@ def test_a_table_whose_name_cannot_be_asked_for_is_said(made):
 def test_a_name_that_is_a_number_is_read(made):
     """The schema of a file that was made to harm; it was a traceback."""
     path = made('CREATE TABLE "5" (a)', "INSERT INTO \"5\" VALUES ('x')")
-    octets = path.read_bytes()
-    types = octets.rindex(b"\x17\x0f\x0f", 0, octets.index(b"table55"))
-    octets = octets.replace(b"table55", b"table\x055")
-    path.write_bytes(octets[:types] + b"\x17\x01\x0f" + octets[types + 3 :])
+    content = path.read_bytes()
+    types = content.rindex(b"\x17\x0f\x0f", 0, content.index(b"table55"))
+    content = content.replace(b"table55", b"table\x055")
+    path.write_bytes(content[:types] + b"\x17\x01\x0f" + content[types + 3 :])
     assert read_values(path) == ([("5/1/a", b"x")], [])
 
 
@@ -455,7 +457,7 @@ def test_what_is_no_database_behind_its_sign_is_said(tmp_path):
 def test_in_memory_it_is_held_up_to_a_limit(made, monkeypatch):
     monkeypatch.setattr(values, "_IN_MEMORY", 1000)
     path = gzipped(made("CREATE TABLE t (a)"))
-    assert read_values(path)[1] == ["in: has more than 1,000 octets, and is read back and forth: unpack it first"]
+    assert read_values(path)[1] == ["in: has more than 1,000 bytes, and is read back and forth: unpack it first"]
 
 
 def test_progress_comes_to_the_size_of_the_file(made):

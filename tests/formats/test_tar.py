@@ -72,8 +72,8 @@ def block(name, size, kind=b"0", form=tarfile.GNU_FORMAT):
     return info(name, size, kind).tobuf(form, "utf-8", "surrogateescape")
 
 
-def padded(octets):
-    return octets + bytes(-len(octets) % 512)
+def padded(content):
+    return content + bytes(-len(content) % 512)
 
 
 def rest_of(name, text):
@@ -91,19 +91,19 @@ def rest_of(name, text):
 )
 def test_any_archive(members, form, part, view):
     """Any names, long and short, any contents; however it arrives and is asked for."""
-    octets = tarred(members, form)
-    parts = Given(*(octets[at : at + part] for at in range(0, len(octets), part)))
+    content = tarred(members, form)
+    parts = Given(*(content[at : at + part] for at in range(0, len(content), part)))
     assert read(parts, view) == (members, [])
 
 
 @pytest.mark.parametrize("form", FORMATS.values())
 def test_large_members(form, tmp_path):
     members = [("a" * 60 + "/" + "b" * 80, TEXT * 9), ("b", random.Random(1).randbytes(900_001)), ("c", TEXT)]
-    octets = tarred(members, form)
-    (tmp_path / "tar").write_bytes(octets)
+    content = tarred(members, form)
+    (tmp_path / "tar").write_bytes(content)
     with File("tar", os.open(tmp_path / "tar", os.O_RDONLY)) as file:
         assert read(file, 1 << 20) == (members, [])
-    assert read(octets, 1 << 20) == (members, [])
+    assert read(content, 1 << 20) == (members, [])
 
 
 def test_data_goes_straight_into_the_view():
@@ -125,16 +125,16 @@ def test_data_goes_straight_into_the_view():
 
 def test_what_is_no_file_is_passed_over():
     """Links, devices, folders (also those of V7 and of GNU's incremental archives), empty files."""
-    octets = b"".join(block("no", 0, kind) for kind in (b"1", b"2", b"3", b"4", b"5", b"6"))
-    octets += block("no/", 0, b"\0") + block("no", 3, b"D") + padded(b"Ya\0") + block("no", 0)
-    octets += rest_of("a", b"a") + block("b", 1, b"7") + padded(b"b") + block("c", 1, b"\0") + padded(b"c")
-    assert read(octets) == ([("a", b"a"), ("b", b"b"), ("c", b"c")], [])
+    content = b"".join(block("no", 0, kind) for kind in (b"1", b"2", b"3", b"4", b"5", b"6"))
+    content += block("no/", 0, b"\0") + block("no", 3, b"D") + padded(b"Ya\0") + block("no", 0)
+    content += rest_of("a", b"a") + block("b", 1, b"7") + padded(b"b") + block("c", 1, b"\0") + padded(b"c")
+    assert read(content) == ([("a", b"a"), ("b", b"b"), ("c", b"c")], [])
 
 
 def test_a_file_that_is_called_as_a_folder_is_read():
     """What has data is not passed over for its name; as it was, without a word."""
-    octets = block("d/", 20, b"0") + padded(b"text urn:a:hidden end"[:20]) + rest_of("a", b"a")
-    assert read(octets) == ([("d/", b"text urn:a:hidden en"), ("a", b"a")], [])
+    content = block("d/", 20, b"0") + padded(b"text urn:a:hidden end"[:20]) + rest_of("a", b"a")
+    assert read(content) == ([("d/", b"text urn:a:hidden en"), ("a", b"a")], [])
 
 
 def test_headers_of_1979():
@@ -142,9 +142,9 @@ def test_headers_of_1979():
     header = bytearray(block("a", 3))
     header[257:265] = bytes(8)
     header[148:156] = b"%06o\0 " % (sum(header[:148]) + sum(header[156:]) + 256)
-    octets = bytes(header) + padded(b"abc")
-    assert is_tar(octets[:512], LAYER)
-    assert read(octets) == ([("a", b"abc")], [])
+    content = bytes(header) + padded(b"abc")
+    assert is_tar(content[:512], LAYER)
+    assert read(content) == ([("a", b"abc")], [])
 
 
 def test_names_that_are_not_utf8():
@@ -171,10 +171,10 @@ def test_an_incremental_header_of_gnu_tar():
 
 def test_global_pax_records():
     """They hold for all that follow, unless a record of the member's own says otherwise."""
-    octets = tarred([("a", b"a")], tarfile.PAX_FORMAT, pax_headers={"path": "global", "comment": "x" * 3000})
-    octets = octets.rstrip(b"\0")
-    octets += bytes(-len(octets) % 512) + tarred([("é", b"b")], tarfile.PAX_FORMAT)
-    assert read(octets) == ([("global", b"a"), ("é", b"b")], [])
+    content = tarred([("a", b"a")], tarfile.PAX_FORMAT, pax_headers={"path": "global", "comment": "x" * 3000})
+    content = content.rstrip(b"\0")
+    content += bytes(-len(content) % 512) + tarred([("é", b"b")], tarfile.PAX_FORMAT)
+    assert read(content) == ([("global", b"a"), ("é", b"b")], [])
 
 
 def test_archives_one_after_the_other():
@@ -235,11 +235,11 @@ def test_extension_headers_of_gigabytes(kind, size):
 @pytest.mark.full
 def test_a_long_chain_of_extension_headers():
     """Thousands of them before a member: no recursion, and the last counts."""
-    octets = b"".join(
+    content = b"".join(
         block("x", 4, kind) + padded(b"no%d" % (number % 10)) for number in range(4000) for kind in (b"L", b"K")
     )
-    octets += block("x", 3, b"L") + padded(b"yes")
-    assert read(octets + rest_of("a", b"a")) == ([("yes", b"a")], [])
+    content += block("x", 3, b"L") + padded(b"yes")
+    assert read(content + rest_of("a", b"a")) == ([("yes", b"a")], [])
 
 
 @pytest.mark.parametrize("size", [-1, -512, 1 << 63, (1 << 88) - 1])
@@ -253,15 +253,15 @@ def test_hostile_sizes(size):
 @pytest.mark.parametrize("records", [b"11 path=abc", b"0 path=a\n", b"99 path=abc\n", b"1" * 100_000, b"12 path abc\n"])
 def test_damaged_pax_records(records):
     """Said once; the member is there, by its own name. (A regular expression on digits alone would take minutes.)"""
-    octets = block("x", len(records), b"x") + padded(records) + rest_of("a", b"a")
-    assert read(octets) == ([("a", b"a")], ["x: damaged extension header at byte 0; it is skipped"])
+    content = block("x", len(records), b"x") + padded(records) + rest_of("a", b"a")
+    assert read(content) == ([("a", b"a")], ["x: damaged extension header at byte 0; it is skipped"])
 
 
 def test_pax_records_of_any_number_are_not_kept():
     """What does not say what a member is, is dropped: a chain of headers would fill the memory."""
     records = b"".join(b"%d GNU.sparse.%05d=1\n" % (len(b"20 GNU.sparse.00000=1\n"), number) for number in range(9000))
-    octets = (block("x", len(records), b"g") + padded(records)) * 3 + rest_of("a", b"a")
-    found = open_tar(Given(octets), LAYER)
+    content = (block("x", len(records), b"g") + padded(records)) * 3 + rest_of("a", b"a")
+    found = open_tar(Given(content), LAYER)
     assert [label.member for label in next(found).labels] == ["a"]
     assert not found.gi_frame.f_locals["self"]._global
 
@@ -269,19 +269,19 @@ def test_pax_records_of_any_number_are_not_kept():
 @pytest.mark.parametrize("size", ["x", "1" * 30, "-1"])
 def test_a_size_in_pax_records_that_is_none(size):
     """Where the member ends is not known then: the next header is searched."""
-    octets = block("x", 9 + len(size), b"x") + padded(b"%d size=%b\n" % (9 + len(size), size.encode()))
+    content = block("x", 9 + len(size), b"x") + padded(b"%d size=%b\n" % (9 + len(size), size.encode()))
     assert len(b"%d size=%b\n" % (9 + len(size), size.encode())) == 9 + len(size)
-    members, errors = read(octets + rest_of("a", TEXT) + rest_of("b", b"b"))
+    members, errors = read(content + rest_of("a", TEXT) + rest_of("b", b"b"))
     assert members == [("b", b"b")]
     assert len(errors) == 1
 
 
 def test_a_damaged_header_in_the_middle():
     """Reported once with its position; the next is found."""
-    octets = bytearray(rest_of("a", TEXT) + rest_of("b", TEXT) + rest_of("c", TEXT))
+    content = bytearray(rest_of("a", TEXT) + rest_of("b", TEXT) + rest_of("c", TEXT))
     at = len(rest_of("a", TEXT))
-    octets[at] ^= 1
-    members, errors = read(bytes(octets))
+    content[at] ^= 1
+    members, errors = read(bytes(content))
     assert members == [("a", TEXT), ("c", TEXT)]
     assert errors == [f"x: invalid tar header at byte {at}; skipped to the next one"]
 
@@ -299,11 +299,11 @@ def test_a_long_name_is_lost_with_its_member(form):
 @pytest.mark.parametrize("missing", [1, 300, 512, 700])
 def test_a_hole_below(missing):
     """Behind it headers stand anywhere: they are found, also when it is in a header, or in what is passed over."""
-    octets = b"".join(rest_of(name, TEXT) for name in "abcd")
+    content = b"".join(rest_of(name, TEXT) for name in "abcd")
     size = len(rest_of("a", TEXT))
     for at in (size + 1000, size + 100, 2 * size - 100):
         for upto in (None, 10):
-            parts = Given(octets[:at], DamageError("below", "a hole"), octets[at + missing :])
+            parts = Given(content[:at], DamageError("below", "a hole"), content[at + missing :])
             members, errors = read(parts, upto=upto)
             if upto is None:
                 assert members[0] == ("a", TEXT)
@@ -315,7 +315,7 @@ def test_a_hole_below(missing):
 @pytest.mark.parametrize("read_at_once", [1 << 16, 1 << 17])
 @pytest.mark.parametrize("before", [0, 1, 256, 511, 512, 600])
 def test_a_header_where_two_searches_meet(read_at_once, before):
-    """Behind a hole it may begin so many octets before the end of what is looked through at a time."""
+    """Behind a hole it may begin so many bytes before the end of what is looked through at a time."""
     lost = rest_of("a", TEXT * 2)
     behind = len(lost) - read_at_once + before
     parts = Given(lost[: behind - 300], DamageError("below", "a hole"), lost[behind:] + rest_of("b", b"b"))
@@ -329,29 +329,29 @@ def test_an_extension_header_of_1_mib_is_read():
     """What is said of a larger one: "1 MiB is the most"."""
     size = 1 << 20
     data = b"%d path=" % size
-    octets = block("x", size, b"x") + data + b"n" * (size - len(data) - 1) + b"\n" + rest_of("a", b"text")
-    ((name, text),), errors = read(octets)
+    content = block("x", size, b"x") + data + b"n" * (size - len(data) - 1) + b"\n" + rest_of("a", b"text")
+    ((name, text),), errors = read(content)
     assert (set(name), text, errors) == ({"n"}, b"text", [])
 
 
 def test_a_failure_below_is_the_end():
-    octets = tarred([("a", TEXT)])
-    assert read(Given(octets[:1000], SourceError("below", "gone"))) == ([("a", TEXT[:488])], ["below: gone"])
+    content = tarred([("a", TEXT)])
+    assert read(Given(content[:1000], SourceError("below", "gone"))) == ([("a", TEXT[:488])], ["below: gone"])
     with pytest.raises(SourceError, match="below: gone"):
-        read(Given(octets[:100], SourceError("below", "gone")))
+        read(Given(content[:100], SourceError("below", "gone")))
 
 
 @pytest.mark.parametrize("form", FORMATS.values())
 def test_cut_off_anywhere(form):
     """Members before the end are whole, the one that is cut is as far as it goes, and it is said once."""
     texts = [("é" * 40 + "/" + "a" * 60, TEXT[:4000]), ("b", TEXT[:5000]), ("c", TEXT[:3000])]
-    octets = tarred(texts, form)
+    content = tarred(texts, form)
     rng = random.Random(3)
-    for at in rng.sample(range(1, octets.rindex(b"and some words") + 600), 100):
-        members, errors = read(octets[:at])
+    for at in rng.sample(range(1, content.rindex(b"and some words") + 600), 100):
+        members, errors = read(content[:at])
         assert len(errors) <= 1
         # At the end of a block it may be meant so, GNU tar says nothing either; and behind the last there are only zeros.
-        assert errors or at % 512 == 0 or at > len(octets.rstrip(b"\0")) // 512 * 512 + 512
+        assert errors or at % 512 == 0 or at > len(content.rstrip(b"\0")) // 512 * 512 + 512
         for (name, text), whole in zip(members, texts, strict=False):
             assert name == whole[0]
             assert whole[1].startswith(text)
@@ -376,12 +376,12 @@ def test_a_member_that_is_not_read_on(upto):
 def test_flipped_bits(form):
     """Never a crash; all but one member are there, and what is missing is told."""
     texts = {f"name{number}": TEXT[number * 50 : number * 50 + 900] for number in range(8)}
-    octets = tarred(texts.items(), form)
+    content = tarred(texts.items(), form)
     end = 8 * 1536
     rng = random.Random(form)
     for _ in range(200):
         at = rng.randrange(end)
-        damaged = bytearray(octets)
+        damaged = bytearray(content)
         damaged[at] ^= 1 << rng.randrange(8)
         members, errors = read(bytes(damaged))
         whole = [name for name, text in members if texts.get(name) == text]
@@ -390,7 +390,7 @@ def test_flipped_bits(form):
 
 
 @given(st.data())
-def test_whatever_the_octets_are(data):
+def test_whatever_the_bytes_are(data):
     """No crash, no hang: parts of archives in any order, with anything between and damage below."""
     whole = b"".join(tarred([("a" * 120, b"urn:a:b" * 300), ("é", b"c" * 40)], form) for form in (1, 2))
     pieces = st.one_of(
@@ -440,15 +440,15 @@ def test_memory_does_not_grow_with_the_members():
 
 @pytest.mark.parametrize("form", FORMATS.values())
 def test_recognised(form):
-    octets = tarred([("é" * 40, b"a")], form)
-    assert is_tar(octets, LAYER)
-    assert is_tar(octets[:512], LAYER)
+    content = tarred([("é" * 40, b"a")], form)
+    assert is_tar(content, LAYER)
+    assert is_tar(content[:512], LAYER)
     for count in (200, 511):
-        assert is_tar(octets[:count], LAYER) is None
+        assert is_tar(content[:count], LAYER) is None
 
 
 @pytest.mark.parametrize(
-    "octets",
+    "content",
     [
         b"",
         b"a",
@@ -463,18 +463,18 @@ def test_recognised(form):
         random.Random(1).randbytes(512),
     ],
 )
-def test_not_recognised(octets):
+def test_not_recognised(content):
     """A slow pipe of text is not kept waiting."""
-    assert is_tar(octets, LAYER) is False
+    assert is_tar(content, LAYER) is False
 
 
 @pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE])
 def test_members_that_are_passed_over_count(kind):
     """Else an archive of nothing but them would have no limit."""
-    octets = b"".join(block(str(number), 0, kind) for number in range(4))
-    assert read(octets, limits=Limits(members=4)) == ([], [])
+    content = b"".join(block(str(number), 0, kind) for number in range(4))
+    assert read(content, limits=Limits(members=4)) == ([], [])
     with pytest.raises(LimitError, match="more than 3 members"):
-        read(octets, limits=Limits(members=3))
+        read(content, limits=Limits(members=3))
 
 
 PARTS = st.one_of(
@@ -510,8 +510,8 @@ PARTS = st.one_of(
 def test_files_together_are_what_each_is_alone(tmp_path_factory, parts, cut, limits):
     """Files that are taken together give the names, texts and errors of those that are taken one by one."""
     path = tmp_path_factory.getbasetemp() / "files.tar"
-    octets = rest_of("first", b"urn:a:first") + b"".join(parts)
-    path.write_bytes(octets[: max(600, len(octets) - cut)])
+    content = rest_of("first", b"urn:a:first") + b"".join(parts)
+    path.write_bytes(content[: max(600, len(content) - cut)])
     together = contents(path, limits)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tar._TarMembers, "_run", lambda _: None)
@@ -520,10 +520,10 @@ def test_files_together_are_what_each_is_alone(tmp_path_factory, parts, cut, lim
 
 def test_files_are_taken_together():
     """An archive of small files costs no reader for each."""
-    octets = tarred([(str(number), b"urn:a:%d" % number) for number in range(9)])
-    (texts,) = open_tar(Given(octets), LAYER)
+    content = tarred([(str(number), b"urn:a:%d" % number) for number in range(9)])
+    (texts,) = open_tar(Given(content), LAYER)
     assert [label.member for label in texts.labels] == [*"012345678"]
-    assert [bytes(texts.octets[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
+    assert [bytes(texts.data[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
         b"urn:a:%d" % number for number in range(9)
     ]
 
@@ -543,8 +543,8 @@ def test_usual_headers_are_what_the_library_makes_of_them(name, size, form, chan
     header = bytearray(
         info(name, size, mode=0o644, mtime=1e9, uname="me").tobuf(form, "utf-8", "surrogateescape")[-512:]
     )
-    for at, octet in changed.items():
-        header[at] = octet
+    for at, byte in changed.items():
+        header[at] = byte
     header[148:156] = b" " * 8
     header[148:156] = checksum % (sum(header) + wrong)
     texts, _, end = UsualFiles().find(memoryview(header + bytes(1 << 12)))
@@ -565,8 +565,10 @@ def test_headers_that_programs_write_are_usual(form):
 
 def test_files_with_pax_headers_are_taken_together():
     """Python writes one in front of each file, for the fraction of a second in its time."""
-    octets = b"".join(info(name, 5, mtime=1.5).tobuf(tarfile.PAX_FORMAT) + padded(b"urn:a") for name in ("a", "b", "c"))
-    (texts,) = open_tar(Given(octets), LAYER)
+    content = b"".join(
+        info(name, 5, mtime=1.5).tobuf(tarfile.PAX_FORMAT) + padded(b"urn:a") for name in ("a", "b", "c")
+    )
+    (texts,) = open_tar(Given(content), LAYER)
     assert [label.member for label in texts.labels] == ["a", "b", "c"]
 
 

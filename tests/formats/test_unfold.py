@@ -22,7 +22,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 def text_of(path, encoding=None, size=5):
-    """The only text in a file, read in pieces of `size` octets, and its reader."""
+    """The only text in a file, read in pieces of `size` bytes, and its reader."""
     view = memoryview(bytearray(size))
     out = b""
     for document in open_documents(Input("file", str(path), None), Reading(encoding)):
@@ -34,8 +34,8 @@ def text_of(path, encoding=None, size=5):
 
 @pytest.fixture
 def read(tmp_path):
-    def read(octets, encoding=None):
-        (tmp_path / "file").write_bytes(octets)
+    def read(data, encoding=None):
+        (tmp_path / "file").write_bytes(data)
         return text_of(tmp_path / "file", encoding)[0]
 
     return read
@@ -43,9 +43,9 @@ def read(tmp_path):
 
 @pytest.fixture
 def splittable(tmp_path):
-    def splittable(octets, encoding=None):
-        (tmp_path / "file").write_bytes(octets)
-        return is_splittable(Input("file", str(tmp_path / "file"), len(octets)), Reading(encoding))
+    def splittable(data, encoding=None):
+        (tmp_path / "file").write_bytes(data)
+        return is_splittable(Input("file", str(tmp_path / "file"), len(data)), Reading(encoding))
 
     return splittable
 
@@ -67,29 +67,29 @@ def test_a_second_mark_is_text(read):
 
 @pytest.mark.parametrize("codec", MARKS)
 def test_a_mark_wins_over_the_encoding_that_was_named(read, splittable, codec):
-    octets = MARKS[codec] + "urn:é:y".encode(codec)
+    data = MARKS[codec] + "urn:é:y".encode(codec)
     for encoding in (None, "utf-8", "cp1252", "utf-16", "cp037"):
-        assert read(octets, encoding) == "urn:é:y".encode()
-        assert not splittable(octets, encoding)
+        assert read(data, encoding) == "urn:é:y".encode()
+        assert not splittable(data, encoding)
 
 
 def test_the_mark_of_utf8_belongs_to_the_text_and_wins_too(read, splittable):
-    octets = codecs.BOM_UTF8 + "é".encode()
+    data = codecs.BOM_UTF8 + "é".encode()
     for encoding in (None, "utf-8", "utf-8-sig", "latin-1", "utf-16-be"):
-        assert read(octets, encoding) == octets
-        assert splittable(octets, encoding)
+        assert read(data, encoding) == data
+        assert splittable(data, encoding)
 
 
 @pytest.mark.parametrize(
-    "octets", [b"", b"a", b"\xff", b"\xfe", b"\x00", b"\x00\x00\xfe", b"\xef\xbb", b"\xfe\xfe", b"\x00\x00"]
+    "data", [b"", b"a", b"\xff", b"\xfe", b"\x00", b"\x00\x00\xfe", b"\xef\xbb", b"\xfe\xfe", b"\x00\x00"]
 )
-def test_what_only_begins_like_a_mark_is_as_it_is(read, splittable, octets):
-    assert read(octets) == octets
-    assert splittable(octets)
+def test_what_only_begins_like_a_mark_is_as_it_is(read, splittable, data):
+    assert read(data) == data
+    assert splittable(data)
 
 
 @pytest.mark.parametrize(
-    ("octets", "text"),
+    ("data", "text"),
     [
         (codecs.BOM_UTF16_LE, ""),
         (codecs.BOM_UTF16_BE, ""),
@@ -99,18 +99,18 @@ def test_what_only_begins_like_a_mark_is_as_it_is(read, splittable, octets):
         (codecs.BOM_UTF16_LE + b"a\x00", "a"),
     ],
 )
-def test_short_texts_with_a_mark(read, octets, text):
-    assert read(octets) == text.encode()
+def test_short_texts_with_a_mark(read, data, text):
+    assert read(data) == text.encode()
 
 
 @given(st.binary(max_size=60), st.sampled_from([None, "utf-8", "UTF8", "ascii", "us-ascii", "utf-8-sig"]))
-def test_octets_are_given_as_they_are(tmp_path_factory, octets, encoding):
+def test_bytes_are_given_as_they_are(tmp_path_factory, data, encoding):
     """Whatever they are: no encoding, utf-8 and ascii decode nothing, so nothing is invalid."""
-    path = tmp_path_factory.getbasetemp() / "octets"
-    octets = b"x" + octets.replace(b"\0", b"")  # no mark, and no pattern of NULs
-    path.write_bytes(octets)
+    path = tmp_path_factory.getbasetemp() / "bytes"
+    data = b"x" + data.replace(b"\0", b"")  # no mark, and no pattern of NULs
+    path.write_bytes(data)
     text, reader = text_of(path, encoding, size=100)
-    assert text == octets
+    assert text == data
     assert not isinstance(reader, Transcoder)
 
 
@@ -142,7 +142,7 @@ WIDE = st.sampled_from(["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 
 
 class TestWithoutAMark:
-    """ "UTF-16/32 … without [a byte order mark] where the NUL pattern is unmistakable; everything else is scanned as octets." """
+    """ "UTF-16/32 … without [a byte order mark] where the NUL pattern is unmistakable; everything else is scanned as bytes." """
 
     @given(text=st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=6), codec=WIDE)
     def test_ascii(self, tmp_path_factory, text, codec):
@@ -158,7 +158,7 @@ class TestWithoutAMark:
         assert text_of(path)[0] == text.encode()
 
     @pytest.mark.parametrize(
-        "octets",
+        "data",
         [
             b"urn:a:b\0urn:c:d\0",  # separated by NUL
             b"\0" * 64,
@@ -169,9 +169,9 @@ class TestWithoutAMark:
             b"".join(bytes([n % 256, n // 256]) for n in range(0, 9000, 45)),  # numbers
         ],
     )
-    def test_mistakable(self, read, splittable, octets):
-        assert read(octets) == octets
-        assert splittable(octets)
+    def test_mistakable(self, read, splittable, data):
+        assert read(data) == data
+        assert splittable(data)
 
     def test_an_encoding_that_was_named_wins(self, read):
         text = "urn:a:b".encode("utf-16-le")

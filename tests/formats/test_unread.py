@@ -36,13 +36,13 @@ def remedy_of(packed):
 def opened(tmp_path):
     """What is in a file of this name: texts by their members, notes, and errors."""
 
-    def opened(name, octets):
+    def opened(name, data):
         path = tmp_path / name
-        path.write_bytes(octets)
+        path.write_bytes(data)
         view = memoryview(bytearray(1000))
         out = []
         try:
-            for found in open_documents(Input(name, str(path), len(octets)), Reading()):
+            for found in open_documents(Input(name, str(path), len(data)), Reading()):
                 if isinstance(found, Document):
                     text = b""
                     while got := found.reader.read_into(view):
@@ -63,10 +63,10 @@ def tarred():
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as archive:
         for number in range(3):
-            octets = bz2.compress(b"urn:isbn:%d" % number)
+            data = bz2.compress(b"urn:isbn:%d" % number)
             header = tarfile.TarInfo(f"m{number}.txt.bz2")
-            header.size = len(octets)
-            archive.addfile(header, io.BytesIO(octets))
+            header.size = len(data)
+            archive.addfile(header, io.BytesIO(data))
     return file.getvalue()
 
 
@@ -83,15 +83,15 @@ def record(number):
     return head + b"urn:isbn:%d\r\n\r\n" % number
 
 
-def flipped(octets, at):
-    return octets[:at] + bytes((octets[at] ^ 1,)) + octets[at + 1 :]
+def flipped(data, at):
+    return data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :]
 
 
 # Archives whose first header is damaged
 
 
 @pytest.mark.parametrize(
-    ("name", "octets"),
+    ("name", "data"),
     [
         ("x.tar", flipped(tarred(), 5)),
         ("x.TAR", flipped(tarred(), 300)),
@@ -105,9 +105,9 @@ def flipped(octets, at):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_damaged_beginning_costs_the_first_member_alone(opened, name, octets):
+def test_a_damaged_beginning_costs_the_first_member_alone(opened, name, data):
     """Known by its name, it is told; without that it would be scanned as a text, silently."""
-    error, *members = opened(name, octets)
+    error, *members = opened(name, data)
     assert "byte 0" in error
     assert "skipped" in error
     assert [text for _, text in members] == [b"urn:isbn:1", b"urn:isbn:2"]
@@ -129,9 +129,9 @@ def test_a_damaged_beginning_costs_the_first_member_alone(opened, name, octets):
     ],
 )
 def test_what_is_no_damaged_archive_is_scanned_as_it_is(opened, name, text):
-    ((member, octets),) = opened(name, text)
+    ((member, data),) = opened(name, text)
     assert member is None
-    assert octets == (text.decode("utf-16").encode() if text.startswith(b"\xff\xfe") else text)
+    assert data == (text.decode("utf-16").encode() if text.startswith(b"\xff\xfe") else text)
 
 
 def test_an_empty_tar_archive_is_one(opened):
@@ -162,9 +162,9 @@ def tables(tmp_path):
 
 def test_a_table_that_does_not_begin_like_one_is_scanned_as_it_is(opened, tmp_path):
     """And that is told: the values of one that is compressed are not found so."""
-    for name, what, octets, at in tables(tmp_path):
-        assert not any(isinstance(item, str) for item in opened(name, octets))
-        bad = flipped(octets, at)
+    for name, what, data, at in tables(tmp_path):
+        assert not any(isinstance(item, str) for item in opened(name, data))
+        bad = flipped(data, at)
         error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so text may be missing"
         assert opened(name, bad) == [error, (None, bad)]
 
@@ -178,27 +178,27 @@ SIGNS = [(packed, sign) for packed in PACKED for sign in packed.signs]
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=3 * len(SIGNS))
 @given(sign=st.sampled_from(SIGNS), rest=st.binary(max_size=200), within=st.sampled_from(("", "gzip", "zip")))
 def test_every_packed_form_is_told(opened, sign, rest, within):
-    """Exit status 0 means that no octet was left out (promises.md): under any name, and inside other forms."""
+    """Exit status 0 means that no byte was left out (promises.md): under any name, and inside other forms."""
     packed, magic = sign
-    octets = bytes(packed.at) + magic + b"\0" + rest
+    data = bytes(packed.at) + magic + b"\0" + rest
     said = f"{packed.name} is not read; {remedy_of(packed)}"
     if within == "gzip":
-        assert opened("x", gzip.compress(octets)) == [f"raised: x: {said}"]
+        assert opened("x", gzip.compress(data)) == [f"raised: x: {said}"]
     elif within == "zip":
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("a", octets)
+            archive.writestr("a", data)
             archive.writestr("b", b"urn:a:b")
         assert opened("x", file.getvalue()) == [f"x!/a: {said}", ("b", b"urn:a:b")]
     else:
-        assert opened("x", octets) == [f"raised: x: {said}"]
+        assert opened("x", data) == [f"raised: x: {said}"]
 
 
 @pytest.mark.parametrize(
     ("packed", "suffix"), [(packed, suffix) for packed in PACKED for suffix in packed.suffixes], ids=str
 )
 def test_a_file_that_is_only_named_like_a_packed_form_is_told(opened, packed, suffix):
-    """Its first octets may be damaged, or the form has none by which it is known (Brotli, an Apple disk image)."""
+    """Its first bytes may be damaged, or the form has none by which it is known (Brotli, an Apple disk image)."""
     first, *others = opened(f"X{suffix.upper()}", b"\x03\x02\x01 urn:a:b")
     if packed.signs:
         assert first.endswith("does not begin like one: scanned as it is, so text may be missing")
@@ -218,12 +218,12 @@ def test_a_file_that_is_only_named_like_a_packed_form_is_told(opened, packed, su
 )
 def test_a_text_that_begins_like_a_packed_form_is_text(opened, sign, before, text):
     """A sign of letters alone counts only where control characters follow: no text is lost to it."""
-    octets = (before + sign.decode() + text).encode()
-    assert opened("x", octets) == [(None, octets)]
+    data = (before + sign.decode() + text).encode()
+    assert opened("x", data) == [(None, data)]
 
 
 @pytest.mark.parametrize(
-    ("name", "octets", "kind", "what"),
+    ("name", "data", "kind", "what"),
     [
         ("x", b"070701" + b"0" * 104 + b"a\0urn:a:b", "note: ", "a cpio archive"),
         ("x", b"070707" + b"0" * 70 + b"a\0urn:a:b", "note: ", "a cpio archive"),
@@ -234,11 +234,11 @@ def test_a_text_that_begins_like_a_packed_form_is_text(opened, sign, before, tex
         ("x", b"begin 644 a.txt\n'=7)N.F$Z8@  \n`\nend\n", "", "what uuencode wrote"),
     ],
 )
-def test_what_is_scanned_as_it_is_is_told(opened, name, octets, kind, what):
+def test_what_is_scanned_as_it_is_is_told(opened, name, data, kind, what):
     """Archives that pack nothing lose nothing (a note); what is encoded is lost (a failure)."""
-    said, text = opened(name, octets)
+    said, text = opened(name, data)
     assert said.startswith(f"{kind}{name}: {what} is scanned ")
-    assert text == (None, octets)
+    assert text == (None, data)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_what_only_begins_like_them_is_text(opened, text):
 
 
 @pytest.mark.parametrize(
-    ("name", "octets", "remedy"),
+    ("name", "data", "remedy"),
     [
         (
             "x",
@@ -269,9 +269,9 @@ def test_what_only_begins_like_them_is_text(opened, text):
         ),
     ],
 )
-def test_avro_and_orc_are_told_with_what_reads_them(opened, name, octets, remedy):
+def test_avro_and_orc_are_told_with_what_reads_them(opened, name, data, remedy):
     """forms.md: their text is packed, so it is no text to scan; whatever their names, but ORC begins as a text may."""
-    assert opened(name, octets) == [f"raised: {name}: {remedy}"]
+    assert opened(name, data) == [f"raised: {name}: {remedy}"]
 
 
 @pytest.mark.parametrize(("name", "what"), [("x.avro", "an Avro file"), ("x.orc", "an ORC file")])
@@ -303,15 +303,15 @@ def test_what_only_begins_a_little_like_them_is_text(opened, text):
 
 def test_an_ar_archive_is_scanned_as_it_is(opened):
     """It compresses nothing: what is in it is found, but not what is packed in that."""
-    octets = b"!<arch>\na/              0           0     0     100644  8         `\nurn:a:b\n"
-    note, found = opened("x", octets)
+    data = b"!<arch>\na/              0           0     0     100644  8         `\nurn:a:b\n"
+    note, found = opened("x", data)
     assert note == "note: x: an ar archive is scanned as it is; install it, if its members are packed themselves"
-    assert found == (None, octets)
+    assert found == (None, data)
 
 
 def test_a_debian_package_is_a_failure(opened):
     """It is an ar archive whose members are all packed, so its text is lost; it is scanned all the same."""
-    octets = b"!<arch>\ndebian-binary   0           0     0     100644  4         `\n2.0\n"
-    error, found = opened("x", octets)
+    data = b"!<arch>\ndebian-binary   0           0     0     100644  4         `\n2.0\n"
+    error, found = opened("x", data)
     assert error.startswith("x: a Debian package is scanned as it is, and what is packed in it is not read")
-    assert found == (None, octets)
+    assert found == (None, data)

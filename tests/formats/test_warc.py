@@ -36,7 +36,7 @@ def layer(limits=None):
 
 
 def read(*parts, size=1 << 16, most=1 << 20, limits=None):
-    """The members, in order: (name, octets), and the texts of errors where they came."""
+    """The members, in order: (name, bytes), and the texts of errors where they came."""
     return read_all(Given(*parts, most=most), layer(limits), size=size)
 
 
@@ -49,8 +49,8 @@ def read_all(reader, layer, out=None, size=1 << 16):
             out.append(str(found))
             continue
         name, reader = found
-        octets = bytearray()
-        out.append((name, octets))
+        content = bytearray()
+        out.append((name, content))
         with reader:
             while True:
                 try:
@@ -64,7 +64,7 @@ def read_all(reader, layer, out=None, size=1 << 16):
                     break
                 if not got:
                     break
-                octets += view[:got]
+                content += view[:got]
     out[:] = [(item[0], bytes(item[1])) if isinstance(item, tuple) else item for item in out]
     return out
 
@@ -95,8 +95,8 @@ PAGE = b"HTTP/1.1 200 OK\r\nX: urn:a:1\r\n\r\nurn:b:2"
 # Recognition
 
 
-def test_a_warc_file_is_known_by_its_first_octets():
-    """And no more octets are asked for where it is certain that it is none."""
+def test_a_warc_file_is_known_by_its_first_bytes():
+    """And no more bytes are asked for where it is certain that it is none."""
     for version in ("0.17", "0.18", "1.0", "1.1"):
         assert is_warc(record(b"", version=version), layer())
     for count in range(7):
@@ -156,7 +156,7 @@ def test_a_record_is_called_by_its_uri_and_its_id(uri, name):
 
 def test_a_record_without_any_name_is_called_by_its_place():
     block = b"WARC/1.0\r\nContent-Length: 7\r\n\r\nurn:a:1\r\n\r\n"
-    assert read(block * 2) == [("octet 0", b"urn:a:1"), (f"octet {len(block)}", b"urn:a:1")]
+    assert read(block * 2) == [("byte 0", b"urn:a:1"), (f"byte {len(block)}", b"urn:a:1")]
 
 
 # What is text
@@ -216,16 +216,16 @@ def test_codings_are_taken_off_and_errors_call_the_record():
 )
 def test_any_records_in_any_pieces(records, size, most):
     """ISO 28500, 4; with line feeds alone, and with too few or too many empty lines between records."""
-    octets = b"\r\n".join(
+    content = b"\r\n".join(
         record(block, number, version=version, end=end, newline=newline)
         for number, (block, version, end, newline) in enumerate(records)
     )
-    assert read(octets, size=size, most=most) == [(urn(number), given[0]) for number, given in enumerate(records)]
+    assert read(content, size=size, most=most) == [(urn(number), given[0]) for number, given in enumerate(records)]
 
 
 def test_a_record_need_not_be_read_to_its_end():
-    octets = record(BODY, 1) + record(BODY, 2, length=len(BODY) + 5, end=b"")
-    found = list(one_by_one(open_warc(Given(octets), layer())))
+    content = record(BODY, 1) + record(BODY, 2, length=len(BODY) + 5, end=b"")
+    found = list(one_by_one(open_warc(Given(content), layer())))
     assert [item[0] for item in found[:2]] == [urn(1), urn(2)]
     assert str(found[2]) == f"x.warc!/{urn(2)}: truncated: only {len(BODY):,} of {len(BODY) + 5:,} bytes are present"
     assert len(found) == 3
@@ -253,20 +253,20 @@ def test_what_is_no_record_is_told_and_passed_over(bad, reason, most):
     """Once, with its place and how much it is; the records before and after it are whole."""
     good = record(b"urn:a:1", 1)
     out = read(good + bad + record(b"urn:a:2", 2) + record(b"urn:a:3", 3), most=most)
-    octets = f"{len(bad):,} bytes skipped, up to the next record"
+    content = f"{len(bad):,} bytes skipped, up to the next record"
     assert out == [
         (urn(1), b"urn:a:1"),
-        f"x.warc: damaged at byte {len(good)}: {reason.format(urn(1))}; {octets}",
+        f"x.warc: damaged at byte {len(good)}: {reason.format(urn(1))}; {content}",
         (urn(2), b"urn:a:2"),
         (urn(3), b"urn:a:3"),
     ]
 
 
 def test_a_file_that_ends_in_a_header():
-    octets = record(b"urn:a:1", 1)
-    assert read(octets + record(b"", 2)[:50]) == [
+    content = record(b"urn:a:1", 1)
+    assert read(content + record(b"", 2)[:50]) == [
         (urn(1), b"urn:a:1"),
-        f"x.warc: damaged at byte {len(octets)}: a header is truncated; 50 bytes skipped, up to the end",
+        f"x.warc: damaged at byte {len(content)}: a header is truncated; 50 bytes skipped, up to the end",
     ]
 
 
@@ -274,8 +274,8 @@ def test_a_file_that_ends_in_a_header():
 def test_a_file_that_is_cut_off(cut, size):
     """Records before the cut are whole; of the last what is there is given, and how much that is."""
     records = [record(b"urn:a:%d" % number * 3, number) for number in range(5)]
-    octets = b"".join(records)[:cut]
-    out = read(octets, size=size)
+    content = b"".join(records)[:cut]
+    out = read(content, size=size)
     position = 0
     for number, whole in enumerate(records):
         if position + len(whole) <= cut:
@@ -327,11 +327,11 @@ def test_the_end_of_the_reader_below_is_the_end():
 @pytest.mark.parametrize("most", [1, 7, 5000])
 @pytest.mark.parametrize("bit", range(8))
 def test_a_damaged_line_end_before_a_record(bit, most):
-    """No line begins the next record: it is read all the same, and the octet is told."""
+    """No line begins the next record: it is read all the same, and the byte is told."""
     records = [record(b"urn:b:%d" % number, number, URI) for number in range(3)]
-    octets = bytearray(b"".join(records))
-    octets[len(records[0]) - 1] ^= 1 << bit
-    out = read(bytes(octets), most=most)
+    content = bytearray(b"".join(records))
+    content[len(records[0]) - 1] ^= 1 << bit
+    out = read(bytes(content), most=most)
     whole = read(b"".join(records))
     assert [item for item in out if isinstance(item, tuple)] == whole
     assert out in (whole, [whole[0], out[1], *whole[1:]])
@@ -339,12 +339,12 @@ def test_a_damaged_line_end_before_a_record(bit, most):
 
 @given(st.data())
 def test_wrong_bits_harm_only_the_record_that_they_are_in(data):
-    """Other than in a length or a coded body: then the octets behind it may be taken for its own."""
+    """Other than in a length or a coded body: then the bytes behind it may be taken for its own."""
     records = [record(PAGE + b"%d" % number * 10, number, URI, HTTP, kind="response") for number in range(6)]
-    octets = bytearray(b"".join(records))
-    at = data.draw(st.integers(0, len(octets) - 1))
-    octets[at] ^= 1 << data.draw(st.integers(0, 7))
-    out = read(bytes(octets), most=data.draw(st.integers(1, 5000)))
+    content = bytearray(b"".join(records))
+    at = data.draw(st.integers(0, len(content) - 1))
+    content[at] ^= 1 << data.draw(st.integers(0, 7))
+    out = read(bytes(content), most=data.draw(st.integers(1, 5000)))
     position = 0
     for number, whole in enumerate(records):
         header_end = whole.index(b"\r\n\r\n") + 4
@@ -362,9 +362,9 @@ def test_wrong_bits_harm_only_the_record_that_they_are_in(data):
     )
 )
 def test_whatever_it_is_it_ends(parts):
-    octets = b"WARC/1.0\r\n" + b"".join(parts)
-    out = read(octets, size=7, most=9)
-    assert len(out) <= 2 * octets.count(b"WARC/") + 1
+    content = b"WARC/1.0\r\n" + b"".join(parts)
+    out = read(content, size=7, most=9)
+    assert len(out) <= 2 * content.count(b"WARC/") + 1
 
 
 @pytest.mark.full
@@ -419,12 +419,12 @@ RECORDS = st.lists(
 )
 def test_records_together_are_what_each_is_alone(tmp_path_factory, records, cut, limits):
     """Records that are taken together give the names, texts and errors of those that are taken one by one."""
-    octets = b"".join(
+    content = b"".join(
         record(block, number, *fields, kind=kind, length=length, end=end, newline=newline)
         for number, (block, fields, kind, length, end, newline) in enumerate(records)
     )
     path = tmp_path_factory.getbasetemp() / "records.warc"
-    path.write_bytes(b"WARC/1.0\r\nContent-Length: 0\r\n\r\n" + octets[: len(octets) - cut])
+    path.write_bytes(b"WARC/1.0\r\nContent-Length: 0\r\n\r\n" + content[: len(content) - cut])
     together = contents(path, limits)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(warc._WarcRecords, "_run", lambda _: None)
@@ -433,20 +433,20 @@ def test_records_together_are_what_each_is_alone(tmp_path_factory, records, cut,
 
 def test_plain_records_are_taken_together():
     """A web archive of pages costs no reader for each."""
-    octets = b"".join(record(PAGE, number, URI, HTTP, kind="response") for number in range(9))
-    (texts,) = open_warc(Given(octets, most=len(octets)), layer())
-    assert [bytes(texts.octets[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
+    content = b"".join(record(PAGE, number, URI, HTTP, kind="response") for number in range(9))
+    (texts,) = open_warc(Given(content, most=len(content)), layer())
+    assert [bytes(texts.data[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
         b"urn:b:2"
     ] * 9
 
 
 def test_some_of_the_texts_have_their_own_names():
     """The names tell which members may be of a form: those of others would let a packed member pass for text."""
-    octets = b"".join(record(PAGE, number, URI, HTTP, kind="response") for number in range(9))
-    (texts,) = open_warc(Given(octets, most=len(octets)), layer())
+    content = b"".join(record(PAGE, number, URI, HTTP, kind="response") for number in range(9))
+    (texts,) = open_warc(Given(content, most=len(content)), layer())
 
     def names(some):
-        return [bytes(some.names.octets[start:end]) for start, end in zip(*some.names[1:], strict=True)]
+        return [bytes(some.names.data[start:end]) for start, end in zip(*some.names[1:], strict=True)]
 
     assert len(set(names(texts))) == 9
     assert names(texts.between(2, 5)) == names(texts)[2:5]
@@ -504,9 +504,9 @@ def odd_records(draw):
 @given(st.lists(odd_records(), min_size=1, max_size=6), st.integers(0, 60))
 def test_compiled_code_finds_the_records_that_patterns_find(tmp_path_factory, records, cut):
     """Names, captures, texts and errors are those of the patterns, whatever is odd in a header."""
-    octets = record(b"first", 9, kind="warcinfo") + b"".join(records)
+    content = record(b"first", 9, kind="warcinfo") + b"".join(records)
     path = tmp_path_factory.getbasetemp() / "odd.warc"
-    path.write_bytes(octets[: len(octets) - cut])
+    path.write_bytes(content[: len(content) - cut])
 
     def text_of(reader):
         view = memoryview(bytearray(1 << 12))
@@ -518,12 +518,12 @@ def test_compiled_code_finds_the_records_that_patterns_find(tmp_path_factory, re
     def all_of_it():
         return [
             str(found) if isinstance(found, SourceError) else (found.member, found.capture, text_of(found.reader))
-            for found in open_documents(Input(str(path), str(path), len(octets)), Reading())
+            for found in open_documents(Input(str(path), str(path), len(content)), Reading())
         ]
 
     compiled = all_of_it()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warc.UsualRecords, "find", lambda _, octets: (Texts.of(octets, []), 0))
+        patch.setattr(warc.UsualRecords, "find", lambda _, content: (Texts.of(content, []), 0))
         assert all_of_it() == compiled
 
 
@@ -533,10 +533,10 @@ CODED = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"u
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nurn:a:1\r\n0\r\n\r\n"
 
 
-def lost(where, name, octets, upto="the next record"):
-    """The message for octets that are no record behind one of this name."""
+def lost(where, name, content, upto="the next record"):
+    """The message for bytes that are no record behind one of this name."""
     ends = f"where {urn(name)} ends by its length"
-    return f"x.warc: damaged at byte {where}: no record begins here, {ends}; {octets} bytes skipped, up to {upto}"
+    return f"x.warc: damaged at byte {where}: no record begins here, {ends}; {content} bytes skipped, up to {upto}"
 
 
 @pytest.mark.parametrize("most", [1, 60, 1 << 20])
@@ -566,8 +566,8 @@ def test_a_right_length_is_kept_whatever_the_record_holds(most):
     """An archive in a record, at its beginning, in a page, or behind other text, is no record of this one."""
     inner = record(b"urn:b:1", 8) + record(b"urn:b:2", 9)
     blocks = [inner, b"a page\r\n\r\n" + inner + b"about it", b"\n" + inner[:-4]]
-    octets = b"".join(record(block, number) for number, block in enumerate(blocks))
-    assert read(octets, most=most) == [(urn(number), block) for number, block in enumerate(blocks)]
+    content = b"".join(record(block, number) for number, block in enumerate(blocks))
+    assert read(content, most=most) == [(urn(number), block) for number, block in enumerate(blocks)]
     page = record(b"HTTP/1.1 200 OK\r\n\r\n" + inner, 1, HTTP, kind="response")
     assert read(page + page, most=most) == [(urn(1), inner)] * 2
 
@@ -634,13 +634,13 @@ def test_memory_is_bounded():
 # Beside others
 
 
-def compressed_raw(octets):
+def compressed_raw(content):
     packer = zlib.compressobj(wbits=-15)
-    return packer.compress(octets) + packer.flush()
+    return packer.compress(content) + packer.flush()
 
 
-def chunks(octets):
-    pieces = [octets[at : at + 1000] for at in range(0, len(octets), 1000)]
+def chunks(content):
+    pieces = [content[at : at + 1000] for at in range(0, len(content), 1000)]
     return b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
 
 
@@ -710,9 +710,9 @@ def test_fastwarc_reads_the_same(archive):
     """The same records and, where it decodes (br it does not, and bodies not as announced are lost), the same bodies."""
     fastwarc = pytest.importorskip("fastwarc")
     want = [(found.record_id, found.reader.read()) for found in fastwarc.ArchiveIterator(io.BytesIO(archive))]
-    out = [(re.search(r"<(.*)>", name)[1], octets) for name, octets in read(archive)]
+    out = [(re.search(r"<(.*)>", name)[1], content) for name, content in read(archive)]
     assert [name for name, _ in out] == [name.strip("<>") for name, _ in want]
-    plain = [number for number, (_, octets) in enumerate(want) if octets in (BODY, b"")]
+    plain = [number for number, (_, content) in enumerate(want) if content in (BODY, b"")]
     assert len(plain) > len(BODIES)
     for number in plain:
         assert out[number][1] == want[number][1]
@@ -727,9 +727,9 @@ def test_where_warcio_reads_otherwise():
         ("Content-Encoding: x-gzip", gzip.compress(BODY)),
         ("Content-Encoding: gzip", gzip.compress(BODY[:500]) + gzip.compress(BODY[500:])),
     ):
-        octets = record(f"HTTP/1.1 200 OK\r\n{fields}\r\n\r\n".encode() + body, 1, URI, HTTP, kind="response")
-        (theirs,) = (found.content_stream().read() for found in from_warcio.ArchiveIterator(io.BytesIO(octets)))
-        ((_, ours),) = read(octets)
+        content = record(f"HTTP/1.1 200 OK\r\n{fields}\r\n\r\n".encode() + body, 1, URI, HTTP, kind="response")
+        (theirs,) = (found.content_stream().read() for found in from_warcio.ArchiveIterator(io.BytesIO(content)))
+        ((_, ours),) = read(content)
         assert ours == BODY != theirs
 
 
@@ -769,7 +769,7 @@ def test_conditions_reach_web_archives_in_an_archive(pack, tmp_path):
 
 
 def test_wacz_whose_first_header_is_damaged_is_known_by_its_name(tmp_path):
-    """It costs the member in front, an index; the octets are no text."""
+    """It costs the member in front, an index; the bytes are no text."""
     path = tmp_path / "a.wacz"
     path.write_bytes(b"\x00" + WACZ.read_bytes()[1:])
     members = opened(path)

@@ -57,8 +57,8 @@ class Read:
         self.wrong = [str(error) for error in self.layer.budget.collected()]
 
 
-def read(octets, **options):
-    return Read(Given(octets), **options)
+def read(content, **options):
+    return Read(Given(content), **options)
 
 
 def zipped(members, method=8, writer=io.BytesIO):
@@ -103,8 +103,8 @@ END = b"PK\x05\x06" + bytes(18)
 def test_any_archive(members, method, writer, part, view):
     """Any names, contents, methods; written in one pass or not; however it arrives and is asked for."""
     members = list({name: text for name, text in members if not name.endswith(("/", "\\")) and text}.items())
-    octets = zipped(members, method, writer)
-    found = Read(Given(*(octets[at : at + part] for at in range(0, len(octets), part))), view=view)
+    content = zipped(members, method, writer)
+    found = Read(Given(*(content[at : at + part] for at in range(0, len(content), part))), view=view)
     assert (found.members, found.errors) == (members, [])
 
 
@@ -114,12 +114,12 @@ def test_any_archive(members, method, writer, part, view):
 def test_large_members(method, writer, tmp_path):
     """More than a block of everything, from a file and from a pipe."""
     members = [("a", TEXT * 9), ("b", random.Random(1).randbytes(900_000)), ("c", TEXT)]
-    octets = zipped(members, method, writer)
-    (tmp_path / "zip").write_bytes(octets)
+    content = zipped(members, method, writer)
+    (tmp_path / "zip").write_bytes(content)
     file = File("zip", os.open(tmp_path / "zip", os.O_RDONLY), str(tmp_path / "zip"))
     with file:
         assert Read(file, view=1 << 20).members == members
-    assert read(octets).members == members
+    assert read(content).members == members
 
 
 @pytest.mark.parametrize("frames", [1, 3])
@@ -170,8 +170,8 @@ def test_deflated_with_a_descriptor(signature, layout, crc_off):
 def test_zip64():
     """Sizes of 64 bits in the extra field."""
     extra = struct.pack("<HHQQ", 1, 16, len(TEXT), len(TEXT))
-    octets = header(b"a", TEXT, compressed=0xFFFFFFFF, size=0xFFFFFFFF, extra=extra) + TEXT
-    assert read(octets + zipped([("b", b"b")])).members == [("a", TEXT), ("b", b"b")]
+    content = header(b"a", TEXT, compressed=0xFFFFFFFF, size=0xFFFFFFFF, extra=extra) + TEXT
+    assert read(content + zipped([("b", b"b")])).members == [("a", TEXT), ("b", b"b")]
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive, archive.open("a", "w", force_zip64=True) as member:
         member.write(TEXT)
@@ -193,7 +193,7 @@ def test_names():
 
 
 def test_members_without_data_are_passed_over():
-    """If their headers say so; deflated, nothing has two octets."""
+    """If their headers say so; deflated, nothing has two bytes."""
     nothing = [("folder/", b""), ("empty", b"")]
     found = read(zipped([*nothing, ("a", b"a")], 0))
     assert (found.members, found.errors) == ([("a", b"a")], [])
@@ -215,9 +215,9 @@ def test_a_folder_with_data_is_read(method, writer):
 @pytest.mark.parametrize("zeros", [slice(22, 26), slice(18, 26), slice(14, 26)])
 def test_a_header_that_denies_its_data_is_told(method, zeros):
     """It says size 0, or that and more, and there is no descriptor: the member was lost without a word."""
-    octets = bytearray(zipped([("a", TEXT), ("b", b"b")], method))
-    octets[zeros] = bytes(zeros.stop - zeros.start)
-    found = read(bytes(octets))
+    content = bytearray(zipped([("a", TEXT), ("b", b"b")], method))
+    content[zeros] = bytes(zeros.stop - zeros.start)
+    found = read(bytes(content))
     assert found.members[-1] == ("b", b"b")
     assert found.wrong or not any(text for _, text in found.members[:-1])
     told = found.wrong + found.errors
@@ -252,10 +252,10 @@ def test_what_follows_the_archive_and_is_none_is_reported():
 
 
 def test_the_signature_of_an_android_package():
-    octets = zipped([("a", TEXT)])
-    at = octets.index(b"PK\x01\x02")
+    content = zipped([("a", TEXT)])
+    at = content.index(b"PK\x01\x02")
     size = struct.pack("<Q", 100 + 24)
-    found = read(octets[:at] + size + bytes(100) + size + b"APK Sig Block 42" + octets[at:])
+    found = read(content[:at] + size + bytes(100) + size + b"APK Sig Block 42" + content[at:])
     assert (found.members, found.errors) == ([("a", TEXT)], [])
 
 
@@ -301,25 +301,25 @@ def test_cut_off_between_two_records():
     whole = zipped([("a", TEXT), ("b", b"b" * 99)])
     entry = whole.index(b"PK\x01\x02", whole.index(b"PK\x01\x02") + 4)
     member = whole[: whole.index(b"PK\x03\x04", 4)]
-    for octets, names in ((whole[:entry], ["a", "b"]), (whole + member, ["a", "b", "a"])):
-        found = read(octets)
+    for content, names in ((whole[:entry], ["a", "b"]), (whole + member, ["a", "b", "a"])):
+        found = read(content)
         assert [name for name, _ in found.members] == names
-        assert found.errors == [f"x: truncated zip file (at byte {len(octets)}, before the end of its directory)"]
+        assert found.errors == [f"x: truncated zip file (at byte {len(content)}, before the end of its directory)"]
 
 
 @pytest.mark.parametrize("before", [1, 4, 29, 30, 31])
 def test_a_member_where_two_searches_meet(before):
-    """It is found that begins so many octets before the end of what is looked through at a time."""
+    """It is found that begins so many bytes before the end of what is looked through at a time."""
     first, second = (zipped([(name, b"text")], 0)[:35] for name in "ab")
-    octets = first + b"\1" * ((1 << 16) - before) + second + END
-    assert read(octets).members == [("a", b"text"), ("b", b"text")]
+    content = first + b"\1" * ((1 << 16) - before) + second + END
+    assert read(content).members == [("a", b"text"), ("b", b"text")]
 
 
 def test_a_stored_member_has_the_less_of_its_two_sizes():
     """One of them is damaged; were it the larger, the members that follow would be text of this one."""
-    octets = bytearray(zipped([("a", TEXT), ("b", b"b" * 99)], 0))
-    octets[20] += 1  # its compressed size: 65,536 more
-    found = read(bytes(octets))
+    content = bytearray(zipped([("a", TEXT), ("b", b"b" * 99)], 0))
+    content[20] += 1  # its compressed size: 65,536 more
+    found = read(bytes(content))
     assert found.members == [("a", TEXT), ("b", b"b" * 99)]
 
 
@@ -332,11 +332,11 @@ def test_a_unicode_name_is_that_of_the_name_that_it_was_made_for():
 
 def test_behind_a_hole_below_there_is_a_way_back():
     """In a pipe, too, a record is searched for from a damaged member on, whatever that says of its size."""
-    octets = bytearray(zipped([("a", TEXT), ("b", TEXT), ("c", b"c" * 99)]))
-    second = octets.index(b"PK\x03\x04", 4)
-    octets[second + 18] ^= 0x55  # its compressed size
-    octets[second + 200 : second + 220] = bytes(20)
-    found = Read(Given(octets[:1000], DamageError("below", "a hole"), octets[1500:]))
+    content = bytearray(zipped([("a", TEXT), ("b", TEXT), ("c", b"c" * 99)]))
+    second = content.index(b"PK\x03\x04", 4)
+    content[second + 18] ^= 0x55  # its compressed size
+    content[second + 200 : second + 220] = bytes(20)
+    found = Read(Given(content[:1000], DamageError("below", "a hole"), content[1500:]))
     assert found.members[-1] == ("c", b"c" * 99)
     assert [name for name, _ in found.members] == ["a", "b", "c"]
     assert found.errors[0] == "below: a hole"
@@ -346,9 +346,9 @@ def test_behind_a_hole_below_there_is_a_way_back():
 @pytest.mark.parametrize("method", [0, 8])
 def test_a_wrong_size_is_told_as_a_wrong_checksum_is(method):
     """All is given, though its CRC is right."""
-    octets = bytearray(zipped([("a", TEXT), ("b", b"b" * 99)], method))
-    octets[22] += 1  # of its size
-    found = read(bytes(octets))
+    content = bytearray(zipped([("a", TEXT), ("b", b"b" * 99)], method))
+    content[22] += 1  # of its size
+    found = read(bytes(content))
     assert found.members == [("a", TEXT), ("b", b"b" * 99)]
     assert found.wrong == ["x!/a: its checksum or size is wrong; its text may be damaged"]
     assert found.errors == []
@@ -357,13 +357,13 @@ def test_a_wrong_size_is_told_as_a_wrong_checksum_is(method):
 @pytest.mark.parametrize("method", METHODS.values())
 @pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
 def test_a_wrong_checksum_is_told_and_costs_nothing(method, writer):
-    """The octets of all members are given, and the one is named."""
-    octets = bytearray(zipped([("a", b"a" * 99), ("b", TEXT), ("c", b"c" * 99)], method, writer))
-    at = octets.index(b"PK\x03\x04", 1) + 14
+    """The bytes of all members are given, and the one is named."""
+    content = bytearray(zipped([("a", b"a" * 99), ("b", TEXT), ("c", b"c" * 99)], method, writer))
+    at = content.index(b"PK\x03\x04", 1) + 14
     if writer is Unseekable:
-        at = octets.index(b"PK\x07\x08", at) + 4
-    octets[at] ^= 1
-    found = read(bytes(octets))
+        at = content.index(b"PK\x07\x08", at) + 4
+    content[at] ^= 1
+    found = read(bytes(content))
     assert found.members == [("a", b"a" * 99), ("b", TEXT), ("c", b"c" * 99)]
     assert found.wrong == ["x!/b: its checksum or size is wrong; its text may be damaged"]
     assert found.errors == []
@@ -382,7 +382,7 @@ def test_a_member_that_is_not_read_on(method, upto, writer):
 
 
 def undamaged_front(packed):
-    """What comes out of the octets before a damage, octet by octet."""
+    """What comes out of the bytes before a damage, byte by byte."""
     decompressor = zlib.decompressobj(wbits=-15)
     out = b""
     try:
@@ -419,11 +419,11 @@ def test_what_decodes_before_a_damage_is_given_exactly():
 def test_cut_off_anywhere(method, writer):
     """Members before the end are whole, the one that is cut is as far as it goes, and it is said once."""
     members = [(name, TEXT[:4000]) for name in "abc"]
-    octets = zipped(members, method, writer)
-    directory = octets.index(b"PK\x01\x02")
+    content = zipped(members, method, writer)
+    directory = content.index(b"PK\x01\x02")
     rng = random.Random(3)
-    for at in [*rng.sample(range(4, len(octets)), 60), directory]:
-        found = read(octets[:at])
+    for at in [*rng.sample(range(4, len(content)), 60), directory]:
+        found = read(content[:at])
         assert len(found.errors) == 1, at
         assert "truncated" in found.errors[0]
         assert len(found.members) <= 3
@@ -444,12 +444,12 @@ def test_cut_off_anywhere(method, writer):
 def test_flipped_bits(method, writer):
     """Never a crash; all but one or two members are whole; what differs and is not told to be wrong is only the name."""
     texts = {f"name{number}": TEXT[number * 50 : number * 50 + 2000] for number in range(8)}
-    octets = zipped(texts.items(), method, writer)
-    directory = octets.index(b"PK\x01\x02")
+    content = zipped(texts.items(), method, writer)
+    directory = content.index(b"PK\x01\x02")
     rng = random.Random(method)
     for _ in range(150):
-        at = rng.randrange(len(octets))
-        damaged = bytearray(octets)
+        at = rng.randrange(len(content))
+        damaged = bytearray(content)
         damaged[at] ^= 1 << rng.randrange(8)
         found = read(bytes(damaged))
         whole = [name for name, text in found.members if texts.get(name) == text]
@@ -459,14 +459,14 @@ def test_flipped_bits(method, writer):
 
 
 @given(st.data())
-def test_whatever_the_octets_are(data):
+def test_whatever_the_bytes_are(data):
     """No crash, no hang: parts of archives in any order, with anything between."""
     whole = zipped([("a", b"urn:a:b" * 30), ("b", b"c" * 40)], data.draw(st.sampled_from(list(METHODS.values()))))
     pieces = st.one_of(st.binary(max_size=60), st.tuples(st.integers(0, 400), st.integers(0, 400)))
-    octets = b""
+    content = b""
     for piece in data.draw(st.lists(pieces, max_size=8)):
-        octets += piece if isinstance(piece, bytes) else whole[min(piece) : max(piece)]
-    found = read(whole[:4] + octets, view=data.draw(st.integers(1, 1000)))
+        content += piece if isinstance(piece, bytes) else whole[min(piece) : max(piece)]
+    found = read(whole[:4] + content, view=data.draw(st.integers(1, 1000)))
     assert len(found.errors) < 50
 
 
@@ -474,8 +474,8 @@ def test_hostile_sizes():
     """Larger than anything: cut off, and no memory taken for it."""
     extra = struct.pack("<HHQQ", 1, 16, 1 << 63, (1 << 64) - 1)
     for method in (0, 8, 12):
-        octets = header(b"a", b"", method=method, compressed=0xFFFFFFFF, size=0xFFFFFFFF, extra=extra) + b"\x00" * 50
-        found = read(octets)
+        content = header(b"a", b"", method=method, compressed=0xFFFFFFFF, size=0xFFFFFFFF, extra=extra) + b"\x00" * 50
+        found = read(content)
         assert len(found.errors) == 1
     found = read(header(b"a", b"", flags=1, compressed=0xFFFFFFFF, size=0xFFFFFFFF, extra=extra))
     assert "encrypted" in found.errors[0] or "cut off" in found.errors[0]
@@ -483,8 +483,8 @@ def test_hostile_sizes():
 
 def test_headers_that_lie_do_not_take_forever():
     """Each sends the search far ahead and back again: only so often."""
-    octets = (header(b"a", b"", method=8, compressed=50_000_000, size=5) + b"\xff") * 100_000
-    found = read(octets)
+    content = (header(b"a", b"", method=8, compressed=50_000_000, size=5) + b"\xff") * 100_000
+    found = read(content)
     assert 0 < len(found.errors) < 1000
 
 
@@ -502,19 +502,19 @@ def test_without_isal(monkeypatch):
 @pytest.mark.full
 def test_a_bomb_ends_at_the_limit():
     """LimitError passes through, also from a member that is only passed over."""
-    octets = zipped([("a", bytes(200 << 20))], writer=Unseekable)
+    content = zipped([("a", bytes(200 << 20))], writer=Unseekable)
     for upto in (None, 0):
         with pytest.raises(LimitError):
-            read(octets, limits=Limits(size=1 << 20), upto=upto)
+            read(content, limits=Limits(size=1 << 20), upto=upto)
 
 
 def test_damage_below():
     """The member is as far as it goes, the error is that of the reader below, and members behind are found."""
     members = [(name, TEXT) for name in "abcd"]
     for method in METHODS.values():
-        octets = zipped(members, method)
-        at = octets.index(b"PK\x03\x04", 50) + 60
-        found = Read(Given(octets[:at], DamageError("below", "a hole"), octets[at + 20 :]))
+        content = zipped(members, method)
+        at = content.index(b"PK\x03\x04", 50) + 60
+        found = Read(Given(content[:at], DamageError("below", "a hole"), content[at + 20 :]))
         assert found.members[0] == members[0]
         assert found.members[-2:] == members[2:]
         assert TEXT.startswith(found.members[1][1])
@@ -522,26 +522,26 @@ def test_damage_below():
 
 
 def test_a_failure_below_is_the_end():
-    octets = zipped([("a", TEXT)], 0)
-    found = Read(Given(octets[:500], SourceError("below", "gone")))
+    content = zipped([("a", TEXT)], 0)
+    found = Read(Given(content[:500], SourceError("below", "gone")))
     assert (len(found.members), found.errors) == (1, ["below: gone"])
     with pytest.raises(SourceError, match="below: gone"):
-        Read(Given(octets[:20], SourceError("below", "gone")))
+        Read(Given(content[:20], SourceError("below", "gone")))
 
 
 LAYER = Layer("x", "x", Reading(), Budget("x", Limits()))
 
 
-@pytest.mark.parametrize("octets", [zipped([("a", b"a")]), END, b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"])
-def test_recognised(octets):
-    """By as many octets as it takes, and no more are asked for."""
-    assert is_zip(octets, LAYER)
-    assert is_zip(octets[:3], LAYER) is None
+@pytest.mark.parametrize("content", [zipped([("a", b"a")]), END, b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"])
+def test_recognised(content):
+    """By as many bytes as it takes, and no more are asked for."""
+    assert is_zip(content, LAYER)
+    assert is_zip(content[:3], LAYER) is None
 
 
-@pytest.mark.parametrize("octets", [b"", b"x", b"PKx", b"PK\x03x", b"MZ" + zipped([("a", b"a")]), b"PK\x01\x02"])
-def test_not_recognised(octets):
-    assert is_zip(octets, LAYER) is False
+@pytest.mark.parametrize("content", [b"", b"x", b"PKx", b"PK\x03x", b"MZ" + zipped([("a", b"a")]), b"PK\x01\x02"])
+def test_not_recognised(content):
+    assert is_zip(content, LAYER) is False
 
 
 @pytest.mark.full
@@ -550,11 +550,11 @@ def test_not_recognised(octets):
 @pytest.mark.parametrize("upto", [10, 10_000])
 def test_a_wrong_checksum_of_a_member_that_was_not_read_on_is_told(writer, method, upto):
     """Its end is read for the checksum alone."""
-    octets = bytearray(zipped([("a", TEXT), ("b", TEXT * 5), ("c", TEXT)], method, writer))
+    content = bytearray(zipped([("a", TEXT), ("b", TEXT * 5), ("c", TEXT)], method, writer))
     right = struct.pack("<I", zlib.crc32(TEXT * 5))
-    for at in [at for at in range(len(octets)) if octets.startswith(right, at)]:
-        octets[at] ^= 1
-    found = read(bytes(octets), upto=upto)
+    for at in [at for at in range(len(content)) if content.startswith(right, at)]:
+        content[at] ^= 1
+    found = read(bytes(content), upto=upto)
     assert [name for name, _ in found.members] == ["a", "b", "c"]
     assert found.wrong == ["x!/b: its checksum or size is wrong; its text may be damaged"]
     assert found.errors == []
@@ -563,13 +563,13 @@ def test_a_wrong_checksum_of_a_member_that_was_not_read_on_is_told(writer, metho
 @pytest.mark.parametrize("kind", ["empty", "folder", "encrypted"])
 def test_members_that_are_passed_over_count(kind):
     """Else an archive of nothing but them would have no limit."""
-    octets = zipped([(f"{number}/" if kind == "folder" else str(number), b"") for number in range(4)], 0)
+    content = zipped([(f"{number}/" if kind == "folder" else str(number), b"") for number in range(4)], 0)
     if kind == "encrypted":
-        octets = octets.replace(b"PK\x03\x04\x14\x00\x00", b"PK\x03\x04\x14\x00\x01")
-        assert len(read(octets).errors) == 4
-    assert read(octets, limits=Limits(members=4)).members == []
+        content = content.replace(b"PK\x03\x04\x14\x00\x00", b"PK\x03\x04\x14\x00\x01")
+        assert len(read(content).errors) == 4
+    assert read(content, limits=Limits(members=4)).members == []
     with pytest.raises(LimitError, match="more than 3 members"):
-        read(octets, limits=Limits(members=3))
+        read(content, limits=Limits(members=3))
 
 
 def test_a_file_that_is_cut_off_between_the_frames_of_a_member():
@@ -634,8 +634,8 @@ PARTS = st.one_of(
 def test_members_together_are_what_each_is_alone(tmp_path_factory, parts, cut, limits):
     """Members that are taken together give the names, texts and errors of those that are taken one by one."""
     path = tmp_path_factory.getbasetemp() / "members.zip"
-    octets = header(b"first", b"urn:a:first") + b"urn:a:first" + b"".join(parts) + END
-    path.write_bytes(octets[: max(60, len(octets) - cut)])
+    content = header(b"first", b"urn:a:first") + b"urn:a:first" + b"".join(parts) + END
+    path.write_bytes(content[: max(60, len(content) - cut)])
     together = contents(path, limits)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(zip_archives._ZipMembers, "_run", lambda _: None)
@@ -646,9 +646,9 @@ def test_members_together_are_what_each_is_alone(tmp_path_factory, parts, cut, l
 @pytest.mark.parametrize("method", [0, 8])
 def test_members_are_taken_together(method):
     """An archive of small members costs no reader for each."""
-    octets = zipped([(str(number), b"urn:a:%d" % number) for number in range(9)], method)
-    (texts,) = open_zip(Given(octets), Layer("x", "x", Reading(), Budget("x", Limits())))
+    content = zipped([(str(number), b"urn:a:%d" % number) for number in range(9)], method)
+    (texts,) = open_zip(Given(content), Layer("x", "x", Reading(), Budget("x", Limits())))
     assert [label.member for label in texts.labels] == [*"012345678"]
-    assert [bytes(texts.octets[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
+    assert [bytes(texts.data[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
         b"urn:a:%d" % number for number in range(9)
     ]

@@ -49,8 +49,8 @@ def test_it_is_like_having_the_whole_dump(dump, size, steps):
         elif step == "has":
             assert buffer.has(number) == (at + number <= len(dump))
         else:
-            held = len(buffer.octets) - buffer.at
-            assert buffer.more() == (len(buffer.octets) - buffer.at > held)
+            held = len(buffer.data) - buffer.at
+            assert buffer.more() == (len(buffer.data) - buffer.at > held)
     assert buffer.take_rest() == len(dump) - at
     assert (buffer.offset, buffer.take(1), buffer.more()) == (len(dump), b"", False)
 
@@ -60,7 +60,7 @@ def test_a_match_at_the_end_counts_from_at():
     buffer = buffered(b"taken-ab")
     buffer.take(6)
     match = buffer.search(PATTERN)
-    assert (match.start() - buffer.at, buffer.octets[match.start() : match.end()]) == (0, b"ab")
+    assert (match.start() - buffer.at, buffer.data[match.start() : match.end()]) == (0, b"ab")
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, None])
@@ -91,7 +91,7 @@ def test_it_holds_little():
     buffer = Buffer(lambda block: len(zeros[: len(block)]))
     for _ in range(50):
         buffer.take(1 << 20)
-        assert len(buffer.octets) <= 4 << 20
+        assert len(buffer.data) <= 4 << 20
     assert buffer.offset == 50 << 20
 
 
@@ -111,7 +111,7 @@ def test_an_error_ends_what_is_read_and_damage_can_be_passed(kind):
     assert buffer.take(1) == b"a"
     assert not buffer.has(3)
     assert isinstance(buffer.error, kind)
-    assert buffer.octets[buffer.at :] == b"bc"
+    assert buffer.data[buffer.at :] == b"bc"
     assert buffer.resume() is (kind is DamageError)
     assert buffer.error is None
     assert buffer.offset == 3

@@ -84,11 +84,11 @@ def main() -> int:
 def replay(name: str) -> str:
     """Give each input of its corpus to a target; what was done. Raises what the target raises, with the input in a note."""
     corpus = inputs(TARGETS[name].corpus)
-    for input_name, octets in corpus.items():
+    for input_name, data in corpus.items():
         try:
-            TARGETS[name].run(octets)
+            TARGETS[name].run(data)
         except BaseException as error:
-            error.add_note(f"{name}: {input_name} of {TARGETS[name].corpus}: {octets!r}")
+            error.add_note(f"{name}: {input_name} of {TARGETS[name].corpus}: {data!r}")
             raise
     return f"{name}: {len(corpus)} inputs"
 

@@ -28,8 +28,8 @@ def main() -> None:
         from tests.fuzzing.corpora import inputs
         from tests.fuzzing.targets import TARGETS
     target = TARGETS[name]
-    for octets in inputs(target.corpus).values():  # what is compiled at its first use would be taken for slow
-        target.run(octets)
+    for data in inputs(target.corpus).values():  # what is compiled at its first use would be taken for slow
+        target.run(data)
     with tempfile.NamedTemporaryFile("w", suffix=".dict") as tokens:
         tokens.writelines(_quoted(token) for token in target.tokens if token)
         tokens.flush()
@@ -40,7 +40,7 @@ def main() -> None:
 
 def _quoted(token: bytes) -> str:
     """A line of a dictionary of libFuzzer."""
-    return '"' + "".join(rf"\x{octet:02x}" for octet in token) + '"\n'
+    return '"' + "".join(rf"\x{byte:02x}" for byte in token) + '"\n'
 
 
 def _compiled_modules() -> list[str]:

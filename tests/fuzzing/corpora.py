@@ -18,14 +18,14 @@ def inputs(path: Path) -> Mapping[str, bytes]:
         return {name: archive.read(name) for name in sorted(archive.namelist())}
 
 
-def add(path: Path, octets: Iterable[bytes]) -> None:
+def add(path: Path, data: Iterable[bytes]) -> None:
     """Put inputs into an archive, named by their checksums; one that is in it already is not added.
 
     The same inputs make the same archive: names are sorted, dates are none, and nothing is compressed.
     """
     inside = dict(inputs(path)) if path.exists() else {}
     names = {content: name for name, content in inside.items()}
-    for content in octets:
+    for content in data:
         name = names.setdefault(content, hashlib.sha1(content).hexdigest()[:12])
         inside[name] = content
     with zipfile.ZipFile(path, "w") as archive:

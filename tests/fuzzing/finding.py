@@ -25,13 +25,13 @@ from urnscan.urn.syntax import get_syntax
 __all__ = ["HEAD", "kernel", "parse", "rules"]
 
 HEAD = 8
-"""Octets that choose the options of a scan."""
+"""Bytes that choose the options of a scan."""
 _NIDS = sorted(EXAMPLES)
 
 
-def kernel(octets: bytes) -> None:
+def kernel(data: bytes) -> None:
     """The scanner finds what the oracle finds, however the text is cut; with views, the same for each cut."""
-    head, text = split(octets, HEAD)
+    head, text = split(data, HEAD)
     syntax = SYNTAXES[head[0] % len(SYNTAXES)]
     trim, tail = bool(head[1] & 1), "cut" if head[1] & 2 else "keep"
     keep_query = bool(head[1] & 4) and syntax == "rfc2141bis-03"
@@ -43,9 +43,9 @@ def kernel(octets: bytes) -> None:
         check_rejects(text, syntax, trim, tail, max_length, block, rows, sizes)
     if recover := tuple(kind for bit, kind in enumerate(KINDS) if head[7] >> bit & 1):
         scanner = _with_views(syntax, trim, tail, max_length, recover)
-        at_once = _rows(scanner.scan_octets(np.frombuffer(text, np.uint8)))
+        at_once = _rows(scanner.scan_bytes(np.frombuffer(text, np.uint8)))
         assert _rows(scanner.scan(Pieces(text, sizes))) == at_once
-        assert (scanner.octets, scanner.lines) == (len(text), text.count(b"\n"))
+        assert (scanner.byte_count, scanner.lines) == (len(text), text.count(b"\n"))
 
 
 @functools.lru_cache(maxsize=6)
@@ -61,8 +61,8 @@ def _rows(batches):
         if batch.rejects is not None:
             rejected += rejects_of([batch])
         strings = [
-            [octets[offsets[row] : offsets[row + 1]].tobytes() for row in range(len(batch))]
-            for octets, offsets in (
+            [data[offsets[row] : offsets[row + 1]].tobytes() for row in range(len(batch))]
+            for data, offsets in (
                 (batch.text, batch.text_offsets),
                 (batch.canonical, batch.canonical_offsets),
                 (batch.host, batch.host_offsets),
@@ -74,9 +74,9 @@ def _rows(batches):
     return found, rejected
 
 
-def parse(octets: bytes) -> None:
+def parse(data: bytes) -> None:
     """`parse` takes what the grammar derives; `canonical`, `equivalent`, `explain` and `find` agree with it."""
-    head, text = split(octets, 1)
+    head, text = split(data, 1)
     syntax = SYNTAXES[head[0] % len(SYNTAXES)]
     as_text = text.decode("utf-8", "surrogateescape" if head[0] & 64 else "replace")
     match = COMPILED[syntax].fullmatch(text)
@@ -128,9 +128,9 @@ def _agree(text, syntax):
     assert whole(record.canonical, syntax)
 
 
-def rules(octets: bytes) -> None:
+def rules(data: bytes) -> None:
     """What the registrations say of a name: the table run by `regex`, by the automata, and by compiled code."""
-    head, rest = split(octets, 1)
+    head, rest = split(data, 1)
     urn = lexical(f"urn:{_NIDS[head[0] % len(_NIDS)]}:{rest.decode('latin-1')}")
     if urn is not None:
         expected, judgement = verdict(urn), judge(urn)

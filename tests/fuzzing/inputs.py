@@ -36,14 +36,14 @@ from urnscan.stores.urls import is_remote, is_url, local_path, parse_url
 __all__ = ["HEAD", "files_from", "form", "report", "tables", "urls"]
 
 HEAD = 3
-"""Octets that choose how a file is read."""
+"""Bytes that choose how a file is read."""
 _LIMITS = Limits(ratio=1000, size=1 << 22, depth=4, members=500)
 _ENCODINGS = (
     *("utf-16-le", "utf-16-be", "utf-16", "utf-32", "utf-32-be", "cp932", "utf-8-sig", "latin-1", "cp1252", "cp037"),
     *("shift_jis", "gb18030", "big5hkscs", "euc-jp", "euc-kr", "euc_jisx0213", "hz", "johab", "koi8_r", "mac_roman"),
 )
 _SECRET = frozenset(("sig", "token", "password", "x-amz-signature"))  # some names of what is not to be shown
-_LONGEST_NAME = 1 << 16  # octets that a list may have without a separator
+_LONGEST_NAME = 1 << 16  # bytes that a list may have without a separator
 
 
 @functools.cache
@@ -60,11 +60,11 @@ def _processes() -> Processes:
     return Processes()
 
 
-def form(name: str, octets: bytes, *, columns: tuple[str, ...] = (), encoded: bool = False) -> None:
-    """No octets make a reader raise anything but a SourceError; how much is read at once changes nothing, nor, of a file
+def form(name: str, data: bytes, *, columns: tuple[str, ...] = (), encoded: bool = False) -> None:
+    """No bytes make a reader raise anything but a SourceError; how much is read at once changes nothing, nor, of a file
     that is whole, an archive around it, in which nobody can jump about.
     """
-    head, content = split(octets, HEAD)
+    head, content = split(data, HEAD)
     encoding = _ENCODINGS[head[1] % len(_ENCODINGS)] if encoded else None
     reading = Reading(encoding, columns[: 1 + head[2] // 4 % 2], _LIMITS, processes=_processes())
     path = _folder() / name
@@ -138,9 +138,9 @@ def _text(document: Document, view: memoryview, failed: Callable[[SourceError], 
     return text
 
 
-def files_from(octets: bytes) -> None:
+def files_from(data: bytes) -> None:
     """A list gives the names that stand between its separators, however it is read."""
-    head, content = split(octets, HEAD)
+    head, content = split(data, HEAD)
     path = _folder() / "names"
     path.write_bytes(content)
     telling, most = 1 + head[0], 1 + head[1]
@@ -156,9 +156,9 @@ def files_from(octets: bytes) -> None:
     assert found == expected
 
 
-def urls(octets: bytes) -> None:
+def urls(data: bytes) -> None:
     """What looks like a URL is one or a SourceError; what is shown of it is one line that can be written, without secrets."""
-    argument = os.fsdecode(octets.replace(b"\0", b""))
+    argument = os.fsdecode(data.replace(b"\0", b""))
     for parameter in without_secrets(argument).partition("?")[2].split("&"):
         name, is_one, _ = parameter.partition("=")
         assert not is_one or name.lower() not in _SECRET
@@ -185,9 +185,9 @@ def tables() -> tuple[bytes, bytes]:
     return paths[0].read_bytes(), paths[1].read_bytes()
 
 
-def report(octets: bytes) -> None:
+def report(data: bytes) -> None:
     """A report of whatever is said to be classes or occurrences is a page, or one line why it is none."""
-    head, content = split(octets, HEAD)
+    head, content = split(data, HEAD)
     paths = [_folder() / "in-classes.parquet", _folder() / "in-occurrences.parquet"]
     for path, known, is_given in zip(paths, tables(), (head[0] % 3 != 1, head[0] % 3 != 0), strict=True):
         path.write_bytes(content if is_given else known)

@@ -18,15 +18,15 @@ from urnscan.records.record import Record, description_of
 __all__ = ["HEAD", "records"]
 
 HEAD = 4
-"""Octets that choose in which pieces a dump comes, and which of its records are kept."""
+"""Bytes that choose in which pieces a dump comes, and which of its records are kept."""
 _BLANK = b" \t\r\n"
 
 
-def records(name: str, octets: bytes) -> None:
-    """No octets make a reader of records fail, and how they come changes nothing; a dump without some of its records is
+def records(name: str, data: bytes) -> None:
+    """No bytes make a reader of records fail, and how they come changes nothing; a dump without some of its records is
     the dump, but for these and what parts them.
     """
-    head, dump = split(octets, HEAD)
+    head, dump = split(data, HEAD)
     sizes = [1 + head[0] % 64, 1 + head[1] % 64]
     format_ = FORMATS[name]
     found, owned = _read(name, dump, sizes, own=False), _read(name, dump, sizes, own=True)
@@ -39,15 +39,15 @@ def records(name: str, octets: bytes) -> None:
             assert "\n" not in one.reason
             continue
         assert isinstance(other, Record)
-        at += len(one.octets)
-        assert dump[one.offset : at] == one.octets != b""
+        at += len(one.data)
+        assert dump[one.offset : at] == one.data != b""
         assert one.description == other.description
         features(description_of(one.description))
         assert not one.own
         assert not other.texts
         for text in (
             other.identifier or "",
-            format_.show(one.octets),
+            format_.show(one.data),
             *(text for own in other.own for text in own[:2]),
         ):
             text.encode()
@@ -72,7 +72,7 @@ def _check_copy(dump, records, separator, sizes):
     written = []
     places = Places(
         np.array([record.offset for record, _ in records], np.int64),
-        np.array([len(record.octets) for record, _ in records], np.int64),
+        np.array([len(record.data) for record, _ in records], np.int64),
         np.array([kept for _, kept in records], np.bool_),
     )
     copy_without(buffer_of(dump, sizes), [places], separator, written.append)
@@ -80,15 +80,15 @@ def _check_copy(dump, records, separator, sizes):
     rest, end, place = [], 0, 0
     for record, kept in records:
         rest.append(dump[end : record.offset])
-        end = record.offset + len(record.octets)
+        end = record.offset + len(record.data)
         if kept:
-            rest.append(record.octets)
-            place = written.find(record.octets, place) + len(record.octets)
-            assert place >= len(record.octets)
+            rest.append(record.data)
+            place = written.find(record.data, place) + len(record.data)
+            assert place >= len(record.data)
     expected = b"".join((*rest, dump[end:]))
     parting = _BLANK + separator
     assert written.translate(None, parting) == expected.translate(None, parting)
-    octets = iter(dump)
-    assert all(octet in octets for octet in written)
+    data = iter(dump)
+    assert all(byte in data for byte in written)
     if all(kept for _, kept in records):
         assert written == dump

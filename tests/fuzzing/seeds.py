@@ -1,4 +1,4 @@
-"""What the corpora begin with: the samples of the project, small files of every form, and octets of the tests.
+"""What the corpora begin with: the samples of the project, small files of every form, and bytes of the tests.
 
     python -m tests.fuzzing.seeds DIRECTORY    write them there, in a folder for each corpus
 
@@ -61,11 +61,11 @@ _HEADS = {"kernel": finding.HEAD, "parse": 1, "records": records.HEAD}
 
 def seeds() -> Iterator[tuple[str, bytes]]:
     """Corpora and what they begin with: each file with several choices of the options."""
-    for folder, octets in _files():
+    for folder, data in _files():
         size = _HEADS.get(folder.partition("-")[0], inputs.HEAD)
         heads = (bytes(size), bytes(range(3, 3 + 8 * size, 8)), bytes(255 - 30 * at for at in range(size)))
         for head in dict.fromkeys(heads):
-            yield folder, head + octets
+            yield folder, head + data
     for number, nid in enumerate(NIDS):
         for name, _ in EXAMPLES[nid].get("valid", [])[:2]:
             yield "rules", bytes([number]) + name.split(":", 2)[2].encode()
@@ -150,10 +150,10 @@ def main() -> None:
     """Write them."""
     folder = Path(sys.argv[1])
     numbers: dict[str, Iterator[int]] = {}
-    for corpus, octets in seeds():
+    for corpus, data in seeds():
         number = next(numbers.setdefault(corpus, itertools.count()))
         (folder / corpus).mkdir(parents=True, exist_ok=True)
-        (folder / corpus / f"seed-{number:03}").write_bytes(octets)
+        (folder / corpus / f"seed-{number:03}").write_bytes(data)
 
 
 if __name__ == "__main__":

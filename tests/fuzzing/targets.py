@@ -19,7 +19,7 @@ __all__ = ["TARGETS", "Target"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Something that takes octets of others, with all that it promises of them."""
+    """Something that takes bytes of others, with all that it promises of them."""
 
     name: str
     run: Callable[[bytes], object]
@@ -29,7 +29,7 @@ class Target:
     tokens: tuple[bytes, ...] = ()
     """What its inputs are made of, for the fuzzer to put together."""
     most: int = 4096
-    """Octets of an input, at most."""
+    """Bytes of an input, at most."""
     python: bool = False
     """Whether compiled functions are to run as the Python that they are written in, so that the fuzzer sees into them."""
 

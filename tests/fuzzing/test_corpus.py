@@ -17,7 +17,7 @@ from tests.fuzzing.targets import TARGETS
 ROOT = Path(__file__).parents[2]
 COMPILED = ["kernel", "parse", "rules"]
 """The targets of what is compiled; the others hardly run any of it."""
-_MOST_OCTETS = 300_000  # of all corpora: they are read with every run of the tests
+_MOST_BYTES = 300_000  # of all corpora: they are read with every run of the tests
 
 
 def run(*words, **environment):
@@ -46,16 +46,16 @@ def test_every_corpus_has_a_target_and_inputs():
 
 
 def test_a_find_is_added_once(tmp_path):
-    """An archive made again of the same inputs, in any order, has the same octets: what changes in Git is what was found."""
-    for name, octets in (("one", [b"a", b"b", b"a"]), ("other", [b"b", b"a"])):
-        add(tmp_path / name, octets)
-        add(tmp_path / name, octets)
+    """An archive made again of the same inputs, in any order, has the same bytes: what changes in Git is what was found."""
+    for name, data in (("one", [b"a", b"b", b"a"]), ("other", [b"b", b"a"])):
+        add(tmp_path / name, data)
+        add(tmp_path / name, data)
     assert sorted(inputs(tmp_path / "one").values()) == [b"a", b"b"]
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
 def test_corpora_are_small():
-    assert sum(len(octets) for path in CORPORA.iterdir() for octets in inputs(path).values()) < _MOST_OCTETS
+    assert sum(len(data) for path in CORPORA.iterdir() for data in inputs(path).values()) < _MOST_BYTES
 
 
 @pytest.mark.full
@@ -68,7 +68,7 @@ def test_without_compiling():
 @pytest.mark.full
 @pytest.mark.timeout(1200)
 def test_no_index_is_out_of_bounds(tmp_path):
-    """Compiled code looks at no octet that is not its own. (Compiling it anew takes a while, without LLVM's passes less.)"""
+    """Compiled code looks at no byte that is not its own. (Compiling it anew takes a while, without LLVM's passes less.)"""
     lines = run(*COMPILED, "--replay", NUMBA_BOUNDSCHECK="1", NUMBA_OPT="0", NUMBA_CACHE_DIR=str(tmp_path))
     assert [line.partition(":")[0] for line in lines] == COMPILED
 

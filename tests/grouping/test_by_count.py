@@ -30,7 +30,7 @@ def counted(urns, folder, memory):
 
 @pytest.mark.parametrize("memory", [10**9, 1], ids=["in memory", "on disk"])
 def test_most_frequent_first_then_by_name(tmp_path, memory):
-    """Counts of more digits come first; equal counts are in the order of octets, in which capitals come first."""
+    """Counts of more digits come first; equal counts are in the order of bytes, in which capitals come first."""
     draw = random.Random(3)
     names = [f"urn:{nid}:{nss}" for nid in ("ab", "isbn", "a-1") for nss in ("x", "X", "x0", "0" * 40, "%C3%A9")]
     urns = [name for name in names for _ in range(draw.choice([1, 1, 2, 9, 10, 99, 100]))]

@@ -144,7 +144,7 @@ def many(total, classes, *, sources=50, seed=1):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Chunks, ranges and slices of so few octets that a test makes many."""
+    """Chunks, ranges and slices of so few bytes that a test makes many."""
 
     def set_sizes(chunk=1, cut=300, first=1):
         monkeypatch.setattr(grouping, "_CHUNK", chunk)
@@ -218,7 +218,7 @@ class TestClass:
         assert row["spelling_count"] == total
         assert len(row["spellings"]) == min(total, 100)
 
-    def test_sorted_by_octets(self):
+    def test_sorted_by_bytes(self):
         urns = ["urn:a:b", "urn:a:B", "urn:a:", "urn:a-:b", "urn:a:b~", "urn:a:b0", "urn:aa:b", "urn:a:%00", "urn:a:b%"]
         rows = classes_of(add_up([partial_rows([Occurrence(urn, urn, 0) for urn in urns])]), None)
         assert rows.column("urn").to_pylist() == sorted(urns, key=str.encode)
@@ -229,25 +229,25 @@ class TestClass:
         rows = classes_of(add_up([partial_rows(occurrences)]), None).to_pylist()
         assert rows == plain_classes(occurrences)
 
-    def test_more_octets_than_an_array_holds(self, monkeypatch):
+    def test_more_bytes_than_an_array_holds(self, monkeypatch):
         """One clear line, and no offsets that overflow."""
         rows = partial_rows([Occurrence("urn:a:b", "URN:a:b", 0)])
-        octets = len("urn:a:b" + "URN:a:b")
-        for most, is_too_much in ((octets + 200, False), (octets, True)):  # buffers of Arrow are padded to 64
-            monkeypatch.setattr(adding, "_MOST_OCTETS", most)
+        data = len("urn:a:b" + "URN:a:b")
+        for most, is_too_much in ((data + 200, False), (data, True)):  # buffers of Arrow are padded to 64
+            monkeypatch.setattr(adding, "_MOST_BYTES", most)
             if is_too_much:
                 with pytest.raises(FatalError, match="more than 2 GiB in all; a lower --max-length cuts them"):
                     classes_of(add_up([rows, rows]), None)
             else:
                 assert classes_of(add_up([rows, rows]), None).num_rows == 1
 
-    def test_more_octets_than_an_array_of_spellings_holds(self, monkeypatch):
+    def test_more_bytes_than_an_array_of_spellings_holds(self, monkeypatch):
         """URNs and texts may each fit into an array, and the spellings made of both may not."""
         added = add_up([partial_rows([Occurrence("urn:a:b", "URN:a:b", 0), Occurrence("urn:a:c", "urn:a:c", 0)])])
-        octets = len("URN:a:b" + "urn:a:c")
-        monkeypatch.setattr(adding, "_MOST_OCTETS", octets + 1)
+        data = len("URN:a:b" + "urn:a:c")
+        monkeypatch.setattr(adding, "_MOST_BYTES", data + 1)
         assert classes_of(added, None).num_rows == 2
-        monkeypatch.setattr(adding, "_MOST_OCTETS", octets)
+        monkeypatch.setattr(adding, "_MOST_BYTES", data)
         with pytest.raises(FatalError, match="more than 2 GiB in all; a lower --max-length cuts them"):
             classes_of(added, None)
 
@@ -281,8 +281,8 @@ class TestOutOfCore:
     def test_spills_past_its_memory_and_not_before(self, small, tmp_path):
         small(chunk=10_000, cut=50_000)
         occurrences = many(2_000, 500)
-        octets = partial_rows(occurrences).nbytes
-        for memory, spills in ((20 * octets, False), (octets // 20, True)):
+        data = partial_rows(occurrences).nbytes
+        for memory, spills in ((20 * data, False), (data // 20, True)):
             asked = []
             with Pool(1) as pool:
                 groups = Grouping(memory, pool, lambda asked=asked: asked.append(1) or tmp_path)
@@ -330,7 +330,7 @@ class TestOutOfCore:
     @pytest.mark.full
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_long_urns(self, small, tmp_path, memory):
-        """Semantics §3: memory is bounded. What is grouped at once is bounded in octets, not in rows."""
+        """Semantics §3: memory is bounded. What is grouped at once is bounded in bytes, not in rows."""
         small(chunk=100_000, cut=50_000, first=1 << 30)
         occurrences = [
             Occurrence(urn, text, source, None, source)

@@ -12,7 +12,7 @@ from tests.compiled.test_strings import column
 from urnscan.grouping import ranges
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
 
-# Short ones over few octets: many are equal, begin another, or differ where a word of eight octets ends.
+# Short ones over few bytes: many are equal, begin another, or differ where a word of eight bytes ends.
 keys = st.text("ab~", max_size=18).map(lambda rest: b"urn:" + rest.encode())
 
 

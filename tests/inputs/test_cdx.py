@@ -50,14 +50,14 @@ def member_of(name):
 
 
 def web_archive(name, records=RECORDS, gap=b""):
-    """A file of records, each a member of its own; and where each begins, and its octets."""
-    octets, pack = PACKED[name]
+    """A file of records, each a member of its own; and where each begins, and its bytes."""
+    raw, pack = PACKED[name]
     places = []
     for record in records:
         packed = pack(Archive.warc([record]))
-        places.append((len(octets), len(packed)))
-        octets += packed + gap
-    return octets, places
+        places.append((len(raw), len(packed)))
+        raw += packed + gap
+    return raw, places
 
 
 def cdxj(rows):
@@ -143,8 +143,8 @@ def expected(*numbers):
 def archive(tmp_path):
     """A folder with a file of records, and the rows of its index."""
     (tmp_path / "w").mkdir()
-    octets, places = web_archive(WARC)
-    (tmp_path / "w" / WARC).write_bytes(octets)
+    raw, places = web_archive(WARC)
+    (tmp_path / "w" / WARC).write_bytes(raw)
     return tmp_path, [(WARC, *place) for place in places]
 
 
@@ -188,11 +188,11 @@ class TestIndexes:
     @pytest.mark.parametrize(
         ("row", "reason"),
         [
-            ((WARC, "x", 5), "its first octet is no number: 'x'"),
-            ((WARC, "-1", 5), "its first octet is no number: '-1'"),
-            ((WARC, 1, "٣"), "its octets are no number: '٣'"),
-            ((WARC, 1, "9" * 99), f"its octets are no number: '{'9' * 79}…'"),
-            ((WARC, 1, 0), "its record has no octets"),
+            ((WARC, "x", 5), "its first byte is no number: 'x'"),
+            ((WARC, "-1", 5), "its first byte is no number: '-1'"),
+            ((WARC, 1, "٣"), "its bytes are no number: '٣'"),
+            ((WARC, 1, "9" * 99), f"its bytes are no number: '{'9' * 79}…'"),
+            ((WARC, 1, 0), "its record has no bytes"),
             (("", 1, 5), "names no file"),
             (("../" + WARC, 1, 5), f"names a file that does not lie below the folder: '../{WARC}'"),
             (("/etc/passwd", 1, 5), "names a file that does not lie below the folder: '/etc/passwd'"),
@@ -240,8 +240,8 @@ class TestIndexes:
         )
         assert read(index, folder / "w") == [
             "LIST: line 2: names no file",
-            "LIST: line 3: its first octet is no number: '-1'",
-            "LIST: line 4: its octets are no number: 'NoneType'",
+            "LIST: line 3: its first byte is no number: '-1'",
+            "LIST: line 4: its bytes are no number: 'NoneType'",
             *expected(0, 1),
         ]
 
@@ -282,12 +282,12 @@ class TestIndexes:
         folder = tmp_path_factory.mktemp("w")
         name = data.draw(st.sampled_from(sorted(FORMATS)))
         content = FORMATS[name]([(WARC, 1, 2), (WARC, 4, 5)])
-        octets = content if isinstance(content, bytes) else content.encode()
-        start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(octets))] * 2)))
+        raw = content if isinstance(content, bytes) else content.encode()
+        start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(raw))] * 2)))
         more = data.draw(
             st.one_of(st.binary(max_size=9), st.sampled_from([b"[" * 9999, b"0" * 9999, b'"', b"\n", b"{"]))
         )
-        write(folder / name, octets[:start] + more + octets[end:])
+        write(folder / name, raw[:start] + more + raw[end:])
         with contextlib.suppress(FatalError):
             index = read_index(str(folder / name), str(folder))
             assert all(isinstance(each, SourceError) for each in index.find(lambda _: iter(()), follow=True))
@@ -315,8 +315,8 @@ class TestFiles:
         name = data.draw(st.sampled_from(sorted(PACKED)))
         numbers = data.draw(st.lists(st.integers(0, len(RECORDS) - 1), min_size=1, max_size=20))
         folder = tmp_path_factory.mktemp("w")
-        octets, places = web_archive(name, gap=data.draw(st.sampled_from([b"", b"\n"])) if name == "a.warc" else b"")
-        (folder / name).write_bytes(octets)
+        raw, places = web_archive(name, gap=data.draw(st.sampled_from([b"", b"\n"])) if name == "a.warc" else b"")
+        (folder / name).write_bytes(raw)
         index = write(folder / "l", cdxj([(name, *places[number]) for number in numbers]))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(extents, "_REQUEST", data.draw(st.sampled_from([16, 100, 1000, 1 << 20])))
@@ -326,15 +326,15 @@ class TestFiles:
     @pytest.mark.parametrize("name", PACKED)
     def test_what_is_wrong_costs_itself(self, tmp_path, name):
         """A place where no record begins, one that ends too early, and one behind the end, between good ones."""
-        octets, places = web_archive(name)
-        (tmp_path / name).write_bytes(octets)
+        raw, places = web_archive(name)
+        (tmp_path / name).write_bytes(raw)
         (before, size), (start, _), (last, rest) = places[0], places[4], places[-1]
         wrong = [(start + 3, 20), (last, rest + 1)]
         index = write(tmp_path / "l", cdxj([(name, *place) for place in [*places, *wrong]]))
         found = read(index, tmp_path)
         assert [each for each in found if isinstance(each, tuple)] == expected(*range(9))
         behind, none = (each for each in found if isinstance(each, str))
-        reason = f"{name} has {len(octets):,} octets, and a record of it cannot end at {last + rest + 1:,}"
+        reason = f"{name} has {len(raw):,} bytes, and a record of it cannot end at {last + rest + 1:,}"
         assert behind == f"LIST: line 11: {reason}"
         assert re.match(rf"{name} from byte {start + 3:,} on: .*no.* record", none)
         cut = write(tmp_path / "l", cdxj([(name, before, size - 9), (name, *places[1]), (name, *places[2])]))
@@ -411,15 +411,15 @@ class TestUrls:
     """Records of files behind URLs."""
 
     def asked(self, web):
-        """The ranges of the requests for octets, without those that find a file."""
-        return sorted(octets for _, _, octets in web.asked if octets != "bytes=0-0")
+        """The ranges of the requests for bytes, without those that find a file."""
+        return sorted(raw for _, _, raw in web.asked if raw != "bytes=0-0")
 
     @pytest.mark.parametrize("name", PACKED)
-    def test_only_these_octets_are_asked_for(self, tmp_path, web, monkeypatch, name):
+    def test_only_these_bytes_are_asked_for(self, tmp_path, web, monkeypatch, name):
         """Neighbours by one request; the dictionary of a file by one more."""
         monkeypatch.setattr(extents, "_GAP", 0)
-        octets, places = web_archive(name)
-        web.pages[f"/x/{name}"] = octets
+        raw, places = web_archive(name)
+        web.pages[f"/x/{name}"] = raw
         index = write(tmp_path / "l", cdxj([(f"x/{name}", *places[number]) for number in (5, 4, 1)]))
         assert read(index, web.url) == expected(1, 4, 5)
         ranges = [(places[1][0], sum(places[1]) - 1), (places[4][0], sum(places[5]) - 1)]
@@ -427,8 +427,8 @@ class TestUrls:
         assert self.asked(web) == sorted([*(f"bytes={start}-{end}" for start, end in ranges), *more])
 
     def test_names_that_urls_escape(self, tmp_path, web):
-        octets, places = web_archive(WARC)
-        web.pages["/a b#%.warc.gz"] = octets
+        raw, places = web_archive(WARC)
+        web.pages["/a b#%.warc.gz"] = raw
         index = write(tmp_path / "l", cdxj([("a b#%.warc.gz", *places[3])]))
         assert read(index, web.url + "/") == expected(3)
 
@@ -436,7 +436,7 @@ class TestUrls:
     def test_many_requests_at_once(self, tmp_path, web):
         """Over files and in one file; the order stays. One by one 40 requests at 50 ms would take 2 s."""
         lock, now, most = threading.Lock(), 0, 0
-        octets, places = web_archive(WARC, gap=b" " * (1 << 15))
+        raw, places = web_archive(WARC, gap=b" " * (1 << 15))
 
         def slow(handler):
             nonlocal now, most
@@ -446,7 +446,7 @@ class TestUrls:
             time.sleep(0.05)
             with lock:
                 now -= 1
-            handler.give(octets)
+            handler.give(raw)
 
         names = [f"{number}.warc.gz" for number in range(10)]
         web.pages = {f"/{name}": slow for name in names}
@@ -462,8 +462,8 @@ class TestUrls:
 
     def test_failures_that_pass_and_failures_that_stay(self, tmp_path, web):
         """A request is tried again; one that fails for good costs its records, and nothing else."""
-        octets, places = web_archive(WARC, gap=b" " * (1 << 15))
-        give = lambda handler: handler.give(octets)  # noqa: E731 (two answers of a server)
+        raw, places = web_archive(WARC, gap=b" " * (1 << 15))
+        give = lambda handler: handler.give(raw)  # noqa: E731 (two answers of a server)
 
         def broken(handler):
             (status(503) if f"={places[4][0]}-" in handler.headers.get("Range", "") else give)(handler)
@@ -475,26 +475,26 @@ class TestUrls:
         assert found == [*expected(1, 4, 7, 1), told, *expected(7)]
 
     def test_a_server_without_ranges(self, tmp_path, web):
-        octets, places = web_archive(WARC)
-        web.pages["/" + WARC] = lambda handler: handler.answer(200, octets)
+        raw, places = web_archive(WARC)
+        web.pages["/" + WARC] = lambda handler: handler.answer(200, raw)
         assert read(write(tmp_path / "l", cdxj([(WARC, *places[5])])), web.url) == expected(5)
 
     def test_no_such_file_and_an_end_before_the_record(self, tmp_path, web):
-        octets, places = web_archive(WARC)
-        web.pages["/" + WARC] = octets
-        named = [("gone.warc.gz", 1, 2), (WARC, 1, len(octets)), (WARC, *places[0])]
+        raw, places = web_archive(WARC)
+        web.pages["/" + WARC] = raw
+        named = [("gone.warc.gz", 1, 2), (WARC, 1, len(raw)), (WARC, *places[0])]
         found = read(write(tmp_path / "l", cdxj(named)), web.url)
         assert found == [
-            f"LIST: line 2: {WARC} has {len(octets):,} octets, and a record of it cannot end at {len(octets) + 1:,}",
+            f"LIST: line 2: {WARC} has {len(raw):,} bytes, and a record of it cannot end at {len(raw) + 1:,}",
             *expected(0),
             "gone.warc.gz: does not exist",
         ]
 
     def test_a_folder_of_this_name_and_no_secrets(self, tmp_path, web):
         """A page that lists a folder is no file; the line about it has no user and no signature of the URL."""
-        octets, _ = web_archive(WARC)
+        raw, _ = web_archive(WARC)
         listing = b"<title>Index of /a/</title><a href='b.warc.gz'>b</a>"
-        web.pages = {"/a/": lambda handler: handler.give(listing, Content_Type="text/html"), "/a/b.warc.gz": octets}
+        web.pages = {"/a/": lambda handler: handler.give(listing, Content_Type="text/html"), "/a/b.warc.gz": raw}
         index = write(tmp_path / "l", cdxj([("a/", 0, 5), ("gone", 0, 5)]))
         place = web.url.replace("//", "//ann:secret@") + "/?sig=secret"
         found = read(index, place)
@@ -506,13 +506,13 @@ class TestUrls:
     @pytest.mark.full
     def test_objects(self, tmp_path, s3):  # noqa: F811 (the fixture)
         """forms.md, An index of records: below a bucket, too, and a wrong line costs nothing else."""
-        octets, places = web_archive(WARC, gap=b" " * (1 << 15))
-        s3.put_object(Bucket="bucket", Key=f"2024/x y/{WARC}", Body=octets)
+        raw, places = web_archive(WARC, gap=b" " * (1 << 15))
+        s3.put_object(Bucket="bucket", Key=f"2024/x y/{WARC}", Body=raw)
         named = [(f"x y/{WARC}", *places[number]) for number in (5, 0)]
-        named += [("gone.warc.gz", 0, 9), (f"x y/{WARC}", 1, len(octets))]
+        named += [("gone.warc.gz", 0, 9), (f"x y/{WARC}", 1, len(raw))]
         assert read(write(tmp_path / "l", cdxj(named)), "s3://bucket/2024") == [
             "gone.warc.gz: does not exist",
-            f"LIST: line 4: x y/{WARC} has {len(octets):,} octets, and a record of it cannot end at {len(octets) + 1:,}",
+            f"LIST: line 4: x y/{WARC} has {len(raw):,} bytes, and a record of it cannot end at {len(raw) + 1:,}",
             *expected(0, 5),
         ]
 
@@ -530,17 +530,17 @@ def test_an_index_that_unpacks_without_end(tmp_path, monkeypatch, name, limits, 
     monkeypatch.setattr(limiting, "_FREE", 1 << 19)
     rows = [("a", 1, 1)] * 100_000
     if name.endswith(".gz"):
-        octets = gzip.compress(b'{"filename": "a", "offset": "1", "length": "1"}\n' * len(rows))
+        raw = gzip.compress(b'{"filename": "a", "offset": "1", "length": "1"}\n' * len(rows))
     else:
-        octets = table_octets(rows)
-    path = str(write(tmp_path / name, octets))
+        raw = table_bytes(rows)
+    path = str(write(tmp_path / name, raw))
     with pytest.raises(FatalError) as error:
         read_index(path, str(tmp_path), limits)
     assert str(error.value) == f"{path}: {said}"
-    assert read_index(path, str(tmp_path), Limits(ratio=10**6)).octets == len(rows)
+    assert read_index(path, str(tmp_path), Limits(ratio=10**6)).byte_count == len(rows)
 
 
-def table_octets(rows):
+def table_bytes(rows):
     """An index in Parquet."""
     stream = io.BytesIO()
     pq.write_table(table(rows), stream)

@@ -21,7 +21,7 @@ def test_as_a_set(batches):
 
 @pytest.mark.full
 def test_many():
-    """It grows, and takes no more than 48 octets for each key, as it says."""
+    """It grows, and takes no more than 48 bytes for each key, as it says."""
     seen = SeenInputs()
     keys = [b"%d" % number for number in range(200_000)]
     for at in range(0, len(keys), 5000):

@@ -27,10 +27,10 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def make(*paths, octets=b""):
+def make(*paths, data=b""):
     for path in paths:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_bytes(octets)
+        Path(path).write_bytes(data)
 
 
 def link(path, to):
@@ -52,7 +52,7 @@ class TestNamed:
         assert names("./-") == ["./-"]
 
     def test_a_file_is_given_as_it_was_named_with_its_size(self):
-        make("a/b.txt", octets=b"12345")
+        make("a/b.txt", data=b"12345")
         assert list(find_inputs(["./a//b.txt"])) == [Input("./a//b.txt", "./a//b.txt", 5)]
 
     def test_the_order_is_that_of_the_arguments_and_a_repeated_one_is_repeated(self):
@@ -65,7 +65,7 @@ class TestNamed:
         assert names("a.txt", "b.urnscan-tmp", **everything) == ["a.txt", "b.urnscan-tmp"]
 
     def test_links_and_fifos_and_devices_are_read_too_and_only_files_have_a_size(self):
-        make("file", octets=b"123")
+        make("file", data=b"123")
         link("link", "file")
         os.mkfifo("fifo")
         found = list(find_inputs(["link", "fifo", os.devnull]))
@@ -150,7 +150,7 @@ class TestNamed:
 
 
 class TestWalk:
-    def test_the_order_is_by_the_octets_of_the_names_folders_among_files(self):
+    def test_the_order_is_by_the_bytes_of_the_names_folders_among_files(self):
         """Every name at its place, hidden or not, file or folder, so `a/` comes before `a.txt`."""
         make("in/b", "in/a.txt", "in/a/z", "in/a/b/c", "in/.hidden", "in/.folder/x", "in/B", "in/ä", "in/z")
         assert names("in") == [
@@ -167,10 +167,10 @@ class TestWalk:
 
     @pytest.mark.skipif(sys.platform == "darwin", reason="its file systems take no such names")
     def test_names_that_are_not_utf8(self):
-        """Sorted by their octets, where sorting by characters would put U+E000 after the surrogate escape."""
+        """Sorted by their bytes, where sorting by characters would put U+E000 after the surrogate escape."""
         Path("in").mkdir()
         for name in (b"\xff", b"\xee\x80\x80", b"\xc3\xa9", b"a\x80b"):
-            make(os.fsdecode(b"in/" + name), octets=b"1")
+            make(os.fsdecode(b"in/" + name), data=b"1")
         found = list(find_inputs(["in"]))
         assert [source.name for source in found] == ["in/a\\x80b", "in/é", "in/\ue000", "in/\\xff"]
         assert [os.fsencode(source.path) for source in found] == [
@@ -203,7 +203,7 @@ class TestWalk:
         assert names(str(tmp_path / "in")) == [f"{tmp_path}/in/x"]
 
     def test_path_and_size(self):
-        make("in/x", octets=b"12")
+        make("in/x", data=b"12")
         make("in/empty")
         assert list(find_inputs(["in/"])) == [Input("in/empty", "in/empty", 0), Input("in/x", "in/x", 2)]
 
@@ -295,7 +295,7 @@ class TestWalk:
         )
     )
     def test_every_file_once_in_the_order_of_its_path_as_folders_and_names(self, paths):
-        """The rule in one line: sort by the list of the octets of the names."""
+        """The rule in one line: sort by the list of the bytes of the names."""
         made = set()
         with tempfile.TemporaryDirectory(dir=".") as root:
             for parts in paths:
@@ -330,7 +330,7 @@ class TestLinks:
         ]
 
     def test_the_size_is_that_of_the_file_behind_the_link(self):
-        make("outside/file", octets=b"1234")
+        make("outside/file", data=b"1234")
         link("in/b", "../outside/file")
         assert Input("in/b", "in/b", 4) in find_inputs(["in"], Selection(follow=True))
 

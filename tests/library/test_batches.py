@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.examples import FEW
 from tests.support.oracle import oracle
 from tests.support.rows import occurrence_row
-from tests.support.strategies import octets as rich_octets
+from tests.support.strategies import any_bytes as rich_bytes
 from urnscan.errors import ArgumentError
 from urnscan.library.batches import scan_batches
 from urnscan.tables import scanned_columns as columns
@@ -46,13 +46,13 @@ def expected(values, syntax="rfc2141", equivalence="lexical", name="text", **opt
     """The rows of the values of all batches."""
     return [
         {"row": row, "column_name": name, **in_column(occurrence_row(record, "", None, syntax, equivalence))}
-        for row, octets in enumerate(values)
-        if octets is not None
-        for record in oracle(octets, syntax, keep_query=equivalence == "resolution", **options)
+        for row, data in enumerate(values)
+        if data is not None
+        for record in oracle(data, syntax, keep_query=equivalence == "resolution", **options)
     ]
 
 
-values_of = st.lists(st.one_of(st.none(), st.just(b""), rich_octets), max_size=6)
+values_of = st.lists(st.one_of(st.none(), st.just(b""), rich_bytes), max_size=6)
 
 
 class TestScanBatches:
@@ -93,16 +93,16 @@ class TestScanBatches:
     )
     def test_types(self, type_):
         texts = ["ä urn:a:b\n„urn:c:d“", None, "", "urn:e:f", "nothing", None, "urn:e:f"]
-        octets = [text if text is None else text.encode() for text in texts]
-        values = octets if "binary" in str(type_) else texts
+        data = [text if text is None else text.encode() for text in texts]
+        values = data if "binary" in str(type_) else texts
         plain = pa.array(values, getattr(type_, "value_type", type_))
         array = plain.dictionary_encode().cast(type_) if pa.types.is_dictionary(type_) else plain
         assert array.type == type_
         whole = pa.RecordBatch.from_arrays([array], names=["text"])
-        assert rows_of(scan_batches([whole], "text")) == expected(octets)
-        assert rows_of(scan_batches([whole.slice(3)], "text")) == expected(octets[3:]), "a slice"
+        assert rows_of(scan_batches([whole], "text")) == expected(data)
+        assert rows_of(scan_batches([whole.slice(3)], "text")) == expected(data[3:]), "a slice"
 
-    def test_octets_that_are_no_text(self):
+    def test_bytes_that_are_no_text(self):
         values = [b"\xff\xfeurn:a:b\xff", b"\0urn:a:c\0urn:a:d"]
         assert rows_of(scan_batches([batch(values, pa.binary())], "text")) == expected(values)
 
@@ -191,7 +191,7 @@ OF_PANDAS = {
     "None": pd.Series(TEXTS, dtype=object),
     "NaN": pd.Series(["see urn:a:b", np.nan, "ä urn:c:d"], dtype=object),
     "NA": pd.Series(["see urn:a:b", pd.NA, "ä urn:c:d"], dtype=object),
-    "octets": pd.Series([text and text.encode() for text in TEXTS]),
+    "data": pd.Series([text and text.encode() for text in TEXTS]),
     **{kind: pd.Series(TEXTS, dtype=kind) for kind in ("string", "string[python]", "string[pyarrow]", "category")},
 }
 
@@ -423,7 +423,7 @@ class TestKept:
 
 
 def test_values_are_scanned_in_parts_that_offsets_can_count():
-    """A slice of values that has more octets than 32-bit offsets can count is halved until it fits."""
+    """A slice of values that has more bytes than 32-bit offsets can count is halved until it fits."""
     asked = []
 
     class Values:
@@ -444,7 +444,7 @@ def test_values_are_scanned_in_parts_that_offsets_can_count():
                 raise pa.ArrowInvalid("overflow")
             return pa.array(["x"] * self.length).cast(kind)
 
-    assert [len(part) for part in columns._octets(Values(10, 3))] == [2, 3, 2, 3]
+    assert [len(part) for part in columns._bytes(Values(10, 3))] == [2, 3, 2, 3]
     assert asked[0] == 10
     with pytest.raises(ValueError, match="2 GiB"):
-        list(columns._octets(Values(1, 0)))
+        list(columns._bytes(Values(1, 0)))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import urnscan
 import urnscan.pandas
 from tests.support.examples import FEW
-from tests.support.strategies import octets as rich_octets
+from tests.support.strategies import any_bytes as rich_bytes
 from urnscan.errors import ArgumentError, InvalidURN
 from urnscan.library import columns
 from urnscan.run.options import Options
@@ -109,7 +109,7 @@ OF_TEXTS = (columns.names_in, columns.counts)
 @st.composite
 def values(draw):
     """Texts, URNs that stand in them, and these with something before or behind."""
-    texts = draw(st.lists(rich_octets, max_size=3))
+    texts = draw(st.lists(rich_bytes, max_size=3))
     syntax = draw(st.sampled_from(list(urnscan.SYNTAXES)))
     urns = [found.text.encode() for text in texts for found in urnscan.find(text, syntax=syntax)]
     near = [draw(st.sampled_from([b"%b ", b" %b", b"%b%%", b"x%b", b"%b\0"])) % urn for urn in urns]
@@ -328,7 +328,7 @@ class TestPolars:
             assert found.to_list() == rows[column].to_list()
 
     def test_explain(self, polars):
-        """A struct with the fields of `Explanation`, of one type whatever is in them; null and octets that are no text, too."""
+        """A struct with the fields of `Explanation`, of one type whatever is in them; null and bytes that are no text, too."""
         frame = polars.DataFrame({"note": [*TEXTS, "978-0-395-36341-6", "urn:isbn:Ä"]})
         rows = frame.lazy().select(polars.col("note").urn.explain(equivalence="namespace"))
         kind = rows.collect_schema()["note"]

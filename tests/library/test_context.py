@@ -30,9 +30,9 @@ PROSE = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0
 """NUL left out: by them UTF-16 is known."""
 
 
-def of(tmp_path, octets, **options):
-    """The context of a class in a file of these octets."""
-    (tmp_path / "a.txt").write_bytes(octets)
+def of(tmp_path, data, **options):
+    """The context of a class in a file of these bytes."""
+    (tmp_path / "a.txt").write_bytes(data)
     return scan(tmp_path / "a.txt", **options).context("urn:x:1", 10)
 
 
@@ -80,7 +80,7 @@ class TestAgainstTheText:
         assert (line.before, line.text, line.after) == ("q=", "urn%3Ax%3A1", "&b")
 
     def test_far_behind_a_block(self, tmp_path):
-        """Octets that are passed over count, and so do their lines."""
+        """Bytes that are passed over count, and so do their lines."""
         (line,) = of(tmp_path, "ä\n".encode() * 1_500_000 + b"urn:x:1")
         assert (line.before, line.start, line.line) == ("ä\n" * 5, 4_500_000, 1_500_001)
 
@@ -101,10 +101,10 @@ class TestForms:
     def test_members_of_one_name(self, tmp_path):
         """Of a tar archive several may have the same: the occurrences of each are its own."""
         with tarfile.open(tmp_path / "a.tar", "w") as archive:
-            for octets in (b"one urn:x:1 urn:x:1", b"two", b"two urn:x:1", b"ten urn:x:1"):
+            for data in (b"one urn:x:1 urn:x:1", b"two", b"two urn:x:1", b"ten urn:x:1"):
                 member = tarfile.TarInfo("same")
-                member.size = len(octets)
-                archive.addfile(member, io.BytesIO(octets))
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
         context = scan(tmp_path / "a.tar").context("urn:x:1", 8)
         assert [line.before for line in context] == ["one ", "urn:x:1 ", "two ", "ten "]
         assert not context.failures
@@ -135,8 +135,8 @@ class TestForms:
 
     def test_behind_damage(self, tmp_path):
         """Damage that the scan has told of shifts nothing."""
-        octets = gzip.compress(b"one urn:x:1\n") + b"garbage!" * 4 + gzip.compress(b"two urn:x:1\n")
-        (tmp_path / "a.gz").write_bytes(octets)
+        data = gzip.compress(b"one urn:x:1\n") + b"garbage!" * 4 + gzip.compress(b"two urn:x:1\n")
+        (tmp_path / "a.gz").write_bytes(data)
         found = scan(tmp_path)
         assert found.report.failures
         context = found.context("urn:x:1")
@@ -239,7 +239,7 @@ class TestFailures:
         assert str(failure).startswith(f"{tmp_path}/a: no such file or folder")
 
     def test_lines_that_moved_in_a_view(self, tmp_path):
-        """What a view has read is not compared by its octets, but the line must be the same."""
+        """What a view has read is not compared by its bytes, but the line must be the same."""
         (tmp_path / "a").write_bytes(b"\n\nurn%3Ax%3A1")
         found = scan(tmp_path, recover="percent")
         (tmp_path / "a").write_bytes(b"\n urn%3Ax%3A1")

@@ -182,7 +182,7 @@ def test_spilled_descriptions_count(tmp_path, monkeypatch):
     """Memory is bounded: descriptions wait in files, and nothing is different."""
     dump = make_dump("marc", 1, 60, fields=True)
     path = tmp_path / dump.name
-    path.write_bytes(dump.octets)
+    path.write_bytes(dump.data)
     held = rows_of(path)
     monkeypatch.setattr("urnscan.dedup.join.contradictions._IN_MEMORY", 1)
     monkeypatch.setattr("urnscan.dedup.cluster_records._IN_MEMORY", 1)

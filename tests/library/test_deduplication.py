@@ -29,7 +29,7 @@ every_format = pytest.mark.parametrize("format_", FORMATS)
 
 def deduplicate(folder, dump, **options):
     path = folder / dump.name
-    path.write_bytes(dump.octets)
+    path.write_bytes(dump.data)
     given = {"weak": dump.weak, "max_class": dump.max_class, "any_urn": True} | options
     if dump.format == "line":
         given["record"] = "line"
@@ -56,7 +56,7 @@ class TestClusters:
         assert not found.report.failures
         rows = found.clusters.to_pylist()
         assert [row["cluster"] for row in rows] == first_of_each(dump.clusters)
-        assert [dump.octets[row["start"] :][: row["length"]] for row in rows] == dump.records
+        assert [dump.data[row["start"] :][: row["length"]] for row in rows] == dump.records
         assert [row["record_id"] for row in rows] == dump.identifiers
         assert [row["record"] for row in rows] == list(range(1, len(rows) + 1))
 
@@ -108,7 +108,7 @@ class TestColumns:
             assert [row["kept"] for row in cluster] == [True] + [False] * (len(cluster) - 1)
 
 
-def test_octets_are_those_of_the_command(tmp_path):
+def test_bytes_are_those_of_the_command(tmp_path):
     """`Dedup.to_parquet` writes what `urnscan dedup -o` does, and replaces nothing unasked."""
     dump = str(urnscan.samples() / "catalogue.marcxml.xml")
     assert main(["dedup", dump, "-o", str(tmp_path / "there.parquet"), "--quiet"]) == 0
@@ -144,20 +144,20 @@ class TestComponents:
         assert (found.report.clusters, found.report.components_in_names) == (2, 1)
 
 
-def outside(octets, records):
+def outside(data, records):
     """What stands between and around the records of a dump, without white space."""
     ends = [0]
     for offset, length in records:
         ends += [offset, offset + length]
-    ends.append(len(octets))
-    return b"".join(octets[start:end] for start, end in list(pairwise(ends))[::2]).split()
+    ends.append(len(data))
+    return b"".join(data[start:end] for start, end in list(pairwise(ends))[::2]).split()
 
 
 def test_pandas_reads_the_same_from_the_file(tmp_path, monkeypatch):
     """The file of the command, and `to_pandas`: rows, types, and in the attributes what the run was."""
     monkeypatch.chdir(tmp_path)
     dump = make_dump("csv", 3, 12)
-    Path("dump.csv").write_bytes(dump.octets)
+    Path("dump.csv").write_bytes(dump.data)
     assert main(["dedup", "dump.csv", "-o", "clusters.parquet", "--quiet"]) == 0
     frame, found = pd.read_parquet("clusters.parquet"), urnscan.deduplicate("dump.csv").to_pandas()
     pd.testing.assert_frame_equal(frame, found, check_categorical=False)
@@ -166,7 +166,7 @@ def test_pandas_reads_the_same_from_the_file(tmp_path, monkeypatch):
 
 
 class TestDeduplicated:
-    """ "writes the kept records, octet for octet as they came, in the input's format" """
+    """ "writes the kept records, byte for byte as they came, in the input's format" """
 
     @pytest.mark.parametrize(
         ("format_", "keep"),
@@ -187,7 +187,7 @@ class TestDeduplicated:
             records[name] = iter([place.read_bytes()[start:][:length] for start, length in cut])
             if NAMES.get(format_, format_) != "json":  # there commas go with records
                 before = [(row["start"], row["length"]) for row in found.clusters.to_pylist()]
-                assert outside(place.read_bytes(), cut) == outside(dump.octets, before)
+                assert outside(place.read_bytes(), cut) == outside(dump.data, before)
         decided = [("removed", "deduplicated")[row["kept"]] for row in found.clusters.to_pylist()]
         assert decided.count("removed") == found.report.duplicates > 0
         assert [next(records[name]) for name in decided] == dump.records
@@ -202,7 +202,7 @@ class TestDeduplicated:
             (tmp_path / folder).mkdir()
             dump = make_dump(format_, 8, 25)
             names.append(tmp_path / folder / dump.name)
-            names[-1].write_bytes(dump.octets)
+            names[-1].write_bytes(dump.data)
         place = tmp_path / "mapping.jsonl"
         found = urnscan.deduplicate(*names, mapping=place, keep=keep, agree="none")
         rows = found.clusters.to_pylist()
@@ -244,7 +244,7 @@ class TestDeduplicated:
     def test_xml_through_lxml(self, tmp_path, format_):
         dump = make_dump(format_, 2, 40)
         found = deduplicate(tmp_path, dump, deduplicated=tmp_path / "out.xml")
-        before, after = etree.fromstring(dump.octets), etree.parse(tmp_path / "out.xml").getroot()
+        before, after = etree.fromstring(dump.data), etree.parse(tmp_path / "out.xml").getroot()
         assert (after.tag, after.attrib, after.nsmap) == (before.tag, before.attrib, before.nsmap)
         removed = found.report.records - found.report.clusters
         holder = max(before.iter(), key=len) if format_ != "oai-pmh" else next(before.iter("{*}ListRecords"))
@@ -269,32 +269,32 @@ class TestDamage:
         """All that is whole before the cut is read."""
         dump = make_dump(format_, 5, 30)
         path = tmp_path / dump.name
-        start = dump.octets.index(dump.records[-5], len(dump.octets) // 2)
-        path.write_bytes(dump.octets[: start + len(dump.records[-5]) // 2])
+        start = dump.data.index(dump.records[-5], len(dump.data) // 2)
+        path.write_bytes(dump.data[: start + len(dump.records[-5]) // 2])
         found = urnscan.deduplicate(path, record="line" if format_ == "line" else NAMES.get(format_, format_))
         assert found.report.records >= len(dump.records) - 5
         rows = found.clusters.to_pylist()
         whole = len(dump.records) - 5
-        assert [dump.octets[row["start"] :][: row["length"]] for row in rows[:whole]] == dump.records[:whole]
+        assert [dump.data[row["start"] :][: row["length"]] for row in rows[:whole]] == dump.records[:whole]
 
     @pytest.mark.parametrize("format_", ["marc", "marcxml", "jsonl", "json", "onix", "ntriples", "bibtex"])
     def test_a_damaged_record(self, tmp_path, format_):
-        """Told by number and octet; those before and behind it are read, and it stays in what is written."""
+        """Told by number and byte; those before and behind it are read, and it stays in what is written."""
         dump = make_dump(format_, 6, 30)
-        at = dump.octets.index(dump.records[3])
+        at = dump.data.index(dump.records[3])
         bad = {
             "marc": lambda record: b"x" * 30 + record[30:],
             "ntriples": lambda record: b"<broken " + record.split(b" ", 1)[1],
             "bibtex": lambda record: record[: record.rindex(b"}")] + b"\n",
         }.get(format_, lambda record: record.replace(b'"', b"<", 1) if b'"' in record else record.replace(b">", b"", 1))
         damaged = bad(dump.records[3])
-        octets = dump.octets[:at] + damaged + dump.octets[at + len(dump.records[3]) :]
+        data = dump.data[:at] + damaged + dump.data[at + len(dump.records[3]) :]
         path = tmp_path / dump.name
-        path.write_bytes(octets)
+        path.write_bytes(data)
         found = urnscan.deduplicate(path, record=NAMES.get(format_, format_), deduplicated=tmp_path / "out")
         assert found.report.damaged >= 1
         assert f"record 4 at byte {at:,} is damaged: " in str(found.report.failures[0])
-        read = {octets[row["start"] :][: row["length"]] for row in found.clusters.to_pylist()}
+        read = {data[row["start"] :][: row["length"]] for row in found.clusters.to_pylist()}
         assert set(dump.records[:3] + dump.records[5:]) <= read
         told = damaged.splitlines()[0] if format_ == "ntriples" else damaged.rstrip()  # its other lines are statements
         assert told in (tmp_path / "out").read_bytes()
@@ -344,7 +344,7 @@ class TestWhatJoinsNothing:
         assert urnscan.deduplicate(path, record="line").report.clusters == 6
 
     def test_a_cut_name(self, tmp_path):
-        """Two that have the first octets in common, as many as are looked at, may be different."""
+        """Two that have the first bytes in common, as many as are looked at, may be different."""
         path = tmp_path / "a.txt"
         path.write_text("urn:x-y:abcdefgh\nurn:x-y:abcdefgz\n")
         report = urnscan.deduplicate(path, record="line", max_length=12).report
@@ -359,16 +359,16 @@ class TestInputs:
         path = tmp_path / "a.zip"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name in ("0.mrc", "1.mrc"):
-                archive.writestr(name, make_dump("marc", 1, 20).octets)
-        octets = bytearray(path.read_bytes())
-        octets[40:60] = bytes(20)
-        path.write_bytes(octets)
+                archive.writestr(name, make_dump("marc", 1, 20).data)
+        data = bytearray(path.read_bytes())
+        data[40:60] = bytes(20)
+        path.write_bytes(data)
         found = urnscan.deduplicate(path)
         assert set(found.clusters.column("member").to_pylist()) == {"1.mrc"}
         assert len(found.report.failures) == 1
 
     def test_damage_in_the_midst(self, tmp_path):
-        """What is behind it in the same dump is read, and the octets that are lost to the first reading are to the second."""
+        """What is behind it in the same dump is read, and the bytes that are lost to the first reading are to the second."""
         members = [bytearray(gzip.compress(b"urn:foo:%d\n" % number)) for number in range(3)]
         members[1][-8] ^= 1  # its checksum
         path, out = tmp_path / "a.txt.gz", tmp_path / "out.txt"
@@ -401,7 +401,7 @@ class TestInputs:
     def test_limits(self, tmp_path):
         """What was read until then counts, and is written; nothing more of the input is read."""
         dump = make_dump("marc", 1, 40)
-        records = dump.records * (1_000_000 // len(dump.octets))  # more than is unfolded in one step
+        records = dump.records * (1_000_000 // len(dump.data))  # more than is unfolded in one step
         path, out = tmp_path / "a.mrc.gz", tmp_path / "out.mrc"
         path.write_bytes(gzip.compress(b"".join(records)))
         found = urnscan.deduplicate(path, deduplicated=out, max_size=600_000)
@@ -414,7 +414,7 @@ class TestInputs:
     def test_another_format_than_the_dump_has(self, tmp_path):
         """`--record` is believed; a dump in which nothing is then found is told."""
         path = tmp_path / "a.mrc"
-        path.write_bytes(make_dump("marc", 1, 20).octets)
+        path.write_bytes(make_dump("marc", 1, 20).data)
         (failure,) = urnscan.deduplicate(path, record="marcxml").report.failures
         assert str(failure).endswith("no record in MARCXML format; leave out record to have the format recognised")
         (tmp_path / "b.xml").write_text("<collection xmlns='http://www.loc.gov/MARC21/slim'/>")

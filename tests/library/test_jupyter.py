@@ -53,7 +53,7 @@ class TestWhatShowsItself:
 
     def test_numbers(self):
         """To the right, with separators of thousands."""
-        assert '<td style="text-align:right">1,234,567</td>' in urnscan.Report(octets=1234567)._repr_html_()
+        assert '<td style="text-align:right">1,234,567</td>' in urnscan.Report(byte_count=1234567)._repr_html_()
         assert '<td style="text-align:right">0.3</td>' in urnscan.Report(seconds=0.3123)._repr_html_()
 
     def test_what_is_not_there_is_left_out(self):
@@ -256,7 +256,7 @@ class TestBar:
     @pytest.mark.full
     @pytest.mark.parametrize("wanted", [True, False, None])
     def test_asked_for(self, tmp_path, capfd, monkeypatch, wanted):
-        """It tells octets, rate and time. A script has none by itself, though it be slow."""
+        """It tells bytes, rate and time. A script has none by itself, though it be slow."""
         (tmp_path / "a.jsonl").write_bytes(b'{"id": "urn:x:y"}\n' * 1000)
         monkeypatch.setattr(progress, "_DELAY", 0)
         urnscan.scan(tmp_path, progress=wanted)

@@ -19,7 +19,7 @@ def csv(folder, header, *rows, name="a.csv"):
 
 def marc(folder, *records, name="a.mrc"):
     """A dump of records, each fields: tag -> value of a control field, or `$a` and other subfields."""
-    octets = b""
+    content = b""
     for fields in records:
         record = pymarc.Record()
         for tag, value in fields.items():
@@ -29,8 +29,8 @@ def marc(folder, *records, name="a.mrc"):
                 codes = [value] if isinstance(value, str) else value
                 subfields = [pymarc.Subfield("a2"[at], said) for at, said in enumerate(codes)]
                 record.add_field(pymarc.Field(tag, indicators=["7" if tag == "016" else " ", " "], subfields=subfields))
-        octets += record.as_marc()
-    (folder / name).write_bytes(octets)
+        content += record.as_marc()
+    (folder / name).write_bytes(content)
     return folder / name
 
 
@@ -199,7 +199,7 @@ def test_urns_join_only_if_they_are_keys(tmp_path):
 
 
 def test_copies(tmp_path):
-    """Records without any identifier, octet for octet the same; lines are no records of their own."""
+    """Records without any identifier, byte for byte the same; lines are no records of their own."""
     dump = csv(tmp_path, "title,year", "Lighthouses,2001", "Inks,2001", "Lighthouses,2001")
     assert clusters(dump) == [1, 2, 1]
     assert clusters(dump, record="line") == [1, 2, 3, 4]

@@ -26,7 +26,7 @@ def shares(count):
     "options", [{}, {"syntax": "rfc8141", "equivalence": "namespace", "trim": True, "not_nid": "isbn"}]
 )
 def test_shares(count, options, tmp_path):
-    """Whatever the shares are, and although each went through another process, the file is that of one run, octet for octet."""
+    """Whatever the shares are, and although each went through another process, the file is that of one run, byte for byte."""
     sent = (pickle.loads(pickle.dumps(urnscan.scan_partial(share, **options))) for share in shares(count))
     merged, one = urnscan.merge_partial(sent), urnscan.scan(FILES, **options)
     for name, scan in (("merged", merged), ("one", one)):

@@ -178,7 +178,7 @@ class TestFiles:
         ("words", "options"),
         [([], {}), (["--trim", "--equivalence", "namespace"], {"trim": True, "equivalence": "namespace"})],
     )
-    def test_octets_are_those_of_the_command(self, corpus, tmp_path_factory, words, options):
+    def test_bytes_are_those_of_the_command(self, corpus, tmp_path_factory, words, options):
         """Rows, schema, row groups and metadata, also where a table has several batches with dictionaries of their own."""
         here, there = tmp_path_factory.mktemp("here"), tmp_path_factory.mktemp("there")
         for number in range(3):
@@ -371,7 +371,7 @@ class TestWhatIsWrong:
         with pytest.raises(TypeError, match=f"{name} must be an integer, not '1KB'"):
             scan(tmp_path, **{name: "1KB"})
 
-    def test_a_path_of_octets(self, tmp_path):
+    def test_a_path_of_bytes(self, tmp_path):
         (tmp_path / "a").write_bytes(b"urn:a:b")
         assert scan(os.fsencode(tmp_path / "a")).report.occurrences == 1
 
@@ -607,7 +607,7 @@ class TestForms:
             found.to_polars("urns")
 
     def test_to_csv(self, folder, tmp_path):
-        """The same octets as the command writes; all files appear, or none."""
+        """The same bytes as the command writes; all files appear, or none."""
         found = scan(folder, rejects=True)
         names = {name: str(tmp_path / f"{name}.csv") for name in ("classes", "occurrences", "rejects")}
         found.to_csv(**names)

@@ -46,7 +46,7 @@ def test_suite(tmp_path):
         for result in each["results"]:
             assert not result["failure"]
             assert result["matches"] == urns
-            assert result["peak_octets"] > 5_000_000
+            assert result["peak_bytes"] > 5_000_000
             assert min(result["seconds"]) > 0
     assert [result["name"] for result in data["measured"][0]["results"]] == ["urnscan, whole job", "regex + dict"]
     for picture in ("time-dense.svg", "memory-dense.svg"):
@@ -119,7 +119,7 @@ def test_other_runs(tmp_path, script):
     if script == "forms.py" or shutil.which("yaz-marcdump"):
         assert re.search(r"\| (WARC|dedup, MARC 21, one core) \| CPU at most ", told)
     if sys.platform == "linux":  # memory of all processes together is read from /proc
-        assert min(each["results"][0]["peak_octets"] for each in data["measured"]) > 50_000_000
+        assert min(each["results"][0]["peak_bytes"] for each in data["measured"]) > 50_000_000
 
 
 @pytest.mark.full
@@ -150,11 +150,11 @@ def result(name, seconds, matches=7, failure=""):
     return Result(Contender(name, [], count_lines), [seconds], [seconds], 10**7, Counts(matches, matches), failure)
 
 
-def measured(kind, octets, *results):
+def measured(kind, content, *results):
     from corpora import Corpus
     from results import Measured
 
-    return Measured(Corpus(kind, Path("text"), octets), list(results), [])
+    return Measured(Corpus(kind, Path("text"), content), list(results), [])
 
 
 @pytest.mark.full

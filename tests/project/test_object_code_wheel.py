@@ -98,7 +98,7 @@ def check_where_nothing_can_be_written(run):
 
 
 def check_variant(run, tmp_path, variant):
-    """It has all functions, and finds the same octets as code compiled here. A better processor would never take the lesser one."""
+    """It has all functions, and finds the same bytes as code compiled here. A better processor would never take the lesser one."""
     samples = str(urnscan.samples())
     compiled, folder, count, has_numba = json.loads(
         run("python", "-c", OTHER, variant, samples, f"{variant}.parquet").stdout

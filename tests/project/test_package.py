@@ -111,7 +111,7 @@ def is_ignored(name):
 
 @pytest.mark.full
 def test_the_source_distribution_builds_the_same(sdist, wheel, unpacked, tmp_path):
-    """Octet for octet, later and elsewhere."""
+    """Byte for byte, later and elsewhere."""
     for path in unpacked.rglob("*"):
         os.utime(path)
     (tmp_path / "wheel").mkdir()

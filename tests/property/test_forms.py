@@ -32,8 +32,8 @@ COMPRESSIONS = {
     "bz2": bz2.compress,
     "xz": lzma.compress,
     "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
-    "zst with a dictionary": lambda octets: dictionary_frame(is_compressed=True) + with_dictionary(octets),
-    "lz4": lambda octets: lz4.frame.compress(octets, content_checksum=True),
+    "zst with a dictionary": lambda data: dictionary_frame(is_compressed=True) + with_dictionary(data),
+    "lz4": lambda data: lz4.frame.compress(data, content_checksum=True),
 }
 
 
@@ -41,14 +41,14 @@ COMPRESSIONS = {
 class Text:
     """A text as it is."""
 
-    octets: bytes
+    data: bytes
 
     def build(self):
-        return self.octets
+        return self.data
 
     def texts(self):
-        """(member, octets) of each text inside, in order."""
-        return [(None, self.octets)]
+        """(member, bytes) of each text inside, in order."""
+        return [(None, self.data)]
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class Compressed:
     cuts: tuple[int, ...]
 
     def build(self):
-        octets = self.inner.build()
-        marks = [0, *sorted(cut % (len(octets) + 1) for cut in self.cuts), len(octets)]
+        data = self.inner.build()
+        marks = [0, *sorted(cut % (len(data) + 1) for cut in self.cuts), len(data)]
         compress = COMPRESSIONS[self.kind]
-        return b"".join(compress(octets[a:b]) for a, b in itertools.pairwise(marks))
+        return b"".join(compress(data[a:b]) for a, b in itertools.pairwise(marks))
 
     def texts(self):
         return self.inner.texts()
@@ -83,7 +83,7 @@ class Archive:
         out = []
         for name, inner in self.members:
             way = self.name(name)
-            out += [(way if deep is None else f"{way}!/{deep}", octets) for deep, octets in inner.texts()]
+            out += [(way if deep is None else f"{way}!/{deep}", data) for deep, data in inner.texts()]
         return out
 
     def name(self, name):
@@ -106,8 +106,8 @@ class Archive:
         return b"".join(
             b"WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: https://example.org/%b\r\n"
             b"WARC-Record-ID: <urn:uuid:%b>\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n"
-            % (name.encode(), name.encode(), len(octets), octets)
-            for name, octets in members
+            % (name.encode(), name.encode(), len(data), data)
+            for name, data in members
         )
 
 
@@ -124,7 +124,7 @@ class Table:
     def texts(self):
         first = "t/{}/text" if self.kind == "sqlite" else "{}/text"
         start = 1 if self.kind == "sqlite" else 0
-        return [(first.format(row), octets) for row, octets in enumerate(self.values, start)]
+        return [(first.format(row), data) for row, data in enumerate(self.values, start)]
 
     def parquet(self):
         out = io.BytesIO()
@@ -145,16 +145,16 @@ class Table:
             connection.execute("CREATE TABLE t (number INTEGER, text BLOB)")
             connection.executemany("INSERT INTO t VALUES (?, ?)", enumerate(self.values))
             connection.commit()
-            octets = connection.serialize()
+            data = connection.serialize()
         connection.close()
-        return octets
+        return data
 
 
 plain = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF, categories=["L", "N", "P", "Z"])).map(str.encode)
 texts = st.lists(st.one_of(near_urns, plain, st.sampled_from([b"\n", b" ", b"urn:a:b"])), max_size=8).map(b"".join)
 # No name must make a form of what is none, and no text look like one.
 leaves = st.one_of(
-    texts.map(lambda octets: Text(b"- " + octets)),
+    texts.map(lambda data: Text(b"- " + data)),
     st.builds(Table, st.sampled_from(["parquet", "arrow", "sqlite"]), st.lists(texts, max_size=5).map(tuple)),
 )
 names = st.lists(st.text("abcé", min_size=1, max_size=9), min_size=0, max_size=3, unique=True)
@@ -181,16 +181,16 @@ def deeper(inner):
 nested = st.recursive(leaves, deeper, max_leaves=6)
 
 
-def as_oracle(octets):
+def as_oracle(data):
     """The rows of a text by the oracle."""
-    return [occurrence_row(record, "", None, "rfc2141", "lexical") for record in oracle(octets, "rfc2141")]
+    return [occurrence_row(record, "", None, "rfc2141", "lexical") for record in oracle(data, "rfc2141")]
 
 
-def as_file(octets):
+def as_file(data):
     """The rows of a text as it is: what is shown elsewhere to be right, and faster than the oracle."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "file")
-        path.write_bytes(octets)
+        path.write_bytes(data)
         return Result([path]).occurrences
 
 
@@ -200,9 +200,7 @@ def check(form, rows_of=as_oracle):
         path = Path(folder, "file")
         path.write_bytes(form.build())
         result = Result([path])
-    expected = [
-        row | {"source": str(path), "member": member} for member, octets in form.texts() for row in rows_of(octets)
-    ]
+    expected = [row | {"source": str(path), "member": member} for member, data in form.texts() for row in rows_of(data)]
     assert result.failed == []
     assert result.occurrences == expected
     assert result.classes == expected_classes(expected)
@@ -232,7 +230,7 @@ def test_long_and_short_members(kind):
     long = ("long", Text(LONG * 10))
     check(
         Archive(kind, (*short[:50], long, *short[50:])),
-        lambda octets: (as_file if len(octets) > 99 else as_oracle)(octets),
+        lambda data: (as_file if len(data) > 99 else as_oracle)(data),
     )
 
 

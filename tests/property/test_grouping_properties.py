@@ -49,7 +49,7 @@ def occurrences(draw):
 
 @st.composite
 def cuttings(draw):
-    """The sizes that say where rows are cut: octets of a chunk, of a slice, of the rows by which ranges are chosen."""
+    """The sizes that say where rows are cut: bytes of a chunk, of a slice, of the rows by which ranges are chosen."""
     return {
         "_CHUNK": draw(st.sampled_from([1, 300, 1_000, 1 << 25])),
         "_SLICE": draw(st.sampled_from([1, 100, 300, 1_000])),

@@ -26,8 +26,8 @@ from tests.support.strategies import (
     MARKS,
     NIDS,
     SCHEMES,
+    any_bytes,
     cuttings,
-    octets,
     urn_pairs,
 )
 from urnscan.compiled.jit import IS_COMPILED
@@ -58,7 +58,7 @@ def scanner_of(
 
 
 def check_totals(scanner: Scanner, text: bytes) -> None:
-    assert scanner.octets == len(text)
+    assert scanner.byte_count == len(text)
     assert scanner.lines == text.count(b"\n")
 
 
@@ -76,7 +76,7 @@ def check(
     """Kernel and oracle agree on a text in memory and on a stream, twice over with the same scanner."""
     expected = oracle(text, syntax, trim=trim, resolver_tail=tail, max_length=max_length, keep_query=keep_query)
     scanner = scanner_of(syntax, trim, max_length, keep_query, tail, block=block, rows=rows)
-    assert records_of(scanner.scan_octets(np.frombuffer(text, np.uint8)), rows) == expected
+    assert records_of(scanner.scan_bytes(np.frombuffer(text, np.uint8)), rows) == expected
     check_totals(scanner, text)
     assert records_of(scanner.scan(Pieces(text, sizes)), rows) == expected
     check_totals(scanner, text)
@@ -97,7 +97,7 @@ def check_rejects(
     ]
     grammar = Grammar(get_syntax(syntax), max_length=max_length, trim=trim, resolver_tail=tail, rejects=True)
     scanner = Scanner(grammar, block=block, rows=rows)
-    for scan in (lambda: scanner.scan_octets(np.frombuffer(text, np.uint8)), lambda: scanner.scan(Pieces(text, sizes))):
+    for scan in (lambda: scanner.scan_bytes(np.frombuffer(text, np.uint8)), lambda: scanner.scan(Pieces(text, sizes))):
         batches = list(scan())
         assert rejects_of(batches) == expected
         assert records_of(batches, rows) == oracle(text, syntax, trim=trim, resolver_tail=tail, max_length=max_length)
@@ -108,17 +108,17 @@ def check_rejects(
 class TestKernelIsTheOracle:
     """RFC 2141 §2; RFC 8141 §2; rfc2141bis-03 §2: one text has one result."""
 
-    @given(text=octets, tail=resolver_tails, max_length=max_lengths, rows=st.integers(1, 5))
+    @given(text=any_bytes, tail=resolver_tails, max_length=max_lengths, rows=st.integers(1, 5))
     @example(text=b"urn:a1:b%2cde", tail="keep", max_length=9, rows=1).via("the cut falls inside a %HH")
     @example(text=b"urn:a1:b;urn:c1:d", tail="keep", max_length=12, rows=1).via("the cut falls inside ';urn:'")
     def test_in_memory(self, syntax, trim, keep_query, text, tail, max_length, rows):
         expected = oracle(text, syntax, trim=trim, resolver_tail=tail, max_length=max_length, keep_query=keep_query)
         scanner = scanner_of(syntax, trim, max_length, keep_query, tail, rows=rows)
-        assert records_of(scanner.scan_octets(np.frombuffer(text, np.uint8)), rows) == expected
+        assert records_of(scanner.scan_bytes(np.frombuffer(text, np.uint8)), rows) == expected
         check_totals(scanner, text)
 
     @given(
-        text=octets,
+        text=any_bytes,
         tail=resolver_tails,
         max_length=max_lengths,
         rows=st.integers(1, 5),
@@ -131,7 +131,9 @@ class TestKernelIsTheOracle:
         assert records_of(scanner.scan(Pieces(text, sizes)), rows) == expected
         check_totals(scanner, text)
 
-    @given(texts=st.lists(octets, min_size=2, max_size=3), tail=resolver_tails, max_length=max_lengths, sizes=cuttings)
+    @given(
+        texts=st.lists(any_bytes, min_size=2, max_size=3), tail=resolver_tails, max_length=max_lengths, sizes=cuttings
+    )
     def test_one_scanner_for_many_texts(self, syntax, trim, keep_query, texts, tail, max_length, sizes):
         """Nothing of one text is left for the next, not even when a scan is given up."""
         scanner = scanner_of(syntax, trim, max_length, keep_query, tail, block=16, rows=2)
@@ -149,7 +151,7 @@ class TestRejects:
 
     @FEW
     @given(
-        text=octets,
+        text=any_bytes,
         max_length=max_lengths,
         rows=st.integers(1, 5),
         block=st.one_of(st.integers(1, 40), st.just(300)),
@@ -160,7 +162,7 @@ class TestRejects:
     @example(text=b"urn:ab:c%2C", max_length=9, rows=1, block=1, sizes=[1]).via("a cut before a %HH is no reject")
     @example(text=b"urn:ab:c;urn:ab:d%", max_length=99, rows=1, block=1, sizes=[1]).via("the end of a list")
     @example(text=b"urn:ab:.%x", max_length=99, rows=1, block=1, sizes=[1]).via("trimming drops what ends in a %")
-    @example(text=b"urn:" + b"-" * 252 + b"a", max_length=99, rows=1, block=1, sizes=[1]).via("nothing in 256 octets")
+    @example(text=b"urn:" + b"-" * 252 + b"a", max_length=99, rows=1, block=1, sizes=[1]).via("nothing in 256 bytes")
     @example(text=b"urn:" + b"-" * 251 + b"a", max_length=99, rows=1, block=1, sizes=[1]).via("a letter in the 256th")
     @example(text=b"urn:ab:" + b"c" * 300 + b"%", max_length=999, rows=1, block=7, sizes=[7]).via("% past the text")
     @example(text=b"urn:abcdefgh:i", max_length=7, rows=1, block=1, sizes=[1]).via("a URN, but for `max_length`")
@@ -188,7 +190,7 @@ class TestRejects:
         check_rejects(text, syntax, trim, tail, max_length, block, rows, sizes)
 
     @FEW
-    @given(text=octets, rest=octets, sizes=cuttings)
+    @given(text=any_bytes, rest=any_bytes, sizes=cuttings)
     @example(text=b"urn:ab:c%4,", rest=b"", sizes=[1]).via("a match whose reject runs into the failure")
     @example(text=b"urn:ab.c;urn:ab:c%x,", rest=b"", sizes=[1]).via("a match in a reject that runs into it")
     def test_before_a_failure(self, syntax, trim, tail, text, rest, sizes):
@@ -200,10 +202,10 @@ class TestRejects:
             pieces, batches = Pieces(text, sizes), []
 
             def read(view, pieces=pieces):
-                octets = pieces(view)
-                if not octets:
+                any_bytes = pieces(view)
+                if not any_bytes:
                     raise ZeroDivisionError
-                return octets
+                return any_bytes
 
             with pytest.raises(ZeroDivisionError):
                 batches.extend(scanner.scan(read))
@@ -222,7 +224,7 @@ class TestWellFormed:
     def test_found_whole(self, syntax, data):
         spelled, canonical = data.draw(urn_pairs(syntax))
         scanner = scanner_of(syntax, False, MAX_LENGTH, False)
-        (found,) = records_of(scanner.scan_octets(np.frombuffer(b" " + spelled.encode() + b"\n", np.uint8)))
+        (found,) = records_of(scanner.scan_bytes(np.frombuffer(b" " + spelled.encode() + b"\n", np.uint8)))
         assert (found.start, found.text, found.canonical) == (1, spelled.encode(), canonical.encode())
         assert found.stop == ord("\n")
 

@@ -23,8 +23,8 @@ class Dump(RuleBasedStateMachine):
     )
     def begin(self, parts, sizes):
         self.parts, self.sizes = parts, sizes
-        self.part = self.given = self.reads = 0  # which is read, octets that were given of it
-        self.at = self.before = 0  # where in the part that is which is to be taken, octets of the parts before
+        self.part = self.given = self.reads = 0  # which is read, bytes that were given of it
+        self.at = self.before = 0  # where in the part that is which is to be taken, bytes of the parts before
         self.buffer = Buffer(self.read)
 
     def read(self, view):
@@ -87,8 +87,8 @@ class Dump(RuleBasedStateMachine):
 
     @rule()
     def more(self):
-        held = len(self.buffer.octets) - self.buffer.at
-        assert self.buffer.more() == (len(self.buffer.octets) - self.buffer.at > held)
+        held = len(self.buffer.data) - self.buffer.at
+        assert self.buffer.more() == (len(self.buffer.data) - self.buffer.at > held)
 
     @rule()
     def take_rest(self):
@@ -107,7 +107,7 @@ class Dump(RuleBasedStateMachine):
     def it_knows_where_it_is(self):
         if hasattr(self, "buffer"):
             assert self.buffer.offset == self.before + self.at
-            assert self.rest.startswith(self.buffer.octets[self.buffer.at :])
+            assert self.rest.startswith(self.buffer.data[self.buffer.at :])
 
 
 TestDump = Dump.TestCase

@@ -59,10 +59,10 @@ class Folder(RuleBasedStateMachine):
         for name in ("a.txt", "b.txt", "sub/a.txt"):
             self.write(name, b"urn:a:b\nurn:a:%b\n" % name.encode())
 
-    def put(self, path, octets):
+    def put(self, path, data):
         """A file with a time of its own: a clock that stands still is another matter."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(octets)
+        path.write_bytes(data)
         self.time += 1
         os.utime(path, (self.time, self.time))
 
@@ -72,14 +72,14 @@ class Folder(RuleBasedStateMachine):
         if kind == "write":
             self.write(name, text)
         elif path.exists():
-            octets = path.read_bytes()
+            data = path.read_bytes()
             match kind:
                 case "append":
-                    self.put(path, octets + text)
-                case "change in place":  # as many octets as before
-                    self.put(path, octets.translate(bytes.maketrans(b"abc", b"bca")))
+                    self.put(path, data + text)
+                case "change in place":  # as many bytes as before
+                    self.put(path, data.translate(bytes.maketrans(b"abc", b"bca")))
                 case "cut":
-                    self.put(path, octets[: at % (len(octets) + 1)])
+                    self.put(path, data[: at % (len(data) + 1)])
                 case "remove":
                     path.unlink()
                 case "move":
@@ -140,7 +140,7 @@ class Folder(RuleBasedStateMachine):
         )
         tables = ((found, OCCURRENCES), (classes, CODED_CLASSES), (rejects, REJECTS))
         rows = [pa.Table.from_batches(batches, schema).to_pylist() for batches, schema in tables]
-        names = "inputs octets occurrences classes rejects trimmable components_in_names".split()
+        names = "inputs byte_count occurrences classes rejects trimmable components_in_names".split()
         counts = [getattr(report, name) for name in names]
         return rows, counts, [str(failure) for failure in report.failures]
 

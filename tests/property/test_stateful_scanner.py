@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from tests.support.examples import FEW
 from tests.support.oracle import SYNTAXES, Record, oracle, records_of
-from tests.support.strategies import near_urns, octets
+from tests.support.strategies import any_bytes, near_urns
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import LOOKAHEAD, MAX_LENGTH, Grammar
 from urnscan.urn.syntax import get_syntax
@@ -58,17 +58,17 @@ class FedScanner(RuleBasedStateMachine):
             if not self.waiting:
                 return
 
-    @rule(piece=st.one_of(near_urns, octets, st.sampled_from([b",urn:", b"%", b"http://r.example/", b"?="])))
+    @rule(piece=st.one_of(near_urns, any_bytes, st.sampled_from([b",urn:", b"%", b"http://r.example/", b"?="])))
     def feed(self, piece):
         for at in range(0, len(piece), _BLOCK):
             self.waiting = [piece[at : at + _BLOCK]]
             self.text += piece[at : at + _BLOCK]
             self.take()
 
-    @rule(octet=st.sampled_from([b" ", b"\n", b"x", b"/"]), count=st.integers(1, 40))
-    def feed_what_takes_room(self, octet, count):
+    @rule(byte=st.sampled_from([b" ", b"\n", b"x", b"/"]), count=st.integers(1, 40))
+    def feed_what_takes_room(self, byte, count):
         """More than is looked back at: what was read before is let go of."""
-        self.feed(octet * count * _BLOCK)
+        self.feed(byte * count * _BLOCK)
 
     @rule()
     def check_what_is_decided(self):
@@ -77,14 +77,14 @@ class FedScanner(RuleBasedStateMachine):
         expected = oracle(self.text + b"\n", self.syntax, **self.options)
         assert [record for record in expected if record.start < decided][: len(self.found)] == self.found
         if self.text:
-            assert self.scanner.buffered.base + len(self.scanner.buffered.octets) == len(self.text)
+            assert self.scanner.buffered.base + len(self.scanner.buffered.data) == len(self.text)
 
     @rule()
     def end(self):
         self.waiting = [b""]
         self.found += records_of(batch for batch in self.batches if len(batch))
         assert self.found == oracle(self.text, self.syntax, **self.options)
-        assert (self.scanner.octets, self.scanner.lines) == (len(self.text), self.text.count(b"\n"))
+        assert (self.scanner.byte_count, self.scanner.lines) == (len(self.text), self.text.count(b"\n"))
         self.begin_scan()
 
     @rule()

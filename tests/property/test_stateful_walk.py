@@ -1,5 +1,5 @@
 """A tree of folders that changes between walks: the files of arguments, each once, in the order that is promised."""
-# Paths are octets here: a Path is text.
+# Paths are bytes here: a Path is text.
 # ruff: noqa: PTH103, PTH108, PTH112, PTH113, PTH114, PTH118, PTH120, PTH123, PTH208, PTH211
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.oracle import COMPILED, SYNTAXES, fold_hex, whole
-from tests.support.strategies import near_urns, octets, spoiled_urns, urn_pairs
+from tests.support.strategies import any_bytes, near_urns, spoiled_urns, urn_pairs
 from urnscan.errors import InvalidURN
 from urnscan.urn.parser import URN, encode_nss, parse
 from urnscan.urn.syntax import get_syntax
@@ -44,17 +44,17 @@ class TestAcceptance:
 
     @given(data=st.data())
     def test_accepts_what_the_grammar_derives(self, syntax, data):
-        text = data.draw(st.one_of(near_urns, spoiled_urns(syntax), octets))
+        text = data.draw(st.one_of(near_urns, spoiled_urns(syntax), any_bytes))
         assert (parsed(text, syntax) is not None) == whole(text, syntax)
 
     @given(data=st.data())
-    def test_octets_and_text_are_one(self, syntax, data):
+    def test_bytes_and_text_are_one(self, syntax, data):
         text = data.draw(st.one_of(near_urns, spoiled_urns(syntax)).filter(bytes.isascii))
-        from_octets, from_text = parsed(text, syntax), parsed(text.decode(), syntax)
-        if from_octets is None:
+        from_bytes, from_text = parsed(text, syntax), parsed(text.decode(), syntax)
+        if from_bytes is None:
             assert from_text is None
         else:
-            assert parts(from_octets) == parts(from_text)
+            assert parts(from_bytes) == parts(from_text)
 
     @given(text=st.one_of(st.text(max_size=20), st.text(max_size=8).map("urn:ab:{}".format)))
     @example(text="urn:ab:\N{ARABIC-INDIC DIGIT ONE}")
@@ -67,7 +67,7 @@ class TestAcceptance:
 
     @given(data=st.data())
     def test_refusals_say_where(self, syntax, data):
-        text = data.draw(st.one_of(near_urns, spoiled_urns(syntax), octets))
+        text = data.draw(st.one_of(near_urns, spoiled_urns(syntax), any_bytes))
         if whole(text, syntax):
             return
         for given_text in (text, text.decode("utf-8", "replace")):
@@ -85,7 +85,7 @@ class TestAcceptance:
 
     @given(data=st.data())
     def test_position_is_where_the_longest_urn_ends(self, syntax, data):
-        """Where a text begins with a URN, the position is the first octet that the URN cannot hold."""
+        """Where a text begins with a URN, the position is the first byte that the URN cannot hold."""
         text = data.draw(st.one_of(near_urns, spoiled_urns(syntax)))
         longest = COMPILED[syntax].match(text)
         if longest is None or longest.end() == len(text):
@@ -159,11 +159,11 @@ def swap_hex(text: str) -> str:
 
 
 _encoded_text = st.text(max_size=6).map(
-    lambda text: "".join(f"%{octet:02x}" for octet in text.encode("utf-8", "replace"))
+    lambda text: "".join(f"%{byte:02x}" for byte in text.encode("utf-8", "replace"))
 )
-_encoded_octets = st.binary(max_size=6).map(lambda raw: "".join(f"%{octet:02X}" for octet in raw))
+_encoded_bytes = st.binary(max_size=6).map(lambda raw: "".join(f"%{byte:02X}" for byte in raw))
 _sometimes_text = st.lists(
-    st.one_of(_encoded_text, _encoded_octets, st.sampled_from(["a", "%c3", "%9F", "%ed%a0%80"])), min_size=1
+    st.one_of(_encoded_text, _encoded_bytes, st.sampled_from(["a", "%c3", "%9F", "%ed%a0%80"])), min_size=1
 )
 
 
@@ -190,7 +190,7 @@ class TestDisplay:
 
 
 def encode_beyond_ascii(text: str) -> str:
-    return "".join(char if char.isascii() else "".join(f"%{octet:02X}" for octet in char.encode()) for char in text)
+    return "".join(char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode()) for char in text)
 
 
 class TestEncodeNSS:
@@ -218,7 +218,7 @@ class TestEncodeNSS:
 
 @every_syntax
 class TestSeparators:
-    """RFC 2141 §2.4: an excluded octet is in no URN, so a text can be cut there."""
+    """RFC 2141 §2.4: an excluded byte is in no URN, so a text can be cut there."""
 
     @given(data=st.data())
     def test_no_urn_holds_one(self, syntax, data):

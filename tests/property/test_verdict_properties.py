@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.examples import FEW
-from tests.support.strategies import octets
+from tests.support.strategies import any_bytes
 from tests.support.verdicts import RULES, differing
 from urnscan.urn.equivalence import LEVELS
 
@@ -31,7 +31,7 @@ _urns = st.builds(lambda name, end, change: change(f"urn:{name}{end}"), _names, 
 @pytest.mark.parametrize("rules", [None, RULES])
 @FEW
 @given(
-    texts=st.lists(st.one_of(st.lists(_urns, max_size=8).map(" ".join).map(str.encode), octets), max_size=3),
+    texts=st.lists(st.one_of(st.lists(_urns, max_size=8).map(" ".join).map(str.encode), any_bytes), max_size=3),
     trim=st.booleans(),
 )
 def test_occurrences_have_the_verdict_of_their_class(syntax, equivalence, rules, texts, trim):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.examples import FEW
 from tests.support.oracle import SYNTAXES, Pieces, records_of, with_components
 from tests.support.results import expected_classes, rows_of
-from tests.support.strategies import cuttings, octets
+from tests.support.strategies import any_bytes, cuttings
 from urnscan.run.options import Options
 from urnscan.run.pipeline import Outputs, run
 from urnscan.scanner.grammar import Grammar
@@ -65,7 +65,7 @@ def is_wanted_reject(text: bytes, chosen, syntax) -> bool:
 @st.composite
 def texts_and_choices(draw, syntax):
     """A text, and what of it is wanted: samples, and beginnings of names that stand there."""
-    text = draw(octets)
+    text = draw(any_bytes)
     known = list(SAMPLES)
     for found in re.finditer(rb"urn:([!-~]+)", text, re.IGNORECASE):
         ends = st.tuples(st.integers(1, 40), st.sampled_from(["", "*"]))
@@ -101,15 +101,15 @@ class TestScanner:
         grammar = Grammar(get_syntax(syntax), rejects=True, **options)
         wanted = Grammar(get_syntax(syntax), rejects=True, nid=chosen[0], not_nid=chosen[1], **options)
         every, some = make_scanner(grammar, recover), make_scanner(wanted, recover)
-        batches = list(every.scan_octets(np.frombuffer(text, np.uint8)))
+        batches = list(every.scan_bytes(np.frombuffer(text, np.uint8)))
         records = [record for record in records_of(batches) if is_wanted(record.text, chosen)]
         rejects = [each for each in rejects_of(batches) if is_wanted_reject(each[2], chosen, syntax)]
-        scans = [lambda: some.scan_octets(np.frombuffer(text, np.uint8)), lambda: some.scan(Pieces(text, sizes))]
+        scans = [lambda: some.scan_bytes(np.frombuffer(text, np.uint8)), lambda: some.scan(Pieces(text, sizes))]
         for number, scan in enumerate(scans, 1):
             found = list(scan())
             assert records_of(found) == records
             assert rejects_of(found) == rejects
-            assert (some.octets, some.lines) == (len(text), text.count(b"\n"))
+            assert (some.byte_count, some.lines) == (len(text), text.count(b"\n"))
             assert some.left_out == number * (len(records_of(batches)) - len(records))
         assert every.left_out == 0
 

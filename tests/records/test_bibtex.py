@@ -47,28 +47,28 @@ def end_of(dump, at, opening):
     """Behind the delimiter that closes an entry: braces count everywhere, quotes and `)` outside of them."""
     depth, quoted, lines = 0, False, 0
     while at < len(dump):
-        octet = dump[at : at + 1]
-        if octet == b"\n" and re.match(rb"[ \t]*@[A-Za-z]+[ \t]*[{(]", dump[at + 1 :]):
+        byte = dump[at : at + 1]
+        if byte == b"\n" and re.match(rb"[ \t]*@[A-Za-z]+[ \t]*[{(]", dump[at + 1 :]):
             lines += 1
             if lines == 2:
                 return None
-        if octet == b"{":
+        if byte == b"{":
             depth += 1
-        elif octet == b"}":
+        elif byte == b"}":
             depth = max(depth - 1, 0)
             if depth == 0 and opening == b"{":
                 return at + 1
         elif opening == b"(" and depth == 0:
-            if octet == b'"':
+            if byte == b'"':
                 quoted = not quoted
-            elif octet == b")" and not quoted:
+            elif byte == b")" and not quoted:
                 return at + 1
         at += 1
     return None
 
 
 def slowly(dump):
-    """(offset, octets), without octets for damage."""
+    """(offset, bytes), without bytes for damage."""
     found, at = [], 0
     while begins := re.compile(rb"@\s*([A-Za-z][\w.+-]*)\s*([{(])").search(dump, at):
         at = begins.end()
@@ -89,7 +89,7 @@ def slowly(dump):
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map(b"".join), st.sampled_from([1, 3, None]), st.booleans())
 def test_entries_are_those_of_a_slow_reader(dump, size, own):
     found = read(dump, size=size, own=own)
-    assert [(each.offset, getattr(each, "octets", None)) for each in found] == slowly(dump)
+    assert [(each.offset, getattr(each, "data", None)) for each in found] == slowly(dump)
     assert found == read(dump, own=own)
 
 
@@ -127,7 +127,7 @@ def test_never_closed():
         Record(43, good[:-1], "b", (b"@book{b", b", title = {x}}")),
     ]
     quotes = b"@book{a, note = {so:\n" + good + b"}}"
-    assert [record.octets for record in read(quotes + good)] == [quotes, good[:-1]]
+    assert [record.data for record in read(quotes + good)] == [quotes, good[:-1]]
     assert read(b"@book{a, title = {x}\n") == [Damaged(0, "it is never closed")]
 
 
@@ -165,7 +165,7 @@ def test_pieces_of_a_value_are_one_text(value, said):
     """`#` joins strings and numbers; a macro between stands for text that is not known. Within a string it is text."""
     (record,) = read(b"@a{b, note = " + value + b", url = {c#d}}")
     assert record.texts == (b"@a{b", b", note = " + said + b", url = {c#d}}")
-    assert record.octets == b"@a{b, note = " + value + b", url = {c#d}}"
+    assert record.data == b"@a{b, note = " + value + b", url = {c#d}}"
 
 
 def test_own_identifiers():
@@ -217,8 +217,8 @@ def test_no_record_is_longer_than_the_longest(monkeypatch, size):
         *[(0, "b"), (22, ""), (22 + len(long) + 1001, "b"), (44 + len(long) + 1001, ""), (754 + len(long) + 1001, "b")]
     ]
     assert [each.reason for each in found if isinstance(each, Damaged)] == [
-        "it is longer than 600 octets",
-        "it is longer than 600 octets",
+        "it is longer than 600 bytes",
+        "it is longer than 600 bytes",
     ]
 
 

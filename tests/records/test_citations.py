@@ -57,7 +57,7 @@ def in_form(name, fields, line_end):
 @pytest.mark.parametrize("name", LINES)
 @given(st.data(), st.lists(FIELDS, min_size=1, max_size=4), st.sampled_from([1, 5, None]))
 def test_each_dialect_gives_the_same_records(name, data, entries, size):
-    """The octets of a record are a piece of the dump, from its first line to the end of its last, and nothing else."""
+    """The bytes of a record are a piece of the dump, from its first line to the end of its last, and nothing else."""
     format_ = FORMATS[name.partition(",")[0]]
     line_end = data.draw(st.sampled_from(LINE_ENDS))
     between = st.sampled_from(BETWEEN.get(name, ["\n", "\n\n"])) | st.just(
@@ -65,15 +65,15 @@ def test_each_dialect_gives_the_same_records(name, data, entries, size):
     )
     dump, expected = b"", []
     for number, fields in enumerate(entries, 1):
-        octets = in_form(name, fields, line_end)
+        content = in_form(name, fields, line_end)
         around = data.draw(between).format(number=number).replace("\n", line_end).encode()
         dump += around
-        expected.append((len(dump), octets))
-        dump += octets
+        expected.append((len(dump), content))
+        dump += content
     assert format_.recognise(dump[:4096], "") is True
     assert is_separated(dump[:4096], "") is False
     records = read_records(format_.reader(own=True, described=True), dump, (size,))
-    assert [(record.offset, record.octets) for record in records] == expected
+    assert [(record.offset, record.data) for record in records] == expected
     for record, fields in zip(records, entries, strict=True):
         assert fields["doi"] in [
             own.text.removesuffix(" [doi]").removeprefix("http://dx.doi.org/") for own in record.own
@@ -91,12 +91,12 @@ JOINED = ["ris", "nbib", "ovid", "enw", "ciw"]
 @given(st.lists(st.tuples(FIELDS, st.sampled_from(LINE_ENDS), st.booleans()), min_size=2, max_size=4))
 def test_files_that_were_joined_give_the_records_of_each(name, files):
     """Each may have its own line ends, and a byte order mark."""
-    octets = [in_form(name, fields, line_end) for fields, line_end, _ in files]
+    content = [in_form(name, fields, line_end) for fields, line_end, _ in files]
     ends = [line_end.encode() for _, line_end, _ in files]
     marks = [MARK * is_marked for _, _, is_marked in files]
-    dump = b"".join(itertools.chain.from_iterable(zip(marks, octets, ends, strict=True)))
+    dump = b"".join(itertools.chain.from_iterable(zip(marks, content, ends, strict=True)))
     found = read_records(FORMATS[name].reader(own=True), dump)
-    assert [record.octets for record in found] == octets
+    assert [record.data for record in found] == content
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_record_without_type_that_lost_its_end_is_damaged():
         damaged = Damaged(len(two), "it has no ER before the next record")
         assert read_records(FORMATS["ris"].reader(own=True), dump)[1] == damaged
     (record,) = read_records(FORMATS["ris"].reader(own=True), two.replace(b"lamp\n", b"lamp\n\nmore\n"))
-    assert record.octets == two
+    assert record.data == two
 
 
 @pytest.mark.parametrize("line", [b"ER - positive\n", b"ER -positive\n", b"TY - the first tag\n"])
@@ -138,7 +138,7 @@ def test_words_of_a_text_are_no_tags(line):
     """Lines of an abstract that a program broke: ER is a receptor, too."""
     dump = b"TY  - JOUR\nAB  - Tumours that are\n" + line + b"DO  - 10.5555/a\nER  - \n"
     (record,) = read_records(FORMATS["ris"].reader(own=True), dump)
-    assert (record.octets, [*record.own]) == (dump, [Own("10.5555/a", "doi")])
+    assert (record.data, [*record.own]) == (dump, [Own("10.5555/a", "doi")])
 
 
 @pytest.mark.parametrize(

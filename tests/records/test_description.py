@@ -26,11 +26,11 @@ def marc(*fields, kind="a", form=" ", level="m"):
     return record
 
 
-def described(name, octets):
-    (record,) = read_records(FORMATS[name].reader(own=False, described=True), octets)
-    (again,) = read_records(FORMATS[name].reader(own=True, described=True), octets)
+def described(name, content):
+    (record,) = read_records(FORMATS[name].reader(own=False, described=True), content)
+    (again,) = read_records(FORMATS[name].reader(own=True, described=True), content)
     assert again.description == record.description
-    (plain,) = read_records(FORMATS[name].reader(own=True), octets)
+    (plain,) = read_records(FORMATS[name].reader(own=True), content)
     assert plain.description == b""
     return description_of(record.description)
 
@@ -148,7 +148,7 @@ class TestMarc:
 
 
 @pytest.mark.parametrize(
-    ("format_", "octets", "expected"),
+    ("format_", "content", "expected"),
     [
         (
             "mods",
@@ -261,9 +261,9 @@ class TestMarc:
         ("line", b"Inks, 2026\n", Description()),
     ],
 )
-def test_formats(format_, octets, expected):
+def test_formats(format_, content, expected):
     """Each reads its rows, with and without the record's own identifiers, and only if descriptions are wanted."""
-    assert described(format_, octets) == expected
+    assert described(format_, content) == expected
 
 
 def test_every_table_belongs_to_a_reader():

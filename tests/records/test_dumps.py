@@ -67,16 +67,16 @@ def of_unimarc(record):
     return [part.value for field in fields for part in field.subfields], found
 
 
-def unimarc(octets):
-    return [of_unimarc(record) for record in pymarc.MARCReader(octets, utf8_handling="strict")]
+def unimarc(content):
+    return [of_unimarc(record) for record in pymarc.MARCReader(content, utf8_handling="strict")]
 
 
-def marc(octets):
-    return [of_marc(record) for record in pymarc.MARCReader(octets, utf8_handling="strict")]
+def marc(content):
+    return [of_marc(record) for record in pymarc.MARCReader(content, utf8_handling="strict")]
 
 
-def marcxml(octets):
-    return [of_marc(record) for record in pymarc.parse_xml_to_array(io.BytesIO(octets), strict=True)]
+def marcxml(content):
+    return [of_marc(record) for record in pymarc.parse_xml_to_array(io.BytesIO(content), strict=True)]
 
 
 def local(node):
@@ -84,8 +84,8 @@ def local(node):
 
 
 def xml(format_name):
-    def read(octets):
-        root = lxml.etree.fromstring(octets)
+    def read(content):
+        root = lxml.etree.fromstring(content)
         records = list(root.iter("{*}" + RECORD[format_name]))
         return [
             ([node.text or "" for node in record.iter() if len(node) == 0], own_of[format_name](record))
@@ -127,10 +127,10 @@ def xml(format_name):
     return read
 
 
-def triples(octets):
+def triples(content):
     own = {"isbn": "isbn", "issn": "issn", "doi": "doi", "identifier": "", "sameAs": ""}
     by_subject = {}
-    for line in octets.decode().splitlines():
+    for line in content.decode().splitlines():
         said = re.fullmatch(r'<(\S+)> <\S+[/#](\w+)> (?:<(\S+)>|("(?:[^"\\]|\\.)*"))(?: <\S+>)? \.', line)
         subject, name, iri, literal = said.groups()
         value = iri or json.loads(literal)
@@ -153,8 +153,8 @@ def of_object(said):
 
 
 def pica(sign, field_end, record_end):
-    def read(octets):
-        for record in octets.decode().replace("\r\n", "\n").strip("\n").split(record_end):
+    def read(content):
+        for record in content.decode().replace("\r\n", "\n").strip("\n").split(record_end):
             values, owned = [], []
             for field in filter(None, record.split(field_end)):
                 tag, _, rest = field.partition(" ")
@@ -167,9 +167,9 @@ def pica(sign, field_end, record_end):
     return read
 
 
-def ris(octets):
+def ris(content):
     own = {"SN": "isbn", "DO": "doi", "M3": "doi", "UR": ""}
-    for record in octets.decode().replace("\r\n", "\n").split("ER  - \n")[:-1]:
+    for record in content.decode().replace("\r\n", "\n").split("ER  - \n")[:-1]:
         lines = [(line[:2], line[6:]) for line in record.strip().split("\n")]
         assert lines[0][0] == "TY"
         yield [text for _, text in lines], [(text, own[tag]) for tag, text in lines if tag in own]
@@ -178,8 +178,8 @@ def ris(octets):
 def tagged(line, own, end="\n\n"):
     """`line`: pattern of a line with a tag, and its value."""
 
-    def read(octets):
-        for record in re.split(rf"{end}(?=\S)", octets.decode()):
+    def read(content):
+        for record in re.split(rf"{end}(?=\S)", content.decode()):
             pairs = re.findall(line, record.replace("\n      ", " "), re.MULTILINE)
             yield (
                 [text for _, text in pairs],
@@ -192,8 +192,8 @@ def tagged(line, own, end="\n\n"):
 def marc_lines(head, sign):
     """`head`: pattern of what stands before the subfields: the tag, and indicators."""
 
-    def read(octets):
-        for record in re.split(r"\n\n|(?<=\n)(?=[0-9]{9} FMT)", octets.decode().strip("\n")):
+    def read(content):
+        for record in re.split(r"\n\n|(?<=\n)(?=[0-9]{9} FMT)", content.decode().strip("\n")):
             values, own = [], []
             for line in record.strip("\n").split("\n"):
                 if not (match := re.match(head, line)) or match[1] < "010" or match[1] > "999":
@@ -213,9 +213,9 @@ def marc_lines(head, sign):
     return read
 
 
-def bibtex(octets):
+def bibtex(content):
     own = {"isbn": "isbn", "doi": "doi", "url": "", "urn": ""}
-    for record in re.split(r"\n\}\n+", octets.decode())[:-1]:
+    for record in re.split(r"\n\}\n+", content.decode())[:-1]:
         first, *lines = record.split("\n")
         assert re.fullmatch(r"@book\{\w+,", first)
         pairs = [re.fullmatch(r'\s+(\w+) = [{"](.*)[}"],?', line).groups() for line in lines]
@@ -226,38 +226,38 @@ def bibtex(octets):
 def table(delimiter):
     own = {"isbn": "isbn", "issn": "issn", "doi": "doi", "urn": "", "url": ""}
 
-    def read(octets):
-        rows = csv.DictReader(io.StringIO(octets.decode("utf-8-sig"), newline=""), delimiter=delimiter, strict=True)
+    def read(content):
+        rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=delimiter, strict=True)
         for row in rows:
             yield list(row.values()), [(row[name], scheme) for name, scheme in own.items() if row[name]]
 
     return read
 
 
-def line(octets):
-    for text in octets.decode().splitlines():
+def line(content):
+    for text in content.decode().splitlines():
         yield [text], [(text, "")]
 
 
 READERS = {
     "marc": marc,
     "unimarc": unimarc,
-    "marc-in-json": lambda octets: [of_marc(record) for record in pymarc.parse_json_to_array(io.BytesIO(octets))],
-    "mrk": lambda octets: [of_marc(record) for record in pymarc.MARCMakerReader(octets.decode())],
+    "marc-in-json": lambda content: [of_marc(record) for record in pymarc.parse_json_to_array(io.BytesIO(content))],
+    "mrk": lambda content: [of_marc(record) for record in pymarc.MARCMakerReader(content.decode())],
     "marc-lines": marc_lines(r"(\w{3}) (..)(?= \$)", r" \$(.) "),
     "aleph": marc_lines(r"\d{9} (\w{3})(..) L ", r"\$\$(.)"),
     "nbib": tagged(r"^([A-Z]+) *- (.*)", {"ISBN": "isbn", "LID": "doi", "AID": ""}),
     "ovid": tagged(r"^([A-Z]+) *- (.*)", {"DO": "doi", "UR": ""}),
     "enw": tagged(r"^%(\S) (.*)", {"@": "isbn", "R": "doi", "U": ""}),
-    "ciw": lambda octets: tagged(r"^([A-Z]{2}) (.*)", {"DI": "doi"}, "ER \n\n")(octets.removesuffix(b"\nEF\n")),
+    "ciw": lambda content: tagged(r"^([A-Z]{2}) (.*)", {"DI": "doi"}, "ER \n\n")(content.removesuffix(b"\nEF\n")),
     "marcxml": marcxml,
     "ntriples": triples,
     "nquads": triples,
     "ris": ris,
     "bibtex": bibtex,
     **{name: xml(name) for name in XML if name != "marcxml"},
-    "jsonl": lambda octets: [of_object(json.loads(text)) for text in octets.splitlines()],
-    "json": lambda octets: [of_object(said) for said in json.loads(octets)],
+    "jsonl": lambda content: [of_object(json.loads(text)) for text in content.splitlines()],
+    "json": lambda content: [of_object(said) for said in json.loads(content)],
     "pica": pica("\x1f", "\x1e", "\n"),
     "pica-plain": pica("$", "\n", "\n\n"),
     "csv": table(","),
@@ -277,7 +277,7 @@ def urns_in(texts):
 def classes(dump, fields):
     """Of each record the classes of URNs that join, by the plain rule."""
     found = []
-    for values, own in READERS[dump.format](dump.octets):
+    for values, own in READERS[dump.format](dump.data):
         texts = [as_text(Own(*name)) for name in own] if fields else values
         found.append({urn for urn in urns_in(texts) - PLACEHOLDERS if urn.split(":")[1] not in dump.weak})
     sizes = Counter(urn for urns in found for urn in urns)
@@ -304,7 +304,7 @@ def partition(clusters):
 @both
 @each
 def test_an_independent_reader_finds_the_clusters(format_name, fields):
-    """The truth follows from the octets: by another reader of the format, the namespaces' equality and no cleverness."""
+    """The truth follows from the bytes: by another reader of the format, the namespaces' equality and no cleverness."""
     for seed in (1, 2):
         dump = made(format_name, fields, seed)
         assert partition(joined(classes(dump, fields))) == partition(dump.clusters)
@@ -314,18 +314,18 @@ def test_an_independent_reader_finds_the_clusters(format_name, fields):
 @both
 @each
 def test_parts_make_up_the_dump(format_name, fields):
-    """Records stand in the octets from front to back, and what is between them parts them only."""
+    """Records stand in the bytes from front to back, and what is between them parts them only."""
     dump = made(format_name, fields)
     assert len(dump.records) == len(dump.clusters) == len(dump.identifiers)
     at, between = 0, []
     for record in dump.records:
-        start = dump.octets.index(record, at)
-        between.append(dump.octets[at:start])
+        start = dump.data.index(record, at)
+        between.append(dump.data[at:start])
         at = start + len(record)
-    head, rest = between[0], dump.octets[at:]
+    head, rest = between[0], dump.data[at:]
     assert len(set(between[1:])) == 1
     assert not between[1].strip(b" \r\n,")
-    assert VOCABULARY.encode() in dump.octets
+    assert VOCABULARY.encode() in dump.data
     if format_name in {
         "marc",
         "unimarc",
@@ -354,7 +354,7 @@ def test_xml_is_well_formed(format_name, fields):
     ways = set()
     for seed in range(12):
         dump = make_dump(format_name, seed, 12, fields=fields)
-        root = lxml.etree.fromstring(dump.octets)
+        root = lxml.etree.fromstring(dump.data)
         assert len(list(root.iter("{*}" + RECORD[format_name]))) == len(dump.records)
         ways.add((b"\n" in dump.records[0], dump.records[0].startswith(b"<p:")))
     assert len(ways) >= (2 if format_name in {"dc", "pubmed", "endnote"} else 3)
@@ -364,7 +364,7 @@ def test_xml_is_well_formed(format_name, fields):
 def test_pymarc_reads_iso_2709(fields):
     """With the numbers in 001, and each record as long as its leader says."""
     dump = made("marc", fields)
-    records = list(pymarc.MARCReader(dump.octets))
+    records = list(pymarc.MARCReader(dump.data))
     assert [record["001"].data for record in records] == dump.identifiers
     assert [len(record) for record in dump.records] == [int(record[:5]) for record in dump.records]
 
@@ -374,7 +374,7 @@ def test_pymarc_reads_iso_2709(fields):
 def test_what_misleads_is_there(format_name):
     """Each of the decoys: without it a careless rule would pass."""
     dump = made(format_name, False)
-    found = [urns_in(values) for values, _ in READERS[format_name](dump.octets)]
+    found = [urns_in(values) for values, _ in READERS[format_name](dump.data)]
     works = {}
     for urns, work in zip(found, dump.clusters, strict=True):
         for urn in urns:
@@ -412,17 +412,17 @@ def test_other_works_are_named_apart(format_name):
 @pytest.mark.full
 @each
 def test_a_seed_is_a_dump(format_name):
-    """The same octets each time, others for another seed."""
+    """The same bytes each time, others for another seed."""
     assert make_dump(format_name, 1, WORKS, fields=True) == made(format_name, True)
-    assert made(format_name, True).octets != made(format_name, True, 2).octets
+    assert made(format_name, True).data != made(format_name, True, 2).data
 
 
 def test_spellings():
     """URNs of one class come in many: the case of URN, NID, prefix and digits, hyphens, both forms of an ISBN, links."""
-    octets = b"".join(made(*kind, seed).octets for kind in (("line", False), ("marc", True)) for seed in range(8))
+    content = b"".join(made(*kind, seed).data for kind in (("line", False), ("marc", True)) for seed in range(8))
     for pattern in (
         *[rb"urn:isbn:97[89]-", rb"URN:ISBN:97[89]\d{10}", rb"(?i:urn:isbn):\d{9}[\dX]\b", rb"(?i:urn:isbn):[\d-]+x\b"],
         *[rb"https://nbn-resolving\.org/", rb"http://urn\.fi/", rb"%2c", rb"%2C", rb"urn:nbn:DE:", rb"doi\.org/10"],
         *[rb"urn:uuid:[0-9A-F-]{36}", rb"urn:uuid:[0-9a-f-]{36}", rb"97[89][\d-]+ \(", rb"\d{9}[\dX] kart\."],
     ):
-        assert re.search(pattern, octets), pattern
+        assert re.search(pattern, content), pattern

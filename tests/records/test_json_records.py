@@ -1,4 +1,4 @@
-"""JSON Lines, arrays of JSON, and values one after the other: cut to the octet, read as `json` reads the whole."""
+"""JSON Lines, arrays of JSON, and values one after the other: cut to the byte, read as `json` reads the whole."""
 
 import io
 import itertools
@@ -30,13 +30,13 @@ def good(found):
 
 
 def offsets_hold(dump, found):
-    """Octets are those at the offset, in order, and do not overlap."""
+    """Bytes are those at the offset, in order, and do not overlap."""
     behind = 0
     for one in found:
         assert one.offset >= behind
         if isinstance(one, Record):
-            assert dump[one.offset : one.offset + len(one.octets)] == one.octets
-            behind = one.offset + len(one.octets)
+            assert dump[one.offset : one.offset + len(one.data)] == one.data
+            behind = one.offset + len(one.data)
 
 
 def recognised(head, name=""):
@@ -69,10 +69,10 @@ def test_elements_are_those_that_json_reads(elements, layout, around, data):
     array = json.dumps(elements, **layout)
     dump = (around % array if around else array).encode("utf-8", "surrogatepass")
     found = read(JsonArrayRecords, dump, block=data.draw(st.sampled_from([1, 7, 1 << 20])))
-    assert [json.loads(record.octets) for record in found] == elements
+    assert [json.loads(record.data) for record in found] == elements
     offsets_hold(dump, found)
     for one, following in itertools.pairwise(found):
-        assert not dump[one.offset + len(one.octets) : following.offset].strip(b" \n,")
+        assert not dump[one.offset + len(one.data) : following.offset].strip(b" \n,")
 
 
 @FEW
@@ -80,7 +80,7 @@ def test_elements_are_those_that_json_reads(elements, layout, around, data):
 def test_elements_of_any_kind(elements, layout):
     """Strings, numbers and arrays in an array are records as well."""
     found = read(JsonArrayRecords, json.dumps(elements, **layout).encode())
-    assert [json.loads(record.octets) for record in found] == elements
+    assert [json.loads(record.data) for record in found] == elements
 
 
 @FEW
@@ -89,8 +89,8 @@ def test_lines_are_those_that_json_reads(elements, end, mark):
     """Each with its LF; a byte order mark is in none."""
     dump = b"\xef\xbb\xbf" * mark + "".join(json.dumps(element) + end for element in elements).encode()
     found = read(JsonLineRecords, dump, block=3)
-    assert [json.loads(record.octets) for record in found] == elements
-    assert all(record.octets.endswith(b"\n") for record in found)
+    assert [json.loads(record.data) for record in found] == elements
+    assert all(record.data.endswith(b"\n") for record in found)
     offsets_hold(dump, found)
 
 
@@ -102,7 +102,7 @@ def test_lines_are_those_that_json_reads(elements, end, mark):
 )
 def test_values_one_after_the_other(elements, layout, between):
     dump = between.join(json.dumps(element, **layout) for element in elements).encode("utf-8", "surrogatepass")
-    assert [json.loads(record.octets) for record in read(JsonArrayRecords, dump)] == elements
+    assert [json.loads(record.data) for record in read(JsonArrayRecords, dump)] == elements
 
 
 @pytest.mark.full
@@ -118,7 +118,7 @@ def test_deep_nesting_is_damage(reader, dump):
 def test_a_damaged_line_costs_itself():
     dump = b'{"id": 1}\n{"id": 2\n{"id": 3} x\n\n{"id": 4}'
     first, second, third, last = read(JsonLineRecords, dump)
-    assert (first.identifier, last.identifier, last.octets) == ("1", "4", b'{"id": 4}')
+    assert (first.identifier, last.identifier, last.data) == ("1", "4", b'{"id": 4}')
     assert second == Damaged(10, "it is not JSON: Expecting ',' delimiter, column 9")
     assert third == Damaged(19, "it is not JSON: its value ends before column 10")
 
@@ -185,7 +185,7 @@ def test_long_elements(monkeypatch):
         + b"]"
     )
     found = read(JsonArrayRecords, dump)
-    assert [len(record.octets) for record in found] == [210_015, 8, 8, 70_002, 70_000]
+    assert [len(record.data) for record in found] == [210_015, 8, 8, 70_002, 70_000]
     set_longest(monkeypatch, 100_000)
     for block in (1000, 1 << 20):
         found = read(JsonArrayRecords, dump, block=block)
@@ -219,7 +219,7 @@ def test_damage_is_passed_in_linear_time(dump):
 
 
 def test_what_is_searched():
-    """Without escapes the octets; else all names and strings, decoded, each apart."""
+    """Without escapes the bytes; else all names and strings, decoded, each apart."""
     plain, escaped = read(
         JsonLineRecords,
         b'{"a": "urn:x", "b": 1}\n{"a\\u0041": ["urn:y\\/z", {"c": "\\ud83d\\ude00"}], "a\\u0041": "\\ud800"}\n',
@@ -413,7 +413,7 @@ def test_pages_that_are_lines(block):
     dump = "".join(PAGES).encode()
     assert recognised(dump) == ARRAY
     found = read(JsonArrayRecords, dump, block=block)
-    assert [json.loads(record.octets)["u"][-1] for record in found] == [*"abcdef"]
+    assert [json.loads(record.data)["u"][-1] for record in found] == [*"abcdef"]
     offsets_hold(dump, found)
 
 
@@ -425,13 +425,13 @@ def test_pages_in_any_layout(layout, pages):
     dump = "\n".join([json.dumps(page, **layout)] * (pages or 1)).encode()
     assert recognised(dump) == ARRAY
     found = read(JsonArrayRecords, dump)
-    assert [json.loads(record.octets) for record in found] == page["results"] * pages
+    assert [json.loads(record.data) for record in found] == page["results"] * pages
 
 
 def test_what_is_no_page_among_pages_is_a_record():
     """And those behind it are pages."""
     dump = b'{"records":[{"u":1}]}\n{"error":"late"}\nnull\n{"id":1,"records":[{}]}\n{"records":[{"u":2}]}'
-    found = [record.octets for record in read(JsonArrayRecords, dump)]
+    found = [record.data for record in read(JsonArrayRecords, dump)]
     assert found == [b'{"u":1}', b'{"error":"late"}', b"null", b'{"id":1,"records":[{}]}', b'{"u":2}']
 
 
@@ -446,9 +446,9 @@ def test_a_page_that_is_cut_off_takes_no_other_with_it(block):
         found = read(JsonArrayRecords, dump, block=block)
         offsets_hold(dump, found)
         assert any(isinstance(one, Damaged) for one in found), page
-        kept = [record.octets for record in good(found)]
+        kept = [record.data for record in good(found)]
         if not page.endswith(b","):  # there the next page is what follows
-            assert [octets for octets in kept if octets in whole] == whole, page
+            assert [content for content in kept if content in whole] == whole, page
 
 
 @pytest.mark.parametrize("name", ["id", "@id", "urn", "isbn", "ISBN-13", "doi", "title", "dc:identifier"])
@@ -461,7 +461,7 @@ def test_records_that_hold_others_are_records(name):
         lines, array = recognised(dump)
         assert lines != array, record
         found = read(JsonLineRecords if lines else JsonArrayRecords, dump)
-        assert [one.octets.rstrip() for one in found] == [record, record.replace(b":a", b":b")]
+        assert [one.data.rstrip() for one in found] == [record, record.replace(b":a", b":b")]
 
 
 @pytest.mark.parametrize(
@@ -483,7 +483,7 @@ def test_records_in_objects_in_objects(around, indent, block):
     dump = around.replace("%s", json.dumps(records, indent=indent)).encode()
     assert is_json_array(dump, "a.json") is True
     found = read(JsonArrayRecords, dump, block=block)
-    assert [json.loads(record.octets) for record in found] == records
+    assert [json.loads(record.data) for record in found] == records
     offsets_hold(dump, found)
 
 
@@ -498,13 +498,13 @@ def test_records_in_objects_in_objects(around, indent, block):
 def test_arrays_of_a_record_are_no_records(record):
     """A part of a record would be removed out of it."""
     (found,) = read(JsonArrayRecords, record.encode())
-    assert found.octets == record.encode()
+    assert found.data == record.encode()
 
 
 def test_a_record_is_no_wrapper():
     """An object over several lines with arrays of objects in it is one record."""
     record = json.dumps({"id": 1, "authors": [{"id": 2}, {"id": 3}]}, indent=1).encode()
-    assert [found.octets for found in read(JsonArrayRecords, record + b"\n" + record)] == [record] * 2
+    assert [found.data for found in read(JsonArrayRecords, record + b"\n" + record)] == [record] * 2
 
 
 @pytest.mark.parametrize("reader", READERS)

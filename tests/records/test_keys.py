@@ -162,9 +162,9 @@ class TestOfRecord:
         assert self.keys(Own("(a9h)123", "accession", True), name="123") == []
         assert self.keys(Own("123", "accession", True), name="123") == ["local:7:123"]
 
-    def test_octets(self):
+    def test_bytes(self):
         """White space around a record belongs to the dump."""
-        one, other = (read_keys(["octets"], Record(0, octets, "a")) for octets in (b" x\n", b"x"))
+        one, other = (read_keys(["octets"], Record(0, content, "a")) for content in (b" x\n", b"x"))
         assert one == other != read_keys(["octets"], Record(0, b"y", "a"))
 
     @pytest.mark.parametrize("kind", [kind for kind in kinds()[1:] if kind != DESCRIPTION])

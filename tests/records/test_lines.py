@@ -25,20 +25,20 @@ def buffered(dump, size=None):
 def test_lines_make_up_the_text(dump, size):
     """Only LF ends a line; each begins where the one before ended."""
     found = list(lines(buffered(dump, size)))
-    assert [octets for _, octets in found] == list(io.BytesIO(dump))
-    assert all(dump[offset:].startswith(octets) for offset, octets in found)
-    assert b"".join(octets for _, octets in found) == dump
+    assert [data for _, data in found] == list(io.BytesIO(dump))
+    assert all(dump[offset:].startswith(data) for offset, data in found)
+    assert b"".join(data for _, data in found) == dump
 
 
 @given(TEXTS, st.sampled_from([1, 2, None]))
 def test_records_are_the_lines_that_are_not_blank(dump, size):
     found = list(read_from(LineRecords(own=False), buffered(dump, size)))
-    assert [record.octets for record in found] == [line for line in io.BytesIO(dump) if line.strip()]
-    assert all(record == Record(record.offset, record.octets, None, (record.octets,)) for record in found)
+    assert [record.data for record in found] == [line for line in io.BytesIO(dump) if line.strip()]
+    assert all(record == Record(record.offset, record.data, None, (record.data,)) for record in found)
 
 
 def test_a_line_is_its_own_identifier():
-    """It has no fields; octets that are not UTF-8 are no damage."""
+    """It has no fields; bytes that are not UTF-8 are no damage."""
     assert list(read_from(LineRecords(own=True), buffered(b" urn:x:a \xff\r\n\nb"))) == [
         Record(0, b" urn:x:a \xff\r\n", None, own=(Own("urn:x:a \ufffd"),)),
         Record(13, b"b", None, own=(Own("b"),)),

@@ -18,7 +18,7 @@ from urnscan.records import description
 from urnscan.records import marc as marc_module
 from urnscan.records.fields import Own, admitting, of_subfields, of_value, own_fields
 from urnscan.records.marc import MarcRecords, is_marc
-from urnscan.records.marc_octets import split_field, unpack_marc
+from urnscan.records.marc_bytes import split_field, unpack_marc
 from urnscan.records.record import Record
 
 END = "the dump ends before its record terminator (1D)"
@@ -37,8 +37,8 @@ def test_records_and_what_is_between_them():
     dump = b"\xef\xbb\xbf" + one + b"\r\n\n" + two + b"\0 \0" + three + b"\n\x1a"
     found = read(dump)
     assert found == [
-        Record(dump.index(octets), octets, identifier, (octets,))
-        for octets, identifier in ((one, "1"), (two, "2"), (three, "3"))
+        Record(dump.index(content), content, identifier, (content,))
+        for content, identifier in ((one, "1"), (two, "2"), (three, "3"))
     ]
 
 
@@ -118,11 +118,11 @@ def test_subfields_without_code_or_value_are_nothing():
 @pytest.mark.parametrize("own", [False, True])
 def test_a_wrong_length_in_the_leader_is_no_damage(length, own):
     """Conversions of the character set leave it as it was; it must not lead into the neighbours."""
-    octets = book(2, URN_FIELD, length=length)
-    dump = book(1) + octets + book(3)
+    content = book(2, URN_FIELD, length=length)
+    dump = book(1) + content + book(3)
     found = read(dump, own=own)
     assert outline(found) == ["1", "2", "3"]
-    assert found[1].octets == octets
+    assert found[1].data == content
     assert owns(found[1]) == ([("urn:nbn:de:gbv:999-tide-1", "urn")] if own else [])
 
 
@@ -140,14 +140,14 @@ def test_a_directory_that_counts_wrong_is_no_damage_while_the_fields_are_as_many
     """Counted in characters, or before umlauts were composed or a character became a reference: the fields are found in
     their turn, also in the last.
     """
-    octets = marc(
+    content = marc(
         (b"001", b"2"),
         (b"245", "10\x1faÜber Öl für Türöffner: &#x27;auf&#x27;".encode()),
         URN_FIELD,
         width=width,
         length=length,
     )
-    [record] = read(octets, own=True)
+    [record] = read(content, own=True)
     assert (record.identifier, owns(record)) == ("2", [("urn:nbn:de:gbv:999-tide-1", "urn")])
 
 
@@ -155,33 +155,33 @@ def test_a_directory_may_name_fields_out_of_order():
     """ISO 2709 binds a field to its entry by the place that this says, not by the order."""
     fields = b"2\x1e", b"  \x1fa3161484100\x1e"
     directory = b"020%04d%05d" % (len(fields[1]), len(fields[0])) + b"001%04d00000" % len(fields[0])
-    octets = directory + b"\x1e" + b"".join(fields) + b"\x1d"
-    octets = b"%05dnam a2200049   4500" % (24 + len(octets)) + octets
-    [record] = read(octets, own=True)
+    content = directory + b"\x1e" + b"".join(fields) + b"\x1d"
+    content = b"%05dnam a2200049   4500" % (24 + len(content)) + content
+    [record] = read(content, own=True)
     assert (record.identifier, owns(record)) == ("2", [("3161484100", "isbn")])
 
 
 def test_a_record_longer_than_its_leader_can_say():
-    """Past 99,999 octets neither the leader nor the directory can tell the places of fields."""
+    """Past 99,999 bytes neither the leader nor the directory can tell the places of fields."""
     notes = [(b"500", b"  \x1fa" + b"word " * 1000) for _ in range(30)]
-    octets = book(1, *notes, URN_FIELD, length=99999)
-    found = read(octets + book(2), own=True)
+    content = book(1, *notes, URN_FIELD, length=99999)
+    found = read(content + book(2), own=True)
     assert outline(found) == ["1", "2"]
-    assert found[0].octets == octets
+    assert found[0].data == content
     assert owns(found[0]) == [("urn:nbn:de:gbv:999-tide-1", "urn")]
 
 
 def test_a_record_terminator_in_a_field_ends_nothing():
     """Its length and its directory agree with the 1D behind; pymarc reads it so as well."""
-    octets = book(1, (b"500", b"  \x1fastray \x1d and 450 \x1d more"), URN_FIELD)
-    assert pymarc.Record(octets)["001"].data == "1"
-    assert [each.octets for each in read(octets + book(2))] == [octets, book(2)]
+    content = book(1, (b"500", b"  \x1fastray \x1d and 450 \x1d more"), URN_FIELD)
+    assert pymarc.Record(content)["001"].data == "1"
+    assert [each.data for each in read(content + book(2))] == [content, book(2)]
 
 
 def test_what_looks_like_a_leader_in_a_field_begins_no_record():
     """Its directory would have to end where its base address says."""
-    octets = book(1, (b"500", b"  \x1faleader 00065nam a2200049   4500001000200000 of another"), length=0)
-    assert outline(read(octets)) == ["1"]
+    content = book(1, (b"500", b"  \x1faleader 00065nam a2200049   4500001000200000 of another"), length=0)
+    assert outline(read(content)) == ["1"]
 
 
 def test_identifiers_are_trimmed_and_may_be_missing_or_not_utf_8():
@@ -201,9 +201,9 @@ def test_identifiers_are_trimmed_and_may_be_missing_or_not_utf_8():
         (b"\x1d", ["it has no leader"]),
         (b"Error\x1d", ["it has no leader"]),
         (book(2)[3:], ["it has no leader"]),
-        (book(2)[:24] + book(2)[27:], ["its directory is not made of entries of 12 octets"]),
-        (book(2, length=67)[:30] + b"0" + book(2)[30:], ["its directory is not made of entries of 12 octets"]),
-        (b"00026nam a2200025   4500\x1e\x1d", ["its directory is not made of entries of 12 octets"]),
+        (book(2)[:24] + book(2)[27:], ["its directory is not made of entries of 12 bytes"]),
+        (book(2, length=67)[:30] + b"0" + book(2)[30:], ["its directory is not made of entries of 12 bytes"]),
+        (b"00026nam a2200025   4500\x1e\x1d", ["its directory is not made of entries of 12 bytes"]),
         (book(2)[:-9] + b"\x1d", ["its directory leads outside of it"]),
     ],
 )
@@ -212,12 +212,12 @@ def test_what_is_damaged_costs_no_neighbour(broken, reasons):
     found = read(dump)
     assert outline(found) == ["1", *reasons, "3"]
     assert found[1].offset == len(book(1)) + 1
-    assert found[-1].octets == book(3)
+    assert found[-1].data == book(3)
     assert dump[found[-1].offset :] == book(3)
 
 
 @pytest.mark.full
-def test_octets_lost_across_the_end_of_a_record_make_no_record_of_two():
+def test_bytes_lost_across_the_end_of_a_record_make_no_record_of_two():
     """It would count as one of them, and take what is left of the other with it where that is a duplicate.
 
     Each beginning and each end of what is lost are tried, and one in three of their pairs.
@@ -232,30 +232,30 @@ def test_octets_lost_across_the_end_of_a_record_make_no_record_of_two():
             found = read_records(MarcRecords(own=False), book(1) + both[:start] + both[end:] + book(3), together=2)
             assert (outline(found)[0], outline(found)[-1]) == ("1", "3")
             for each in found[1:-1]:
-                if isinstance(each, Record) and not each.octets.endswith(behind_leader):
+                if isinstance(each, Record) and not each.data.endswith(behind_leader):
                     # Of the second only the end of a field is left, exactly as long as what the first has lost.
                     assert len(both) - end <= len(last_field), (start, end)
-                    assert len(each.octets) == len(one), (start, end)
+                    assert len(each.data) == len(one), (start, end)
 
 
 @pytest.mark.parametrize(
-    ("octets", "reason"),
+    ("content", "reason"),
     [
-        (book(2, URN_FIELD)[:-10] + book(3)[30:], "its directory accounts for 112 of its 137 octets"),
+        (book(2, URN_FIELD)[:-10] + book(3)[30:], "its directory accounts for 112 of its 137 bytes"),
         (
             book(2, length=0)[:-1] + b"  \x1faa field of no entry\x1e\x1d",
-            "its directory accounts for 65 of its 89 octets",
+            "its directory accounts for 65 of its 89 bytes",
         ),
-        (book(2, length=0)[:-5] + b", and a bit\x1e\x1d", "its directory accounts for 52 of its 73 octets"),
+        (book(2, length=0)[:-5] + b", and a bit\x1e\x1d", "its directory accounts for 52 of its 73 bytes"),
         (book(2)[:-5] + b"\x1emp\x1e\x1d", None),
         (book(2)[:49] + b"1\x1e10\x1fa\x1e lamp\x1e\x1e\x1d", "its fields are not where its directory says"),
         (book(2, length=0)[:-1] + b"\x1e\x1d", None),
     ],
     ids=["fused", "behind", "longer", "stray", "moved", "twice"],
 )
-def test_octets_that_neither_leader_nor_directory_account_for(octets, reason):
+def test_bytes_that_neither_leader_nor_directory_account_for(content, reason):
     """But a field terminator within a field, or one too many at the end, is no damage."""
-    found = read(book(1) + octets + book(3))
+    found = read(book(1) + content + book(3))
     assert outline(found) == ["1", reason or "2", "3"]
 
 
@@ -273,7 +273,7 @@ def test_what_is_too_long_counts_once_and_reading_goes_on(monkeypatch):
     assert outline(found)[::2] == ["1", "2"]
 
 
-def test_reading_goes_on_behind_a_loss_of_octets():
+def test_reading_goes_on_behind_a_loss_of_bytes():
     """Asked again after `Buffer.resume`, the rest of the record in which the loss was is damaged, the next is read."""
     parts = iter([book(1) + book(2)[:50], DamageError("dump.mrc.gz", "damaged"), book(2)[60:] + book(3), b""])
 
@@ -341,19 +341,19 @@ def as_pymarc_has_them(record):
 
 @given(st.lists(pymarc_records(), min_size=1, max_size=3), st.sampled_from([b"", b"\n"]))
 def test_what_pymarc_writes_is_read_as_pymarc_reads_it(records, between):
-    octets = [record.as_marc() for record in records]
-    found = read(between.join(octets), own=True)
-    assert [each.octets for each in found] == octets
+    content = [record.as_marc() for record in records]
+    found = read(between.join(content), own=True)
+    assert [each.data for each in found] == content
     for each in found:
-        assert (each.identifier, owns(each)) == as_pymarc_has_them(pymarc.Record(each.octets))
+        assert (each.identifier, owns(each)) == as_pymarc_has_them(pymarc.Record(each.data))
 
 
 @given(st.lists(st.binary(max_size=9).map(lambda data: data.translate(None, b"\x1d\x1e\x1f")), min_size=1, max_size=4))
-def test_octets_that_are_not_utf_8_are_no_damage(values):
-    """MARC-8, Latin-1: read as pymarc does that leaves octets as they are."""
-    octets = marc((b"001", b"1"), *((b"020", b"  \x1fa" + value) for value in values))
-    [record] = read(octets, own=True)
-    raw = pymarc.Record(octets, to_unicode=False)
+def test_bytes_that_are_not_utf_8_are_no_damage(values):
+    """MARC-8, Latin-1: read as pymarc does that leaves bytes as they are."""
+    content = marc((b"001", b"1"), *((b"020", b"  \x1fa" + value) for value in values))
+    [record] = read(content, own=True)
+    raw = pymarc.Record(content, to_unicode=False)
     expected = [subfield.value for field in raw.get_fields("020") for subfield in field.subfields]
     assert [own.text for own in record.own] == [value.decode("utf-8", "replace").strip() for value in expected if value]
 
@@ -368,7 +368,7 @@ INDICATORS = st.sampled_from([b"  ", b"40", b"7 ", b"04", b"", b"1", b"\xc3\xa90
 
 
 @st.composite
-def fields_in_octets(draw):
+def fields_in_bytes(draw):
     """A tag of MARC 21 or UNIMARC, and its field: indicators, codes and values that may be of no kind that is allowed."""
     tag = draw(st.sampled_from("003 005 008 010 016 020 024 035 040 245 240 250 264 856 801".split()))
     subfields = [b"\x1f" + code + value for code, value in draw(SUBFIELDS)]
@@ -376,7 +376,7 @@ def fields_in_octets(draw):
 
 
 @example("marc", [(b"008", b"  \x1fa1")], True)  # a field without subfields has some
-@given(st.sampled_from(["marc", "unimarc"]), st.lists(fields_in_octets(), max_size=4), st.booleans())
+@given(st.sampled_from(["marc", "unimarc"]), st.lists(fields_in_bytes(), max_size=4), st.booleans())
 def test_what_stands_in_fields(family, fields, is_refused):
     """Own identifiers and descriptions are those of `of_subfields`, which other formats use, of the decoded field; also where
     Python takes the record apart.
@@ -395,11 +395,11 @@ def test_what_stands_in_fields(family, fields, is_refused):
     with pytest.MonkeyPatch.context() as patch:
         if is_refused:
             patch.setattr(MarcRecords, "fields_of", refuse)
-        [found] = read_records(MarcRecords(own=True, described=True, keys=True), octets := marc(*fields))
+        [found] = read_records(MarcRecords(own=True, described=True, keys=True), content := marc(*fields))
     assert list(found.own) == expected
-    if not octets.isascii():  # others may be read as MARC-8
+    if not content.isascii():  # others may be read as MARC-8
         return
-    leader = octets[:24].decode()
+    leader = content[:24].decode()
     statements = [*description.of_text(leader, described["leader"], "a")]
     statements += description.of_text(str(len(fields)), described["count"])
     for tag, field in fields:
@@ -421,14 +421,14 @@ _victim = book(2, (b"020", b"  \x1fa3161484100"), URN_FIELD)
 @example(0, 0x20)
 @example(91, 0xE1)
 @example(4, ord("9"))
-def test_an_octet_that_flips_costs_no_neighbour_and_no_record_that_pymarc_reads(place, octet):
-    flipped = _victim[:place] + bytes([octet]) + _victim[place + 1 :]
+def test_an_byte_that_flips_costs_no_neighbour_and_no_record_that_pymarc_reads(place, byte):
+    flipped = _victim[:place] + bytes([byte]) + _victim[place + 1 :]
     found = read(book(1) + flipped + book(3), own=True)
     assert outline(found)[0] == "1"
     assert outline(found)[-1] == "3"
-    assert found[-1].octets == book(3)
+    assert found[-1].data == book(3)
     base = _victim.index(b"\x1e") + 1
-    if base <= place < len(_victim) - 1:  # what flips in the leader or the directory may lead pymarc to other octets
+    if base <= place < len(_victim) - 1:  # what flips in the leader or the directory may lead pymarc to other bytes
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # pymarc guesses which letter a subfield code was that is not ASCII
@@ -440,16 +440,16 @@ def test_an_octet_that_flips_costs_no_neighbour_and_no_record_that_pymarc_reads(
 
 
 @given(st.integers(1, len(_victim) - 1), st.integers(1, len(_victim)))
-def test_octets_that_are_lost_cost_no_neighbour(place, count):
+def test_bytes_that_are_lost_cost_no_neighbour(place, count):
     found = read(book(1) + _victim[:place] + _victim[place + count :] + book(3))
     assert outline(found)[0] == "1"
-    assert found[-1].octets == book(3)
+    assert found[-1].data == book(3)
 
 
 def _directory(count, entry, fields):
     base = 25 + 12 * count
-    octets = entry * (count - 1) + b"020000100000" + b"\x1e" + fields + b"\x1d"
-    return b"%05dnam a22%05d   4500" % (min(24 + len(octets), 99999), min(base, 99999)) + octets
+    content = entry * (count - 1) + b"020000100000" + b"\x1e" + fields + b"\x1d"
+    return b"%05dnam a22%05d   4500" % (min(24 + len(content), 99999), min(base, 99999)) + content
 
 
 @pytest.mark.full
@@ -468,7 +468,7 @@ def _directory(count, entry, fields):
 )
 @pytest.mark.parametrize("end", [b"", b"\x1d"])
 def test_time_is_linear_in_what_is_read(hostile, end):
-    """Half a million octets that begin over and over; were the time quadratic, it would be most of a minute."""
+    """Half a million bytes that begin over and over; were the time quadratic, it would be most of a minute."""
     began = time.process_time()
     for _ in read_from(MarcRecords(own=True), buffer_of(hostile + end)):
         pass
@@ -513,5 +513,5 @@ def test_other_formats_are_not_recognised(head):
 
 @pytest.mark.parametrize(("length", "fits"), [(20, True), (21, False)])
 def test_by_how_much_a_conversion_may_change_a_field(length, fits):
-    """By three for each octet that is not ASCII, and by eight where a reference may begin."""
+    """By three for each byte that is not ASCII, and by eight where a reference may begin."""
     assert marc_module._may_have_been("ä & x".encode(), length) is fits

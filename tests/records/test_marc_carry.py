@@ -38,8 +38,8 @@ def record_of(listed, leader_9="a"):
 
 
 def iso(listed, leader_9="a"):
-    octets = record_of(listed, leader_9).as_marc()
-    return octets[:9] + leader_9.encode() + octets[10:]
+    content = record_of(listed, leader_9).as_marc()
+    return content[:9] + leader_9.encode() + content[10:]
 
 
 def xml(listed, *, prefix=""):
@@ -60,8 +60,8 @@ def held(record):
     ]
 
 
-def read(octets):
-    (record,) = pymarc.MARCReader(octets, permissive=False)
+def read(content):
+    (record,) = pymarc.MARCReader(content, permissive=False)
     return record
 
 
@@ -94,26 +94,26 @@ class TestISO2709:
         plain = fields_of("marc", iso([("856", [("u", "http://a.example/")])], other), ["856"])
         assert with_fields("marc", kept, plain)[1] == 1
         removed = iso([("856", [("z", "X")])], other)
-        octets = text.encode("utf-8" if other == "a" else "latin-1")
-        longer = removed.replace(b"\x1fzX", b"\x1fz" + octets)
+        content = text.encode("utf-8" if other == "a" else "latin-1")
+        longer = removed.replace(b"\x1fzX", b"\x1fz" + content)
         body = bytearray(longer)
         body[0:5] = b"%05d" % len(longer)
         at = longer.index(b"856")
-        body[at + 3 : at + 7] = b"%04d" % (int(longer[at + 3 : at + 7]) + len(octets) - 1)
+        body[at + 3 : at + 7] = b"%04d" % (int(longer[at + 3 : at + 7]) + len(content) - 1)
         with pytest.raises(NotChangedError, match="encoded in another way than field 856"):
             with_fields("marc", kept, fields_of("marc", bytes(body), ["856"]))
 
     def test_a_record_that_would_be_too_long(self):
-        """Five digits count its octets."""
+        """Five digits count its bytes."""
         kept = iso([("500", [("a", "x" * 9000)])] * 11)
         with pytest.raises(NotChangedError, match="more than ISO 2709 can count"):
             with_fields("marc", kept, fields_of("marc", iso([("500", [("a", "y" * 1000)])]), ["500"]))
 
     @pytest.mark.parametrize("damage", [(24 + 3, b"9"), (24 + 12 + 7, b"00004"), (10, b"33"), (-1, b" ")])
     def test_a_record_whose_directory_lies_is_not_changed(self, damage):
-        at, octets = damage
+        at, content = damage
         kept = bytearray(iso([("245", [("a", "Ink")])]))
-        kept[at : at + len(octets) if at >= 0 else None] = octets
+        kept[at : at + len(content) if at >= 0 else None] = content
         with pytest.raises(NotChangedError):
             with_fields("marc", bytes(kept), fields_of("marc", iso([("856", [("u", "x")])]), ["856"]))
 
@@ -123,11 +123,11 @@ class TestMARCXML:
     @given(fields.filter(bool), fields.filter(bool), st.sampled_from(["", "m"]), st.sampled_from(["", "marc"]))
     def test_pymarc_reads_what_is_written(self, kept, removed, prefix, other_prefix):
         """With other prefixes and in any characters; it is still XML."""
-        before, octets, behind = xml(kept, prefix=prefix)
+        before, content, behind = xml(kept, prefix=prefix)
         _, other, _ = xml(removed, prefix=other_prefix)
-        changed, count = with_fields("marcxml", octets, fields_of("marcxml", other, TAGS))
+        changed, count = with_fields("marcxml", content, fields_of("marcxml", other, TAGS))
         (now,) = pymarc.parse_xml_to_array(io.BytesIO(before + changed + behind))
-        (was,) = pymarc.parse_xml_to_array(io.BytesIO(before + octets + behind))
+        (was,) = pymarc.parse_xml_to_array(io.BytesIO(before + content + behind))
         new = expected(held(was), held(record_of(removed)), TAGS)
         assert count == len(new)
         assert [field for field in held(now) if field in held(was)] == held(was)
@@ -135,9 +135,9 @@ class TestMARCXML:
 
     def test_white_space_and_attributes(self):
         """A new field looks like its neighbour."""
-        _, octets, _ = xml([("245", [("a", "Ink")])], prefix="m")
+        _, content, _ = xml([("245", [("a", "Ink")])], prefix="m")
         field = fields_of("marc", iso([("856", [("u", "http://a.example/?a&b"), ("z", "é")])]), ["856"])
-        assert with_fields("marcxml", octets, field)[0].decode() == octets.decode().replace(
+        assert with_fields("marcxml", content, field)[0].decode() == content.decode().replace(
             "</m:datafield>",
             "</m:datafield>\n"
             '    <m:datafield tag="856" ind1="4" ind2=" ">\n'
@@ -147,15 +147,15 @@ class TestMARCXML:
         )
 
     def test_comments_and_cdata(self):
-        octets = (
+        content = (
             b'<record><!-- <datafield tag="856"><subfield code="u">no</subfield></datafield> -->'
             b'<datafield tag="856" ind1="4" ind2="0"><subfield code="u"><![CDATA[a&b]]></subfield></datafield></record>'
         )
-        (field,) = fields_of("marcxml", octets, ["856"])
-        assert field.octets == b"40\x1fua&b"
+        (field,) = fields_of("marcxml", content, ["856"])
+        assert field.data == b"40\x1fua&b"
 
     @pytest.mark.parametrize(
-        ("octets", "reason"),
+        ("content", "reason"),
         [
             (b"<record/>", "it has no datafield"),
             (b'<record><datafield tag="856"><b>x</b></datafield></record>', "holds more than subfields"),
@@ -166,11 +166,11 @@ class TestMARCXML:
             (b'<record><datafield tag="856"><subfield code="u">x</subfield></record>', "is not closed"),
         ],
     )
-    def test_what_cannot_be_taken(self, octets, reason):
+    def test_what_cannot_be_taken(self, content, reason):
         with pytest.raises(NotChangedError, match=reason):
-            fields_of("marcxml", octets, ["856"])
+            fields_of("marcxml", content, ["856"])
 
     def test_characters_that_xml_cannot_hold(self):
-        _, octets, _ = xml([("245", [("a", "Ink")])])
+        _, content, _ = xml([("245", [("a", "Ink")])])
         with pytest.raises(NotChangedError, match="characters that XML cannot hold"):
-            with_fields("marcxml", octets, fields_of("marc", iso([("856", [("u", "a\x1bb")])], " "), ["856"]))
+            with_fields("marcxml", content, fields_of("marc", iso([("856", [("u", "a\x1bb")])], " "), ["856"]))

@@ -181,12 +181,12 @@ def test_records_of_both_families_in_one_dump(written):
 
 def test_oai_marc_of_journals():
     """Open Journal Systems writes `tag` for `id` and `$a` for `a`; the kind of thing stands in an attribute."""
-    octets = (
+    content = (
         b'<oai_marc status="c" type="e" level="m" encLvl="3" xmlns="http://www.openarchives.org/OAI/1.1/oai_marc">'
         b'<varfield tag="245" ind1="0" ind2="0"><subfield label="$a">Inks</subfield></varfield>'
         b'<varfield tag="856" i1="4" i2="0"><subfield label="$u">urn:x-y:1</subfield></varfield></oai_marc>'
     )
-    (found,) = read_records(FORMATS["marcxml"].reader(own=True, described=True), octets)
+    (found,) = read_records(FORMATS["marcxml"].reader(own=True, described=True), content)
     assert list(found.own) == [Own("urn:x-y:1")]
     assert description_of(found.description) == Description("Inks", format="map", level="5", fields="2")
 
@@ -198,14 +198,14 @@ class TestJson:
         """Its fields are an array of objects, but no records, whether the leader stands before them, behind them or is absent."""
         made = record(("001", "1"), ("024", "7 ", "aurn:x-y:1", "2urn"), ("245", "10", "aInks")).as_dict()
         for members in (made, dict(reversed(made.items())), {"fields": made["fields"]}):
-            for octets in (json.dumps(members, indent=1).encode(), json.dumps(members).encode() + b"\n"):
-                format_ = recognise(buffer_of(octets), "x.json")
-                (found,) = read_records(format_.reader(own=True), octets)
-                assert (found.octets, found.identifier) == (octets.removesuffix(b"\n" * (format_.name != "jsonl")), "1")
+            for content in (json.dumps(members, indent=1).encode(), json.dumps(members).encode() + b"\n"):
+                format_ = recognise(buffer_of(content), "x.json")
+                (found,) = read_records(format_.reader(own=True), content)
+                assert (found.data, found.identifier) == (content.removesuffix(b"\n" * (format_.name != "jsonl")), "1")
                 assert list(found.own) == [Own("urn:x-y:1", "urn")]
 
     @pytest.mark.parametrize(
-        "octets",
+        "content",
         [
             b'{"fields": [{"id": "isbn"}, {"id": "title"}], "isbn": "1"}',  # a description of columns
             b'{"fields": [], "isbn": "1"}',
@@ -214,8 +214,8 @@ class TestJson:
             b'{"fields": [{"001": "1"}, {"title": "Inks"}], "isbn": "1"}',
         ],
     )
-    def test_other_objects_are_read_by_their_names(self, octets):
-        (found,) = read_records(FORMATS["jsonl"].reader(own=True), octets)
+    def test_other_objects_are_read_by_their_names(self, content):
+        (found,) = read_records(FORMATS["jsonl"].reader(own=True), content)
         assert list(found.own) == [Own("1", "isbn")]
 
     @pytest.mark.parametrize(
@@ -224,8 +224,8 @@ class TestJson:
     )
     def test_a_field_without_subfields_says_nothing(self, field):
         """And costs no other field."""
-        octets = b'{"fields": [{"024": %b}, {"020": {"subfields": [{"a": "1"}]}}]}' % field.encode()
-        (found,) = read_records(FORMATS["jsonl"].reader(own=True, described=True, keys=True), octets)
+        content = b'{"fields": [{"024": %b}, {"020": {"subfields": [{"a": "1"}]}}]}' % field.encode()
+        (found,) = read_records(FORMATS["jsonl"].reader(own=True, described=True, keys=True), content)
         assert list(found.own) == [Own("1", "isbn")]
 
 

@@ -65,10 +65,10 @@ USUAL = PLAIN.replace('ind2="0" ind1="1" tag="245"', 'tag="245" ind1="1" ind2="0
 
 def run_of(records):
     """Records that are found together, with white space between them."""
-    octets = b"\n ".join(records)
+    data = b"\n ".join(records)
     lengths = np.array([len(record) for record in records])
     starts = np.cumsum([0, *lengths[:-1] + 2])
-    return Run(0, octets, starts, starts + lengths, AROUND)
+    return Run(0, data, starts, starts + lengths, AROUND)
 
 
 def taken(records):
@@ -110,7 +110,7 @@ USUAL_CHANGES = {
     "what looks like a value in single quotation marks": ("<leader>", "<leader>xmlns='x'"),
     "other white space": ("\n", "\n\t "),
     "no white space": (">\n", ">"),
-    "two octets at the end of a line": ("\n", "\r\n"),
+    "two bytes at the end of a line": ("\n", "\r\n"),
     "another title": ("245", "200"),
     "a tag with letters": ("999", "CAT"),
     "indicators that are no letters": ('"999" ind1=" " ind2=" "', '"999" ind1="|" ind2="#"'),
@@ -131,9 +131,9 @@ USUAL_CHANGES = {
 @pytest.mark.parametrize("change", USUAL_CHANGES.values(), ids=USUAL_CHANGES)
 def test_compiled_code_reads_records_in_their_most_usual_form(change):
     """Most records of a dump are so: lxml takes thirty times as long."""
-    octets = USUAL.replace(*change).encode()
+    data = USUAL.replace(*change).encode()
     assert change[0] in USUAL
-    assert agree([octets, USUAL.encode(), octets]) == [True] * 3
+    assert agree([data, USUAL.encode(), data]) == [True] * 3
 
 
 def test_compiled_code_reads_records_with_a_prefix():
@@ -150,8 +150,8 @@ RARE = {
     "another quote": ('tag="020"', "tag='020'"),
     "white space in a tag": ("</leader>", "</leader >"),
     "a leader as a field": ("999", "LDR"),
-    "a control octet as a code": ('code="q"', 'code="\x03"'),
-    "a control octet as an indicator": ('ind1="1"', 'ind1="\x02"'),
+    "a control byte as a code": ('code="q"', 'code="\x03"'),
+    "a control byte as an indicator": ('ind1="1"', 'ind1="\x02"'),
     "no indicator": ('ind1="1"', 'ind1=""'),
     "a reference as an indicator": ('ind1="1"', 'ind1="&lt;"'),
     "a wrong start tag": ("<record", "<xrecord"),
@@ -159,7 +159,7 @@ RARE = {
     "a wrong end tag": ("</record>", "</xrecord>"),
     "an end tag with white space": ("</record>", "</record >"),
     "a whole record inside": ("</record>", f"{USUAL}</record>"),
-    "octets behind": ("</record>", "</record>x"),
+    "bytes behind": ("</record>", "</record>x"),
     "no UTF-8": ("DE-101", "\udcff"),
 }
 
@@ -168,8 +168,8 @@ RARE = {
 def test_compiled_code_leaves_any_other_record_alone(change):
     """It reads those before and behind it all the same."""
     assert change[0] in USUAL
-    octets = USUAL.replace(*change).encode(errors="surrogateescape")
-    assert agree([USUAL.encode(), octets, USUAL.encode()]) == [True, False, True]
+    data = USUAL.replace(*change).encode(errors="surrogateescape")
+    assert agree([USUAL.encode(), data, USUAL.encode()]) == [True, False, True]
 
 
 def test_records_have_no_descriptions_where_none_are_wanted():
@@ -178,11 +178,11 @@ def test_records_have_no_descriptions_where_none_are_wanted():
     assert columns.descriptions.to_pylist() == [b""] * 2
 
 
-@pytest.mark.parametrize("octets", ["Biblio\ufffdgraphic", "Biblio' x='graphic"])
-def test_an_unusual_start_tag_is_left_to_lxml(octets):
-    """U+FFFD begins like U+FFFE, which is no character, in octets. An apostrophe would be read as one in a URN."""
-    octets = USUAL.replace("Bibliographic", octets).encode()
-    assert agree([octets] * 2) == [False] * 2
+@pytest.mark.parametrize("data", ["Biblio\ufffdgraphic", "Biblio' x='graphic"])
+def test_an_unusual_start_tag_is_left_to_lxml(data):
+    """U+FFFD begins like U+FFFE, which is no character, in bytes. An apostrophe would be read as one in a URN."""
+    data = USUAL.replace("Bibliographic", data).encode()
+    assert agree([data] * 2) == [False] * 2
 
 
 MARKUP = "]]> <!-- --> <subfield> </subfield> <record> </record> </datafield> xmlns='x' m: code=\"a\" &amp; &#9; 020 00"
@@ -195,7 +195,7 @@ pieces = st.sampled_from([*"<>&;\"'/=! \t\n\r\x7f\x85\ufffd\U0001fffe", *MARKUP.
         max_size=4,
     )
 )
-def test_compiled_code_and_lxml_agree_on_any_octets(changes):
+def test_compiled_code_and_lxml_agree_on_any_bytes(changes):
     """Some of three records are changed at some places. Whatever compiled code takes apart says the same by lxml, or is damaged."""
     texts = [USUAL] * 3
     for which, at, dropped, put in changes:
@@ -230,5 +230,5 @@ def test_hostile_records_take_linear_time(head):
         ">",
     ]
     for unit in units:
-        octets = f"<record>{head}{unit * (500_000 // len(unit))}</record>".encode()
-        assert taken([octets]) == [unit == " " and not head]
+        data = f"<record>{head}{unit * (500_000 // len(unit))}</record>".encode()
+        assert taken([data]) == [unit == " " and not head]

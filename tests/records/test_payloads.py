@@ -88,12 +88,12 @@ def oai(*payloads):
 
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_payloads_are_read_by_their_fields(name):
-    """What relates to another work is not the record's own; the octets of each record are a piece of the answer."""
+    """What relates to another work is not the record's own; the bytes of each record are a piece of the answer."""
     records, dump = oai(PAYLOADS[name], PAYLOADS[name])
     assert FORMATS["oai"].recognise(dump, "") is True
     assert FORMATS["oai"].unread(dump) == ""
     found = read_records(FORMATS["oai"].reader(own=True, described=True), dump)
-    assert [record.octets.decode() for record in found] == records
+    assert [record.data.decode() for record in found] == records
     for number, record in enumerate(found, 1):
         assert [*filter(None, map(as_text, record.own))] == ["urn:doi:10.5555/a"]
         description = description_of(record.description)

@@ -84,7 +84,7 @@ def _subfields(text):
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\x1d", b"\x1d\n"], ids=repr)
 def test_normalised_records(end, mark):
-    """Each with the octet that ends it; what is called binary PICA ends records with 1D, with or without a line end."""
+    """Each with the byte that ends it; what is called binary PICA ends records with 1D, with or without a line end."""
     kept = end if end.endswith(b"\n") and b"\x1d" not in end else end[:1]
     one, two = normalised(TIDE, b""), normalised(short("2"), b"")
     dump = mark + one + end + two + end
@@ -102,7 +102,7 @@ def test_plain_records(line_end, sign, mark):
     one, two = plain(TIDE, sign, line_end), plain(short("2"), sign, line_end)
     dump = mark + one + line_end + two + b" \t" + line_end * 3 + one
     found = read(dump)
-    assert [(each.offset, each.octets) for each in found] == [
+    assert [(each.offset, each.data) for each in found] == [
         (len(mark), one),
         (len(mark + one + line_end), two),
         (len(dump) - len(one), one),
@@ -117,9 +117,9 @@ def test_a_dollar_is_a_character_of_a_urn_and_a_single_one_ends_it():
     assert record.texts == (b"003@ \x1f01\n004U \x1f0urn:example:a$b$\x1ffurn:example:c$\n209A $a\n",)
 
 
-@pytest.mark.parametrize("octets", [normalised(TIDE), plain(TIDE), plain(TIDE, "ƒ"), plain(TIDE, "$", b"\r\n")])
-def test_own_identifiers_are_the_same_in_each_serialisation(octets):
-    [record] = read(octets, own=True)
+@pytest.mark.parametrize("data", [normalised(TIDE), plain(TIDE), plain(TIDE, "ƒ"), plain(TIDE, "$", b"\r\n")])
+def test_own_identifiers_are_the_same_in_each_serialisation(data):
+    [record] = read(data, own=True)
     assert record.texts == ()
     assert (record.identifier, owns(record)) == ("12345678X", TIDE_OWN)
 
@@ -151,7 +151,7 @@ def test_a_number_may_stand_before_the_first_field():
     one, two = b"12345678X     \x1e" + normalised(TIDE), b"77\x1e" + normalised(short("2"))
     dump = one + b" " + two
     assert is_pica_normalised(dump, "")
-    assert [(each.octets, each.identifier) for each in read(dump)] == [(one, "12345678X"), (two, "2")]
+    assert [(each.data, each.identifier) for each in read(dump)] == [(one, "12345678X"), (two, "2")]
     assert owns(read(dump, own=True)[0]) == TIDE_OWN
 
 
@@ -217,18 +217,18 @@ def test_what_is_too_long_counts_once_and_reading_goes_on(monkeypatch, serialise
 @pytest.mark.parametrize("size", [1, 999, 1 << 20])
 @pytest.mark.parametrize("serialised", [normalised, lambda fields: plain(fields) + b"\n"])
 def test_the_longest_record_is_one(monkeypatch, serialised, size):
-    """To the octet, whatever the blocks are."""
-    octets = serialised(TIDE)
-    length = len(read(octets)[0].octets)
+    """To the byte, whatever the blocks are."""
+    data = serialised(TIDE)
+    length = len(read(data)[0].data)
     for longest, kind in ((length, Record), (length - 1, Damaged)):
         set_longest(monkeypatch, longest)
-        for dump in (octets, octets + octets, octets[: octets.index(b"\n", length - 1) + 1]):
+        for dump in (data, data + data, data[: data.index(b"\n", length - 1) + 1]):
             assert {type(each) for each in read(dump, sizes=(size,))} == {kind}
 
 
 @pytest.mark.parametrize("serialised", [normalised, lambda fields: plain(fields) + b"\n"])
 @pytest.mark.parametrize(("lost", "rest"), [((4, 5), NO_FIELD), ((6, 9), NO_BEGINNING), ((9, 12), NO_FIELD)])
-def test_reading_goes_on_behind_a_loss_of_octets(serialised, lost, rest):
+def test_reading_goes_on_behind_a_loss_of_bytes(serialised, lost, rest):
     """Asked again after `Buffer.resume`: of the record in which the loss was both parts are damaged, the next is read."""
     two = serialised(short("2"))
     blocks = iter(
@@ -262,9 +262,9 @@ _field = st.tuples(
 _fields = st.lists(_field, min_size=1, max_size=5)
 
 
-def slowly(octets):
+def slowly(data):
     """The values of a plain record, character by character (https://format.gbv.de/pica/plain)."""
-    for line in octets.decode().splitlines():
+    for line in data.decode().splitlines():
         text = line.partition(" ")[2]
         value, at = None, 0
         while at < len(text):
@@ -290,7 +290,7 @@ def test_plain_is_what_normalised_is(fields):
         [one], [two] = read(plain(fields), own=own), read(normalised(fields), own=own)
         assert (one.identifier, one.own) == (two.identifier, two.own)
         assert values(one) == values(two)
-        assert values(one) == ([] if own else list(slowly(one.octets)))
+        assert values(one) == ([] if own else list(slowly(one.data)))
 
 
 _pieces = st.sampled_from(
@@ -315,8 +315,8 @@ _dumps = st.lists(_pieces | st.binary(max_size=9), max_size=8).map(b"".join)
 
 
 @given(_dumps)
-def test_records_are_octets_of_the_dump_in_their_order(dump):
-    """Any octets at all: nothing raises, and records and what parts them make up what is not damaged."""
+def test_records_are_bytes_of_the_dump_in_their_order(dump):
+    """Any bytes at all: nothing raises, and records and what parts them make up what is not damaged."""
     end = 0
     found = read(dump)
     for each in found:
@@ -327,9 +327,9 @@ def test_records_are_octets_of_the_dump_in_their_order(dump):
             if end is not None:
                 between = dump[end : each.offset].removeprefix(b"" if end else b"\xef\xbb\xbf")
                 assert between.strip(b" \t\n\v\f\r\0\x1a") == b""
-            assert dump[each.offset : each.offset + len(each.octets)] == each.octets
-            assert not each.octets[:1].isspace()
-            end = each.offset + len(each.octets)
+            assert dump[each.offset : each.offset + len(each.data)] == each.data
+            assert not each.data[:1].isspace()
+            end = each.offset + len(each.data)
     assert [(each.offset, outline([each])) for each in read(dump, own=True)] == [
         (each.offset, outline([each])) for each in found
     ]
@@ -341,7 +341,7 @@ def test_records_are_octets_of_the_dump_in_their_order(dump):
     "hostile", [b"003@ \x1f" * 300_000, b"\n003@ $" * 300_000, b"\n 003@ " * 300_000, (b"\n" + b" " * 64) * 30_000]
 )
 def test_time_is_linear_in_what_is_read(hostile):
-    """Two million octets that begin over and over; were the time quadratic, it would be minutes."""
+    """Two million bytes that begin over and over; were the time quadratic, it would be minutes."""
     for _ in read_from(PicaRecords(own=True), buffer_of(b"003@ $01\n" + hostile)):
         pass
 
@@ -388,7 +388,7 @@ def test_lines_of_winibw_are_in_no_record(end, sizes, mark):
         dump += record + end.encode()
     assert is_pica_plain(dump[:4096], "") is True
     records = read(dump, own=True, sizes=sizes)
-    assert [(record.offset, record.octets, record.identifier) for record in records] == expected
+    assert [(record.offset, record.data, record.identifier) for record in records] == expected
     assert {owns(record)[0] for record in records} == {("9780306406157", "isbn")}
 
 
@@ -408,11 +408,11 @@ def test_pica_in_xml_is_read_as_pica():
     head, tail = b'<zs:r xmlns:zs="http://www.loc.gov/zing/srw/"><zs:records>', b"</zs:records></zs:r>"
     as_lines = b"003@ $012\n004A $09780306406157\n011@ $a1998\n021A $aDie @Lampe\n028A $AWimpelfeld\n"
     (expected,) = read_records(PicaRecords(own=True, described=True), as_lines)
-    for name, dump, octets in (
+    for name, dump, data in (
         ("pica-xml", b"<collection>" + inner + b"</collection>", inner),
         ("sru", head + outer + tail, outer),
     ):
         assert FORMATS[name].recognise(dump, "") is True
         (record,) = read_records(FORMATS[name].reader(own=True, described=True), dump)
-        assert (record.octets, record.identifier, owns(record)) == (octets, "12", owns(expected))
+        assert (record.data, record.identifier, owns(record)) == (data, "12", owns(expected))
         assert description_of(record.description) == description_of(expected.description)

@@ -211,7 +211,7 @@ LINES = ["urn:a:b", " ", "\r", "\n", "\x0b", "\x85"]
 
 
 def marc(fields, length=None):
-    """`fields` are of three octets each, with their terminators."""
+    """`fields` are of three bytes each, with their terminators."""
     directory = b"".join(b"%s0003%05d" % (tag, 3 * at) for at, (tag, _) in enumerate(fields)) + b"\x1e"
     data = directory + b"".join(value for _, value in fields) + b"\x1d"
     return b"%05dnam a22%05d   4500" % (24 + len(data) if length is None else length, 24 + len(directory)) + data
@@ -268,8 +268,8 @@ def test_where_the_stream_is_cut_changes_nothing(name, data, sizes, own):
 
 @pytest.mark.parametrize("name", readers())
 @given(st.data(), st.sampled_from([b"", b"\xef\xbb\xbf"]))
-def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
-    """Any octets at all: nothing raises, no record holds an octet of its neighbour or of the byte order mark, and which there
+def test_records_are_bytes_of_the_dump_in_their_order(name, data, mark):
+    """Any bytes at all: nothing raises, no record holds a byte of its neighbour or of the byte order mark, and which there
     are does not depend on what is asked for. Of the formats that one reader reads, no two are recognised.
     """
     dump = mark + data.draw(dumps(name))
@@ -281,8 +281,8 @@ def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
             at = one.offset
             assert "\n" not in one.reason
         else:
-            at = one.offset + len(one.octets)
-            assert dump[one.offset : at] == one.octets != b""
+            at = one.offset + len(one.data)
+            assert dump[one.offset : at] == one.data != b""
             assert not one.own
     keyed = read(name, dump, keys=True)
     assert [one.texts for one in found if isinstance(one, Record)] == [
@@ -308,10 +308,10 @@ def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
 def test_what_is_found_can_be_read_elsewhere(format_):
     """Another reader, in another process, reads the same: a record is read from what it is handed, and from nothing else."""
     dump = make_dump(format_, 1, 20)
-    opened = (recognise(Buffer(io.BytesIO(dump.octets).readinto), dump.name) or FORMATS["line"]).reader
+    opened = (recognise(Buffer(io.BytesIO(dump.data).readinto), dump.name) or FORMATS["line"]).reader
     for wanted in ({"own": False}, {"own": True, "keys": True, "described": True}):
         here = opened(**wanted)
-        found = [*here.cuts(Buffer(io.BytesIO(dump.octets).readinto))]
+        found = [*here.cuts(Buffer(io.BytesIO(dump.data).readinto))]
         assert len(found) > 1
         elsewhere = opened(**wanted)
         for cut in found:

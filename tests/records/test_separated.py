@@ -1,4 +1,4 @@
-"""CSV and TSV: rows cut to the octet, read as `csv` reads the whole file."""
+"""CSV and TSV: rows cut to the byte, read as `csv` reads the whole file."""
 
 import csv
 import io
@@ -66,8 +66,8 @@ def test_rows_are_those_that_csv_reads(table, delimiter, end, quoting, mark, blo
     ]
     dump = mark + written.encode()
     found = read(dump, block=block)
-    assert b"".join(record.octets for record in found) == dump[len(mark) + header :]
-    assert [record.offset for record in found] == [dump.index(record.octets, record.offset) for record in found]
+    assert b"".join(record.data for record in found) == dump[len(mark) + header :]
+    assert [record.offset for record in found] == [dump.index(record.data, record.offset) for record in found]
     for record, row in zip(found, rows, strict=True):
         (text,) = record.texts
         assert bare(text.decode()) == bare("\0".join(row))
@@ -103,7 +103,7 @@ def test_marks_within_values_are_text():
 def test_rows_may_be_short_or_long():
     """What is beyond the columns is searched, too; lines without anything are no rows."""
     found = read(b"id,urn\n1\n\n  \r\n2,a,urn:x:y\n,,\n")
-    assert [(record.octets, record.texts[0]) for record in found] == [
+    assert [(record.data, record.texts[0]) for record in found] == [
         (b"1\n", b"1\n"),
         (b"2,a,urn:x:y\n", b"2\0a\0urn:x:y\n"),
         (b",,\n", b"\0\0\n"),
@@ -213,7 +213,7 @@ def test_rows_that_end_with_a_carriage_return(mark, block):
             assert identifiers(found) == identifiers(expected)
             for one, other in zip(found, expected, strict=True):
                 if isinstance(one, Record):
-                    assert (one.offset, one.octets) == (other.offset, other.octets.replace(b"\n", b"\r"))
+                    assert (one.offset, one.data) == (other.offset, other.data.replace(b"\n", b"\r"))
                     assert [own.text.replace("\r", "\n") for own in one.own] == [own.text for own in other.own]
 
 
@@ -332,7 +332,7 @@ def test_a_header_that_is_never_closed_is_told():
     buffer = Buffer(io.BytesIO(b'"title,urn\nx,urn:ex:a\n').readinto)
     damaged, cut = read_from(SeparatedRecords(own=False), buffer)
     assert damaged == Damaged(0, "the header, which names the columns: a quotation mark in it is never closed")
-    assert cut.octets == b"x,urn:ex:a\n"
+    assert cut.data == b"x,urn:ex:a\n"
 
 
 @pytest.mark.parametrize(
@@ -356,11 +356,11 @@ def test_values_in_a_cell(cell, values):
 
 
 def test_each_value_of_a_cell_is_an_identifier():
-    """The octets of the row stay as they are."""
+    """The bytes of the row stay as they are."""
     row = b"a,http://hdl.example/5||https://doi.org/10.5555/lamp,[0306406152],Lamps||Lampen,2020\n"
     dump = b"id,dc.identifier.uri[],dc.identifier.isbn[en],dc.title[en_US],dc.date.issued[]\n" + row
     (record,) = read_records(SeparatedRecords(own=True, described=True), dump)
-    assert record.octets == row
+    assert record.data == row
     assert [*filter(None, map(as_text, record.own))] == ["urn:doi:10.5555/lamp", "urn:isbn:9780306406157"]
     description = description_of(record.description)
     assert (description.title, description.year) == ("Lamps", "2020")

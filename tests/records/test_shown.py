@@ -15,8 +15,8 @@ from urnscan.records.pica import PicaRecords
 from urnscan.records.record import description_of
 
 
-def shown(name, octets):
-    return FORMATS[name].show(octets)
+def shown(name, content):
+    return FORMATS[name].show(content)
 
 
 BOOK = (
@@ -56,15 +56,15 @@ def test_the_first_100_tells_unimarc():
 
 def test_marc_goes_by_the_directory():
     """Its order is not that of the fields."""
-    octets = b"00064nam a2200049   4500245000500002001000200000\x1e7\x1e10\x1fa\x1e\x1d"
-    assert shown("marc", octets).split("\n")[1:] == ["245 10 $a ", "001    7"]
+    content = b"00064nam a2200049   4500245000500002001000200000\x1e7\x1e10\x1fa\x1e\x1d"
+    assert shown("marc", content).split("\n")[1:] == ["245 10 $a ", "001    7"]
 
 
 @pytest.mark.parametrize(
-    "octets", [b"", b"\x1d", BOOK[:-1], BOOK[3:], BOOK[:30] + BOOK[33:], b"no record \xff\x1e\x1d"]
+    "content", [b"", b"\x1d", BOOK[:-1], BOOK[3:], BOOK[:30] + BOOK[33:], b"no record \xff\x1e\x1d"]
 )
-def test_marc_that_cannot_be_read_is_shown_as_it_stands(octets):
-    assert shown("marc", octets) == octets.decode("utf-8", "replace")
+def test_marc_that_cannot_be_read_is_shown_as_it_stands(content):
+    assert shown("marc", content) == content.decode("utf-8", "replace")
 
 
 values = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=9)
@@ -128,7 +128,7 @@ def test_all_forms_of_marc_look_alike(format_name, text):
 
 
 @pytest.mark.parametrize(
-    ("octets", "text"),
+    ("content", "text"),
     [
         (b"caf\xe2e au lait", "café au lait"),  # ANSEL: the accent before its letter
         (b"\x1bgb\x1bs-rays", "β-rays"),  # a Greek letter, all in ASCII
@@ -136,29 +136,29 @@ def test_all_forms_of_marc_look_alike(format_name, text):
         ("café".encode(), "café"),  # UTF-8, though the leader does not say so
     ],
 )
-def test_marc_8_is_shown_in_its_letters(octets, text):
+def test_marc_8_is_shown_in_its_letters(content, text):
     """MARC 21 Specifications, Character Sets, Part 2: a record whose leader does not say UTF-8."""
-    record = titled(octets)
+    record = titled(content)
     assert shown("marc", record).split("\n")[1] == f"245 10 $a {text}"
     assert described(record).title == text  # so do tables, and so titles are compared
 
 
 def test_utf_8_that_is_cut_is_no_marc_8():
     """Only the beginning of a long field is kept: its last letter may be cut."""
-    octets = "é".encode() * 1500  # behind two indicators, a delimiter and a code
-    assert set(described(titled(b"x" + octets)).title) == {"x", "é"}
-    assert set(described(titled(octets)).title) == {"é"}
+    content = "é".encode() * 1500  # behind two indicators, a delimiter and a code
+    assert set(described(titled(b"x" + content)).title) == {"x", "é"}
+    assert set(described(titled(content)).title) == {"é"}
 
 
-def titled(octets):
+def titled(content):
     """A record of MARC 21 with nothing but a title."""
-    field = b"10\x1fa" + octets + b"\x1e"
+    field = b"10\x1fa" + content + b"\x1e"
     entry = b"245%04d00000" % len(field)
     return b"%05dnam  2200037   4500" % (24 + 13 + len(field) + 1) + entry + b"\x1e" + field + b"\x1d"
 
 
-def described(octets):
-    (record,) = read_from(FORMATS["marc"].reader(own=True, described=True), buffer_of(octets))
+def described(content):
+    (record,) = read_from(FORMATS["marc"].reader(own=True, described=True), buffer_of(content))
     return description_of(record.description)
 
 
@@ -182,9 +182,9 @@ def test_other_texts_are_shown_as_they_stand(format_name):
 
 
 @given(
-    st.binary(max_size=60) | st.binary(max_size=9).map(lambda octets: BOOK[:70] + octets + BOOK[79:]),
+    st.binary(max_size=60) | st.binary(max_size=9).map(lambda content: BOOK[:70] + content + BOOK[79:]),
     st.sampled_from([*FORMATS]),
 )
-def test_any_octets(octets, format_name):
+def test_any_bytes(content, format_name):
     """Nothing raises."""
-    shown(format_name, octets)
+    shown(format_name, content)

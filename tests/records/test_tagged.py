@@ -44,7 +44,7 @@ def tag_of(line):
 
 
 def slowly(dump):
-    """(offset, octets), without octets for damage."""
+    """(offset, bytes), without bytes for damage."""
     found, begun, stray, at = [], None, False, 0
     if dump.startswith(b"\xef\xbb\xbf"):
         at = 3
@@ -69,7 +69,7 @@ def test_references_are_those_of_a_plain_reader(lines, cut, size):
     """A dump that begins with TY and ER is in the form of the specification: nothing but TY begins a record."""
     dump = b"TY  - GEN\nER  - \n" + b"".join(lines)[: None if cut == 0 else -cut]
     found = read(dump, size=size)
-    assert [(each.offset, getattr(each, "octets", None)) for each in found] == slowly(dump)
+    assert [(each.offset, getattr(each, "data", None)) for each in found] == slowly(dump)
 
 
 def test_a_reference():
@@ -210,7 +210,7 @@ def test_records_without_a_last_line_are_those_of_a_plain_reader(name, data, siz
     dump = b"".join(lines)
     found = read_records(FORMATS[name].reader(own=False), dump, (size,))
     expected = without_last(dump, layout.first, layout.tagged)
-    assert [(each.offset, getattr(each, "octets", None)) for each in found] == expected
+    assert [(each.offset, getattr(each, "data", None)) for each in found] == expected
 
 
 @given(
@@ -227,8 +227,8 @@ def test_records_of_aleph_have_one_number(lines, size):
         last = number
     dump = b"".join(b"00000000%b %b   L x\n" % (number.encode(), tag) for number, tag in lines)
     found = read_records(FORMATS["aleph"].reader(own=False), dump, (size,))
-    assert [[line[10:13] for line in each.octets.splitlines()] for each in found] == expected
-    assert b"".join(each.octets for each in found) == dump
+    assert [[line[10:13] for line in each.data.splitlines()] for each in found] == expected
+    assert b"".join(each.data for each in found) == dump
 
 
 def test_records_of_yaz_end_with_a_blank_line():
@@ -237,7 +237,7 @@ def test_records_of_yaz_end_with_a_blank_line():
     dump = b"<!-- Skipping bad byte -->\n" + one + b"\n(Base address at offsets 12..16)\n" + two + b"\n020    $a lost\n"
     assert FORMATS["marc-lines"].recognise(dump, "") is True
     assert [
-        (each.offset, getattr(each, "octets", None))
+        (each.offset, getattr(each, "data", None))
         for each in read_records(FORMATS["marc-lines"].reader(own=True), dump)
     ] == [
         (dump.index(one), one),
@@ -307,5 +307,5 @@ def test_what_cannot_be_read_to_its_end_is_cut_off(name, last):
         return count
 
     first, second = read_from(FORMATS[name].reader(own=True), Buffer(read_into))
-    assert first.octets == lines[0]
+    assert first.data == lines[0]
     assert second == Damaged(len(lines[0]), "it is truncated")

@@ -44,11 +44,11 @@ def read(dump, *, own=False, size=None):
 class Line:
     """One line by RDF 1.1 N-Triples §7, character by character."""
 
-    def __init__(self, octets):
-        self.octets, self.at = octets, 0
+    def __init__(self, data):
+        self.data, self.at = data, 0
 
     def peek(self):
-        return self.octets[self.at : self.at + 1]
+        return self.data[self.at : self.at + 1]
 
     def space(self):
         while self.peek() in (b" ", b"\t"):
@@ -59,7 +59,7 @@ class Line:
         kind = self.peek()
         self.at += 1
         digits = {b"u": 4, b"U": 8}.get(kind, 0)
-        code = self.octets[self.at : self.at + digits]
+        code = self.data[self.at : self.at + digits]
         assert (kind in simple and kind) or (
             digits and len(code) == digits and not code.strip(b"0123456789abcdefABCDEF")
         )
@@ -78,18 +78,18 @@ class Line:
 
     def iri(self):
         assert self.peek() == b"<"
-        self.quoted(b">", {bytes([octet]) for octet in (*range(0x21), *b'<"')}, ())
+        self.quoted(b">", {bytes([byte]) for byte in (*range(0x21), *b'<"')}, ())
 
     def label(self):
         start = self.at
-        while (octet := self.peek()) and (octet.isalnum() or octet in b"_:-." or octet[0] > 0x7F):
+        while (byte := self.peek()) and (byte.isalnum() or byte in b"_:-." or byte[0] > 0x7F):
             self.at += 1
-        while self.octets[self.at - 1 : self.at] == b".":
+        while self.data[self.at - 1 : self.at] == b".":
             self.at -= 1
         assert self.at > start
 
     def node(self):
-        if self.octets.startswith(b"_:", self.at):
+        if self.data.startswith(b"_:", self.at):
             self.at += 2
             assert self.peek() not in (b"-", b".")
             self.label()
@@ -99,17 +99,17 @@ class Line:
     def object(self):
         if self.peek() != b'"':
             return self.node()
-        self.quoted(b'"', (b"\r", b"\n"), tuple(b"%c" % octet for octet in b"tbnrf\"'\\"))
+        self.quoted(b'"', (b"\r", b"\n"), tuple(b"%c" % byte for byte in b"tbnrf\"'\\"))
         if self.peek() == b"@":
             self.at += 1
             tags = []
-            while (octet := self.peek()) and (octet.isalnum() or octet == b"-"):
-                tags.append(octet)
+            while (byte := self.peek()) and (byte.isalnum() or byte == b"-"):
+                tags.append(byte)
                 self.at += 1
             parts = b"".join(tags).split(b"-")
             assert parts[0].isalpha()
             assert all(part.isalnum() for part in parts)
-        elif self.octets.startswith(b"^^", self.at):
+        elif self.data.startswith(b"^^", self.at):
             self.at += 2
             self.iri()
         return None
@@ -121,7 +121,7 @@ class Line:
             return None
         start = self.at
         self.node()
-        subject = self.octets[start : self.at]
+        subject = self.data[start : self.at]
         self.space()
         self.iri()
         self.space()
@@ -138,25 +138,25 @@ class Line:
 
 
 def slowly(dump):
-    """(offset, octets, subject), and (offset, None, None) for damage."""
+    """(offset, bytes, subject), and (offset, None, None) for damage."""
     found, at, run = [], 0, None
     if dump.startswith(b"\xef\xbb\xbf"):
         at = 3
-    for octets in dump[at:].splitlines(keepends=True):  # of bytes: at LF, CR LF and CR alone
-        blank = len(octets) - len(octets.lstrip(b" \t"))
+    for data in dump[at:].splitlines(keepends=True):  # of bytes: at LF, CR LF and CR alone
+        blank = len(data) - len(data.lstrip(b" \t"))
         try:
-            subject = Line(octets.rstrip(b"\r\n")).subject()
+            subject = Line(data.rstrip(b"\r\n")).subject()
         except AssertionError:
             found.append((at + blank, None, None))
             run = None
         else:
             if subject is not None and subject == run:
                 start = found[-1][0]
-                found[-1] = (start, dump[start : at + len(octets)], subject)
+                found[-1] = (start, dump[start : at + len(data)], subject)
             elif subject is not None:
-                found.append((at + blank, octets[blank:], subject))
+                found.append((at + blank, data[blank:], subject))
                 run = subject
-        at += len(octets)
+        at += len(data)
     return found
 
 
@@ -164,10 +164,10 @@ def slowly(dump):
 def test_runs_are_those_of_a_plain_reader(dump, size):
     """And the same however the dump comes in; no line that is a statement is lost to its neighbours."""
     found = read(dump, size=size)
-    assert [(each.offset, getattr(each, "octets", None)) for each in found] == [each[:2] for each in slowly(dump)]
+    assert [(each.offset, getattr(each, "data", None)) for each in found] == [each[:2] for each in slowly(dump)]
     for record in found:
         if isinstance(record, Record):
-            assert dump[record.offset :].startswith(record.octets)
+            assert dump[record.offset :].startswith(record.data)
 
 
 def test_a_run_holds_the_comments_within_it_but_none_around_it():
@@ -204,7 +204,7 @@ def test_pieces_of_a_subject_have_one_name_and_lose_no_statement(subject, monkey
             set_longest(monkeypatch, longest)
             found = [each for each in read(dump) if isinstance(each, Record)]
             assert {record.identifier for record in found} == {subject.decode().strip("<>").replace("\\u00e9", "é")}
-            held = b"".join(record.octets for record in found)
+            held = b"".join(record.data for record in found)
             assert [line for line in held.splitlines(keepends=True) if line.startswith(subject)] == lines
             assert len(found) == (40 if b"damaged" in between else 1) or longest == 100
 
@@ -213,7 +213,7 @@ def test_escapes_are_decoded():
     """ECHAR and UCHAR, in IRIs too; two that are surrogates make one character, what is no character is U+FFFD."""
     line = rb'<a:\u00e9> <c:d> "urn\u003Aisbn:1\n\"\\u003a \U0001F4D6 \uD83D\uDCD6 \UFFFFFFFF \ud800" .'
     (record,) = read(line)
-    assert record.octets == line
+    assert record.data == line
     assert record.identifier == "a:é"
     assert record.texts == ('<a:é> <c:d> "urn:isbn:1\n"\\u003a 📖 📖 \ufffd \ufffd" .'.encode(),)
 
@@ -251,7 +251,7 @@ def test_no_record_is_longer_than_the_longest(monkeypatch, size):
     line = b"<a:b> <c:d> <e:f> .\n"
     long = b'<a:b> <c:d> "' + b"x" * 80 + b'" .\n'
     found = read(line * 5 + long + line + b"#" * 200 + b"\n" + line, size=size)
-    assert [(each.offset, len(getattr(each, "octets", b""))) for each in found] == [
+    assert [(each.offset, len(getattr(each, "data", b""))) for each in found] == [
         *[(0, 40), (40, 40), (80, 20), (100, 0), (100 + len(long), 20), (321 + len(long), 20)]
     ]
 

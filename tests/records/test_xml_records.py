@@ -39,7 +39,7 @@ URN = re.compile(rb"urn:[a-z0-9-]+:[A-Za-z0-9:'.-]+")
 
 
 def read(dump, *, own=False, block=1 << 20):
-    """All that a reader gives of a dump that comes in blocks of so many octets; what is promised of every dump is asserted."""
+    """All that a reader gives of a dump that comes in blocks of so many bytes; what is promised of every dump is asserted."""
     dump = dump.encode() if isinstance(dump, str) else dump
     file = io.BytesIO(dump)
 
@@ -52,8 +52,8 @@ def read(dump, *, own=False, block=1 << 20):
         assert item.offset >= end
         end = item.offset
         if isinstance(item, Record):
-            assert dump[item.offset :].startswith(item.octets)
-            end += len(item.octets)
+            assert dump[item.offset :].startswith(item.data)
+            end += len(item.data)
         else:
             assert "\n" not in item.reason
     assert end <= len(dump)
@@ -173,13 +173,13 @@ def oracle(document):
 
 @given(documents(), st.integers(1, 40))
 def test_the_records_are_those_that_lxml_finds_in_the_whole_document(document, block):
-    """Against an oracle; cutting the stream anywhere changes nothing; the octets are exact to both ends (in `read`)."""
+    """Against an oracle; cutting the stream anywhere changes nothing; the bytes are exact to both ends (in `read`)."""
     found = read(document)
     assert [(record.identifier, sorted(urns(record))) for record in found] == list(oracle(document))
     assert read(document, block=block) == found
     for record in found:
-        assert record.octets.startswith(b"<")
-        assert record.octets.endswith(b">")
+        assert record.data.startswith(b"<")
+        assert record.data.endswith(b">")
 
 
 def cuts(dump, *, block=1 << 20, by_code=True):
@@ -191,18 +191,18 @@ def cuts(dump, *, block=1 << 20, by_code=True):
 
 
 TAGS = "<record> <record/> </record> </record\t> <recordX> <!-- --> <![CDATA[ ]]> <?x ?> <!DOCTYPE <?xml </extension> > < / \" '"
-odd_octets = st.sampled_from(
+odd_bytes = st.sampled_from(
     [*TAGS.split(" "), "<extension>", " a='>'", ' a=">"', ' a="/>"', "<record", "</record", " "]
 )
 
 
 @given(
     documents(),
-    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 9), odd_octets), max_size=4),
+    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 9), odd_bytes), max_size=4),
     st.integers(1, 200),
 )
 def test_compiled_code_finds_the_records_that_are_found_one_by_one(document, changes, block):
-    """In any octets: what is damaged, nested, hidden or empty is where it is without compiled code."""
+    """In any bytes: what is damaged, nested, hidden or empty is where it is without compiled code."""
     for at, dropped, put in changes:
         document = document[:at] + put + document[at + dropped :]
     dump = document.encode()
@@ -523,7 +523,7 @@ def test_a_document_without_records_is_known_by_what_would_hold_them(document, k
 @pytest.mark.parametrize("between", ["<!-- %s -->", "<?x %s?>", "<![CDATA[%s]]>", "<!-- %s", "<? %s"])
 @pytest.mark.parametrize("block", [1000, 1700, 3000, None])
 def test_what_hides_tags_between_records_may_reach_into_the_next_blocks(between, block):
-    """Of what follows nothing is passed by: where more octets are read, places count from elsewhere."""
+    """Of what follows nothing is passed by: where more bytes are read, places count from elsewhere."""
     one = "<record><leader/><controlfield tag='001'>%d</controlfield></record>\n"
     records = [one % number for number in range(60)]
     document = (
@@ -576,13 +576,13 @@ def test_an_entity_in_a_cdata_section_is_text():
     ("declared", "codec"), [("ISO-8859-1", "latin-1"), ("windows-1252", "cp1252"), ("utf-8", "utf-8")]
 )
 def test_the_declared_encoding_is_that_of_the_texts(declared, codec):
-    """The octets stay as they came, the texts are UTF-8; the next document is UTF-8 again if it does not say."""
+    """The bytes stay as they came, the texts are UTF-8; the next document is UTF-8 again if it does not say."""
     text = f'<?xml version="1.0" encoding="{declared}"?><collection xmlns="{MARC}">{marc("é", "ü")}</collection>'
     dump = text.encode(codec) + f'<collection xmlns="{MARC}">{marc("é")}</collection>'.encode()
     first, second = read(dump)
     assert (first.identifier, second.identifier) == ("é", "é")
     assert "ü".encode() in first.texts[0]
-    assert "ü".encode(codec) in first.octets
+    assert "ü".encode(codec) in first.data
 
 
 @pytest.mark.parametrize("declared", ["UTF-16", "no-such", "utf-7", "rot13"])
@@ -593,7 +593,7 @@ def test_what_cannot_be_the_encoding_counts_as_utf_8(declared):
     ]
 
 
-def test_octets_that_are_not_utf_8_are_no_damage():
+def test_bytes_that_are_not_utf_8_are_no_damage():
     (record,) = read(collection(marc(1, "Caf\u00e9")).encode("latin-1"))
     assert record.identifier == "1"
 
@@ -753,11 +753,11 @@ HOSTILE = {
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("start", "octets"), HOSTILE.values(), ids=HOSTILE)
-def test_time_is_linear_on_hostile_octets(start, octets):
+@pytest.mark.parametrize(("start", "data"), HOSTILE.values(), ids=HOSTILE)
+def test_time_is_linear_on_hostile_bytes(start, data):
     """A search from each of these to the end of the dump would take minutes."""
     began = time.process_time()
-    read(start + octets * (150_000 // len(octets)))
+    read(start + data * (150_000 // len(data)))
     assert time.process_time() - began < 10
 
 
@@ -794,10 +794,10 @@ def test_memory_does_not_grow_with_the_dump():
     first = f'<collection xmlns="{MARC}">'.encode()
 
     def read_into(view):
-        octets = first if first_time.pop() else next(parts, b"")
+        data = first if first_time.pop() else next(parts, b"")
         first_time.append(False)
-        view[: len(octets)] = octets
-        return len(octets)
+        view[: len(data)] = data
+        return len(data)
 
     first_time = [True]
     tracemalloc.start()

@@ -182,10 +182,10 @@ class TestWhatItSays:
         assert words(examples.xpath(".//h3")[0]) == "Cluster 4711: 1,203 records, 2 of them here"
         one, other = examples.xpath(".//article")
         assert words(one).startswith(
-            f"kept nb-17 katalog.mrc, record 1,209, at octet 88,123 {ISBN} 1 URN that joins nothing"
+            f"kept nb-17 katalog.mrc, record 1,209, at byte 88,123 {ISBN} 1 URN that joins nothing"
         )
-        assert words(other).startswith(f"duplicate Record 882 oai.xml.gz, record 882, at octet 1,401 {URN} <record>")
-        assert words(other).endswith("… and 1,204 octets more")
+        assert words(other).startswith(f"duplicate Record 882 oai.xml.gz, record 882, at byte 1,401 {URN} <record>")
+        assert words(other).endswith("… and 1,204 bytes more")
 
     def test_names_that_join_are_marked_as_they_are_spelled(self):
         marks = section(FULL, "examples").xpath(".//pre//mark")
@@ -260,7 +260,7 @@ class TestPage:
 
     @pytest.mark.full
     def test_it_is_the_same_each_time(self):
-        """Same summary, same octets, in another process with other hashes, too."""
+        """Same summary, same bytes, in another process with other hashes, too."""
         code = "import sys, tests.report.test_dedup_page as t; sys.stdout.buffer.write(t.render(t.FULL).encode())"
         for seed in "1", "2":
             environment = os.environ | {

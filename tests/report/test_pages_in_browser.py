@@ -389,8 +389,8 @@ class TestDetails:
         assert "nbn National bibliography numbers" in said
         nbn = "urn:nbn:de:hbz:6-85659524771"
         assert f"Spellings {nbn} x 39 {nbn.upper()} x 1" in said
-        assert "Places a.xml: line 1, octet 30; line 1, octet 31;" in said
-        assert said.endswith("line 1, octet 49 and 20 more")
+        assert "Places a.xml: line 1, byte 30; line 1, byte 31;" in said
+        assert said.endswith("line 1, byte 49 and 20 more")
         link = self.details(page).locator("a")
         assert link.get_attribute("href") == link.inner_text() == f"https://nbn-resolving.org/{nbn}"
         assert link.get_attribute("rel") == "noopener noreferrer"
@@ -401,7 +401,7 @@ class TestDetails:
         page = opened(address=detailed[1])
         page.get_by_role("button", name="urn:nbn:de:hbz").click()
         said = self.said(page)
-        assert said.endswith("Places a.xml: octet 1 and 39 more; a page made with --occurrences shows them")
+        assert said.endswith("Places a.xml: byte 1 and 39 more; a page made with --occurrences shows them")
 
     def test_text_is_no_markup(self, opened, detailed):
         """Of spellings, sources and problems; a name that is cut cannot be copied."""

@@ -84,7 +84,7 @@ class TestDecisions:
         assert sorted(words) == sorted(["keep", "remove", "remove", *["apart"] * 3])
 
     def test_as_proposed_is_the_table(self, page, folder, tmp_path):
-        """Columns, digests, order and cells that no spreadsheet calculates: octet for octet."""
+        """Columns, digests, order and cells that no spreadsheet calculates: byte for byte."""
         for _ in HOSTILE:
             page.locator("#records > .record").first.focus()
             page.keyboard.press("y")

@@ -518,7 +518,7 @@ class TestPage:
         assert "<script" not in page
 
     def test_long_names_are_cut(self, tmp_path):
-        """A name may have 65,536 octets; a page of them would be no page."""
+        """A name may have 65,536 bytes; a page of them would be no page."""
         long = f"urn:x:{'a' * 60000}"
         rows = [(long, 3, [long, f"{long}B", long.upper()], [1, 1, 1], "s" * 4000, "p" * 9)]
         write(classes(rows), tmp_path / "classes")
@@ -584,15 +584,15 @@ class TestBadInput:
     @pytest.mark.full
     @given(st.data())
     def test_damage_anywhere(self, folder, data):
-        """Every file that is cut or has other octets somewhere is read or is a FatalError."""
-        octets = bytearray(TestBadInput.small(folder))
+        """Every file that is cut or has other bytes somewhere is read or is a FatalError."""
+        content = bytearray(TestBadInput.small(folder))
         if data.draw(st.booleans()):
-            del octets[data.draw(st.integers(0, len(octets) - 1)) :]
+            del content[data.draw(st.integers(0, len(content) - 1)) :]
         else:
             for _ in range(data.draw(st.integers(1, 3))):
-                octets[data.draw(st.integers(0, len(octets) - 1))] ^= data.draw(st.integers(1, 255))
+                content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
         path = folder / "damaged.parquet"
-        path.write_bytes(octets)
+        path.write_bytes(content)
         said = f"{path}: "
         try:
             render(summarise(str(path), version="0")).encode()

@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 @FEW
 @given(texts=TEXTS, options=OPTIONS, parts=st.integers(1, 5), at_once=st.integers(1, 5))
 def test_merged_runs_are_one_run(texts, options, parts, at_once):
-    """Any texts, in any number of runs, read in batches of any size: the file has the octets of one run's."""
+    """Any texts, in any number of runs, read in batches of any size: the file has the bytes of one run's."""
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         patch.setattr(merging, "rows_at_once", lambda *_: at_once)
@@ -114,7 +114,7 @@ class TestMerge:
 @FEW
 @given(texts=TEXTS, options=OPTIONS, parts=st.integers(1, 5), at_once=st.integers(1, 5))
 def test_classes_of_occurrences_are_those_of_one_run(texts, options, parts, at_once):
-    """From occurrences in any number of tables: the same file, octet for octet, and the merged occurrences beside it."""
+    """From occurrences in any number of tables: the same file, byte for byte, and the merged occurrences beside it."""
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         patch.setattr(merging, "rows_at_once", lambda *_: at_once)

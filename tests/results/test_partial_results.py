@@ -53,7 +53,7 @@ def changed(source, path, rows=lambda table: table, metadata=lambda entries: ent
 @FEW
 @given(texts=TEXTS, options=OPTIONS, parts=st.integers(1, 5), at_once=st.integers(1, 5))
 def test_merged_partial_results_are_one_run(texts, options, parts, at_once):
-    """Promise: any texts, in any number of runs, read in batches of any size: the file has the octets of one run's."""
+    """Promise: any texts, in any number of runs, read in batches of any size: the file has the bytes of one run's."""
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         patch.setattr(merging, "rows_at_once", lambda *_: at_once)
@@ -229,9 +229,9 @@ class TestRefused:
 
     def test_cut_off(self):
         """A copy that broke off, at any place, is one line."""
-        octets = Path("a.partial").read_bytes()
-        for end in range(0, len(octets), 97):
-            Path("c.partial").write_bytes(octets[:end])
+        data = Path("a.partial").read_bytes()
+        for end in range(0, len(data), 97):
+            Path("c.partial").write_bytes(data[:end])
             with pytest.raises(FatalError) as error:
                 urnscan.merge(["c.partial", "b.partial"], "all.parquet")
             said = "truncated Parquet file; copy it again" if end > 3 else "is not a Parquet file"

@@ -40,7 +40,7 @@ bounds = st.sets(st.sampled_from([b"urn:a", b"urn:a:b", b"urn:a:b\x01", b"urn:a:
     st.fixed_dictionaries(
         {
             "ROWS": st.sampled_from([1, 4, 1_000]),
-            "_OCTETS": st.sampled_from([1, 1 << 20]),
+            "_BYTES": st.sampled_from([1, 1 << 20]),
             "_TRIED": st.sampled_from([1, 3, 1_000]),
             "_KEYS": st.just(1),
             "_FEWER": st.sampled_from([0.0, 0.9]),

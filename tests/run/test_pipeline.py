@@ -24,8 +24,8 @@ import urnscan
 from tests.support.oracle import oracle, trimmable, with_components
 from tests.support.packed import tar, zipped
 from tests.support.results import Result, expected_classes, expected_occurrences, rows_of
+from tests.support.strategies import any_bytes as rich_bytes
 from tests.support.strategies import near_urns
-from tests.support.strategies import octets as rich_octets
 from urnscan import __version__
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.errors import FatalError, PdfNote, SourceError, SourceNote, count_of
@@ -55,13 +55,13 @@ MEANINGS = [
     ("rfc2141bis-03", "resolution"),
 ]
 
-_runs = st.builds(lambda octet, times: octet * times, st.sampled_from([b"x", b"\n", b" ", b"\xff"]), st.integers(1, 90))
+_runs = st.builds(lambda byte, times: byte * times, st.sampled_from([b"x", b"\n", b" ", b"\xff"]), st.integers(1, 90))
 _long_urns = st.builds(
-    lambda octet, times: b"URN:a:" + octet * times, st.sampled_from([b"b", b"%2c", b"."]), st.integers(1, 90)
+    lambda byte, times: b"URN:a:" + byte * times, st.sampled_from([b"b", b"%2c", b"."]), st.integers(1, 90)
 )
 contents = st.one_of(
     st.just(b""),
-    rich_octets,
+    rich_bytes,
     st.lists(st.one_of(near_urns, near_urns, _long_urns, _runs, st.just(b"\n"), st.just(b" ")), max_size=25).map(
         b"".join
     ),
@@ -76,13 +76,13 @@ sizes = st.builds(
 
 
 def write_tree(folder, files):
-    """Files of these contents, some in folders of their own; (name, octets) in the order of a walk."""
+    """Files of these contents, some in folders of their own; (name, bytes) in the order of a walk."""
     written = []
-    for number, octets in enumerate(files):
+    for number, data in enumerate(files):
         path = Path(folder, f"{number // 3:04}", f"file {number:04}")
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(octets)
-        written.append((str(path), octets))
+        path.write_bytes(data)
+        written.append((str(path), data))
     return written
 
 
@@ -158,9 +158,9 @@ class TestOracle:
         report = result.report
         assert report.failures == []
         assert report.inputs == len(files)
-        assert report.octets == sum(map(len, files))
-        assert sum(result.progress) >= report.octets
-        untrimmed = [oracle(octets, syntax, resolver_tail=tail, max_length=max_length) for octets in files]
+        assert report.byte_count == sum(map(len, files))
+        assert sum(result.progress) >= report.byte_count
+        untrimmed = [oracle(data, syntax, resolver_tail=tail, max_length=max_length) for data in files]
         assert trim or report.trimmable == sum(map(trimmable, untrimmed))
         assert report.components_in_names == with_components((row["text"].encode() for row in expected), syntax)
 
@@ -173,14 +173,14 @@ class TestOracle:
     def test_sizes_that_are_not_true(self, files, cut, jobs):
         """A file can grow or shrink after the walk; what is read counts. None is a pipe: it tells no size."""
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(pipeline, "_SIZES", cut):
-            written = write_tree(folder, [octets for octets, _ in files])
+            written = write_tree(folder, [data for data, _ in files])
             inputs = [Input(name, name, size) for (name, _), (_, size) in zip(written, files, strict=True)]
             with mock.patch.object(planning, "find_listed", return_value=iter(inputs)):
                 result = Result([], jobs=jobs)
         assert result.occurrences == expected_occurrences(written)
         assert result.classes == expected_classes(result.occurrences)
         assert result.report.inputs == len(files)
-        assert result.report.octets == sum(len(octets) for _, octets in written)
+        assert result.report.byte_count == sum(len(data) for _, data in written)
 
     @pytest.mark.full
     def test_true_sizes(self, tmp_path):
@@ -201,20 +201,20 @@ class TestParts:
     """A huge file is read in parts, each a task; nobody sees where it was cut."""
 
     @given(st.integers(0, 1 << 45))
-    def test_sizes(self, octets):
+    def test_sizes(self, data):
         """Many small parts take time, few large ones leave cores without work, and larger ones make a resumed run lose more."""
-        part = Sizes().part_of(octets)
+        part = Sizes().part_of(data)
         assert 8 << 20 <= part <= 64 << 20
-        assert octets // part >= 32 or part == 8 << 20
-        assert octets // part <= 64 or octets < 512 << 20 or part == 64 << 20
+        assert data // part >= 32 or part == 8 << 20
+        assert data // part <= 64 or data < 512 << 20 or part == 64 << 20
 
-    def check(self, tmp_path, octets, jobs=2, **options):
+    def check(self, tmp_path, data, jobs=2, **options):
         path = tmp_path / "huge"
-        path.write_bytes(octets)
+        path.write_bytes(data)
         result = Result([path], jobs=jobs, **options)
-        assert result.occurrences == expected_occurrences([(str(path), octets)], **options)
+        assert result.occurrences == expected_occurrences([(str(path), data)], **options)
         assert result.report.inputs == 1
-        assert result.report.octets == len(octets)
+        assert result.report.byte_count == len(data)
         return result
 
     @pytest.mark.parametrize("parts", [1, 2, 3, 10])
@@ -235,10 +235,10 @@ class TestParts:
         with mock.patch.object(planning, "find_listed", return_value=iter([Input(str(path), str(path), size)])):
             result = Result([])
         assert result.occurrences == expected_occurrences([(str(path), lines(100))])
-        assert result.report.octets == len(lines(100))
+        assert result.report.byte_count == len(lines(100))
 
     def test_lines(self, tmp_path, small):
-        """Semantics §3: `line` = 1 + the LF octets before the match, in the file and not in the part."""
+        """Semantics §3: `line` = 1 + the LF bytes before the match, in the file and not in the part."""
         small(part=30)
         result = self.check(tmp_path, lines(100))
         assert [row["line"] for row in result.occurrences] == list(range(1, 101))
@@ -253,7 +253,7 @@ class TestParts:
     @pytest.mark.parametrize("syntax", ["rfc2141", "rfc8141", "rfc2141bis-03"])
     @pytest.mark.parametrize("part", [13, 17, 20, 29])
     def test_cut_in_urls(self, tmp_path, small, part, syntax):
-        """A part begins behind no octet of a URL, as "&" and "~" are though no URN of RFC 2141 holds them."""
+        """A part begins behind no byte of a URL, as "&" and "~" are though no URN of RFC 2141 holds them."""
         small(part=part)
         text = b"<http://[::1]/~a/b&c?d[e&urn:ab:c>\nhttps://r.example/~user/a?b=c&d=e&urn=urn:ab:c&f\n" * 9
         result = self.check(tmp_path, text, syntax=syntax)
@@ -330,7 +330,7 @@ class TestTogether:
         ("files", "together", "bundles"), [(512, 1_000, 1), (9, 1_000, 1), (4, 1_000, 3), (512, 20, 3)]
     )
     def test_bundles(self, tmp_path, small, files, together, bundles):
-        """So many files, or so many octets; with the sizes as they are, nine small ones are one."""
+        """So many files, or so many bytes; with the sizes as they are, nine small ones are one."""
         small(part=8, together=together, files=files)
         write_tree(tmp_path, [b"urn:a:b"] * 9)
         with mock.patch.object(Worker, "work", autospec=True, return_value=iter(())) as scanned:
@@ -363,12 +363,12 @@ class TestTogether:
         assert [row["stop"] for row in result.occurrences][:2] == [None, -1]
 
     def test_tables_among_them(self, tmp_path):
-        """What waits to be scanned comes before a table that is scanned at once; octets of values are octets of text."""
-        for name, octets in (("a.txt", b"urn:a:a"), ("b.csv", b"id,no\nurn:b:b,urn:n:n"), ("c.txt", b"urn:c:c")):
-            (tmp_path / name).write_bytes(octets)
+        """What waits to be scanned comes before a table that is scanned at once; bytes of values are bytes of text."""
+        for name, data in (("a.txt", b"urn:a:a"), ("b.csv", b"id,no\nurn:b:b,urn:n:n"), ("c.txt", b"urn:c:c")):
+            (tmp_path / name).write_bytes(data)
         result = Result([tmp_path], column=("id",))
         assert result.texts == ["urn:a:a", "urn:b:b", "urn:c:c"]
-        assert (result.report.inputs, result.report.octets) == (3, 21)
+        assert (result.report.inputs, result.report.byte_count) == (3, 21)
 
     def test_same_file_twice(self, tmp_path):
         """What several arguments name is read once: a pattern and a folder may overlap, and no occurrence is two."""
@@ -404,7 +404,7 @@ class TestTogether:
 
 
 class TestSame:
-    """Contract: "The same inputs and options give the same octets, whatever `-j`, `--memory` or the machine." """
+    """Contract: "The same inputs and options give the same bytes, whatever `-j`, `--memory` or the machine." """
 
     def files_of(self, tmp_path, name, folder, **options):
         """The two Parquet files of a run, and the report."""
@@ -575,7 +575,7 @@ class TestVerdicts:
 
 
 class TestEncodings:
-    """Semantics §3: "Offsets are octets from the start of the document (… after transcoding to UTF-8 for UTF-16/32 input)"."""
+    """Semantics §3: "Offsets are bytes from the start of the document (… after transcoding to UTF-8 for UTF-16/32 input)"."""
 
     TEXT = "ä urn:a:b\n„URN:nbn:de:101:1-201609052530“\r\nurn:c:d🦉\n" * 9
 
@@ -585,12 +585,12 @@ class TestEncodings:
     def test_byte_order_mark(self, tmp_path, small, encoding, part):
         """Small or huge: it cannot be read in parts, and nobody sees that."""
         small(part=part, together=part)
-        octets = self.TEXT.encode()
-        files = write_tree(tmp_path, [b"urn:a:b", octets, b"urn:a:b"])
+        data = self.TEXT.encode()
+        files = write_tree(tmp_path, [b"urn:a:b", data, b"urn:a:b"])
         Path(files[1][0]).write_bytes(("\ufeff" + self.TEXT).encode(encoding))
         result = Result([tmp_path], jobs=2)
         assert result.occurrences == expected_occurrences(files)
-        assert result.report.octets == 14 + len(octets)
+        assert result.report.byte_count == 14 + len(data)
 
     @pytest.mark.parametrize("part", [20, 1 << 20])
     def test_named(self, tmp_path, small, part):
@@ -604,18 +604,16 @@ class TestEncodings:
     def test_broken(self, tmp_path, small, part):
         """What can be read is read, to the end, and the input is named as one that failed in part."""
         small(part=part, together=part)
-        octets = "\ufeffurn:a:b \udc00 urn:c:d\n".encode("utf-16-le", "surrogatepass") * 9 + "urn:e:f".encode(
-            "utf-16-le"
-        )
+        data = "\ufeffurn:a:b \udc00 urn:c:d\n".encode("utf-16-le", "surrogatepass") * 9 + "urn:e:f".encode("utf-16-le")
         path = tmp_path / "a"
-        path.write_bytes(octets + b"x")
-        text = octets.decode("utf-16-le", "replace")[1:].encode() + "\ufffd".encode()
+        path.write_bytes(data + b"x")
+        text = data.decode("utf-16-le", "replace")[1:].encode() + "\ufffd".encode()
         result = Result([path])
         assert result.texts[-1] == "urn:e:f"
         assert result.occurrences == expected_occurrences([(str(path), text)])
         assert [failure.source for failure in result.failed] == [str(path)]
         assert result.report.inputs == 1
-        assert result.report.octets == len(text)
+        assert result.report.byte_count == len(text)
 
 
 class TestStreams:
@@ -633,7 +631,7 @@ class TestStreams:
         result = Result([fifo, file], jobs=jobs)
         writer.join()
         assert result.occurrences == expected_occurrences([(str(fifo), text), (str(file), b"\nurn:x:y")])
-        assert result.report.octets == len(text) + 8
+        assert result.report.byte_count == len(text) + 8
 
     def test_occurrences_are_given_while_more_is_to_come(self, tmp_path):
         """Contract: occurrences go to standard output; a slow pipe is not held back."""
@@ -709,7 +707,7 @@ class TestFailures:
         small(part=100, together=100, files=10)
         head = b"urn:a:b " * (read // 8)
         files = write_tree(tmp_path, [b"urn:x:y", head, b"urn:z:z"])
-        inputs = [Input(name, name, len(octets)) for name, octets in files]
+        inputs = [Input(name, name, len(data)) for name, data in files]
         inputs[1] = Input(files[1][0], files[1][0], size)
 
         def breaking(source, *rest):
@@ -742,7 +740,7 @@ class TestFailures:
         assert Counter(result.texts) == {"urn:x:y": 1, "urn:z:z": 1} | ({"urn:a:b": read // 8} if read else {})
         assert result.texts[0] + result.texts[-1] == "urn:x:yurn:z:z"
         assert result.report.inputs == (3 if read else 2)
-        assert result.report.octets == 14 + read
+        assert result.report.byte_count == 14 + read
 
     @pytest.mark.parametrize("pack", [tar, zipped])
     @pytest.mark.parametrize("together", [20, 1_000])
@@ -796,10 +794,10 @@ class TestFailures:
 
     def test_tables_whose_checksum_is_wrong_count(self, tmp_path):
         names = ("a.csv", "b.csv", "c.csv")
-        octets = bytearray(zipped([(name, b"id\nurn:example:%b" % name[:1].encode()) for name in names]))
-        octets[octets.index(b"PK\x03\x04", 4) + 14] ^= 1
+        data = bytearray(zipped([(name, b"id\nurn:example:%b" % name[:1].encode()) for name in names]))
+        data[data.index(b"PK\x03\x04", 4) + 14] ^= 1
         path = tmp_path / "tables.zip"
-        path.write_bytes(octets)
+        path.write_bytes(data)
         result = Result([path], column=("id",))
         assert result.texts == ["urn:example:a", "urn:example:b", "urn:example:c"]
         assert [str(failure) for failure in result.failed] == [
@@ -875,7 +873,7 @@ class TestNotes:
             "inputs": 2,
             "failures": 0,
             "notes": 2,
-            "octets": 2 * len(self.AR) + 7,
+            "byte_count": 2 * len(self.AR) + 7,
             "occurrences": 3,
             "trimmable": 0,
             "components_in_names": 0,
@@ -943,7 +941,7 @@ class TestSinks:
             schema = OCCURRENCES if wanted == "occurrences" else CODED_CLASSES
             assert rows_of(batches, schema) == getattr(both, wanted)
             assert report.occurrences == both.report.occurrences
-            assert report.octets == sum(len(octets) for _, octets in files)
+            assert report.byte_count == sum(len(data) for _, data in files)
             assert report.classes == (both.report.classes if wanted == "classes" else None)
 
     def test_neither(self, tmp_path):
@@ -959,20 +957,20 @@ class TestSinks:
         assert threads == {threading.get_ident()}
 
     def test_progress_one_at_a_time(self, tmp_path, small):
-        """ "from the threads that read, one at a time"; together the octets that are read."""
+        """ "from the threads that read, one at a time"; together the bytes that are read."""
         small(part=30)
         files = write_tree(tmp_path, [lines(40)] * 9)
         busy = threading.Lock()
-        octets = []
+        data = []
 
         def on_progress(number):
             assert busy.acquire(blocking=False)
             time.sleep(0.0005)
-            octets.append(number)
+            data.append(number)
             busy.release()
 
         run([str(tmp_path)], Options(jobs=4), progress=Progress(on_progress=on_progress))
-        assert sum(octets) == sum(len(text) for _, text in files)
+        assert sum(data) == sum(len(text) for _, text in files)
 
     def test_told_when_grouping_begins(self, tmp_path):
         """Once, when all is read and no class is there yet, and then of its rows; never where there are no classes."""
@@ -982,7 +980,7 @@ class TestSinks:
         def go(**sinks):
             seen.clear()
             progress = Progress(
-                on_progress=lambda octets: seen.append("progress") if octets else None, on_stage=seen.append
+                on_progress=lambda data: seen.append("progress") if data else None, on_stage=seen.append
             )
             run(
                 [str(tmp_path)],
@@ -1015,7 +1013,7 @@ class TestSinks:
         told = []
         with mock.patch.object(planning, "is_splittable", return_value=False):
             report = run([str(tmp_path)], Options(jobs=1), progress=Progress(on_progress=told.append))
-        assert report.octets == sum(told) == size
+        assert report.byte_count == sum(told) == size
 
     def test_progress_of_what_an_earlier_run_kept(self, tmp_path, small):
         """It need not be read again, and a bar that did not count it would never come to its end."""
@@ -1027,10 +1025,10 @@ class TestSinks:
             with Shards(tmp_path / "out", {}, resume=True) as shards:
                 told.append([])
                 run(inputs, Options(jobs=1), Outputs(shards=shards), Progress(on_progress=told[-1].append))
-        assert shards.octets == sum(told[1]) == sum(told[0]) == sum(len(text) for _, text in files)
+        assert shards.byte_count == sum(told[1]) == sum(told[0]) == sum(len(text) for _, text in files)
 
     def test_plan_size(self, tmp_path):
-        """How many octets a run will read; None where one does not tell."""
+        """How many bytes a run will read; None where one does not tell."""
         files = write_tree(tmp_path, [lines(40), b"", b"x"])
         total = sum(len(text) for _, text in files)
         assert plan_size([str(tmp_path)], Options()) == total
@@ -1103,7 +1101,7 @@ class TestMetadata:
                 "inputs": 2,
                 "failures": 1,
                 "notes": 0,
-                "octets": 30,
+                "byte_count": 30,
                 "occurrences": 4,
                 "trimmable": 0,
                 "components_in_names": 0,

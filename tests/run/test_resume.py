@@ -54,13 +54,13 @@ TASKS = {
             names={0: "a", 7: "ü\n"},
         ),
         ResultRows(Counts(rejects=1), rejects=rows("urn:")),
-        Done(Counts(inputs=2, octets=100)),
+        Done(Counts(inputs=2, byte_count=100)),
     ],
-    name(1): [Done(Counts(inputs=1, octets=10), lines=4)],
+    name(1): [Done(Counts(inputs=1, byte_count=10), lines=4)],
     name(2): [Done()],
     name(3): [
         ResultRows(Counts(occurrences=3), partial=rows("c", "d", "c")),
-        Done(Counts(inputs=1, octets=20), lines=5),
+        Done(Counts(inputs=1, byte_count=20), lines=5),
     ],
 }
 
@@ -125,17 +125,17 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     with resumed(folder) as shards:
         keep(shards)
-    _, lines, octets = places(folder)
-    return Whole(lines.read_bytes(), octets.read_bytes())
+    _, lines, raw = places(folder)
+    return Whole(lines.read_bytes(), raw.read_bytes())
 
 
-def check_and_go_on(lines, octets):
+def check_and_go_on(lines, raw):
     """From these files come whole shards or none; when the others were added, all are there. Gives how many there were."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         below, *files = places(folder)
         below.mkdir(0o700)
-        for path, content in zip(files, (lines, octets), strict=True):
+        for path, content in zip(files, (lines, raw), strict=True):
             path.write_bytes(content)
         with resumed(folder) as shards:
             before = kept(shards)
@@ -195,7 +195,7 @@ class TestKept:
         with resumed(left) as shards:
             for task in TASKS:
                 add(shards, task, *shards.pieces(shards.find(task)), is_kept=True)
-            assert shards.octets == 130
+            assert shards.byte_count == 130
         assert [path.read_bytes() for path in files] == before
 
     def test_another_meaning(self, left):
@@ -213,7 +213,7 @@ class TestKept:
         assert [*left.iterdir()] == []
 
     def test_what_is_of_no_use(self, left):
-        """The octets of tasks that this run has not."""
+        """The bytes of tasks that this run has not."""
         with resumed(left) as shards:
             assert shards.unused == 130
             for task in (name(0), name(7)):
@@ -250,19 +250,19 @@ class TestKept:
 
     def test_what_no_line_tells_of_is_removed(self, left, whole):
         """Or a task that is cut off again and again would fill the disk."""
-        _, lines, octets = places(left)
+        _, lines, raw = places(left)
         lines.write_bytes(whole.lines + b"00000000 half")
-        octets.write_bytes(whole.rows + b"x" * 1000)
+        raw.write_bytes(whole.rows + b"x" * 1000)
         with resumed(left):
             pass
-        assert Whole(lines.read_bytes(), octets.read_bytes()) == whole
+        assert Whole(lines.read_bytes(), raw.read_bytes()) == whole
 
-    def test_few_octets_a_task(self, tmp_path):
+    def test_few_bytes_a_task(self, tmp_path):
         """That a run of a terabyte is resumed: 125,000 tasks, each with what many small files are called."""
         names = {number: f"folder/{number:040d}" for number in range(100)}
         with resumed(tmp_path) as shards:
             for number in range(2000):
-                add(shards, name(number), ResultRows(names=names), Done(Counts(octets=1)))
+                add(shards, name(number), ResultRows(names=names), Done(Counts(byte_count=1)))
         with resumed(tmp_path) as shards:
             found = shards._index
             assert len(found) == 2000
@@ -363,13 +363,13 @@ class TestDamage:
 
     @given(st.data())
     def test_cut_off_anywhere(self, whole, data):
-        """After the end of a machine, each file may end at any octet."""
+        """After the end of a machine, each file may end at any byte."""
         lines = whole.lines[: data.draw(st.integers(0, len(whole.lines)))]
-        octets = whole.rows[: data.draw(st.integers(0, len(whole.rows)))]
-        assert check_and_go_on(lines, octets) <= lines.count(b"\n")
+        raw = whole.rows[: data.draw(st.integers(0, len(whole.rows)))]
+        assert check_and_go_on(lines, raw) <= lines.count(b"\n")
 
     @given(st.data())
-    def test_other_octets_anywhere(self, whole, data):
+    def test_other_bytes_anywhere(self, whole, data):
         """Zeros where a block did not reach the disk, or anything else."""
         files = [bytearray(whole.lines), bytearray(whole.rows)]
         for _ in range(data.draw(st.integers(1, 3))):
@@ -409,12 +409,12 @@ class TestDamage:
         for room in (0, 50, len(whole.rows) // 2, len(whole.rows) + 10):
             left = room
 
-            def write(file, octets, whole_write=module._write):
+            def write(file, raw, whole_write=module._write):
                 nonlocal left
-                some = bytes(octets)[:left]
+                some = bytes(raw)[:left]
                 left -= len(some)
                 whole_write(file, some)
-                if len(some) < len(bytes(octets)):
+                if len(some) < len(bytes(raw)):
                     raise OSError(28, "No space left on device")
 
             with monkeypatch.context() as full:
@@ -497,12 +497,12 @@ class TestStamp:
             (tmp_path / letter).write_bytes(letter.encode() * 5)
         return [tmp_path / letter for letter in "abc"]
 
-    def test_octets(self, files):
+    def test_bytes(self, files):
         whole = Input(str(files[0]), str(files[0]), 5)
-        assert stamp(FileGroup(0, (listed(*files),))).octets == 15
-        assert stamp(FileGroup(0, (whole, listed(*files[1:])))).octets == 15
-        assert stamp(FilePart(0, whole, 0, 2)).octets == 2
-        assert stamp(FilePart(0, whole, 2, sys.maxsize)).octets == 3
+        assert stamp(FileGroup(0, (listed(*files),))).byte_count == 15
+        assert stamp(FileGroup(0, (whole, listed(*files[1:])))).byte_count == 15
+        assert stamp(FilePart(0, whole, 0, 2)).byte_count == 2
+        assert stamp(FilePart(0, whole, 2, sys.maxsize)).byte_count == 3
 
     def test_each_task_has_its_own(self, files):
         whole = Input(str(files[0]), str(files[0]), 5)
@@ -529,7 +529,7 @@ class TestStamp:
             assert stamp(task).text != before.text
 
     def test_what_is_not_known(self, files, tmp_path):
-        """Their octets may differ each time, or there are none; and with them all of the task."""
+        """Their bytes may differ each time, or there are none; and with them all of the task."""
         os.mkfifo(tmp_path / "fifo")
         paths = [str(tmp_path / "fifo"), "/dev/zero", str(tmp_path), str(tmp_path / "nope"), None]
         for path in paths:
@@ -549,11 +549,11 @@ class TestStamp:
         tasks = [FileGroup(0, each) for each in inputs] + [FileGroup(1, inputs[0])]
         assert len({stamp(task).text for task in tasks}) == len(tasks)
         assert all(stamp(task) == stamp(task) and len(stamp(task).text) == 32 for task in tasks)
-        assert stamp(tasks[3]).octets == 10
+        assert stamp(tasks[3]).byte_count == 10
         assert stamp(FileGroup(0, (page("a", None), page("b", "1"), page("c", None)))) == ("", 0, 2)
 
     def test_records(self, files):
-        """`--cdx`: a task is another one if the index names other records of its files; their octets count."""
+        """`--cdx`: a task is another one if the index names other records of its files; their bytes count."""
         path = str(files[0])
 
         def task(*extents):
@@ -561,7 +561,7 @@ class TestStamp:
 
         tasks = [task((0, 2)), task((0, 3)), task((0, 2), (3, 4)), FileGroup(0, (Input(path, path, 5),))]
         assert len({stamp(each).text for each in tasks}) == len(tasks)
-        assert [stamp(each).octets for each in tasks] == [2, 3, 3, 5]
+        assert [stamp(each).byte_count for each in tasks] == [2, 3, 3, 5]
         before = stamp(tasks[0])
         files[0].write_bytes(b"longer than it was")
         assert stamp(tasks[0]).text != before.text

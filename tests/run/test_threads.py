@@ -337,7 +337,7 @@ class TestBounds:
 
     @FEW
     @given(st.lists(st.integers(0, parallel._WAITING // 2), min_size=1, max_size=60), st.sampled_from(WORKERS))
-    def test_results_that_wait_have_so_many_octets_at_most(self, sizes, workers):
+    def test_results_that_wait_have_so_many_bytes_at_most(self, sizes, workers):
         """But for a few of each task, which may be of any size: else the first might have to wait for later ones."""
         waiting, most = 0, 0
         lock = threading.Lock()

@@ -22,9 +22,9 @@ EXCLUDED = bytes([*range(33), *b'\\"&<>[]^`{|}~', *range(127, 256)])
 
 def scan(text: str | bytes, syntax: str = "rfc2141", **options: object) -> list[Record]:
     """All matches, which the oracle finds too."""
-    octets = text.encode() if isinstance(text, str) else text
-    found = records_of(Scanner(Grammar(get_syntax(syntax), **options)).scan_octets(np.frombuffer(octets, np.uint8)))
-    assert found == oracle(octets, syntax, **options)
+    data = text.encode() if isinstance(text, str) else text
+    found = records_of(Scanner(Grammar(get_syntax(syntax), **options)).scan_bytes(np.frombuffer(data, np.uint8)))
+    assert found == oracle(data, syntax, **options)
     return found
 
 
@@ -33,14 +33,14 @@ def texts(text: str | bytes, syntax: str = "rfc2141", **options: object) -> list
 
 
 class TestWhereAURNEnds:
-    """RFC 2141 §2.4: "An URN ends when an octet/character from the excluded character set is encountered"."""
+    """RFC 2141 §2.4: "An URN ends when a byte/character from the excluded character set is encountered"."""
 
-    def test_excluded_octets(self):
-        for octet in range(256):
-            text = b"urn:ab:c" + bytes([octet]) + b"d"
+    def test_excluded_bytes(self):
+        for byte in range(256):
+            text = b"urn:ab:c" + bytes([byte]) + b"d"
             (found,) = scan(text)
-            if octet in EXCLUDED or octet == ord("%"):
-                assert (found.text, found.stop) == (b"urn:ab:c", octet)
+            if byte in EXCLUDED or byte == ord("%"):
+                assert (found.text, found.stop) == (b"urn:ab:c", byte)
             else:
                 assert (found.text, found.stop) == (text, END)
 
@@ -59,7 +59,7 @@ class TestWhereAURNEnds:
         assert texts("urn:ab:a%4a%4", syntax) == ["urn:ab:a%4a"]
 
     @every_syntax
-    def test_nul_octet(self, syntax):
+    def test_nul_byte(self, syntax):
         """`%00` is well-formed, a bare one is excluded."""
         assert texts("urn:ab:a%00b", syntax) == ["urn:ab:a%00b"]
         assert texts("urn:ab:a\0b", syntax) == ["urn:ab:a"]
@@ -87,7 +87,7 @@ class TestNID:
 
     @every_syntax
     def test_urn_is_reserved(self, syntax):
-        """After a failed candidate the scan goes on one octet later."""
+        """After a failed candidate the scan goes on one byte later."""
         assert texts("urn:urn:foo:bar", syntax) == ["urn:foo:bar"]
         assert texts("URN:Urn:uRn:foo:bar", syntax) == ["uRn:foo:bar"]
         assert texts("urn:urn:", syntax) == []
@@ -229,10 +229,10 @@ class TestWhereAURNBegins:
         assert scan("return:foo:bar sideburn:x:y") == []
         assert scan(b"\xc3\xbcurn:a:b")[0].text == b"urn:a:b"
 
-    def test_every_octet(self):
-        for octet in range(256):
-            found = scan(bytes([octet]) + b"urn:ab:c")
-            assert bool(found) != bytes([octet]).isalnum(), octet
+    def test_every_byte(self):
+        for byte in range(256):
+            found = scan(bytes([byte]) + b"urn:ab:c")
+            assert bool(found) != bytes([byte]).isalnum(), byte
 
     def test_subfield_codes(self):
         """ISO 2709: 0x1F, a code of one character, the data."""
@@ -289,9 +289,9 @@ class TestCut:
         assert (found.text, found.stop) == (b"urn:a:bcd", CUT)
 
     def test_default(self):
-        octets = b"urn:a:" + b"x" * (MAX_LENGTH - 6)
-        assert [record.stop for record in scan(octets)] == [END]
-        (found,) = scan(octets + b"x")
+        data = b"urn:a:" + b"x" * (MAX_LENGTH - 6)
+        assert [record.stop for record in scan(data)] == [END]
+        (found,) = scan(data + b"x")
         assert (found.end, found.stop) == (65_536, CUT)
 
     def test_goes_on_behind_the_cut(self):
@@ -309,7 +309,7 @@ class TestCut:
         assert (found.text, found.stop) == (b"urn:ab:c", ord("%"))
 
     def test_not_where_the_urn_ends_all_the_same(self):
-        """The "?" is left for the next octet to decide; "+" or "=" with nothing behind it lengthens nothing."""
+        """The "?" is left for the next byte to decide; "+" or "=" with nothing behind it lengthens nothing."""
         (found,) = scan("urn:a1:b?+ c", "rfc8141", max_length=8)
         assert (found.text, found.stop) == (b"urn:a1:b", ord("?"))
         (found,) = scan("urn:a1:b?+c", "rfc8141", max_length=8)
@@ -327,7 +327,7 @@ class TestCut:
 
 
 class TestEveryCut:
-    """Each text cut at every `max_length` and delivered in two parts, parted at every octet."""
+    """Each text cut at every `max_length` and delivered in two parts, parted at every byte."""
 
     TEXTS = (
         b"urn:ab:c?+%41?=%42#%43/d",
@@ -349,7 +349,7 @@ class TestEveryCut:
         for max_length in range(7, len(text) + 2):
             expected = oracle(text, syntax, trim=trim, max_length=max_length)
             scanner = Scanner(Grammar(get_syntax(syntax), max_length=max_length, trim=trim))
-            assert records_of(scanner.scan_octets(np.frombuffer(text, np.uint8))) == expected, max_length
+            assert records_of(scanner.scan_bytes(np.frombuffer(text, np.uint8))) == expected, max_length
             for first in range(1, len(text)):
                 assert records_of(scanner.scan(Pieces(text, [first, len(text)]))) == expected, (max_length, first)
 
@@ -416,7 +416,7 @@ class TestTrim:
             *("urn:a1:b?c=d", "urn:a1:b?c=", "urn:a1:b?c=d&e="),
         ]
 
-    def test_stop_is_the_first_octet_cut_off(self):
+    def test_stop_is_the_first_byte_cut_off(self):
         found = scan("urn:a:b;urn:c:d., urn:e:f urn:g:h", trim=True)
         assert [record.stop for record in found] == [ord(";"), ord("."), ord(" "), END]
         assert [record.stop for record in scan("urn:a:b.cde", max_length=8, trim=True)] == [ord(".")]
@@ -455,13 +455,13 @@ class TestTrim:
     def test_counted_where_it_is_off(self, text, punctuation):
         grammar = Grammar(get_syntax("rfc2141"))
         scanner = Scanner(grammar)
-        (found,) = records_of(scanner.scan_octets(np.frombuffer(text.encode(), np.uint8)))
+        (found,) = records_of(scanner.scan_bytes(np.frombuffer(text.encode(), np.uint8)))
         assert (found.text, found.punctuation) == (text.encode(), punctuation)
         assert all(record.punctuation == 0 for record in scan(text, trim=True))
 
 
 class TestLinesAndOffsets:
-    """Offsets are octets from the start; `line` is 1 + the LF octets before the match."""
+    """Offsets are bytes from the start; `line` is 1 + the LF bytes before the match."""
 
     def test_lines(self):
         found = scan("\nurn:a:b\r\nurn:c:d urn:e:f\r\rurn:g:h\n\nurn:i:j\n")
@@ -471,15 +471,15 @@ class TestLinesAndOffsets:
         text = b"\nurn:a:b\r\n\xff\n "
         scanner = Scanner(Grammar(get_syntax("rfc2141")))
         for _ in range(2):
-            records_of(scanner.scan_octets(np.frombuffer(text, np.uint8)))
-            assert (scanner.octets, scanner.lines) == (13, 3)
+            records_of(scanner.scan_bytes(np.frombuffer(text, np.uint8)))
+            assert (scanner.byte_count, scanner.lines) == (13, 3)
             records_of(scanner.scan(Pieces(text, [3])))
-            assert (scanner.octets, scanner.lines) == (13, 3)
+            assert (scanner.byte_count, scanner.lines) == (13, 3)
 
     def test_not_counted(self):
         scanner = Scanner(Grammar(get_syntax("rfc2141"), count_lines=False), block=3)
         text = b"\n\nurn:a:b\n\nurn:c:d\n"
-        for batches in (scanner.scan_octets(np.frombuffer(text, np.uint8)), scanner.scan(Pieces(text, [2]))):
+        for batches in (scanner.scan_bytes(np.frombuffer(text, np.uint8)), scanner.scan(Pieces(text, [2]))):
             found = records_of(batches)
             assert [(record.start, record.line) for record in found] == [(2, 0), (11, 0)]
 
@@ -500,7 +500,7 @@ class TestLinesAndOffsets:
 
         (found,) = records_of(scanner.scan(read_into))
         assert (found.start, found.line, found.text) == (2**32 + 1, 2**32 + 1, b"urn:a:b")
-        assert (scanner.octets, scanner.lines) == (2**32 + 8, 2**32)
+        assert (scanner.byte_count, scanner.lines) == (2**32 + 8, 2**32)
 
 
 class TestStreams:
@@ -521,14 +521,14 @@ class TestStreams:
     def test_nothing(self, sizes):
         scanner = Scanner(Grammar(get_syntax("rfc2141")))
         assert records_of(scanner.scan(Pieces(b"", sizes))) == []
-        assert records_of(scanner.scan_octets(np.empty(0, np.uint8))) == []
-        assert (scanner.octets, scanner.lines) == (0, 0)
+        assert records_of(scanner.scan_bytes(np.empty(0, np.uint8))) == []
+        assert (scanner.byte_count, scanner.lines) == (0, 0)
 
     @pytest.mark.parametrize("rows", [1, 2, 3, 100])
     def test_full_columns(self, rows):
         text = b" urn:a:b" * 100
         scanner = Scanner(Grammar(get_syntax("rfc2141")), rows=rows)
-        sizes = [len(batch) for batch in scanner.scan_octets(np.frombuffer(text, np.uint8))]
+        sizes = [len(batch) for batch in scanner.scan_bytes(np.frombuffer(text, np.uint8))]
         assert sizes == [rows] * (100 // rows) + [100 % rows] * (100 % rows > 0)
 
     @pytest.mark.full
@@ -536,19 +536,19 @@ class TestStreams:
         """The room for text may be used up before the rows are."""
         text = b" ".join([b"urn:a:" + b"x" * 60_000] * 9)
         scanner = Scanner(Grammar(get_syntax("rfc2141")), rows=8)
-        assert records_of(scanner.scan_octets(np.frombuffer(text, np.uint8)), 8) == oracle(text, "rfc2141")
+        assert records_of(scanner.scan_bytes(np.frombuffer(text, np.uint8)), 8) == oracle(text, "rfc2141")
         assert records_of(scanner.scan(Pieces(text, [10_000])), 8) == oracle(text, "rfc2141")
 
     def test_columns_full_of_long_rejects(self):
         """The room for their texts may be used up before the rows are."""
-        octets = b" ".join(b"urn:%d%b" % (number, b"x" * 300) for number in range(20))
+        data = b" ".join(b"urn:%d%b" % (number, b"x" * 300) for number in range(20))
         scanner = Scanner(Grammar(get_syntax("rfc2141"), rejects=True), rows=8)
         texts = [
             batch.rejects.text[start:end].tobytes()
-            for batch in scanner.scan_octets(np.frombuffer(octets, np.uint8))
+            for batch in scanner.scan_bytes(np.frombuffer(data, np.uint8))
             for start, end in pairwise(batch.rejects.text_offsets)
         ]
-        assert texts == [reject.text for reject in rejects(octets, "rfc2141")]
+        assert texts == [reject.text for reject in rejects(data, "rfc2141")]
         assert len(texts) == 20
 
     def test_a_short_read_hands_out_what_is_found(self):
@@ -571,9 +571,9 @@ class TestStreams:
     @pytest.mark.parametrize("behind", ["~", "é", "& ", "&x=", "&amp;", "# "])
     @every_syntax
     def test_what_may_cut_a_name_short_does_not_hold_it_back(self, syntax, behind):
-        """A name in a pipe is given before more comes: no octets are waited for but those that decide."""
-        octets = b"urn:ab:c" + behind.encode() + b"\n"
-        pieces = Pieces(octets, [len(octets)])
+        """A name in a pipe is given before more comes: no bytes are waited for but those that decide."""
+        data = b"urn:ab:c" + behind.encode() + b"\n"
+        pieces = Pieces(data, [len(data)])
         found = next(Scanner(Grammar(get_syntax(syntax))).scan(pieces))
         assert [record.start for record in records_of([found])] == [0]
         assert pieces.reads == 1
@@ -609,11 +609,11 @@ class TestStreams:
         scanner = Scanner(Grammar(get_syntax("rfc2141")))
         with pytest.raises(OSError, match="gone"):
             list(scanner.scan(read_into))
-        assert (scanner.octets, scanner.lines) == (len(text), text.count(b"\n"))
+        assert (scanner.byte_count, scanner.lines) == (len(text), text.count(b"\n"))
 
     def test_arrays_are_the_callers_own(self):
         scanner = Scanner(Grammar(get_syntax("rfc2141"), rejects=True), rows=1)
-        batches = list(scanner.scan_octets(np.frombuffer(b"urn:a:b%x urn:c:d%y", np.uint8)))
+        batches = list(scanner.scan_bytes(np.frombuffer(b"urn:a:b%x urn:c:d%y", np.uint8)))
         for batch in batches:
             for array in (*arrays(batch).values(), *arrays(batch.rejects).values()):
                 assert array.base is None
@@ -624,7 +624,7 @@ class TestStreams:
 
     def test_types_of_the_columns(self):
         grammar = Grammar(get_syntax("rfc2141"), rejects=True)
-        (batch,) = Scanner(grammar).scan_octets(np.frombuffer(b"urn:a:b%", np.uint8))
+        (batch,) = Scanner(grammar).scan_bytes(np.frombuffer(b"urn:a:b%", np.uint8))
         assert {name: array.dtype.name for name, array in arrays(batch.rejects).items()} == {
             "start": "int64",
             "line": "int64",
@@ -652,10 +652,10 @@ class TestStreams:
         assert len(batch) == 1
 
     def test_leaves_the_text_alone(self):
-        octets = np.frombuffer(bytearray(b"URN:A:%2c."), np.uint8)
-        records_of(Scanner(Grammar(get_syntax("rfc2141"), trim=True)).scan_octets(octets))
-        assert octets.tobytes() == b"URN:A:%2c."
-        assert octets.flags.writeable
+        data = np.frombuffer(bytearray(b"URN:A:%2c."), np.uint8)
+        records_of(Scanner(Grammar(get_syntax("rfc2141"), trim=True)).scan_bytes(data))
+        assert data.tobytes() == b"URN:A:%2c."
+        assert data.flags.writeable
 
     def test_constants(self):
         assert (scanner_module.END, scanner_module.CUT, MAX_LENGTH) == (END, CUT, 65_536)
@@ -668,10 +668,10 @@ def arrays(found: Matches | Rejects) -> dict[str, np.ndarray]:
 
 
 class Endless:
-    """A `read_into` that makes its octets up: a head, then a unit over and over, `octets` in all."""
+    """A `read_into` that makes its bytes up: a head, then a unit over and over, `data` in all."""
 
-    def __init__(self, head: bytes, unit: bytes, octets: int) -> None:
-        self.head, self.left, self.at, self.unit = head, octets, 0, unit
+    def __init__(self, head: bytes, unit: bytes, data: int) -> None:
+        self.head, self.left, self.at, self.unit = head, data, 0, unit
         self.many = unit * (1 + (1 << 20) // len(unit))
 
     def __call__(self, view: memoryview) -> int:
@@ -708,7 +708,7 @@ class TestOneURNWithoutEnd:
         finally:
             tracemalloc.stop()
         assert time.thread_time() - began < self.SECONDS
-        assert scanner.octets == self.SIZE
+        assert scanner.byte_count == self.SIZE
         assert scanner.lines == 0
 
     @pytest.mark.parametrize("trim", [False, True])
@@ -760,7 +760,7 @@ class TestOneURNWithoutEnd:
             assert all(other - one == 10 for one, other in pairwise(batch.start[1:].tolist()))
             count += len(batch)
         assert count == size // 10
-        assert scanner.octets == size
+        assert scanner.byte_count == size
 
 
 @pytest.mark.parametrize(("seconds", "given"), [(0.01, [3]), (0.3, [1, 1, 1])])
@@ -773,8 +773,8 @@ def test_matches_do_not_wait_for_many_others(monkeypatch, seconds, given):
     reads = iter([text[:block], text[block : 2 * block], text[2 * block :], b""])
 
     def read_into(view):
-        octets = next(reads)
-        view[: len(octets)] = octets
-        return len(octets)
+        data = next(reads)
+        view[: len(data)] = data
+        return len(data)
 
     assert [len(matches) for matches in scanner.scan(read_into)] == given

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.oracle import SYNTAXES, oracle
-from tests.support.strategies import octets
+from tests.support.strategies import any_bytes
 from urnscan.scanner import find as finding
 from urnscan.scanner.find import Occurrence, find
 from urnscan.urn.equivalence import canonical
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 _foreign = st.text(st.sampled_from("äß文🦉\u0301\ud800\udfff\x00\x1f\n aZ:%"), max_size=4)
-texts = st.lists(st.one_of(octets.map(lambda part: part.decode("latin-1")), _foreign), max_size=5).map("".join)
+texts = st.lists(st.one_of(any_bytes.map(lambda part: part.decode("latin-1")), _foreign), max_size=5).map("".join)
 options = st.fixed_dictionaries(
     {
         "trim": st.booleans(),
@@ -41,11 +41,11 @@ def expected(text, syntax, **options):
     ]
 
 
-class TestOctets:
-    """Contract, Python: octets give octet positions."""
+class TestBytes:
+    """Contract, Python: bytes give byte positions."""
 
     @every_syntax
-    @given(text=octets, options=options, rows=st.integers(1, 3))
+    @given(text=any_bytes, options=options, rows=st.integers(1, 3))
     def test_oracle(self, syntax, text, options, rows):
         """All there are, however many are handed over at a time."""
         with mock.patch.object(finding, "_ROWS", rows):
@@ -57,14 +57,16 @@ class TestOctets:
         assert [one.urn for one in found] == [f"urn:a:{number}" for number in range(5_000)]
         assert all(text[one.start : one.end] == one.text.encode() for one in found)
 
-    @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda octets: np.frombuffer(octets, np.uint8)])
-    def test_kinds_of_octets(self, kind):
+    @pytest.mark.parametrize(
+        "kind", [bytes, bytearray, memoryview, lambda any_bytes: np.frombuffer(any_bytes, np.uint8)]
+    )
+    def test_kinds_of_bytes(self, kind):
         (found,) = find(kind(b"\xffurn:a:b\xff"))
         assert (found.text, found.start, found.end) == ("urn:a:b", 1, 8)
 
     @pytest.mark.parametrize("given", [None, 1, 1.5, [], {}, [117, 114], io.StringIO("urn:a:b"), np.array([1])])
     def test_no_text(self, given):
-        """Neither octets made of numbers, nor nothing found in silence, nor an error of an inner part."""
+        """Neither bytes made of numbers, nor nothing found in silence, nor an error of an inner part."""
         with pytest.raises(
             TypeError, match=f"^a text must be a str or bytes, not {type(given).__name__}(; urnscan.scan_frame .*)?$"
         ):
@@ -77,16 +79,16 @@ class TestCharacters:
     @every_syntax
     @given(text=texts, options=options)
     def test_positions(self, syntax, text, options):
-        in_octets = text.encode("utf-8", "surrogatepass")
+        in_bytes = text.encode("utf-8", "surrogatepass")
         found = find(text, syntax=syntax, **options)
         assert [text[one.start : one.end] for one in found] == [one.text for one in found]
         characters = [
-            len(in_octets[: one.start].decode("utf-8", "surrogatepass"))
-            for one in find(in_octets, syntax=syntax, **options)
+            len(in_bytes[: one.start].decode("utf-8", "surrogatepass"))
+            for one in find(in_bytes, syntax=syntax, **options)
         ]
         assert [one.start for one in found] == characters
         assert [(one.text, one.urn, one.nid) for one in found] == [
-            (one.text, one.urn, one.nid) for one in expected(in_octets, syntax, **options)
+            (one.text, one.urn, one.nid) for one in expected(in_bytes, syntax, **options)
         ]
 
     def test_quotation_marks(self):
@@ -139,8 +141,8 @@ class TestOptions:
         assert [one.text for one in find(text, syntax=syntax, trim=True)] == (texts or text.split(" "))
 
     @pytest.mark.parametrize("between", [500, 600])
-    def test_a_bracket_holds_a_list_for_some_octets_only(self, between):
-        """512 octets: else a list of brackets that stay open takes time that grows with its square."""
+    def test_a_bracket_holds_a_list_for_some_bytes_only(self, between):
+        """512 bytes: else a list of brackets that stay open takes time that grows with its square."""
         text = f"urn:ab:(b,urn:cc:{'d' * between})"
         assert len(find(text, trim=True)) == (1 if between < 512 else 2)
 
@@ -153,7 +155,7 @@ class TestOptions:
 
     @pytest.mark.parametrize("text", ["%41urn:ab:c", "%E9urn:ab:c", "22urn:ab:c", "%2urn:ab:c"])
     def test_a_letter_before_a_name(self, text):
-        """An encoded letter, an octet beyond ASCII, and no encoding at all: the word may go on."""
+        """An encoded letter, a byte beyond ASCII, and no encoding at all: the word may go on."""
         assert find(text) == []
 
     def test_trim_that_is_no_flag(self):
@@ -173,7 +175,7 @@ class TestOptions:
         with pytest.raises(error, match=f"^max_length must be .*{says}$"):
             find("urn:a:b", max_length=given)
 
-    @given(octets)
+    @given(any_bytes)
     def test_resolution(self, text):
         """The classes are those of `canonical`."""
         meaning = {"syntax": "rfc2141bis-03", "equivalence": "resolution"}

@@ -135,7 +135,7 @@ def test_scanner(shape, syntax, views):
     scan = scanner(syntax, views=views)
 
     def run(text):
-        for _ in scan.scan_octets(text):
+        for _ in scan.scan_bytes(text):
             pass
 
     many = (1 << 13 if views else 1 << 18) // len(unit)
@@ -185,7 +185,7 @@ ALIKE = {"finditer": {*"finditer findall sub subn split".split()}, "search": {"s
 
 # What only looks as if it took too long: where and how it is used, nothing of the kind can come.
 BOUNDED = {
-    "urnscan.records.triples:_STATEMENT": "finds in runs of statements alone, in which every octet belongs to one",
+    "urnscan.records.triples:_STATEMENT": "finds in runs of statements alone, in which every byte belongs to one",
     "urnscan.records.separated:_IN_LIST": "finds in what _LIST matches whole, so each quotation is closed",
 }
 # Patterns that are asked about one character.
@@ -199,7 +199,7 @@ MADE = {
     "records.tagged:begun": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:ended": "of the layouts, whose patterns are tried as those of modules are",
     "framing.json_values:_marks": "a list of plain names",
-    "framing.rows:__init__": "two octets, or one",
+    "framing.rows:__init__": "two bytes, or one",
     "records.keys:__init__": "the patterns of keys.toml, all in one: records/test_keys.py::test_hostile_texts",
     "records.tagged:name_fields": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:field": "of the layouts, whose patterns are tried as those of modules are",
@@ -208,12 +208,12 @@ MADE = {
     "records.tagged:first_line": "of the layouts, whose patterns are tried as those of modules are",
     "records.xml_records:_read_start_tag": "the name of an element, and what ends it",
     "scanner.views.bare:_kind": "of _KINDS, which are tried as those of modules are",
-    "scanner.views.bare:_address_of_nbn": "of the 256 octets before a name",
+    "scanner.views.bare:_address_of_nbn": "of the 256 bytes before a name",
     "formats.captures:_pattern": "conditions of the user, for texts of at most a hundred characters",
-    "stores.files:__init__": "one octet of a set",
-    "urn.namespaces.patterns:_octets": "a character, or a set of them",
+    "stores.files:__init__": "one byte of a set",
+    "urn.namespaces.patterns:_bytes": "a character, or a set of them",
     "urn.namespaces.own:_check_resolvers": "a pattern of the user, which is only compiled",
-    "formats.compression.codecs:__init__": "a few octets: where a member may begin",
+    "formats.compression.codecs:__init__": "a few bytes: where a member may begin",
 }
 
 

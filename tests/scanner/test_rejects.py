@@ -47,7 +47,7 @@ def found(*paths, **options):
 
 
 def expected(files, syntax="rfc2141", **options):
-    """The rows of these (name, octets), in their order."""
+    """The rows of these (name, bytes), in their order."""
     return [
         {
             "source": name,
@@ -59,13 +59,13 @@ def expected(files, syntax="rfc2141", **options):
             "message": message(reject, syntax),
             "position": reject.position,
         }
-        for name, octets in files
-        for reject in rejects(octets, syntax, **options)
+        for name, data in files
+        for reject in rejects(data, syntax, **options)
     ]
 
 
 def message(reject, syntax):
-    """What the parser says of the text, also where it goes on behind the 256 octets."""
+    """What the parser says of the text, also where it goes on behind the 256 bytes."""
     with pytest.raises(InvalidURN) as caught:
         parse((reject.name + reject.behind) or reject.text, syntax)
     assert (caught.value.code, caught.value.position) == (reject.code, reject.position)
@@ -130,11 +130,11 @@ class TestRows:
     @pytest.mark.parametrize("syntax", SYNTAXES)
     @pytest.mark.parametrize("trim", [False, True])
     def test_percent_past_the_text(self, tmp_path, syntax, trim):
-        """`position` counts on where the text is cut at 256 octets."""
-        octets = b"urn:ab:" + b"c" * 400 + b"%4 "
-        (tmp_path / "a").write_bytes(octets)
+        """`position` counts on where the text is cut at 256 bytes."""
+        data = b"urn:ab:" + b"c" * 400 + b"%4 "
+        (tmp_path / "a").write_bytes(data)
         (row,), report = found(tmp_path / "a", syntax=syntax, trim=trim)
-        assert (row["text"], row["position"]) == (octets[:256].decode(), 407)
+        assert (row["text"], row["position"]) == (data[:256].decode(), 407)
         assert (row["reason"], row["message"]) == ("percent-malformed", REASONS["percent-malformed"])
         assert report.occurrences == 1
 
@@ -182,14 +182,14 @@ class TestEverywhere:
     def test_parts_of_a_huge_file(self, tmp_path, monkeypatch, part):
         """No part begins in the text of a reject, though no URN holds `{` or `|`; lines are those of the file."""
         monkeypatch.setattr(pipeline, "_SIZES", Sizes(part, 20, 3))
-        octets = b"urn:a{b}|c}{d:e\nurn:x:y%zz{f}{g}\n" * 8
-        (tmp_path / "huge").write_bytes(octets)
+        data = b"urn:a{b}|c}{d:e\nurn:x:y%zz{f}{g}\n" * 8
+        (tmp_path / "huge").write_bytes(data)
         with mock.patch.object(worker, "open_range", side_effect=worker.open_range) as ranges:
             rows, _ = found(tmp_path / "huge", jobs=2)
         assert ranges.call_count > 4
-        assert rows == expected([(str(tmp_path / "huge"), octets)])
+        assert rows == expected([(str(tmp_path / "huge"), data)])
 
-    def test_same_octets(self, tmp_path, monkeypatch):
+    def test_same_bytes(self, tmp_path, monkeypatch):
         folder = tmp_path / "tree"
         folder.mkdir()
         write_tree(folder, [TEXT * number for number in range(1, 30)])
@@ -223,8 +223,8 @@ class TestInside:
         """What decodes counts: hits and rejects."""
         bad = gzip.compress(b" urn:a:2 urn:bad \n")
         bad = bad[:-8] + struct.pack("<I", zlib.crc32(b"else")) + bad[-4:]
-        octets = gzip.compress(b"urn:a:1 urn:good:\n") + bad + gzip.compress(b"urn:a:3 urn:best\n")
-        (tmp_path / "x.gz").write_bytes(octets)
+        data = gzip.compress(b"urn:a:1 urn:good:\n") + bad + gzip.compress(b"urn:a:3 urn:best\n")
+        (tmp_path / "x.gz").write_bytes(data)
         occurrences, batches, classes = [], [], []
         report = run(
             [str(tmp_path / "x.gz")],

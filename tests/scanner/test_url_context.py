@@ -11,7 +11,7 @@ from tests.support.oracle import SYNTAXES, Pieces, oracle, records_of
 from urnscan.compiled.jit import IS_COMPILED
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
-from urnscan.scanner.url_context import LOOK_BACK, URL_OCTETS
+from urnscan.scanner.url_context import LOOK_BACK, URL_BYTES
 from urnscan.urn.syntax import get_syntax
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
@@ -19,10 +19,10 @@ every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 
 def scan(text, syntax="rfc2141", **options):
     """All matches, which the oracle finds too, however the text is delivered."""
-    octets = text.encode()
+    data = text.encode()
     scanner = Scanner(Grammar(get_syntax(syntax), **options), block=16)
-    found = records_of(scanner.scan_octets(np.frombuffer(octets, np.uint8)))
-    assert found == records_of(scanner.scan(Pieces(octets, [5]))) == oracle(octets, syntax, **options)
+    found = records_of(scanner.scan_bytes(np.frombuffer(data, np.uint8)))
+    assert found == records_of(scanner.scan(Pieces(data, [5]))) == oracle(data, syntax, **options)
     return found
 
 
@@ -127,7 +127,7 @@ class TestHost:
         assert hosts("https://r.example/?a=urn:ab:c&b=urn:de:f urn:gh:i") == ["r.example", "r.example", None]
 
     def test_behind_a_subfield_code(self):
-        """ISO 2709: a URL would have to hold the octet 0x1F."""
+        """ISO 2709: a URL would have to hold the byte 0x1F."""
         assert hosts("http://r.example/\x1faurn:nbn:de:101-1") == [None]
 
     @pytest.mark.parametrize("far", [LOOK_BACK - 1, LOOK_BACK, LOOK_BACK + 1, LOOK_BACK + 9])
@@ -140,16 +140,16 @@ class TestHost:
     @pytest.mark.full
     def test_more_hosts_than_there_is_room_for(self):
         """The room for hosts may be used up before the rows are."""
-        octets = b" ".join(b"http://%b%d/urn:ab:c" % (b"h" * 900, number) for number in range(20))
+        data = b" ".join(b"http://%b%d/urn:ab:c" % (b"h" * 900, number) for number in range(20))
         scanner = Scanner(Grammar(get_syntax("rfc2141")), rows=8)
-        assert records_of(scanner.scan_octets(np.frombuffer(octets, np.uint8)), 8) == oracle(octets, "rfc2141")
+        assert records_of(scanner.scan_bytes(np.frombuffer(data, np.uint8)), 8) == oracle(data, "rfc2141")
 
     @every_syntax
     def test_separators(self, syntax):
         """A text is cut only where no URL is cut: see `TestParts` in test_pipeline."""
         separators = Grammar(get_syntax(syntax)).separators
         assert separators[0] == 0
-        assert set(separators).isdisjoint(URL_OCTETS)
+        assert set(separators).isdisjoint(URL_BYTES)
         assert set(separators) <= set(get_syntax(syntax).separators)
         assert set(b'\n "<>') <= set(separators)
 
@@ -187,7 +187,7 @@ class TestTail:
         for syntax, found in zip(SYNTAXES, (rfc2141, rfc8141, bis_03), strict=True):
             assert cut(f"<{text}>", syntax) == [found], syntax
 
-    def test_stop_is_the_first_octet_cut_off(self):
+    def test_stop_is_the_first_byte_cut_off(self):
         found = scan("https://r/urn:ab:c?x https://r/?urn:ab:c#y https://r/urn:ab:c", resolver_tail="cut")
         assert [record.stop for record in found] == [ord("?"), ord("#"), -2]
 
@@ -261,8 +261,8 @@ class TestTime:
     def test_of_texts_that_are_made_to_harm(self, unit):
         text = np.frombuffer(b"http://r/" + unit * (8_000_000 // len(unit)), np.uint8)
         scanner = Scanner(Grammar(get_syntax("rfc2141"), resolver_tail="cut"))
-        next(scanner.scan_octets(text[:99]), None)  # compiled before the clock starts
+        next(scanner.scan_bytes(text[:99]), None)  # compiled before the clock starts
         began = time.thread_time()
-        for _ in scanner.scan_octets(text):
+        for _ in scanner.scan_bytes(text):
             pass
         assert time.thread_time() - began < 8  # a fraction of one; to match to the end of each would take minutes

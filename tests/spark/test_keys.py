@@ -17,19 +17,19 @@ from urnscan.stores.input import Input
 MIB = 1 << 20
 
 
-def keys_of(names, octets):
-    return KeySample([name.encode() for name in names], octets)
+def keys_of(names, data):
+    return KeySample([name.encode() for name in names], data)
 
 
-def test_heads_are_spread_over_the_octets():
-    """A huge file has as many as its share; of parts of files only the first octets are read."""
+def test_heads_are_spread_over_the_bytes():
+    """A huge file has as many as its share; of parts of files only the first bytes are read."""
     planned = [
         *(FilePart(0, None, number, number + 16 * MIB) for number in range(16)),
         FileGroup(1, ()),
         SourceError("x", "y"),
     ]
     chosen = choose_heads(planned, [16 * MIB] * 16 + [256 * MIB, 0])
-    assert len(chosen) == 9, "what has no octets has no head"
+    assert len(chosen) == 9, "what has no bytes has no head"
     assert [head.start for head in chosen[:8]] == [1, 3, 5, 7, 9, 11, 13, 15]
     assert all(head.end == head.start + MIB // 2 for head in chosen[:8])
     assert chosen[8] == FileGroup(1, ())
@@ -50,7 +50,7 @@ def test_a_head_ends(tmp_path, urns):
     (task,) = tasks(named_inputs([path]), options, (), Sizes())
     read, sample = sample_head(task, options, Sizes())
     assert MIB // 2 <= read <= 16 * MIB < path.stat().st_size // 2
-    assert bool(sample.keys) == urns == (sample.octets > 0)
+    assert bool(sample.keys) == urns == (sample.byte_count > 0)
 
 
 def test_ranges_that_fit():
@@ -84,7 +84,7 @@ def test_keys_are_cut():
 
 
 @pytest.mark.parametrize(
-    ("octets", "cores", "count"),
+    ("data", "cores", "count"),
     [
         (16 * MIB, 4, 1),  # one task cannot be shared
         (96 * MIB, 2, 2),  # one each
@@ -93,9 +93,9 @@ def test_keys_are_cut():
         (64 * 1_024 * MIB, 2, 128),  # of 512 MiB
     ],
 )
-def test_partitions(octets, cores, count):
+def test_partitions(data, cores, count):
     """Each costs some time of its own, so there are no more of them than are worth it; but each core has one."""
-    planned = [FilePart(0, Input("x", None, octets), start, start + 16 * MIB) for start in range(0, octets, 16 * MIB)]
+    planned = [FilePart(0, Input("x", None, data), start, start + 16 * MIB) for start in range(0, data, 16 * MIB)]
     found = list(partitions_of(planned, cores))
     assert len(found) == count
     assert [task for _, tasks in found for task in pickle.loads(tasks)] == planned

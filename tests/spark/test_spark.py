@@ -96,10 +96,10 @@ def corpus(tmp_path_factory):
         (folder / f"{number:02}.txt").write_bytes(text(rng.randrange(200)))
     (folder / "huge.txt").write_bytes(text(20_000))
     for number in range(4):
-        octets = bytearray(gzip.compress(text(900)) + gzip.compress(text(900)) + gzip.compress(text(9)))
+        data = bytearray(gzip.compress(text(900)) + gzip.compress(text(900)) + gzip.compress(text(9)))
         for _ in range(number):
-            octets[rng.randrange(20, len(octets))] ^= 0x55
-        (folder / f"members{number}.gz").write_bytes(octets)
+            data[rng.randrange(20, len(data))] ^= 0x55
+        (folder / f"members{number}.gz").write_bytes(data)
     return folder
 
 
@@ -115,7 +115,7 @@ def in_order(occurrences):
 
 
 def told(report):
-    names = "inputs octets occurrences left_out trimmable components_in_names".split()
+    names = "inputs byte_count occurrences left_out trimmable components_in_names".split()
     return (*(getattr(report, name) for name in names), [str(each) for each in report.failures])
 
 
@@ -558,12 +558,12 @@ class TestCommand:
         monkeypatch.chdir(tmp_path)  # a relative path counts from the folder of the driver
         command = ["--engine", "spark", str(corpus), "--quiet", "--occurrences"]
         one = urnscan.scan(corpus).occurrences.to_pylist()
-        for name, octets, files in (
+        for name, data, files in (
             ("few", 32 << 20, [1]),
             ("some", 1 << 16, range(2, 20)),
             ("many", 1, range(20, 60)),
         ):
-            monkeypatch.setattr(partitions, "_FILE", octets)
+            monkeypatch.setattr(partitions, "_FILE", data)
             assert main([*command, name]) == 1
             parts = sorted((tmp_path / name).glob("part-*"))
             assert len(parts) in files

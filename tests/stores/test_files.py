@@ -1,4 +1,4 @@
-"""Readers of octets as they are: nothing lost, nothing held back, nothing left open."""
+"""Readers of bytes as they are: nothing lost, nothing held back, nothing left open."""
 
 import errno
 import fcntl
@@ -21,19 +21,19 @@ from urnscan.stores.input import Input
 
 
 def read_all(reader, size=7):
-    """All octets, read with views of `size` octets; and that the end stays the end."""
+    """All bytes, read with views of `size` bytes; and that the end stays the end."""
     view = memoryview(bytearray(size))
-    octets = b""
+    data = b""
     while got := reader.read_into(view):
         assert 0 < got <= size
-        octets += view[:got]
+        data += view[:got]
     assert reader.read_into(view) == 0
-    return octets
+    return data
 
 
-def written(path, octets):
-    path.write_bytes(octets)
-    return Input("the name", str(path), len(octets))
+def written(path, data):
+    path.write_bytes(data)
+    return Input("the name", str(path), len(data))
 
 
 @pytest.fixture
@@ -55,14 +55,14 @@ STDIN = Input("-", None, None)
 class TestFile:
     @pytest.mark.full
     @given(st.binary(max_size=300), st.integers(1, 310))
-    def test_all_octets_in_full_views(self, tmp_path_factory, octets, size):
-        """Fewer octets than fit mean that the end is near."""
-        source = written(tmp_path_factory.getbasetemp() / "file", octets)
+    def test_all_bytes_in_full_views(self, tmp_path_factory, data, size):
+        """Fewer bytes than fit mean that the end is near."""
+        source = written(tmp_path_factory.getbasetemp() / "file", data)
         view = memoryview(bytearray(size))
         with open_file(source) as reader:
-            for start in range(0, len(octets), size):
+            for start in range(0, len(data), size):
                 got = reader.read_into(view)
-                assert view[:got] == octets[start : start + size]
+                assert view[:got] == data[start : start + size]
             assert reader.read_into(view) == 0
 
     def test_full_views_where_the_system_gives_less(self, tmp_path, monkeypatch):
@@ -158,7 +158,7 @@ class TestPipe:
         os.fstat(0)
 
     def test_a_slow_pipe_is_not_held_back(self, pipe):
-        """What was written can be read while the writer thinks of more, to the single octet."""
+        """What was written can be read while the writer thinks of more, to the single byte."""
         view = memoryview(bytearray(100))
         pipe.write(b"u")
         with open_file(STDIN) as reader:
@@ -181,7 +181,7 @@ class TestPipe:
             view = memoryview(bytearray(100))
             assert (reader.read_into(view), view[:11].tobytes()) == (11, b"onetwothree")
 
-    def test_the_end_is_seen_with_and_without_octets_before_it(self, pipe):
+    def test_the_end_is_seen_with_and_without_bytes_before_it(self, pipe):
         view = memoryview(bytearray(4))
         pipe.write(b"12345")
         pipe.close()
@@ -198,9 +198,9 @@ class TestPipe:
         os.set_blocking(0, False)
 
         def write_later():
-            for octets in (b"\xff", b"\xff1", b"2"):
+            for data in (b"\xff", b"\xff1", b"2"):
                 time.sleep(0.02)
-                pipe.write(octets)
+                pipe.write(data)
             pipe.close()
 
         writer = threading.Thread(target=write_later)
@@ -210,7 +210,7 @@ class TestPipe:
         writer.join()
 
     @given(st.lists(st.binary(min_size=1, max_size=40), max_size=10), st.integers(1, 50))
-    def test_all_octets_however_they_are_written(self, parts, size):
+    def test_all_bytes_however_they_are_written(self, parts, size):
         read_end, write_end = os.pipe()
 
         def write():
@@ -280,11 +280,11 @@ class TestPipe:
             assert asked == [1 << 20]
 
 
-def boundary(octets, at, separators):
+def boundary(data, at, separators):
     """Where a range that begins nominally at `at` begins: the rule, as plainly as it can be said."""
     if at == 0:
         return 0
-    return next((i for i in range(at, len(octets)) if octets[i] in separators), len(octets))
+    return next((i for i in range(at, len(data)) if data[i] in separators), len(data))
 
 
 class TestRange:
@@ -297,38 +297,36 @@ class TestRange:
     @example(b"", 1, b" ", 1)
     @example(b"no separator at all", 3, b"", 2)
     @example(b"          ", 1, b" ", 1)
-    def test_ranges_hold_every_octet_once_and_begin_at_separators(
-        self, tmp_path_factory, octets, step, separators, size
-    ):
-        source = written(tmp_path_factory.getbasetemp() / "ranges", octets)
-        starts = list(range(0, max(1, len(octets)), step))
+    def test_ranges_hold_every_byte_once_and_begin_at_separators(self, tmp_path_factory, data, step, separators, size):
+        source = written(tmp_path_factory.getbasetemp() / "ranges", data)
+        starts = list(range(0, max(1, len(data)), step))
         together = b""
         for start, end in zip(starts, [*starts[1:], sys.maxsize], strict=True):
             with open_range(source, start, end, separators) as reader:
                 part = read_all(reader, size)
-                begin, stop = boundary(octets, start, separators), boundary(octets, end, separators)
-                assert part == octets[begin:stop]
+                begin, stop = boundary(data, start, separators), boundary(data, end, separators)
+                assert part == data[begin:stop]
                 if part:
                     assert reader.offset == len(together) == begin
                     assert start == 0 or part[0] in separators
                 together += part
-        assert together == octets
+        assert together == data
 
     def test_separators_far_away(self, tmp_path):
         """Further than is searched at a time, for the beginning and for the end."""
-        octets = b"x" * 200_000 + b" " + b"y" * 200_000 + b" z"
-        source = written(tmp_path / "file", octets)
+        data = b"x" * 200_000 + b" " + b"y" * 200_000 + b" z"
+        source = written(tmp_path / "file", data)
         parts = []
         for start, end in ((0, 10), (10, 150_000), (150_000, 300_000), (300_000, sys.maxsize)):
             with open_range(source, start, end, b" ") as reader:
                 parts.append((reader.offset, read_all(reader, 70_000)))
-        assert [part for _, part in parts] == [octets[:200_000], b"", octets[200_000:400_001], octets[400_001:]]
+        assert [part for _, part in parts] == [data[:200_000], b"", data[200_000:400_001], data[400_001:]]
         assert [offset for offset, part in parts if part] == [0, 200_000, 400_001]
 
     def test_the_search_for_a_beginning_ends_with_the_range(self, tmp_path, monkeypatch):
         """So that a file without separators is not read once more for each range."""
-        octets = b"x" * 300_000
-        source = written(tmp_path / "file", octets)
+        data = b"x" * 300_000
+        source = written(tmp_path / "file", data)
         sought = []
         real = os.pread
         monkeypatch.setattr(os, "pread", lambda fd, count, at: sought.append((at, count)) or real(fd, count, at))
@@ -354,13 +352,13 @@ class TestRange:
 
     def test_every_match_is_whole_in_one_range(self, tmp_path):
         """The reason for it all, with a pattern whose matches hold no separator."""
-        octets = b"urn:a:bcd " * 50 + b"<urn:e:f>" * 50
-        source = written(tmp_path / "file", octets)
-        wanted = [match[0] for match in re.finditer(rb"urn:\w:\w+", octets)]
+        data = b"urn:a:bcd " * 50 + b"<urn:e:f>" * 50
+        source = written(tmp_path / "file", data)
+        wanted = [match[0] for match in re.finditer(rb"urn:\w:\w+", data)]
         for step in range(1, 40):
             found = []
-            for start in range(0, len(octets), step):
-                end = start + step if start + step < len(octets) else sys.maxsize
+            for start in range(0, len(data), step):
+                end = start + step if start + step < len(data) else sys.maxsize
                 with open_range(source, start, end, b" <>") as reader:
                     found += re.findall(rb"urn:\w:\w+", read_all(reader, 64))
             assert found == wanted

@@ -17,7 +17,7 @@ FILES = st.lists(st.builds(lambda path, size: Input(name_of(path), path, size), 
 
 
 class TestListed:
-    """As a list of inputs, whatever octets are in their paths."""
+    """As a list of inputs, whatever bytes are in their paths."""
 
     @given(FILES)
     def test_as_inputs(self, files):
@@ -40,10 +40,10 @@ class TestListed:
         assert list(Listed.of(files).chosen(np.array(which, bool))) == chosen
 
     @given(FILES, st.integers(1, 5), st.integers(0, 40), st.integers(0, 40))
-    def test_runs(self, files, most, octets, huge):
+    def test_runs(self, files, most, content, huge):
         """All files in their order; a huge one alone, and no run goes on when it is full."""
         found = []
-        for run in Listed.of(files).runs(most, octets, huge):
+        for run in Listed.of(files).runs(most, content, huge):
             if isinstance(run, Input):
                 assert run.size > huge
                 found.append(run)
@@ -51,7 +51,7 @@ class TestListed:
             sizes = run.sizes.tolist()
             assert 0 < len(sizes) <= most
             assert max(sizes) <= huge
-            assert sum(sizes[:-1]) <= octets
+            assert sum(sizes[:-1]) <= content
             found += run
         assert found == files
 
@@ -72,7 +72,7 @@ class TestPathList:
         assert asked == [("https://example.org/*", False), ("s3://b/*", True)]
 
     @pytest.mark.parametrize(
-        ("octets", "names"),
+        ("content", "names"),
         [
             (b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n", [b"a", b"\xef\xbb\xbfb"]),
             (b"\xef\xbb\xbfa", [b"a"]),
@@ -82,9 +82,9 @@ class TestPathList:
             (b"\xef\xbb\xbfa\0", [b"\xef\xbb\xbfa"]),
         ],
     )
-    def test_byte_order_mark(self, tmp_path, octets, names):
+    def test_byte_order_mark(self, tmp_path, content, names):
         """Before the first line it is none of its name; `find -print0` writes none."""
-        (tmp_path / "list").write_bytes(octets)
+        (tmp_path / "list").write_bytes(content)
         assert list(chain(*PathList(str(tmp_path / "list")).read(9))) == names
 
     def test_byte_order_mark_alone_at_first(self, tmp_path, monkeypatch):

@@ -37,7 +37,7 @@ def test_what_was_looked_at_is_still_read(parts, peeks, size):
 
 
 def test_looks_no_further_than_one_read_where_that_is_enough():
-    """A slow pipe that has said one octet is not asked for a second."""
+    """A slow pipe that has said one byte is not asked for a second."""
     script = Given(b"ab", b"cd")
     reader = Buffer(script)
     assert reader.peek(1) == reader.peek(2) == b"ab"
@@ -47,7 +47,7 @@ def test_looks_no_further_than_one_read_where_that_is_enough():
 
 @given(before=st.binary(max_size=9), after=st.binary(max_size=9), count=st.integers(1, 20))
 def test_an_error_comes_behind_what_was_looked_at(before, after, count):
-    """Reader: "Raises DamageError …, after all octets before it were given"; and once."""
+    """Reader: "Raises DamageError …, after all bytes before it were given"; and once."""
     parts = [part for part in (before, DamageError("x", "broken"), after) if part]
     reader = Buffer(Given(*parts))
     assert before.startswith(reader.peek(count))

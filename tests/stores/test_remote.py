@@ -70,14 +70,14 @@ def only(url):
 
 
 def read(source, size=65_536):
-    """All octets of an input; a reader at its end gives no more."""
+    """All bytes of an input; a reader at its end gives no more."""
     view = memoryview(bytearray(size))
-    octets = bytearray()
+    data = bytearray()
     with open_file(source) as reader:
         while got := reader.read_into(view):
-            octets += view[:got]
+            data += view[:got]
         assert reader.read_into(view) == 0
-    return bytes(octets)
+    return bytes(data)
 
 
 class Web:
@@ -85,7 +85,7 @@ class Web:
 
     def __init__(self):
         self.pages = {}
-        """From paths to octets, or to functions that answer a request themselves."""
+        """From paths to bytes, or to functions that answer a request themselves."""
         self.asked = []
         """The requests: method, path, Range."""
         self.headers = []
@@ -122,24 +122,24 @@ class Web:
                         self.wfile.write(body)
                         self.wfile.flush()
 
-            def give(self, octets, stop=None, **headers):
-                """The octets, or the range that was asked for; `stop`: break off before that octet."""
+            def give(self, data, stop=None, **headers):
+                """The bytes, or the range that was asked for; `stop`: break off before that byte."""
                 part = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
-                start, end = int(part[1]) if part else 0, int(part[2]) + 1 if part and part[2] else len(octets)
-                if part and start >= len(octets):
+                start, end = int(part[1]) if part else 0, int(part[2]) + 1 if part and part[2] else len(data)
+                if part and start >= len(data):
                     self.answer(416)
                     return
-                end = min(end, len(octets))
+                end = min(end, len(data))
                 self.send_response(206 if part else 200)
                 if part:
-                    self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(octets)}")
+                    self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(data)}")
                 if web.etag:
                     self.send_header("ETag", web.etag)
                 for name, value in headers.items():
                     self.send_header(name.replace("_", "-"), value)
                 self.send_header("Content-Length", str(end - start))
                 self.end_headers()
-                self.send_body(octets[start : end if stop is None else min(stop, end)])
+                self.send_body(data[start : end if stop is None else min(stop, end)])
                 self.close_connection = stop is not None and stop < end
 
             def log_message(self, *_):
@@ -196,7 +196,7 @@ def status(code):
 class TestPages:
     """A page of the web is one input."""
 
-    def test_name_size_and_octets(self, web):
+    def test_name_size_and_bytes(self, web):
         web.pages["/a.txt"] = TEXT
         source = only(f"{web.url}/a.txt")
         assert (source.name, source.path, source.size) == (f"{web.url}/a.txt", None, len(TEXT))
@@ -208,7 +208,7 @@ class TestPages:
         assert read(only(f"{web.url}/a"), size) == TEXT[:5000]
 
     def test_an_empty_page(self, web):
-        """A server answers 416 to a request for any octet of it."""
+        """A server answers 416 to a request for any byte of it."""
         web.pages["/empty"] = b""
         source = only(f"{web.url}/empty")
         assert source.size == 0
@@ -245,7 +245,7 @@ class TestPages:
         assert not is_splittable(only(f"{web.url}/a"), Reading())
 
     def test_documents(self, web):
-        """Documents are found in it as in a run, and its octets are counted for the progress."""
+        """Documents are found in it as in a run, and its bytes are counted for the progress."""
         web.pages["/a"] = TEXT
         counted = []
         view = memoryview(bytearray(1 << 20))
@@ -293,8 +293,8 @@ class TestPages:
         assert read(only(url)) == TEXT[:100]
         assert [("Authorization" in headers) for headers in web.headers] == [True, False] * 2
 
-    def test_octets_are_as_they_are(self, web):
-        """Nothing is unpacked by HTTP; urnscan recognises packed forms by their octets."""
+    def test_bytes_are_as_they_are(self, web):
+        """Nothing is unpacked by HTTP; urnscan recognises packed forms by their bytes."""
         web.pages["/a.gz"] = lambda handler: handler.give(b"\x1f\x8b...", Content_Encoding="gzip")
         assert read(only(f"{web.url}/a.gz")) == b"\x1f\x8b..."
         assert web.headers[-1]["Accept-Encoding"] == "identity"
@@ -349,7 +349,7 @@ class TestIndexes:
 
         web.pages["/h/"] = half
         assert found(f"{web.url}/h/") == [
-            f"{web.url}/h/: the connection broke off at octet 50000 of {len(body)}; tried 4 times"
+            f"{web.url}/h/: the connection broke off at byte 50000 of {len(body)}; tried 4 times"
         ]
         web.pages["/h/"] = times(half, half, lambda handler: handler.give(body, Content_Type="text/html"))
         assert found(f"{web.url}/h/") == [f"{web.url}/h/b.txt"]
@@ -358,7 +358,7 @@ class TestIndexes:
         monkeypatch.setattr(web_pages, "_LARGEST_INDEX", 100_000)
         body = self.INDEX.encode() + b"<a href='b.txt'>" * 10_000
         web.pages["/h/"] = lambda handler: handler.give(body, Content_Type="text/html")
-        assert found(f"{web.url}/h/") == [f"{web.url}/h/: lists more than 100,000 octets of names"]
+        assert found(f"{web.url}/h/") == [f"{web.url}/h/: lists more than 100,000 bytes of names"]
 
     @pytest.mark.parametrize("pattern", ["", "**", "**/*.txt"])
     def test_a_server_that_makes_up_folders(self, web, pattern):
@@ -388,13 +388,13 @@ class TestIndexes:
 
 
 class TestFailing:
-    """Failures that may pass are tried again, from the octet that was reached; all others are one line at once."""
+    """Failures that may pass are tried again, from the byte that was reached; all others are one line at once."""
 
     def test_connections_that_break_are_taken_up_where_they_broke(self, web):
         breaks = [lambda handler, stop=stop: handler.give(TEXT, stop=stop) for stop in (1000, 300_000, 300_001)]
         web.pages["/a"] = times(lambda handler: handler.give(TEXT), *breaks, lambda handler: handler.give(TEXT))
         assert read(only(f"{web.url}/a")) == TEXT
-        assert [octets for _, _, octets in web.asked][1:] == [
+        assert [data for _, _, data in web.asked][1:] == [
             "bytes=0-",
             "bytes=1000-",
             "bytes=300000-",
@@ -425,7 +425,7 @@ class TestFailing:
             read(only(f"{web.url}/a"))
 
     def test_connections_that_break_again_and_again(self, web):
-        """A server that sends ten octets a connection would be asked for ever."""
+        """A server that sends ten bytes a connection would be asked for ever."""
 
         def few(handler):
             start = int(re.search(r"[0-9]+", handler.headers["Range"])[0])
@@ -438,7 +438,7 @@ class TestFailing:
 
     @pytest.mark.parametrize("part", ["header", "body", "chunks"])
     def test_a_drip(self, web, monkeypatch, part):
-        """Each octet comes in time, and all of them never: there is a time for the whole."""
+        """Each byte comes in time, and all of them never: there is a time for the whole."""
         monkeypatch.setattr(store, "TIMEOUT", 0.2)
 
         def drip(handler):
@@ -453,7 +453,7 @@ class TestFailing:
 
         web.pages["/a"] = times(lambda handler: handler.give(TEXT), drip) if part != "header" else drip
         began = time.monotonic()
-        with pytest.raises(SourceError, match=r"too slow: [0-9]+ octets came in 1 s|no answer within"):
+        with pytest.raises(SourceError, match=r"too slow: [0-9]+ bytes came in 1 s|no answer within"):
             read(only(f"{web.url}/a"))
         assert time.monotonic() - began < 30
 
@@ -549,7 +549,7 @@ class TestFailing:
             time.sleep(1)
 
         web.pages["/a"] = times(lambda handler: handler.give(TEXT[:100]), stops)
-        with pytest.raises(SourceError, match=r"no answer within 0.2 s \(octet 50\); tried 4 times"):
+        with pytest.raises(SourceError, match=r"no answer within 0.2 s \(byte 50\); tried 4 times"):
             read(only(f"{web.url}/a"))
 
     def test_the_position_is_said_once(self, web):
@@ -560,7 +560,7 @@ class TestFailing:
         )
         with pytest.raises(SourceError) as caught:
             read(only(f"{web.url}/a"))
-        assert caught.value.reason == f"the connection broke off at octet 10000 of {len(TEXT)}; tried 4 times"
+        assert caught.value.reason == f"the connection broke off at byte 10000 of {len(TEXT)}; tried 4 times"
 
     def test_plain_http_behind_https(self, web):
         """It is tried once: the fourth try would fail, too."""
@@ -621,7 +621,7 @@ class TestFailing:
                 file.read(10)
 
     def test_another_part_than_was_asked_for(self, web):
-        """A server that gives it is not believed: the octets would be in the wrong place."""
+        """A server that gives it is not believed: the bytes would be in the wrong place."""
 
         def later(handler):
             handler.headers.replace_header("Range", "bytes=700000-")
@@ -654,7 +654,7 @@ class TestFailing:
             lambda handler: handler.give(TEXT, stop=1000),
             lambda handler: handler.give(TEXT[:500]),
         )
-        with pytest.raises(SourceError, match=r"a: is shorter than it was \(octet 1000\)$"):
+        with pytest.raises(SourceError, match=r"a: is shorter than it was \(byte 1000\)$"):
             read(only(f"{web.url}/a"))
 
     def test_no_server(self):
@@ -774,9 +774,9 @@ def s3(s3_server, monkeypatch):
     return client
 
 
-def put(client, *keys, octets=b"x"):
+def put(client, *keys, data=b"x"):
     for key in keys:
-        client.put_object(Bucket="bucket", Key=key, Body=octets)
+        client.put_object(Bucket="bucket", Key=key, Body=data)
 
 
 @pytest.mark.full
@@ -785,9 +785,7 @@ class TestBuckets:
 
     @pytest.fixture(autouse=True)
     def _keys(self, s3):
-        put(
-            s3, "a.txt", "d/x.txt", "d/e/y.txt", "d/e.txt", "d/%41 b", "ü/[1].txt", "old.urnscan-tmp/x", octets=b"12345"
-        )
+        put(s3, "a.txt", "d/x.txt", "d/e/y.txt", "d/e.txt", "d/%41 b", "ü/[1].txt", "old.urnscan-tmp/x", data=b"12345")
 
     @pytest.mark.core
     def test_name_and_size(self):
@@ -924,9 +922,9 @@ class TestBuckets:
 
     @pytest.mark.full
     def test_a_large_object(self, s3, monkeypatch):
-        """Blocks are fetched ahead, and together they are the object; a second file can be read from any octet."""
+        """Blocks are fetched ahead, and together they are the object; a second file can be read from any byte."""
         monkeypatch.setattr(objects, "_BLOCK", 100_000)
-        put(s3, "large", octets=TEXT)
+        put(s3, "large", data=TEXT)
         source = only("s3://bucket/large")
         assert read(source, 30_000) == read(source, 1 << 20) == TEXT
         with open_file(source) as reader, reader.reopen() as file:
@@ -937,24 +935,24 @@ class TestBuckets:
     def test_an_object_of_just_one_block(self, s3, monkeypatch):
         monkeypatch.setattr(objects, "_BLOCK", 1000)
         for size in (0, 1, 999, 1000, 1001, 2000):
-            put(s3, "sized", octets=TEXT[:size])
+            put(s3, "sized", data=TEXT[:size])
             assert read(only("s3://bucket/sized")) == TEXT[:size]
 
     @pytest.mark.core
     def test_changed_between_two_blocks(self, s3, monkeypatch):
         """Two halves of two objects of the same name and size are not read as one."""
         monkeypatch.setattr(objects, "_BLOCK", 10_000)
-        put(s3, "changing", octets=TEXT[:30_000])
+        put(s3, "changing", data=TEXT[:30_000])
         view = memoryview(bytearray(5_000))
         with open_file(only("s3://bucket/changing")) as reader:
             reader.read_into(view)
-            put(s3, "changing", octets=TEXT[30_000:60_000])
+            put(s3, "changing", data=TEXT[30_000:60_000])
             with pytest.raises(SourceError, match="changed while it was read"):
                 read_up_to(reader, 30_000)
 
     def test_closed_early(self, s3, monkeypatch):
         monkeypatch.setattr(objects, "_BLOCK", 1000)
-        put(s3, "large", octets=TEXT)
+        put(s3, "large", data=TEXT)
         with open_file(only("s3://bucket/large")) as reader:
             assert reader.read_into(memoryview(bytearray(10))) == 10
         reader.close()
@@ -966,21 +964,21 @@ class TestBuckets:
         sink = pa.BufferOutputStream()
         table = pa.table({"n": range(1000)})
         pq.write_table(table, sink)
-        put(s3, "t.parquet", octets=sink.getvalue().to_pybytes())
+        put(s3, "t.parquet", data=sink.getvalue().to_pybytes())
         with open_file(only("s3://bucket/t.parquet")) as reader, reader.reopen() as file:
             assert pq.read_table(file).equals(table)
 
 
 @pytest.mark.full
 class TestKeys:
-    """The path of a URL is the key, octet by octet, as aws-cli, boto3, DuckDB and fsspec read it."""
+    """The path of a URL is the key, byte by byte, as aws-cli, boto3, DuckDB and fsspec read it."""
 
     KEYS = ("100%.txt", "a+b.txt", "enc/a b.txt", "enc/a%20b.txt", "q'\"&<>~.txt", "é́.txt", "ü ä#?.txt")
 
     @pytest.fixture(autouse=True)
     def _keys(self, s3):
         for key in self.KEYS:
-            put(s3, key, octets=key.encode())
+            put(s3, key, data=key.encode())
 
     def test_each_is_named_and_read_by_itself(self):
         """ "a%20b" and "a b" are two."""
@@ -1010,14 +1008,14 @@ class TestKeys:
 
     def test_control_characters_do_not_break_the_line(self, s3):
         """The key as an argument still leads to it."""
-        put(s3, "c\x01\x85\u2028/x", octets=b"control")
+        put(s3, "c\x01\x85\u2028/x", data=b"control")
         assert found("s3://bucket/c*") == ["s3://bucket/c%01%C2%85%E2%80%A8/x"]
         assert read(only("s3://bucket/c\x01\x85\u2028/x")) == b"control"
 
     def test_what_is_named_is_read_before_it_is_a_pattern(self, s3):
         """ "A file that is named is always read": `[1].txt` matches `1.txt` alone, and `*.txt` all."""
         for key in ("p/[1].txt", "p/1.txt", "p/*.txt", "p/?.txt", "p/[d]/x", "p/d/x"):
-            put(s3, key, octets=key.encode())
+            put(s3, key, data=key.encode())
         for key in ("p/[1].txt", "p/*.txt", "p/?.txt"):
             assert found(f"s3://bucket/{key}") == [f"s3://bucket/{key}"]
             assert read(only(f"s3://bucket/{key}")) == key.encode()
@@ -1208,7 +1206,7 @@ class TestOthers:
         system.store.clear()
 
     @pytest.mark.usefixtures("memory")
-    def test_walk_pattern_and_octets(self):
+    def test_walk_pattern_and_bytes(self):
         assert found("memory://f") == [f"memory://f/{name}" for name in ("a.txt", "d/b.txt", "d/c.md")]
         assert found("memory://f/**/*.txt") == ["memory://f/a.txt", "memory://f/d/b.txt"]
         source = only("memory://f/d/b.txt")
@@ -1284,7 +1282,7 @@ class TestMarks:
     """What tells an object from another state of it (RFC 9110, 8.8)."""
 
     def test_of_pages(self, web):
-        """A strong ETag; or else the length and the time. A weak ETag may stand for other octets."""
+        """A strong ETag; or else the length and the time. A weak ETag may stand for other bytes."""
         headers = {"Last_Modified": "Mon, 01 Jan 2024 00:00:00 GMT"}
         web.pages = {"/a": b"12345", "/b": lambda handler: handler.give(b"12345", **headers)}
         assert only(web.url + "/a").mark == '"1"'
@@ -1299,9 +1297,9 @@ class TestMarks:
     @pytest.mark.full
     def test_of_objects(self, s3):
         """Of one that is named, and of one in a folder."""
-        put(s3, "d/a", octets=b"12345")
+        put(s3, "d/a", data=b"12345")
         before = only("s3://bucket/d/a").mark
         assert before is not None
         assert only("s3://bucket/d").mark == before
-        put(s3, "d/a", octets=b"123456")
+        put(s3, "d/a", data=b"123456")
         assert only("s3://bucket/d/a").mark != before

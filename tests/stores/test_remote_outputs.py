@@ -58,13 +58,13 @@ class TestRemote:
         assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.full
-    def test_the_octets_are_those_of_a_local_one(self, s3, tmp_path):
+    def test_the_bytes_are_those_of_a_local_one(self, s3, tmp_path):
         with incompressible(400_000) as (schema, batch):  # several parts of an upload
             write("s3://bucket/out.parquet", [batch], schema)
             write(tmp_path / "out.parquet", [batch], schema)
-        octets = (tmp_path / "out.parquet").read_bytes()
-        assert len(octets) > 20_000_000
-        assert s3.get_object(Bucket="bucket", Key="out.parquet")["Body"].read() == octets
+        data = (tmp_path / "out.parquet").read_bytes()
+        assert len(data) > 20_000_000
+        assert s3.get_object(Bucket="bucket", Key="out.parquet")["Body"].read() == data
 
     @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
     def test_nothing_appears_after_an_exception(self, s3, tmp_path, error):
@@ -144,7 +144,7 @@ class TestRemote:
     @pytest.mark.full
     @pytest.mark.parametrize("size", [1_000, 400_000])
     def test_an_upload_that_fails_half_way(self, s3, tmp_path, monkeypatch, size):
-        """A server that takes the first octets and then no more: nothing appears, the old object stays."""
+        """A server that takes the first bytes and then no more: nothing appears, the old object stays."""
         s3.put_object(Bucket="bucket", Key="out.parquet", Body=b"old")
         monkeypatch.setattr(store, "PAUSES", (0.01,))
         with breaking_proxy(os.environ["AWS_ENDPOINT_URL"], most=100_000 if size == 1_000 else 12_000_000) as address:
@@ -182,19 +182,19 @@ class TestRemote:
 
 @contextlib.contextmanager
 def breaking_proxy(target, most):
-    """The address of a proxy that passes on `most` octets in all, then closes its connections."""
+    """The address of a proxy that passes on `most` bytes in all, then closes its connections."""
     host, port = target.removeprefix("http://").split(":")
     left = [most]
     listening = socket.create_server(("127.0.0.1", 0))
 
     def passing(source, sink, counted):
         with contextlib.suppress(OSError):
-            while octets := source.recv(1 << 16):
+            while data := source.recv(1 << 16):
                 if counted:
-                    left[0] -= len(octets)
+                    left[0] -= len(data)
                     if left[0] < 0:
                         break
-                sink.sendall(octets)
+                sink.sendall(data)
         for end in (source, sink):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

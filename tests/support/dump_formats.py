@@ -117,7 +117,7 @@ def _marc(fields: Callable[[Entry], list[Field]], _: random.Random, entries: Seq
 
 def _marc_in_json(rng: random.Random, entries: Sequence[Entry]) -> Written:
     """An array, as pymarc and yaz-marcdump write it; the leader stands before the fields or behind."""
-    records = [pymarc.Record(data=octets).as_dict() for octets in _marc(_marc_fields, rng, entries).records]
+    records = [pymarc.Record(data=raw).as_dict() for raw in _marc(_marc_fields, rng, entries).records]
     ordered = [dict(reversed(record.items())) if rng.random() < 0.5 else record for record in records]
     indent = rng.choice([None, 2])
     return Written([json.dumps(record, indent=indent).encode() for record in ordered], b"[\n", b",\n", b"\n]\n")
@@ -125,7 +125,7 @@ def _marc_in_json(rng: random.Random, entries: Sequence[Entry]) -> Written:
 
 def _mrk(rng: random.Random, entries: Sequence[Entry]) -> Written:
     """As MarcEdit writes it, and pymarc shows a record."""
-    records = [pymarc.Record(data=octets) for octets in _marc(_marc_fields, rng, entries).records]
+    records = [pymarc.Record(data=raw) for raw in _marc(_marc_fields, rng, entries).records]
     return Written([str(record).strip().encode() + b"\n" for record in records], between=b"\n")
 
 
@@ -522,9 +522,7 @@ def _ovid_tags(entry: Entry) -> list[tuple[str, str]]:
 def _ovid(rng: random.Random, entries: Sequence[Entry]) -> Written:
     """Records of `_tagged`, each behind a line with its number."""
     written = _tagged(lambda tag: f"{tag:4}- ", (b"", b"\n"), _ovid_tags, rng, entries)
-    records = [
-        b"<%d. >\nVN  - Ovid Technologies\n%b" % (number, octets) for number, octets in enumerate(written.records, 1)
-    ]
+    records = [b"<%d. >\nVN  - Ovid Technologies\n%b" % (number, raw) for number, raw in enumerate(written.records, 1)]
     return Written(records, between=written.between, tail=written.tail)
 
 

@@ -7,7 +7,7 @@ of a letter that counts, works with the same title, records without a URN. With 
 their own, native ones as catalogues write them, and URNs of other works in notes, host items and relations.
 
 >>> dump = make_dump("line", seed=1, works=20)
->>> len(dump.clusters) == len(dump.octets.splitlines())
+>>> len(dump.clusters) == len(dump.bytes.splitlines())
 True
 """
 
@@ -39,9 +39,9 @@ class Dump:
     format: str
     name: str
     """Of a file in which it could lie."""
-    octets: bytes
+    data: bytes
     records: list[bytes]
-    """The octets of each record, as they stand in `octets`, from front to back."""
+    """The bytes of each record, as they stand in `data`, from front to back."""
     clusters: list[int]
     """Of each record the work that it describes."""
     identifiers: list[str | None]
@@ -158,8 +158,8 @@ class Nbn(Identifier):
 
 def _german(prefix: str, name: str) -> Nbn:
     """With the check digit of the Deutsche Nationalbibliothek."""
-    octets = f"urn:nbn:{prefix}-{name}".encode()
-    return Nbn(f"{prefix}-{name}{dnb_digit(octets, 0, len(octets), DNB_NUMBERS)}")
+    data = f"urn:nbn:{prefix}-{name}".encode()
+    return Nbn(f"{prefix}-{name}{dnb_digit(data, 0, len(data), DNB_NUMBERS)}")
 
 
 class Uuid(Identifier):
@@ -377,7 +377,7 @@ def make_dump(format: str, seed: int, works: int, *, fields: bool = False) -> Du
     return Dump(
         format=format,
         name=f"dump{writer.suffix}",
-        octets=written.head + written.between.join(written.records) + written.tail,
+        data=written.head + written.between.join(written.records) + written.tail,
         records=written.records,
         clusters=[entry.work for entry in entries],
         identifiers=[writer.called(entry) for entry in entries],

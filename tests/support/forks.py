@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EXITS = {"--help", "--version"}  # with them the command leaves in another way where modules are loaded that read inputs
 
-_MOST = 1 << 20  # octets of a message
+_MOST = 1 << 20  # bytes of a message
 _LENGTH = 4
 _LOADED = (
     "grouping",
@@ -135,10 +135,10 @@ def forked_command(command: Path, folder: Path) -> Iterator[Path]:
         process.wait()
 
 
-def _write(file, octets):
+def _write(file, data):
     try:
         with file:
-            file.write(octets)
+            file.write(data)
     except BrokenPipeError:  # it did not read all
         pass
 

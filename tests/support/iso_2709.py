@@ -13,7 +13,7 @@ Field = tuple[bytes, bytes]
 def marc(
     *fields: Field, length: int | None = None, base: int | None = None, width: Callable[[bytes], int] = len
 ) -> bytes:
-    """A record of these fields. `length` and `base`: what the leader says, if it is wrong. `width` counts the octets of a
+    """A record of these fields. `length` and `base`: what the leader says, if it is wrong. `width` counts the bytes of a
     field for the directory.
     """
     directory = data = b""

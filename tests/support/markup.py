@@ -24,12 +24,12 @@ PIECE = regex.compile(
 )
 REFERENCES = {b"&#58;": b":", b"&#x2D;": b"-", b"&apos;": b"'", b"&#39;": b"'"}
 HYPHEN = b"<w:noBreakHyphen/>"
-URN_OCTET = regex.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]")
+URN_BYTE = regex.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]")
 ANOTHER = regex.compile(rb"[A-Za-z]{1,8}://|urn:", regex.IGNORECASE)
 
 
-class Octet(NamedTuple):
-    octet: bytes
+class Byte(NamedTuple):
+    byte: bytes
     start: int
     end: int
 
@@ -40,16 +40,16 @@ class Gap(NamedTuple):
     """Name, whether it closes, and text of each tag of a style, phrase or link."""
 
 
-def octet_at(text: bytes, at: int) -> Octet | None:
-    """The octet of a name that stands here, also as a reference."""
+def byte_at(text: bytes, at: int) -> Byte | None:
+    """The byte of a name that stands here, also as a reference."""
     if text.startswith(HYPHEN, at):
-        return Octet(b"-", at, at + len(HYPHEN))
-    for reference, octet in REFERENCES.items():
+        return Byte(b"-", at, at + len(HYPHEN))
+    for reference, byte in REFERENCES.items():
         if text.startswith(reference, at):
-            return Octet(octet, at, at + len(reference))
+            return Byte(byte, at, at + len(reference))
     if regex.compile(rb"&(?:[A-Za-z0-9]+|#[0-9]+|#[Xx][0-9A-Fa-f]+);").match(text, at):
-        return Octet(b"&", at, at + 5) if text.startswith(b"&amp;", at) else None
-    return Octet(text[at : at + 1], at, at + 1) if URN_OCTET.match(text, at) else None
+        return Byte(b"&", at, at + 5) if text.startswith(b"&amp;", at) else None
+    return Byte(text[at : at + 1], at, at + 1) if URN_BYTE.match(text, at) else None
 
 
 def gap_at(text: bytes, at: int) -> Gap:
@@ -72,25 +72,25 @@ def read(text: bytes, start: int, syntax: str) -> tuple[int, bytes, bool] | None
     """The name that begins here: its end, what it reads, and whether that is no plain text."""
     wrapper = opening_before(text, start)
     quoted = any(text.endswith(mark, 0, start) for mark in (b"'", b"&#39;", b"&apos;"))
-    octets: list[Octet] = []
+    data: list[Byte] = []
     depth, at = 0, start
     while True:
         gap = gap_at(text, at)
-        octet = octet_at(text, gap.end)
-        if octet is None or (octet.octet == b"'" and quoted):
+        byte = byte_at(text, gap.end)
+        if byte is None or (byte.byte == b"'" and quoted):
             break
         if gap.end > at:
             if ANOTHER.match(text, gap.end):
                 break
-            going_on, depth, closed = goes_on(text, b"".join(each.octet for each in octets), gap, octet, depth, wrapper)
+            going_on, depth, closed = goes_on(text, b"".join(each.byte for each in data), gap, byte, depth, wrapper)
             if going_on is None:
                 return None
             if not going_on:
                 break
             wrapper = None if closed else wrapper
-        octets.append(octet)
-        at = octet.end
-    return result(text, octets, syntax)
+        data.append(byte)
+        at = byte.end
+    return result(text, data, syntax)
 
 
 def opening_before(text: bytes, start: int) -> bytes | None:
@@ -102,7 +102,7 @@ def opening_before(text: bytes, start: int) -> bytes | None:
     return tag[0]
 
 
-def goes_on(text, part, gap, octet, depth, wrapper):
+def goes_on(text, part, gap, byte, depth, wrapper):
     """Whether a name goes on behind a gap, None if its end is in doubt; the depth behind it; whether its element closed."""
     is_phrase = any(name in PHRASES for name, _, _ in gap.tags)
     opens = any(not closes for _, closes, _ in gap.tags)
@@ -116,43 +116,43 @@ def goes_on(text, part, gap, octet, depth, wrapper):
             restyled = True
     if not is_phrase and (not closed or reopened):
         return True, depth, closed
-    behind = text[octet.end : octet.end + 1]
+    behind = text[byte.end : byte.end + 1]
     if part.count(b":") < 2 or part[-1:] in b"-:/=":
-        going_on = octet.octet.isalnum() or (octet.octet == b":" and part.count(b":") < 2)
+        going_on = byte.byte.isalnum() or (byte.byte == b":" and part.count(b":") < 2)
     elif restyled and not is_phrase:
-        going_on = octet.octet.isalnum() or (octet.octet in b"-:/=._+" and behind.isalnum())
+        going_on = byte.byte.isalnum() or (byte.byte in b"-:/=._+" and behind.isalnum())
     else:
-        going_on = octet.octet in b"-:/" and behind.isdigit()
-        if not is_phrase and not opens and (octet.octet.isalnum() or octet.octet in b"-:/"):
-            going_on = going_on or (part[-1:].isdigit() and octet.octet.isdigit()) or holds_colon(text, octet)
-    if not going_on and not is_phrase and octet.octet.isalnum():
+        going_on = byte.byte in b"-:/" and behind.isdigit()
+        if not is_phrase and not opens and (byte.byte.isalnum() or byte.byte in b"-:/"):
+            going_on = going_on or (part[-1:].isdigit() and byte.byte.isdigit()) or holds_colon(text, byte)
+    if not going_on and not is_phrase and byte.byte.isalnum():
         going_on = None
     return going_on, depth, closed
 
 
-def holds_colon(text: bytes, octet: Octet) -> bool:
-    return regex.compile(rb"[A-Za-z0-9-]{0,64}:[A-Za-z0-9]").match(text, octet.end) is not None
+def holds_colon(text: bytes, byte: Byte) -> bool:
+    return regex.compile(rb"[A-Za-z0-9-]{0,64}:[A-Za-z0-9]").match(text, byte.end) is not None
 
 
 def without_digits(tag: bytes) -> bytes:
     return regex.sub(rb"[0-9]", b"", tag)
 
 
-def result(text: bytes, octets: list[Octet], syntax: str) -> tuple[int, bytes, bool] | None:
-    """The name that these octets are, without punctuation alone behind the last gap."""
-    match = COMPILED[syntax].match(b"".join(each.octet for each in octets))
+def result(text: bytes, data: list[Byte], syntax: str) -> tuple[int, bytes, bool] | None:
+    """The name that these bytes are, without punctuation alone behind the last gap."""
+    match = COMPILED[syntax].match(b"".join(each.byte for each in data))
     if match is None:
         return None
     end = match.end()
     for place in range(end - 1, 0, -1):
-        if octets[place].octet.isalnum():
+        if data[place].byte.isalnum():
             break
-        if octets[place].start > octets[place - 1].end:
+        if data[place].start > data[place - 1].end:
             end = place
     match = COMPILED[syntax].match(match[0], 0, end)
     if match is None:
         return None
-    kept = octets[: match.end()]
+    kept = data[: match.end()]
     return kept[-1].end, match[0], text[kept[0].start : kept[-1].end] != match[0]
 
 

@@ -64,7 +64,7 @@ CANDIDATE = regex.compile(rb"[Uu][Rr][Nn]:")
 LINK = regex.compile(
     rb"(?:[^]\[/?#]*@)?(?P<host>\[[^]\[/?#@]+\]|[^]\[/?#@:]+)(?::[0-9]*)?(?P<rest>[/?#][^]\[]*)", regex.DOTALL
 )
-URL_OCTETS = regex.compile(rb"[]A-Za-z0-9._~:/?#\[@!$&()*+,;=%-]*\Z")
+URL_BYTES = regex.compile(rb"[]A-Za-z0-9._~:/?#\[@!$&()*+,;=%-]*\Z")
 # Where a URN ends in a URL, when its tail is cut: in RFC 8141 "?+" and "?=" begin components of the URN itself.
 TAILS = {
     (part, syntax): regex.compile(rb"[&#]" if part != "path" else rb"#" if syntax == "rfc8141" else rb"[?#]")
@@ -74,7 +74,7 @@ TAILS = {
 
 
 REJECT_TEXT = regex.compile(rb"[\x21\x23-\x3b\x3d\x3f-\x7e]{0,256}")
-"""What the text of a reject is made of: up to white space, a control, a non-ASCII octet or one of `"<>`."""
+"""What the text of a reject is made of: up to white space, a control, a non-ASCII byte or one of `"<>`."""
 NAMES_SOMETHING = regex.compile(rb"[Uu][Rr][Nn]:.*[A-Za-z0-9]")
 # Why no URN begins, the first that fits; `()` stands before what is wrong. For the syntaxes of the last column.
 _ALL, _PCHAR = SYNTAXES, SYNTAXES[1:]
@@ -131,7 +131,7 @@ class Reject(NamedTuple):
     name: bytes = b""
     """The URN that begins there, if it is one."""
     behind: bytes = b""
-    """At most four octets of the text behind that."""
+    """At most four bytes of the text behind that."""
 
 
 class Record(NamedTuple):
@@ -149,7 +149,7 @@ class Record(NamedTuple):
 
 
 def oracle(
-    octets: bytes,
+    data: bytes,
     syntax: str,
     *,
     trim: bool = False,
@@ -161,42 +161,42 @@ def oracle(
     pattern = COMPILED[syntax]
     records = []
     at = 0
-    while candidate := CANDIDATE.search(octets, at):
+    while candidate := CANDIDATE.search(data, at):
         start = candidate.start()
-        match = pattern.match(octets, start, start + max_length) if may_begin(octets, start) else None
+        match = pattern.match(data, start, start + max_length) if may_begin(data, start) else None
         if match is None:
             at = start + 1
             continue
         end = at = match.end()
-        if pattern.match(octets, start, start + 2 * max_length).end() > end:
+        if pattern.match(data, start, start + 2 * max_length).end() > end:
             stop = CUT
         else:
-            stop = octets[end] if end < len(octets) else END
-        link = link_before(octets, start)
-        tail = TAILS[part_of(link), syntax].search(octets, match.start("nss"), end) if link else None
+            stop = data[end] if end < len(data) else END
+        link = link_before(data, start)
+        tail = TAILS[part_of(link), syntax].search(data, match.start("nss"), end) if link else None
         if resolver_tail == "cut" and tail:
             at = tail.start()
-            match = pattern.match(octets, start, at)
+            match = pattern.match(data, start, at)
             if match is None:
                 continue
             end = match.end()
-            stop = octets[end]
-        first_step, trimmed_end = trimmed(octets, match)
+            stop = data[end]
+        first_step, trimmed_end = trimmed(data, match)
         if trim:
             if first_step != end:
                 at = first_step
             if trimmed_end == start:
                 continue
             if trimmed_end != end:
-                stop = octets[trimmed_end]
-                match = pattern.match(octets, start, trimmed_end)
+                stop = data[trimmed_end]
+                match = pattern.match(data, start, trimmed_end)
         records.append(
             Record(
                 start=start,
                 end=match.end(),
                 text=match[0],
                 nid=match["nid"],
-                line=1 + octets[:start].count(b"\n"),
+                line=1 + data[:start].count(b"\n"),
                 stop=stop,
                 punctuation=0 if trim else min(255, end - trimmed_end),
                 canonical=canonical(match, keep_query=keep_query),
@@ -206,9 +206,9 @@ def oracle(
     return records
 
 
-def link_before(octets: bytes, start: int) -> regex.Match[bytes] | None:
+def link_before(data: bytes, start: int) -> regex.Match[bytes] | None:
     """What of a URL stands before a URN in it: RFC 3986 §3, but for what is rather the text's than the URL's."""
-    before = URL_OCTETS.search(octets[max(0, start - 1024) : start])[0]
+    before = URL_BYTES.search(data[max(0, start - 1024) : start])[0]
     if before.endswith((b",", b";")):
         return None
     nearest = regex.match(rb".*[A-Za-z][A-Za-z0-9+.-]*://(.*)", before, regex.DOTALL)
@@ -221,66 +221,66 @@ def part_of(link: regex.Match[bytes]) -> str:
 
 
 def rejects(
-    octets: bytes, syntax: str, *, trim: bool = False, resolver_tail: str = "keep", max_length: int = 65_536
+    data: bytes, syntax: str, *, trim: bool = False, resolver_tail: str = "keep", max_length: int = 65_536
 ) -> list[Reject]:
     """All places of a text at which a URN nearly begins, and those at which one ends for what is nearly a part of it."""
     pattern = COMPILED[syntax]
     found = []
 
     def note(start: int, code: str, position: int, text: bytes, name: bytes = b"", behind: bytes = b"") -> None:
-        found.append(Reject(start, 1 + octets[:start].count(b"\n"), text, code, position, name, behind))
+        found.append(Reject(start, 1 + data[:start].count(b"\n"), text, code, position, name, behind))
 
     at = 0
-    while candidate := CANDIDATE.search(octets, at):
+    while candidate := CANDIDATE.search(data, at):
         start = candidate.start()
         at = start + 1
-        if not may_begin(octets, start):
+        if not may_begin(data, start):
             continue
-        text = REJECT_TEXT.match(octets, start)[0]
-        whole = pattern.match(octets, start)
+        text = REJECT_TEXT.match(data, start)[0]
+        whole = pattern.match(data, start)
         if whole is None:
             if NAMES_SOMETHING.match(text):
                 note(start, *why_not(text, syntax), text)
             continue
-        match = pattern.match(octets, start, start + max_length)
+        match = pattern.match(data, start, start + max_length)
         if match is None:  # too long for `max_length`, and a URN all the same
             continue
         at = match.end()
-        link = link_before(octets, start)
-        tail = TAILS[part_of(link), syntax].search(octets, match.start("nss"), at) if link else None
+        link = link_before(data, start)
+        tail = TAILS[part_of(link), syntax].search(data, match.start("nss"), at) if link else None
         if resolver_tail == "cut" and tail:
             at = tail.start()
-            match = pattern.match(octets, start, at)
+            match = pattern.match(data, start, at)
         if trim and match:
-            first_step, _ = trimmed(octets, match)
+            first_step, _ = trimmed(data, match)
             at = at if first_step == match.end() else first_step
         # It is cut neither at `max_length` nor before the tail of a URL nor before the next of a list.
-        if at == whole.end() and not (resolver_tail == "cut" and link and goes_on(octets, at, part_of(link), syntax)):
-            code = why_ends(octets, at, syntax)
+        if at == whole.end() and not (resolver_tail == "cut" and link and goes_on(data, at, part_of(link), syntax)):
+            code = why_ends(data, at, syntax)
             if code == "excluded-character" and not regex.fullmatch(rb"[^?#]+", whole[0]):
                 continue
             if code == "excluded-character" and not COMPILED["rfc8141"].fullmatch(whole[0]):
                 continue
-            if code == "excluded-character" and octets[at : at + 1] == b"&" and link:
+            if code == "excluded-character" and data[at : at + 1] == b"&" and link:
                 continue
             if code:
-                letter = regex.compile(_LETTER).match(octets, at)
-                behind = letter[0] if letter else REJECT_TEXT.match(octets, at)[0][:4]
-                note(start, code, at - start, text, octets[start:at], behind)
+                letter = regex.compile(_LETTER).match(data, at)
+                behind = letter[0] if letter else REJECT_TEXT.match(data, at)[0][:4]
+                note(start, code, at - start, text, data[start:at], behind)
     return found
 
 
-def goes_on(octets: bytes, at: int, part: str, syntax: str) -> bool:
+def goes_on(data: bytes, at: int, part: str, syntax: str) -> bool:
     """Whether a URL around a URN that ends at `at` goes on there with its next part or parameter."""
-    if syntax == "rfc8141" and part == "path" and regex.compile(rb"\?(?![+=])").match(octets, at):
+    if syntax == "rfc8141" and part == "path" and regex.compile(rb"\?(?![+=])").match(data, at):
         return True
-    return TAILS[part, syntax].match(octets, at) is not None
+    return TAILS[part, syntax].match(data, at) is not None
 
 
-def why_ends(octets: bytes, at: int, syntax: str) -> str | None:
+def why_ends(data: bytes, at: int, syntax: str) -> str | None:
     """Why the URN before `at` ends there, if what stands there looks like a part of it."""
     for code, pattern, syntaxes in _WHY_ENDS:
-        if syntax in syntaxes and regex.compile(pattern).match(octets, at):
+        if syntax in syntaxes and regex.compile(pattern).match(data, at):
             return code
     return None
 
@@ -294,9 +294,9 @@ def why_not(text: bytes, syntax: str) -> tuple[str, int]:
     raise AssertionError(text)
 
 
-def whole(octets: bytes, syntax: str) -> bool:
-    """Whether all of `octets` is one URN."""
-    return COMPILED[syntax].fullmatch(octets) is not None
+def whole(data: bytes, syntax: str) -> bool:
+    """Whether all of `data` is one URN."""
+    return COMPILED[syntax].fullmatch(data) is not None
 
 
 def trimmable(records: Iterable[Record]) -> int:
@@ -312,33 +312,33 @@ def with_components(texts: Iterable[bytes], syntax: str) -> int:
     return sum(match.end() > match.end("nss") for match in matches)
 
 
-def may_begin(octets: bytes, start: int) -> bool:
+def may_begin(data: bytes, start: int) -> bool:
     """Whether what stands before `start` lets a URN begin there (§2)."""
-    if regex.search(rb"(?:\x1f|\x1b\(|\$\$|\xe2\x80\xa1|\xc7\x82)[A-Za-z0-9]\Z", octets[max(0, start - 4) : start]):
+    if regex.search(rb"(?:\x1f|\x1b\(|\$\$|\xe2\x80\xa1|\xc7\x82)[A-Za-z0-9]\Z", data[max(0, start - 4) : start]):
         return True
-    encoded = regex.fullmatch(rb"%([0-7][0-9A-Fa-f])", octets[max(start - 3, 0) : start])
+    encoded = regex.fullmatch(rb"%([0-7][0-9A-Fa-f])", data[max(start - 3, 0) : start])
     if encoded and not chr(int(encoded[1], 16)).isalnum():
         return True
-    return start == 0 or regex.fullmatch(ALNUM, octets[start - 1 : start]) is None
+    return start == 0 or regex.fullmatch(ALNUM, data[start - 1 : start]) is None
 
 
-def trimmed(octets: bytes, match: regex.Match[bytes]) -> tuple[int, int]:
+def trimmed(data: bytes, match: regex.Match[bytes]) -> tuple[int, int]:
     """Where the first step of trimming ends a match, and where all three do: at its start when nothing is left (§5)."""
     start, end = match.span()
-    if octets[:start].endswith(b"'") and b"'" in octets[match.end("nid") : end]:
-        end = octets.index(b"'", match.end("nid"), end)
-    markup = regex.compile(rb"&(?:quot|lt|gt);").search(octets, match.end("nid"), end)
+    if data[:start].endswith(b"'") and b"'" in data[match.end("nid") : end]:
+        end = data.index(b"'", match.end("nid"), end)
+    markup = regex.compile(rb"&(?:quot|lt|gt);").search(data, match.end("nid"), end)
     end = markup.start() if markup else end
-    closes_at = bracket_ends(octets[match.end("nid") : end])
-    for separator in regex.compile(rb"[,;&][Uu][Rr][Nn]:").finditer(octets, match.end("nid"), end):
+    closes_at = bracket_ends(data[match.end("nid") : end])
+    for separator in regex.compile(rb"[,;&][Uu][Rr][Nn]:").finditer(data, match.end("nid"), end):
         place = separator.start() - match.end("nid")
         if not 0 <= closes_at[place] - place <= 512:
             end = separator.start()
             break
     first_step = end
     while True:
-        kept = start + len(without_closing(octets[start:end]).removesuffix(b"&amp"))
-        again = match.re.match(octets, start, kept)
+        kept = start + len(without_closing(data[start:end]).removesuffix(b"&amp"))
+        again = match.re.match(data, start, kept)
         if again is None:
             return first_step, start
         if again.end() == end:
@@ -350,10 +350,10 @@ def bracket_ends(text: bytes) -> list[int]:
     """For each place where the innermost bracket around it is closed; -1 if no bracket is open there, or it stays open."""
     ends = [-1] * len(text)
     opened: list[list[int]] = []
-    for place, octet in enumerate(text):
-        if octet == ord("("):
+    for place, byte in enumerate(text):
+        if byte == ord("("):
             opened.append([])
-        elif octet == ord(")"):
+        elif byte == ord(")"):
             for inner in opened.pop() if opened else ():
                 ends[inner] = place
         elif opened:
@@ -365,10 +365,10 @@ def without_closing(text: bytes) -> bytes:
     """The text without the closing punctuation and the unmatched brackets at its end (step 2)."""
     opened: list[int] = []
     unmatched = set()
-    for index, octet in enumerate(text):
-        if octet == ord("("):
+    for index, byte in enumerate(text):
+        if byte == ord("("):
             opened.append(index)
-        elif octet == ord(")"):
+        elif byte == ord(")"):
             if opened:
                 opened.pop()
             else:
@@ -421,7 +421,7 @@ def records_of(batches: Iterable[Matches], most: int | None = None) -> list[Reco
 
 
 def rejects_of(batches: Iterable[Matches]) -> list[tuple[int, int, bytes, int, bytes]]:
-    """What the scanner hands out beside them: start, line, text, and the end of a match with four octets behind it."""
+    """What the scanner hands out beside them: start, line, text, and the end of a match with four bytes behind it."""
     found = []
     for batch in batches:
         rejects = batch.rejects
@@ -439,8 +439,8 @@ def rejects_of(batches: Iterable[Matches]) -> list[tuple[int, int, bytes, int, b
 class Pieces:
     """A `read_into` that delivers a text in pieces of the given sizes, over and over, as far as the view has room."""
 
-    def __init__(self, octets: bytes, sizes: list[int]) -> None:
-        self.rest = memoryview(octets)
+    def __init__(self, data: bytes, sizes: list[int]) -> None:
+        self.rest = memoryview(data)
         self.sizes = sizes
         self.reads = 0
 

@@ -25,22 +25,22 @@ def one_by_one(opened):
 
 
 def tar(members):
-    """A tar archive of (name, octets)."""
+    """A tar archive of (name, bytes)."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
-        for name, octets in members:
+        for name, data in members:
             info = tarfile.TarInfo(name)
-            info.size = len(octets)
-            archive.addfile(info, io.BytesIO(octets))
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
     return out.getvalue()
 
 
 def zipped(members, method=zipfile.ZIP_DEFLATED):
-    """A zip archive of (name, octets)."""
+    """A zip archive of (name, bytes)."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as archive:
-        for name, octets in members:
-            archive.writestr(zipfile.ZipInfo(name), octets, method)
+        for name, data in members:
+            archive.writestr(zipfile.ZipInfo(name), data, method)
     return out.getvalue()
 
 
@@ -54,8 +54,8 @@ def dictionary():
 def dictionary_frame(content=None, *, is_compressed=False):
     """The first frame of a `.warc.zst`, with a dictionary in it."""
     content = dictionary().as_bytes() if content is None else content
-    octets = zstandard.ZstdCompressor(write_checksum=True).compress(content) if is_compressed else content
-    return b"\x5d\x2a\x4d\x18" + struct.pack("<I", len(octets)) + octets
+    data = zstandard.ZstdCompressor(write_checksum=True).compress(content) if is_compressed else content
+    return b"\x5d\x2a\x4d\x18" + struct.pack("<I", len(data)) + data
 
 
 def with_dictionary(text):
@@ -71,19 +71,19 @@ def contents(path, limits):
             if isinstance(found, SourceError):
                 out.append(str(found))
             else:
-                view, octets = memoryview(bytearray(1 << 16)), b""
+                view, data = memoryview(bytearray(1 << 16)), b""
                 try:
                     while got := found.reader.read_into(view):
-                        octets += view[:got]
+                        data += view[:got]
                 finally:
-                    out.append((found.member, found.codec, octets))
+                    out.append((found.member, found.codec, data))
     except SourceError as error:
         out.append(str(error))
     return out
 
 
 class Given(Reader):
-    """Gives its parts one by one, at most `most` octets at a time; raises those that are errors, calls those that can be."""
+    """Gives its parts one by one, at most `most` bytes at a time; raises those that are errors, calls those that can be."""
 
     def __init__(self, *parts, most=1 << 20):
         self.parts = list(parts)

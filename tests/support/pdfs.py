@@ -35,13 +35,13 @@ class Pdf:
     pinned: Sequence[tuple[str, bytes]] = ()
     """Files that are attached to a place of the first page."""
     characters: Mapping[int, str] = field(default_factory=dict)
-    """Unicode characters, in hexadecimal digits, of octets that do not stand for themselves."""
+    """Unicode characters, in hexadecimal digits, of bytes that do not stand for themselves."""
     is_encrypted: bool = False
     repeated: tuple[bytes, int] = (b"", 0)
     """The content of one more page, and how often the tree of pages has it."""
 
     def build(self) -> bytes:
-        """The octets of the PDF."""
+        """The bytes of the PDF."""
         objects = _Objects()
         font = self._font(objects)
         tree = objects.reserve()
@@ -65,7 +65,7 @@ class Pdf:
             head = b'<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>'
             catalog += b"/Metadata %b" % objects.stream(head + self.xmp + b'<?xpacket end="w"?>', b"/Type/Metadata")
         if self.attached:
-            files = b" ".join(b"%b %b" % (_text(name), _file(objects, name, octets)) for name, octets in self.attached)
+            files = b" ".join(b"%b %b" % (_text(name), _file(objects, name, data)) for name, data in self.attached)
             catalog += b"/Names<</EmbeddedFiles<</Names[%b]>>>>" % files
         info = b"".join(b"/%b%b" % (key.encode(), _text(value)) for key, value in self.info.items())
         secret = b"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<%b>/U<%b>>>/ID[<00><00>]" % (b"11" * 32, b"22" * 32)
@@ -133,29 +133,29 @@ class _Objects:
         """Make room for an object that refers to later ones."""
         return self.add(b"")
 
-    def add(self, octets: bytes) -> bytes:
-        self._objects.append(octets)
+    def add(self, data: bytes) -> bytes:
+        self._objects.append(data)
         return b"%d 0 R" % len(self._objects)
 
-    def put(self, reference: bytes, octets: bytes) -> None:
-        self._objects[int(reference.split()[0]) - 1] = octets
+    def put(self, reference: bytes, data: bytes) -> None:
+        self._objects[int(reference.split()[0]) - 1] = data
 
-    def stream(self, octets: bytes, more: bytes = b"") -> bytes:
-        return self.add(b"<<%b/Length %d>>stream\n%b\nendstream" % (more, len(octets), octets))
+    def stream(self, data: bytes, more: bytes = b"") -> bytes:
+        return self.add(b"<<%b/Length %d>>stream\n%b\nendstream" % (more, len(data), data))
 
     def build(self, trailer: bytes) -> bytes:
         out, places = b"%PDF-1.7\n", []
-        for number, octets in enumerate(self._objects, 1):
+        for number, data in enumerate(self._objects, 1):
             places.append(len(out))
-            out += b"%d 0 obj\n%b\nendobj\n" % (number, octets)
+            out += b"%d 0 obj\n%b\nendobj\n" % (number, data)
         table = b"".join(b"%010d 00000 n \n" % place for place in places)
         head = b"xref\n0 %d\n0000000000 65535 f \n%btrailer\n" % (len(places) + 1, table)
         return out + head + b"<</Size %d%b>>\nstartxref\n%d\n%%%%EOF\n" % (len(places) + 1, trailer, len(out))
 
 
-def _file(objects: _Objects, name: str, octets: bytes) -> bytes:
+def _file(objects: _Objects, name: str, data: bytes) -> bytes:
     """A reference to an attached file."""
-    content = objects.stream(octets, b"/Type/EmbeddedFile")
+    content = objects.stream(data, b"/Type/EmbeddedFile")
     return objects.add(b"<</Type/Filespec/F%b/UF%b/EF<</F %b>>>>" % (_text(name), _text(name), content))
 
 

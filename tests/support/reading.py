@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pytest
 
-from urnscan.compiled.arrow import octets_array, text_array
+from urnscan.compiled.arrow import bytes_array, text_array
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.columns import Columns, Texts
@@ -26,7 +26,7 @@ _TOGETHER = 1 << 10
 
 
 def buffer_of(dump: bytes, sizes: Iterable[int | None] = (None,)) -> Buffer:
-    """A dump that comes in blocks of these sizes, again and again; None: as many octets as are asked for.
+    """A dump that comes in blocks of these sizes, again and again; None: as many bytes as are asked for.
 
     >>> buffer_of(b"abc", [1]).take(2)
     b'ab'
@@ -76,7 +76,7 @@ def _read(reader: RecordReader, found: Sequence[Cut | Run]) -> Iterator[Record |
     )
     cuts = itertools.chain.from_iterable(each.cuts() if isinstance(each, Run) else (each,) for each in found)
     for at, (cut, (name, own, description)) in enumerate(zip(cuts, described, strict=True)):
-        yield columns.damaged.get(at) or Record(cut.offset, cut.octets, name, tuple(texts[at]), tuple(own), description)
+        yield columns.damaged.get(at) or Record(cut.offset, cut.data, name, tuple(texts[at]), tuple(own), description)
 
 
 def refuse(_: RunReader, run: Run) -> Fields:
@@ -89,9 +89,9 @@ def keys_of(wanted: Sequence[str], *records: Record, dump: int = 1, named: bool 
     own = [(at, order, name) for at, record in enumerate(records) for order, name in enumerate(record.own)]
     names = text_array([record.identifier for record in records])
     reader = KeyColumns(KeyReader(wanted, dump, named=named))
-    found = [*reader.read(Columns(names, (), Texts.of_own(own), octets_array([]), {}, np.empty(0, np.int64)))]
-    if reader.has_octets:
-        found.append(reader.of_octets([record.octets for record in records]))
+    found = [*reader.read(Columns(names, (), Texts.of_own(own), bytes_array([]), {}, np.empty(0, np.int64)))]
+    if reader.has_bytes:
+        found.append(reader.of_bytes([record.data for record in records]))
     return list(dict.fromkeys(Texts.joined(found).texts.to_pylist()))
 
 
@@ -105,8 +105,8 @@ def owns(record: Record) -> list[tuple[str, str]]:
     return [(own.text, own.scheme) for own in record.own]
 
 
-def set_longest(monkeypatch: pytest.MonkeyPatch, octets: int) -> None:
+def set_longest(monkeypatch: pytest.MonkeyPatch, data: int) -> None:
     """Have no record be longer, in every module that knows the bound."""
     for name, module in list(sys.modules.items()):
         if name.startswith(("urnscan.framing", "urnscan.records")) and hasattr(module, "LONGEST"):
-            monkeypatch.setattr(module, "LONGEST", octets)
+            monkeypatch.setattr(module, "LONGEST", data)

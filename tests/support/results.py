@@ -52,11 +52,11 @@ def rows_of(batches, schema):
 
 
 def expected_occurrences(files, syntax="rfc2141", equivalence="lexical", **options):
-    """The rows of these (name, octets), in their order."""
+    """The rows of these (name, bytes), in their order."""
     return [
         occurrence_row(record, name, None, syntax, equivalence)
-        for name, octets in files
-        for record in oracle(octets, syntax, keep_query=equivalence == "resolution", **options)
+        for name, data in files
+        for record in oracle(data, syntax, keep_query=equivalence == "resolution", **options)
     ]
 
 

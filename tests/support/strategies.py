@@ -56,7 +56,7 @@ CLOSING = [
 ]
 JOINTS = [b",urn:", b";urn:", b",URN:", b";;uRn:", b",urn:b1:c", b";urn:d1:e,", b",urn", b"/urn:", b"=urn:", b"1urn:"]
 EXCLUDED = [
-    *[bytes([octet]) for octet in (*range(33), *b'\\"&<>[]^`{|}~', 127, 128, 0xA0, 0xC3, 255)],
+    *[bytes([byte]) for byte in (*range(33), *b'\\"&<>[]^`{|}~', 127, 128, 0xA0, 0xC3, 255)],
     *[
         b"\x1fa",
         b"\x1f7",
@@ -98,14 +98,14 @@ LETTERS = [b"a", b"Z", b"b1", b"c", b"n", b"u", b"ur", b"rn:", b"urn", b"n:", b"
 _scheme, _nid = st.sampled_from(SCHEMES), st.sampled_from(NIDS)
 _piece = st.one_of(*map(st.sampled_from, (SCHEMES, MARKS, CLOSING, JOINTS, EXCLUDED, LETTERS, LINKS)))
 _filler = st.builds(
-    lambda octet, times: octet * times, st.sampled_from([b"x", b".", b" ", b"-", b"\n"]), st.integers(1, 150)
+    lambda byte, times: byte * times, st.sampled_from([b"x", b".", b" ", b"-", b"\n"]), st.integers(1, 150)
 )
 _tail = st.lists(
     st.one_of(*map(st.sampled_from, (LETTERS, MARKS, MARKS, CLOSING, CLOSING, JOINTS, EXCLUDED))), max_size=8
 ).map(b"".join)
 _quoted_scheme = st.sampled_from([*SCHEMES, b"'urn:"])
 near_urns = st.builds(lambda *parts: b"".join(parts), _quoted_scheme, _nid, st.just(b":"), _tail)
-"""Octets that begin as a URN does, and sometimes are one."""
+"""Bytes that begin as a URN does, and sometimes are one."""
 
 near_links = st.builds(
     lambda *parts: b"".join(parts),
@@ -114,13 +114,13 @@ near_links = st.builds(
     near_urns,
     st.one_of(st.just(b""), st.sampled_from([b"&x=y", b"?x=y", b"#y", b"?+x?=y&z#", b"&u=urn:ab:c", b"?urn:ab:c"])),
 )
-"""Octets that begin as a URL with a URN in it does, and sometimes are one."""
+"""Bytes that begin as a URL with a URN in it does, and sometimes are one."""
 
-octets = st.lists(
+any_bytes = st.lists(
     st.one_of(near_urns, near_urns, near_links, _piece, st.sampled_from(KNOWN), _filler, st.binary(max_size=4)),
     max_size=12,
 ).map(b"".join)
-"""Octets rich in what begins, continues, ends and spoils a URN."""
+"""Bytes rich in what begins, continues, ends and spoils a URN."""
 
 _PCHAR = string.ascii_letters + string.digits + "-._~!$&'()*+,;=:@"
 _RFC2141 = string.ascii_letters + string.digits + "()+,-.:=@;$_!*'/?#"

@@ -13,7 +13,7 @@ from urnscan.stores.input import Input
 
 
 def read_values(path, *columns, encoding=None, limits=None, on_read=lambda _: None):
-    """The values in a file, as (place, octets) without null and empty ones, and the errors, in which it is "in"."""
+    """The values in a file, as (place, bytes) without null and empty ones, and the errors, in which it is "in"."""
     reading = Reading(encoding, columns, limits or Limits())
     values, errors = [], []
     try:
@@ -23,8 +23,8 @@ def read_values(path, *columns, encoding=None, limits=None, on_read=lambda _: No
             else:
                 assert isinstance(found, Values), "it was taken for text"
                 assert found.values.nbytes < 1 << 31
-                octets = [value.as_py() for value in found.values]
-                values += [(found.place(at), value) for at, value in enumerate(octets) if value]
+                data = [value.as_py() for value in found.values]
+                values += [(found.place(at), value) for at, value in enumerate(data) if value]
     except SourceError as error:
         errors.append(error)
     assert all(error.source.startswith(path.name) and "\n" not in error.reason for error in errors)
@@ -39,17 +39,17 @@ def is_text(path, *columns):
 
 
 def gzipped(path):
-    """The same octets where nobody can jump about in them."""
+    """The same bytes where nobody can jump about in them."""
     inner = path.with_name(path.name + ".gz")
     inner.write_bytes(gzip.compress(path.read_bytes(), 1))
     return inner
 
 
 def zipped(path):
-    """The same octets in an archive."""
-    octets = io.BytesIO()
-    with zipfile.ZipFile(octets, "w", zipfile.ZIP_DEFLATED) as archive:
+    """The same bytes in an archive."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(path, f"in/{path.name}")
     inner = path.with_name(path.name + ".zip")
-    inner.write_bytes(octets.getvalue())
+    inner.write_bytes(data.getvalue())
     return inner

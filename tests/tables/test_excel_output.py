@@ -173,7 +173,7 @@ def test_a_text_that_is_longer_than_a_cell(tmp_path):
     assert any(remark in (text or "") for text in explained)
 
 
-def test_the_same_octets_for_any_batches(tmp_path):
+def test_the_same_bytes_for_any_batches(tmp_path):
     """docs/promises.md: a result does not depend on how the work is split, nor on the time."""
     texts = [f"urn:example:{number}" * (number % 7) for number in range(3000)]
     write(tmp_path / "a.xlsx", REJECTS, [reject_rows(*texts)])

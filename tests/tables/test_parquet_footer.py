@@ -19,7 +19,7 @@ TABLES = {
             "flag": [True, None, False],
             "double": [1.5, None, -2.5],
             "moment": pa.array([1, None, 3], pa.timestamp("ms", "UTC")),
-            "octets": [b"", None, bytes(300)],
+            "content": [b"", None, bytes(300)],
             "lists": [[["a"], []], None, [None, ["b", "ä"]]],
         }
     ),
@@ -28,7 +28,7 @@ TABLES = {
 
 
 def file_of(schema, groups, **options):
-    """The octets of a file that one writer of pyarrow writes, with these row groups."""
+    """The bytes of a file that one writer of pyarrow writes, with these row groups."""
     stream = pa.BufferOutputStream()
     with pq.ParquetWriter(stream, schema, **options) as writer:
         for group in groups:
@@ -37,22 +37,22 @@ def file_of(schema, groups, **options):
 
 
 def joined(schema, groups, **options):
-    """The octets of the same file, with each row group written apart."""
-    octets, structures, rows = bytearray(MAGIC), [], 0
+    """The bytes of the same file, with each row group written apart."""
+    content, structures, rows = bytearray(MAGIC), [], 0
     for number, group in enumerate(groups):
         apart = RowGroup(memoryview(file_of(schema, [group], **options)))
-        structures.append(apart.moved_to(len(octets), number))
-        octets += apart.octets
+        structures.append(apart.moved_to(len(content), number))
+        content += apart.data
         rows += apart.rows
-    return bytes(octets + end_of_file(memoryview(file_of(schema, [], **options)), structures, rows))
+    return bytes(content + end_of_file(memoryview(file_of(schema, [], **options)), structures, rows))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 @FEW
 @given(st.data())
-def test_the_octets_are_those_of_one_writer(table, data):
-    """Contract: "The same inputs and options give the same octets, whatever `-j`", also those that older versions gave."""
+def test_the_bytes_are_those_of_one_writer(table, data):
+    """Contract: "The same inputs and options give the same bytes, whatever `-j`", also those that older versions gave."""
     lengths = data.draw(st.lists(st.integers(1, table.num_rows), max_size=20))
     groups = [table.slice(0, length) for length in lengths]
     options = data.draw(
@@ -70,12 +70,12 @@ def test_the_octets_are_those_of_one_writer(table, data):
 
 
 def test_places_far_behind():
-    """A table of classes may have more octets than 32 bits count: readers find each column where it is."""
+    """A table of classes may have more bytes than 32 bits count: readers find each column where it is."""
     table = TABLES["rows of a table"]
     place = 3 << 40
     file = memoryview(file_of(table.schema, [table]))
     end = end_of_file(memoryview(file_of(table.schema, [])), [RowGroup(file).moved_to(place, 0)], table.num_rows)
-    near, far = (pq.read_metadata(pa.BufferReader(octets)).row_group(0) for octets in (file, MAGIC + end))
+    near, far = (pq.read_metadata(pa.BufferReader(content)).row_group(0) for content in (file, MAGIC + end))
     for number in range(near.num_columns):
         before, behind = near.column(number), far.column(number)
         assert behind.data_page_offset - before.data_page_offset == place - len(MAGIC)

@@ -1,4 +1,4 @@
-"""Parquet writer: the same octets for the same rows."""
+"""Parquet writer: the same bytes for the same rows."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from urnscan.tables import parquet_writer as parquet
 from urnscan.tables.parquet_writer import ParquetOutput
 
 
-class TestSameOctets:
-    """Contract: "The same inputs and options give the same octets, whatever `-j`, `--memory` or the machine." """
+class TestSameBytes:
+    """Contract: "The same inputs and options give the same bytes, whatever `-j`, `--memory` or the machine." """
 
     @pytest.mark.full
     @FEW
@@ -150,8 +150,8 @@ class TestDisk:
     def test_each_row_group(self, tmp_path, monkeypatch):
         begun, real = [], output_file._sync_file_range
 
-        def begin(descriptor, start, octets, flags):
-            begun.append((start, start + octets, real(descriptor, start, octets, flags)))
+        def begin(descriptor, start, content, flags):
+            begun.append((start, start + content, real(descriptor, start, content, flags)))
 
         monkeypatch.setattr(output_file, "_sync_file_range", begin)
         monkeypatch.setattr(parquet, "_ROW_GROUP", 4)

@@ -105,7 +105,7 @@ class TestJson:
         ],
     )
     def test_what_ended_a_urn(self, stop, character):
-        """The character; an octet beyond ASCII is a part of one, so it stands as in names; null: no octet did."""
+        """The character; a byte beyond ASCII is a part of one, so it stands as in names; null: no byte did."""
         line = text(json_lines(occurrences({"stop": stop})))
         assert line.isprintable() or line[:-1].isprintable()
         read = json.loads(line)

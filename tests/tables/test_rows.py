@@ -18,8 +18,8 @@ from tests.support.oracle import CUT, SYNTAXES, oracle
 from tests.support.registrations import verdict
 from tests.support.rows import occurrence_row
 from tests.support.spelled import spelled
-from tests.support.strategies import octets, urn_pairs
-from urnscan.compiled.arrow import number_array, octet_strings, string_array, text_array
+from tests.support.strategies import any_bytes, urn_pairs
+from urnscan.compiled.arrow import byte_strings, number_array, string_array, text_array
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
 from urnscan.tables.rows import MatchColumns, Places, canonical_column, class_rows
@@ -40,14 +40,14 @@ def found_in(text, syntax="rfc2141", equivalence="lexical", *, rows=1 << 16, **o
     """What is found in a text that is one source, batch by batch."""
     level = get_level(equivalence, syntax)
     scanner = Scanner(Grammar(get_syntax(syntax), keep_query=level.keep_query, **options), rows=rows)
-    for matches in scanner.scan_octets(np.frombuffer(text, np.uint8)):
+    for matches in scanner.scan_bytes(np.frombuffer(text, np.uint8)):
         places = Places(matches.start, matches.line, np.zeros(len(matches), np.int32), ["the source"])
         yield MatchColumns(matches, places, canonical_column(matches, level), level, scanner.grammar.syntax)
 
 
 def grouped(urns, syntax="rfc2141"):
     """GROUPED rows of these canonical forms, each found once in the first source, and spelled like that."""
-    marks = marks_of(*octet_strings(text_array(urns)), get_syntax(syntax))
+    marks = marks_of(*byte_strings(text_array(urns)), get_syntax(syntax))
     return pa.RecordBatch.from_pylist(
         [
             {
@@ -190,7 +190,7 @@ class TestOccurrences:
         [(b"urn:a:b", None), (b"urn:a:b\0", 0), (b"urn:a:b\xff", 255), (b"urn:a:b%", 37), (b"urn:a:bbbbbb", -1)],
     )
     def test_stop(self, text, stop):
-        """Null at the end of the input, -1 for a cut, else the octet."""
+        """Null at the end of the input, -1 for a cut, else the byte."""
         (found,) = found_in(text, max_length=9)
         assert found.occurrences().column("stop").to_pylist() == [stop]
 
@@ -205,7 +205,7 @@ class TestOccurrences:
     @every_meaning
     @FEW
     @given(
-        text=octets,
+        text=any_bytes,
         options=st.fixed_dictionaries(
             {
                 "trim": st.booleans(),
@@ -254,7 +254,7 @@ class TestPartial:
 
     @every_meaning
     @FEW
-    @given(text=octets)
+    @given(text=any_bytes)
     def test_text_is_empty_only_where_it_is_the_canonical_form(self, syntax, equivalence, text):
         for found in found_in(text, syntax, equivalence):
             rows = found.partial(np.array([0], np.int32))
@@ -320,19 +320,19 @@ class TestClassRows:
         assert finished.column("first_source").to_pylist() == ["seven", "two", "seven"]
 
     @every_syntax
-    def test_nul_octet(self, syntax):
+    def test_nul_byte(self, syntax):
         """RFC 2141 §2.4: %00 is well-formed and a problem."""
         rows = classes_of(["urn:ab:%00", "urn:ab:a%2500", "urn:ab:a%000%00", "urn:ab:b"], syntax)
         assert [row["problem"] for row in rows] == ["nul-octet", None, "nul-octet", None]
 
     @every_syntax
-    def test_nul_octet_is_never_valid(self, syntax):
-        """RFC 2141 §2.4: "octet 0 should NEVER be used", also where the grammar of the namespace takes any %HH."""
+    def test_nul_byte_is_never_valid(self, syntax):
+        """RFC 2141 §2.4: "byte 0 should NEVER be used", also where the grammar of the namespace takes any %HH."""
         rows = classes_of(["urn:isbn:%00", "urn:xmpp:a%00", "urn:xmpp:a%000", "urn:xmpp:a%01"], syntax)
         assert [row["valid"] for row in rows] == [False, None, None, True]
         assert [row["problem"] for row in rows] == ["nss-grammar; nul-octet", "nul-octet", "nul-octet", None]
 
-    def test_nul_octet_in_the_query(self):
+    def test_nul_byte_in_the_query(self):
         """It is part of the canonical form at that level, and no part of the name that the namespace judges."""
         adopted = "component-not-adopted"
         urns = {"urn:ab:a?a=1&A=2": adopted, "urn:ab:a?a=?a=1&b=a=": adopted, "urn:ab:b?a=%00": f"nul-octet; {adopted}"}
@@ -393,10 +393,10 @@ class TestStrings:
         start = data.draw(st.integers(0, len(values)))
         length = data.draw(st.integers(0, len(values) - start))
         array = pa.array(values, pa.string()).slice(start, length)
-        octets, offsets = octet_strings(array)
-        found = [octets[a:b].tobytes().decode() for a, b in pairwise(offsets)]
+        any_bytes, offsets = byte_strings(array)
+        found = [any_bytes[a:b].tobytes().decode() for a, b in pairwise(offsets)]
         assert found == values[start : start + length]
-        assert string_array(octets, offsets).to_pylist() == found
+        assert string_array(any_bytes, offsets).to_pylist() == found
 
     @FEW
     @given(st.lists(st.text(max_size=9), max_size=9))
@@ -417,6 +417,6 @@ class TestStrings:
             assert array.to_pylist() == part.tolist()
 
     def test_arrays_are_read_only(self):
-        octets, offsets = octet_strings(pa.array(["ab"]))
-        assert not octets.flags.writeable
+        any_bytes, offsets = byte_strings(pa.array(["ab"]))
+        assert not any_bytes.flags.writeable
         assert not offsets.flags.writeable

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.oracle import SYNTAXES
 from tests.support.strategies import urn_pairs
-from urnscan.compiled.arrow import octet_strings, text_array
+from urnscan.compiled.arrow import byte_strings, text_array
 from urnscan.tables.spelling_columns import spelling_columns
 from urnscan.urn.parser import parse
 from urnscan.urn.syntax import get_syntax
@@ -21,7 +21,7 @@ MARKS = {"rfc2141": ("", "", ""), "rfc8141": ("?+", "?=", "#"), "rfc2141bis-03":
 
 def columns_of(texts, syntax):
     """The four columns, row by row."""
-    columns = spelling_columns(*octet_strings(text_array(texts)), get_syntax(syntax))
+    columns = spelling_columns(*byte_strings(text_array(texts)), get_syntax(syntax))
     for column in columns:
         column.validate(full=True)
         assert (column.type, len(column)) == (pa.string(), len(texts))

@@ -21,7 +21,7 @@ def rows(*urns):
 
 @given(steps=st.lists(st.one_of(st.lists(st.text(max_size=5), max_size=3), st.just("spill")), max_size=8))
 def test_all_rows_in_their_order_as_often_as_they_are_wanted(steps):
-    """Spilled never, once or again and again; `octets` are those in memory."""
+    """Spilled never, once or again and again; `data` are those in memory."""
     spilled = Spilled(SCHEMA, lambda: Path(tempfile.gettempdir()))
     added, in_memory = [], []
     for step in steps:
@@ -32,7 +32,7 @@ def test_all_rows_in_their_order_as_often_as_they_are_wanted(steps):
             spilled.add(rows(*step))
             added += step
             in_memory.append(rows(*step).nbytes)
-        assert spilled.octets == sum(in_memory)
+        assert spilled.byte_count == sum(in_memory)
     for _ in range(2):
         assert [urn for batch in spilled.batches() for urn in batch.column("urn").to_pylist()] == added
     spilled.close()

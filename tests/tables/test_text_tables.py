@@ -39,7 +39,7 @@ def read(path, kind, names):
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("kind", ["classes", "occurrences"])
 def test_the_same_rows(tmp_path, kind, form):
-    """Numbers, flags, lists, nulls, octets after names, and texts that a spreadsheet would calculate."""
+    """Numbers, flags, lists, nulls, bytes after names, and texts that a spreadsheet would calculate."""
     rows = [(*row[:4], ODD[number % len(ODD)], row[5]) for number, row in enumerate(made(60))]
     rows.append((HOSTILE, 2, [HOSTILE, "urn:x:',;=1"], [1, 1], "'=a", None))
     table = classes(rows) if kind == "classes" else occurrences(rows)

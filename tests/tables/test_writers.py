@@ -52,7 +52,7 @@ def rows_of(schema):
 
 
 def written(folder, name, schema, rows):
-    """The octets of a file of these rows, written one by one; without its compression."""
+    """The bytes of a file of these rows, written one by one; without its compression."""
     path = folder / name
     with open_table(path, schema, force=True) as output:
         for row in rows:
@@ -92,10 +92,10 @@ def test_files(tmp_path, suffix, codec):
     behind the mark of UTF-8: OpenRefine would take the whole file for one cell.
     """
     row = dict.fromkeys("source text urn nid".split(), "a") | {"start": 5, "line": 1, "punctuation": 0, "length": 1}
-    octets = written(tmp_path, f"a{suffix}{codec}", OCCURRENCES, [row, row])
+    content = written(tmp_path, f"a{suffix}{codec}", OCCURRENCES, [row, row])
     empty = written(tmp_path, f"b{suffix}{codec}", OCCURRENCES, [])
-    assert octets.startswith(empty)
-    assert octets.count(b"\n") == empty.count(b"\n") + 2 == (2 if suffix == ".jsonl" else 3)
+    assert content.startswith(empty)
+    assert content.count(b"\n") == empty.count(b"\n") + 2 == (2 if suffix == ".jsonl" else 3)
     assert empty.startswith(b"" if suffix == ".jsonl" else b"\xef\xbb\xbfsource")
     assert is_result(str(tmp_path / f"a{suffix}{codec}"))
     assert is_result(str(tmp_path / f"b{suffix}{codec}"))
@@ -116,9 +116,9 @@ def test_programs_read_it_again(tmp_path):
 def test_files_of_others_are_no_results(tmp_path, name):
     """What urnscan did not write is never taken for a result, which a run may replace without reading it."""
     path = tmp_path / name
-    for octets in (b"urn,nid\n", b'{"url": 1}\n', b"<html>", b"PAR1", b"\x1f\x8b"):
-        path.write_bytes(octets)
-        assert not is_result(str(path)), octets
+    for content in (b"urn,nid\n", b'{"url": 1}\n', b"<html>", b"PAR1", b"\x1f\x8b"):
+        path.write_bytes(content)
+        assert not is_result(str(path)), content
 
 
 def test_parquet_of_others_is_no_result(tmp_path):

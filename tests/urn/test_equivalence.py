@@ -129,7 +129,7 @@ class TestBis03Examples:
 
 class TestResolution:
     """rfc2141bis-03 §5, step 5b: "Reorder the directives in the <query> part of the URI, if present, bringing them into
-    a preferred <keywd> order." Ours is that of the octets; repeated ones that are registered are ignored (§2.3), the fragment is dropped.
+    a preferred <keywd> order." Ours is that of the bytes; repeated ones that are registered are ignored (§2.3), the fragment is dropped.
     """
 
     def form(self, urn):
@@ -354,11 +354,11 @@ class TestCanonicalForm:
 
     def test_percent_encodings_are_never_decoded(self):
         """RFC 2141 §5: "Note that %-escaping MUST NOT be removed." """
-        for octet in range(0x21, 0x7F):
-            encoded = f"urn:ab:%{octet:02x}"
-            assert canonical(encoded) == f"urn:ab:%{octet:02X}"
+        for byte in range(0x21, 0x7F):
+            encoded = f"urn:ab:%{byte:02x}"
+            assert canonical(encoded) == f"urn:ab:%{byte:02X}"
             try:
-                assert not equivalent(encoded, f"urn:ab:{chr(octet)}")
+                assert not equivalent(encoded, f"urn:ab:{chr(byte)}")
             except InvalidURN:
                 continue
 
@@ -366,6 +366,6 @@ class TestCanonicalForm:
         assert canonical("urn:ab:aF%afaF%AFaf") == "urn:ab:aF%AFaF%AFaf"
         assert canonical("urn:ab:%25af") == "urn:ab:%25af"
 
-    def test_octets(self):
+    def test_bytes(self):
         assert canonical(b"URN:AB:c%2c") == "urn:ab:c%2C"
         assert equivalent(b"URN:AB:c", "urn:ab:c")

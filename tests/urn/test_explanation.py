@@ -232,7 +232,7 @@ class TestURN:
         assert explain(f"urn:{nid.upper()}:a").nid_status == nid_status(nid)
 
     def test_problems(self):
-        """RFC 2141 §2.4: octet 0 must never be in a URN, encoded or not."""
+        """RFC 2141 §2.4: byte 0 must never be in a URN, encoded or not."""
         assert explain("urn:ab:a%00b").problems == ("nul-octet",)
         assert explain("urn:ab:a%20b").problems == ()
         assert explain("urn:ab:c?a=%00&a=1", syntax="rfc2141bis-03").problems == (
@@ -365,7 +365,7 @@ class TestNoURN:
     @given(data=st.data())
     def test_is_a_urn_or_not(self, syntax, data):
         """Nothing else comes out of it, whatever the text; reason and position of what stands for no URN are those of parse."""
-        text = data.draw(st.one_of(spoiled_urns(syntax).map(lambda octets: octets.decode("latin-1")), st.text()))
+        text = data.draw(st.one_of(spoiled_urns(syntax).map(lambda content: content.decode("latin-1")), st.text()))
         found = explain(text, syntax=syntax)
         assert found.is_urn == (text.isascii() and whole(text.encode(), syntax))
         if not found.is_urn and found.read_as is None:
@@ -375,11 +375,11 @@ class TestNoURN:
             assert 0 <= found.position <= len(text)
             assert found.canonical is found.nid is found.nss is found.display is None
 
-    @pytest.mark.parametrize("octets", [b"urn:ab:c", "urn:ab:é".encode()])
-    def test_octets(self, octets):
+    @pytest.mark.parametrize("content", [b"urn:ab:c", "urn:ab:é".encode()])
+    def test_bytes(self, content):
         """As the characters that `parse` sees, so that what is shown and what JSON has is text."""
-        found = explain(octets)
-        assert found == explain(octets.decode("latin-1"))
+        found = explain(content)
+        assert found == explain(content.decode("latin-1"))
         assert found._repr_html_()
 
     def test_in_a_set(self):

@@ -127,7 +127,7 @@ def words(alphabets, min_size):
 class TestNames:
     @pytest.mark.parametrize("name", NAMES)
     def test_nothing_is_wrong_with(self, name):
-        """Titles and names as libraries, laws and publishers encode them; octets that are not UTF-8."""
+        """Titles and names as libraries, laws and publishers encode them; bytes that are not UTF-8."""
         assert lookalikes(quote(name, safe=":-./,;'()%")) == ()
 
     @pytest.mark.parametrize(("name", "problems"), LOOKALIKES.items())
@@ -159,11 +159,11 @@ class TestNames:
         assert list(lookalikes(quote(name))) == misleading(quote(name))
 
     @given(st.binary())
-    def test_any_octets(self, octets):
-        """Each octet that is not UTF-8 is a character between words, and nothing raises."""
-        found = lookalikes(quote(octets))
+    def test_any_bytes(self, content):
+        """Each byte that is not UTF-8 is a character between words, and nothing raises."""
+        found = lookalikes(quote(content))
         assert set(found) <= {MIXED, CONFUSABLE, INVISIBLE}
-        assert found == lookalikes(quote(octets.decode(errors="replace")))
+        assert found == lookalikes(quote(content.decode(errors="replace")))
 
 
 class TestOtherForms:
@@ -216,7 +216,7 @@ class TestWhere:
 def test_accented_latin_letters_never_mislead():
     """U+00C0 to U+027F: problem_columns.py does not even ask for names that have no others beyond ASCII."""
     for code in range(0xC0, 0x280):
-        encoded = "".join(f"%{octet:02X}" for octet in chr(code).encode())
+        encoded = "".join(f"%{byte:02X}" for byte in chr(code).encode())
         assert "C3" <= encoded[1:3] <= "C9"
         for nss in (encoded, f"a{encoded}b", f"{encoded}:1", f"x-{encoded}{encoded}"):
             assert lookalikes(nss) == ()

@@ -13,14 +13,14 @@ RFC2141 = get_syntax("rfc2141")
 
 
 @compiled
-def in_octets(octets, beginnings):
+def in_bytes(data, beginnings):
     """Python cannot call `begins` itself."""
-    return begins(octets, 4, len(octets), beginnings)
+    return begins(data, 4, len(data), beginnings)
 
 
 def has(urn, *beginnings, syntax=RFC2141):
     read = read_beginnings("nid", beginnings, syntax)
-    return bool(in_octets(read_only(np.frombuffer(urn.encode(), np.uint8)), compiled_beginnings(read)))
+    return bool(in_bytes(read_only(np.frombuffer(urn.encode(), np.uint8)), compiled_beginnings(read)))
 
 
 @pytest.mark.full

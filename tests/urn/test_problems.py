@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.oracle import SYNTAXES
 from tests.support.spelled import spelled
 from tests.support.strategies import urn_pairs
-from urnscan.compiled.arrow import octet_strings, text_array
+from urnscan.compiled.arrow import byte_strings, text_array
 from urnscan.urn.parser import parse
 from urnscan.urn.problem_columns import marks_of
 from urnscan.urn.problems import OF_SPELLINGS, PROBLEMS, joined, spelling_problems
@@ -25,8 +25,8 @@ encoded = st.lists(
     st.sampled_from([0, 0x30, 0x39, 0x3A, 0x41, 0x7A, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xC3])
     | st.sampled_from([0xC9, 0xCA, 0xD0, 0xDF, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF]),
     max_size=6,
-).map(lambda octets: "".join(f"%{octet:02x}" for octet in octets))
-"""Octets at the edges of the ranges of well-formed UTF-8, percent-encoded."""
+).map(lambda content: "".join(f"%{byte:02x}" for byte in content))
+"""Bytes at the edges of the ranges of well-formed UTF-8, percent-encoded."""
 letters = st.one_of(
     *(
         st.text(alphabet, min_size=1, max_size=3)
@@ -49,7 +49,7 @@ TAILS = {
 
 def codes_of(texts, syntax):
     """The codes of each spelling, as the column has them."""
-    marks = marks_of(*octet_strings(text_array(texts)), get_syntax(syntax)).tolist()
+    marks = marks_of(*byte_strings(text_array(texts)), get_syntax(syntax)).tolist()
     return [tuple(code for bit, code in enumerate(OF_SPELLINGS) if mark >> bit & 1) for mark in marks]
 
 
@@ -82,9 +82,9 @@ def test_second_implementation(syntax, data):
 
 
 def test_a_slice_of_a_column():
-    """What stands in the same octets before and behind it does not count."""
+    """What stands in the same bytes before and behind it does not count."""
     texts = text_array(["urn:ab:%00", "urn:ab:a", "urn:ab:%41", "urn:ab:%00"]).slice(1, 2)
-    assert marks_of(*octet_strings(texts), get_syntax("rfc8141")).tolist() == [
+    assert marks_of(*byte_strings(texts), get_syntax("rfc8141")).tolist() == [
         0,
         1 << OF_SPELLINGS.index("needless-encoding"),
     ]

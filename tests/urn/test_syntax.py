@@ -112,11 +112,11 @@ class TestNSS:
         for nss in ("/", "?", "#", "a/b?c#d?+e?=f##", "?+", "?="):
             assert parse(f"urn:a:{nss}", "rfc2141").nss == nss
 
-    def test_excluded_octets_of_rfc2141(self):
-        """§2.4, octet by octet; octet 0 "should NEVER be used"."""
-        for octet in range(256):
-            may_stand = octet not in self.EXCLUDED and octet != ord("%")
-            assert is_urn(b"urn:ab:c" + bytes([octet]), "rfc2141") == may_stand, octet
+    def test_excluded_bytes_of_rfc2141(self):
+        """§2.4, byte by byte; byte 0 "should NEVER be used"."""
+        for byte in range(256):
+            may_stand = byte not in self.EXCLUDED and byte != ord("%")
+            assert is_urn(b"urn:ab:c" + bytes([byte]), "rfc2141") == may_stand, byte
 
     @pchar_syntaxes
     def test_pchar(self, syntax):
@@ -124,8 +124,8 @@ class TestNSS:
         assert is_urn("urn:ab:~&", syntax)
         assert is_urn("urn:ab:c/d/", syntax) == (syntax == "rfc8141")
         assert not is_urn("urn:ab:/c", syntax)
-        for octet in (*range(33), *b'\\"<>[]^`{|}', *range(127, 256)):
-            assert not is_urn(b"urn:ab:c" + bytes([octet]), syntax), octet
+        for byte in (*range(33), *b'\\"<>[]^`{|}', *range(127, 256)):
+            assert not is_urn(b"urn:ab:c" + bytes([byte]), syntax), byte
 
     @every_syntax
     def test_percent(self, syntax):
@@ -145,11 +145,11 @@ class TestNSS:
 
     @every_syntax
     def test_separators(self, syntax):
-        """An octet separates exactly when no URN holds it."""
+        """A byte separates exactly when no URN holds it."""
         spelled = b"urn:ab:c%s", b"urn:ab:c?+a%s", b"urn:ab:c?a=b%s", b"urn:ab:c#%s", b"urn:ab:c%%%s1"
-        for octet in range(256):
-            held = any(whole(text % bytes([octet]), syntax) for text in spelled) or octet in b"%?#"
-            assert (octet in get_syntax(syntax).separators) != held, octet
+        for byte in range(256):
+            held = any(whole(text % bytes([byte]), syntax) for text in spelled) or byte in b"%?#"
+            assert (byte in get_syntax(syntax).separators) != held, byte
         if syntax == "rfc2141":
             assert set(get_syntax(syntax).separators) == set(self.EXCLUDED)
 
@@ -479,7 +479,7 @@ class TestURN:
         assert parse("urn:x:y?z").syntax == "rfc2141"
 
     @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-    def test_octets(self, kind):
+    def test_bytes(self, kind):
         urn = parse(kind(b"URN:ab:%c3"))
         assert (urn.text, urn.canonical) == ("URN:ab:%c3", "urn:ab:%C3")
         assert type(urn.text) is str
@@ -533,8 +533,8 @@ class TestURN:
     def test_equal_across_syntaxes(self):
         assert parse("urn:ab:c") == parse("URN:AB:c#d", "rfc8141") == parse("urn:ab:c?d=", "rfc2141bis-03")
 
-    def test_nul_octet(self):
-        """RFC 2141 §2.4: octet 0 should NEVER be used, encoded or not; the first is a problem, the second no URN."""
+    def test_nul_byte(self):
+        """RFC 2141 §2.4: byte 0 should NEVER be used, encoded or not; the first is a problem, the second no URN."""
         assert parse("urn:ab:a%00b").problems == ("nul-octet",)
         assert parse("urn:ab:a%2500b").problems == ()
         assert parse("urn:ab:a%00b?c=%00&c=", "rfc2141bis-03").problems == ("nul-octet", "repeated-keyword", ADOPTED)

@@ -20,7 +20,9 @@ _PREAMBLES = {
     "fish": "",  # the script would erase it
 }
 _FISH = "complete -c urnscan -n _shtab_urnscan_using -ka \"(__fish_complete_suffix '')\""
-_FILES = re.compile(r"FILE|INPUT|DUMP|CLASSES|OCCURRENCES|OLD|NEW|[A-Z]+(?P<suffix>\.\w+)")  # metavar of an argument that names files
+_FILES = re.compile(
+    r"FILE|INPUT|DUMP|CLASSES|OCCURRENCES|OLD|NEW|[A-Z]+(?P<suffix>\.\w+)"
+)  # metavar of an argument that names files
 
 
 def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) -> None:

@@ -14,7 +14,7 @@ from urnscan.cli.shared_options import flag, option
 from urnscan.cli.terminal import say, write
 from urnscan.errors import FatalError
 
-_LONGEST = 1 << 20  # octets of a line of standard input
+_LONGEST = 1 << 20  # bytes of a line of standard input
 _KNOWN = "not a URN, nor an ISBN, ISSN, DOI, UUID or resolver link that has one"
 _BEFORE = re.compile(r"(?:.*?:\d+:|\d+[ \t]+)(?=(?i:urn):)")
 """The source and line, or the count, that `urnscan` prints before a URN."""
@@ -106,7 +106,7 @@ def _lines_of_standard_input() -> Iterator[str | None]:
     while line := lines.readline(_LONGEST):
         number += 1
         if len(line) == _LONGEST and not line.endswith(b"\n"):
-            say(f"standard input, line {number}: it has more than {_LONGEST:,} octets and is passed over")
+            say(f"standard input, line {number}: it has more than {_LONGEST:,} bytes and is passed over")
             while line and not line.endswith(b"\n"):
                 line = lines.readline(_LONGEST)
             yield None

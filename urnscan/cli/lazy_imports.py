@@ -12,7 +12,7 @@ from types import ModuleType
 
 from urnscan.errors import FatalError
 
-_LEAST = 1 << 30  # octets of address space that the libraries and a small scan need
+_LEAST = 1 << 30  # bytes of address space that the libraries and a small scan need
 
 
 class _NoPandas(MetaPathFinder):

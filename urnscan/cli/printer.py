@@ -64,7 +64,7 @@ def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> 
     if arguments.by is not None:
         by_namespace = NamespaceCounts()
         sinks = {"occurrences": by_namespace.add_occurrences, "classes": by_namespace.add_classes}
-        return Printers(sinks, lambda: write(_octets(by_namespace.table())))
+        return Printers(sinks, lambda: write(_bytes(by_namespace.table())))
     if arguments.unique:
         return Printers({"frequencies": _writer(write, lambda rows: frequency_lines(rows, colours))})
     if arguments.count:
@@ -144,7 +144,7 @@ def _writer(
     return lambda rows: write(lines(rows if passages is None else passages.add(rows)))
 
 
-def _octets(lines: Iterable[str]) -> memoryview:
+def _bytes(lines: Iterable[str]) -> memoryview:
     return memoryview("".join(lines).encode("utf-8", "backslashreplace"))
 
 
@@ -165,7 +165,7 @@ class _Counts:
         """Print the counts of sources that were read."""
         from urnscan.tables.printed_lines import source_line
 
-        self._write(_octets(source_line(source, self._counts.pop(source, 0), self._colours) for source in sources))
+        self._write(_bytes(source_line(source, self._counts.pop(source, 0), self._colours) for source in sources))
 
 
 class _Sources:
@@ -183,4 +183,4 @@ class _Sources:
         sources = [source for source in rows.column("source").unique().to_pylist() if source != self._last]
         if sources:
             self._last = sources[-1]
-            self._write(_octets(source_line(source, None, self._colours) for source in sources))
+            self._write(_bytes(source_line(source, None, self._colours) for source in sources))

@@ -215,7 +215,7 @@ def scan(arguments: argparse.Namespace) -> bool:
     for failure in missed:
         say(failure)
     if not arguments.quiet:
-        summarise(report, paths, 0 if shards is None else shards.octets)
+        summarise(report, paths, 0 if shards is None else shards.byte_count)
         if not options.nid and (hint := office.hint()):
             say(hint)
         for line in by_namespace.summary() if by_namespace else ():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from urnscan.display.text import octets_of
+from urnscan.display.text import bytes_of
 from urnscan.scanner.views.kinds import MEANINGS
 
 _LEAST_MEMORY = 10**6  # with less, grouping only writes more and smaller files: a thread takes some megabytes anyway
@@ -25,9 +25,9 @@ class Listed:
 
 
 def _size(text: str) -> int:
-    """Number of octets in a size such as 500MB or 2GiB."""
+    """Number of bytes in a size such as 500MB or 2GiB."""
     try:
-        return octets_of(text)
+        return bytes_of(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -48,11 +48,11 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def _memory(text: str) -> int:
-    """Number of octets of memory for grouping."""
-    octets = _size(text)
-    if octets < _LEAST_MEMORY:
+    """Number of bytes of memory for grouping."""
+    data = _size(text)
+    if data < _LEAST_MEMORY:
         raise argparse.ArgumentTypeError(f"must be at least 1MB, not {text!r}")
-    return octets
+    return data
 
 
 OptionTable = Mapping[str, Mapping[str, Any]]
@@ -141,7 +141,7 @@ FINDING_OPTIONS: OptionTable = {
     "--not-nid": names_of(
         "find no names in these namespaces, or with these beginnings, also of those that --nid chooses"
     ),
-    "--max-length": option("N", "cut longer matches (default: 65,536 octets)", type=whole_number(1), default=65_536),
+    "--max-length": option("N", "cut longer matches (default: 65,536 bytes)", type=whole_number(1), default=65_536),
 }
 READING_GROUPS: Mapping[str, OptionTable] = {
     "which files of a folder": {
@@ -166,13 +166,13 @@ READING_GROUPS: Mapping[str, OptionTable] = {
             "SUFFIX[,SUFFIX...]:COMMAND",
             "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext %% -'; %% is the "
             "path, without it the command reads standard input; * stands for all files, and a media type such as "
-            "application/pdf or image/* for those whose first octets, or a web archive around them, tell it; @FILE stands for the lines of a file, and URNSCAN_FILTERS in the environment has more",
+            "application/pdf or image/* for those whose first bytes, or a web archive around them, tell it; @FILE stands for the lines of a file, and URNSCAN_FILTERS in the environment has more",
             dest="filters",
         ),
         "--filter-timeout": option(
             "SECONDS", "time that a filter may take for a file (default: 600)", type=whole_number(1)
         ),
-        "--encoding": option("NAME", "encoding of inputs without a byte order mark (default: read as octets)"),
+        "--encoding": option("NAME", "encoding of inputs without a byte order mark (default: read as bytes)"),
         "--max-ratio": option(
             "N",
             "end an input that unpacks to more than N times its size, and more than 256 MiB (default: 1000)",
@@ -194,7 +194,7 @@ READING_GROUPS: Mapping[str, OptionTable] = {
         "--no-progress": flag("no progress bar"),
         "--timings": flag(
             "at the end, print a line for each stage of the run on standard error: CPU seconds of all its threads, seconds, and "
-            "octets or rows"
+            "bytes or rows"
         ),
     },
 }

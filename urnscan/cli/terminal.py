@@ -126,7 +126,7 @@ def show_progress(
 ) -> Progress:
     """Show a progress bar on standard error until the stack is closed, if it is a terminal and the arguments allow it.
 
-    `stage` is the name of the first stage. `total` returns the octets that will be read, or None if unknown.
+    `stage` is the name of the first stage. `total` returns the bytes that will be read, or None if unknown.
     """
     on_failure = FailureLines(stack)
     shown = Progress()
@@ -197,11 +197,11 @@ def say_unregistered(options: Options) -> None:
 def summarise(report: Report, written: Sequence[str], kept: int = 0) -> None:
     """Print the counts of a scan, its outputs, and how many occurrences other options would change.
 
-    `kept` is the number of octets whose result was taken from an earlier run.
+    `kept` is the number of bytes whose result was taken from an earlier run.
     """
     parts = [
         counted(report.inputs, "input"),
-        counted(report.octets, "octet"),
+        counted(report.byte_count, "byte"),
         counted(report.occurrences, "occurrence"),
         *others_left_out(report.left_out),
     ]
@@ -210,7 +210,7 @@ def summarise(report: Report, written: Sequence[str], kept: int = 0) -> None:
     if report.rejects is not None:
         parts.append(counted(report.rejects, "reject"))
     if kept:
-        parts.append(f"{counted(kept, 'octet')} from an earlier run")
+        parts.append(f"{counted(kept, 'byte')} from an earlier run")
     say_counts(parts, report.seconds, written, count_of(report.failures), count_of(report.notes))
     has_rejects = report.rejects is not None
     say_hints(report, untrimmed=report.untrimmed, joinable=report.joinable, has_rejects=has_rejects)

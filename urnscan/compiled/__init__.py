@@ -4,8 +4,8 @@ jit: compiled functions, as Python calls them.
 object_code: the files that keep their code, and its linker.
 compiler: compilation by Numba.
 numba_internals: all private parts of Numba that the three use.
-ascii: names of octets, tests of single octets.
-octets: vectorised loops over octets: find `urn:`, count LF, copy.
-strings: columns of octet strings: sort, compare, select.
+ascii: names of bytes, tests of single bytes.
+bytes: vectorised loops over bytes: find `urn:`, count LF, copy.
+strings: columns of byte strings: sort, compare, select.
 arrow: Arrow columns as the arrays that compiled code takes, and back, without a copy.
 """

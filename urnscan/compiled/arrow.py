@@ -13,25 +13,25 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from urnscan.compiled.bytes import ByteArray
 from urnscan.compiled.jit import read_only
-from urnscan.compiled.octets import Octets
 from urnscan.compiled.strings import Offsets
 
 _DTYPES = {pa.uint8(): np.uint8, pa.uint16(): np.uint16, pa.int32(): np.int32, pa.int64(): np.int64}
 
 
-def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:
-    """The octets and offsets of a column of strings, not copied."""
-    _, offsets, octets = column.buffers()
+def byte_strings(column: pa.StringArray) -> tuple[ByteArray, Offsets]:
+    """The bytes and offsets of a column of strings, not copied."""
+    _, offsets, data = column.buffers()
     return (
-        read_only(np.frombuffer(octets or b"", np.uint8)),
+        read_only(np.frombuffer(data or b"", np.uint8)),
         read_only(np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]),
     )
 
 
-def string_array(octets: Octets, offsets: Offsets) -> pa.StringArray:
-    """A column of strings from octets and offsets, not copied."""
-    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(octets))
+def string_array(data: ByteArray, offsets: Offsets) -> pa.StringArray:
+    """A column of strings from bytes and offsets, not copied."""
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def numbers(column: pa.Array) -> npt.NDArray[Any]:
@@ -72,8 +72,8 @@ def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def octets_array(values: Sequence[bytes]) -> pa.BinaryArray:
-    """A column of octet strings. Their total is at most 2 GiB."""
+def bytes_array(values: Sequence[bytes]) -> pa.BinaryArray:
+    """A column of byte strings. Their total is at most 2 GiB."""
     return _column(pa.binary(), values)
 
 

@@ -1,6 +1,6 @@
-"""ASCII characters by name, and tests of single octets, for compiled code.
+"""ASCII characters by name, and tests of single bytes, for compiled code.
 
-Compiled code treats a name as a constant: `octets[at] == COLON` costs no more than `octets[at] == 58`.
+Compiled code treats a name as a constant: `bytes[at] == COLON` costs no more than `bytes[at] == 58`.
 """
 
 from __future__ import annotations
@@ -15,54 +15,54 @@ COLON, SEMICOLON, LESS, EQUALS, GREATER, QUESTION_MARK, BACKSLASH, TILDE = b":;<
 CASE = 32
 """The bit in which upper and lower case of a letter differ."""
 
-WHITE = bytes(octet for octet in range(128) if chr(octet).isspace())
-"""White space in ASCII as Python has it: RE2 and Arrow know fewer octets."""
+WHITE = bytes(byte for byte in range(128) if chr(byte).isspace())
+"""White space in ASCII as Python has it: RE2 and Arrow know fewer bytes."""
 
 _WHITE = tuple(WHITE)
 _DIGIT_0, _DIGIT_9, _CAPITAL_A, _CAPITAL_Z, _A, _F, _Z = b"09AZafz"
 
 
 @inlined
-def lower(octet: np.uint8) -> np.uint8:
-    """A letter in lower case, any other octet unchanged."""
-    return np.uint8(octet | np.uint8(CASE * (_CAPITAL_A <= octet <= _CAPITAL_Z)))
+def lower(byte: np.uint8) -> np.uint8:
+    """A letter in lower case, any other byte unchanged."""
+    return np.uint8(byte | np.uint8(CASE * (_CAPITAL_A <= byte <= _CAPITAL_Z)))
 
 
 @inlined
-def upper(octet: np.uint8) -> np.uint8:
-    """A letter in upper case, any other octet unchanged."""
-    return np.uint8(octet ^ np.uint8(CASE * (_A <= octet <= _Z)))
+def upper(byte: np.uint8) -> np.uint8:
+    """A letter in upper case, any other byte unchanged."""
+    return np.uint8(byte ^ np.uint8(CASE * (_A <= byte <= _Z)))
 
 
 @inlined
-def is_white(octet: int) -> bool:
-    """Whether an octet is in WHITE."""
-    return octet in _WHITE
+def is_white(byte: int) -> bool:
+    """Whether a byte is in WHITE."""
+    return byte in _WHITE
 
 
 @inlined
-def is_digit(octet: int) -> bool:
-    """Whether an octet is a digit."""
-    return _DIGIT_0 <= octet <= _DIGIT_9
+def is_digit(byte: int) -> bool:
+    """Whether a byte is a digit."""
+    return _DIGIT_0 <= byte <= _DIGIT_9
 
 
 @inlined
-def is_letter(octet: int) -> bool:
-    """Whether an octet is a letter."""
-    return _A <= octet | CASE <= _Z
+def is_letter(byte: int) -> bool:
+    """Whether a byte is a letter."""
+    return _A <= byte | CASE <= _Z
 
 
 @inlined
-def is_alnum(octet: int) -> bool:
-    """Whether an octet is a letter or digit."""
-    return _DIGIT_0 <= octet <= _DIGIT_9 or _A <= octet | CASE <= _Z
+def is_alnum(byte: int) -> bool:
+    """Whether a byte is a letter or digit."""
+    return _DIGIT_0 <= byte <= _DIGIT_9 or _A <= byte | CASE <= _Z
 
 
 @inlined
-def hex_digit(octet: int) -> int:
-    """The value of a hex digit, -1 for any other octet."""
-    if is_digit(octet):
-        return int(np.int64(octet)) - _DIGIT_0
-    if _A <= octet | CASE <= _F:
-        return int(np.int64(octet | CASE)) - _A + 10
+def hex_digit(byte: int) -> int:
+    """The value of a hex digit, -1 for any other byte."""
+    if is_digit(byte):
+        return int(np.int64(byte)) - _DIGIT_0
+    if _A <= byte | CASE <= _F:
+        return int(np.int64(byte | CASE)) - _A + 10
     return -1

@@ -114,7 +114,7 @@ def _kind(value: object) -> object:
         flags: int = value.flags.num
         if not flags & _CONTIGUOUS:
             raise TypeError("compiled functions are for arrays without gaps")
-        # Each call asks for these: code compiled for octets would read beyond the end of an array of numbers.
+        # Each call asks for these: code compiled for bytes would read beyond the end of an array of numbers.
         return value.dtype, value.ndim, flags & (_WRITABLE | _ALIGNED)
     if isinstance(value, tuple):
         return type(value), *map(_kind, value)

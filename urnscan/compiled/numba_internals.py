@@ -26,7 +26,7 @@ class ObjectCode(NamedTuple):
     """The symbol of the function that Python calls."""
     environment: str
     """The symbol of a pointer that must be set to an `Environment` object of Numba before the code runs."""
-    octets: bytes
+    data: bytes
     """An object file, like those that a C compiler writes."""
 
 
@@ -58,8 +58,8 @@ def last_compiled(dispatcher: Any) -> ObjectCode | None:  # noqa: ANN401 (Numba 
         module = result.library._final_module  # noqa: SLF001
         if any(environment.consts for environment in environments) or not can_link(_missing(module)):
             return None
-        octets = result.library._get_compiled_object()  # noqa: SLF001
-        return ObjectCode(result.fndesc.llvm_cpython_wrapper_name, result.fndesc.env_name, octets)
+        data = result.library._get_compiled_object()  # noqa: SLF001
+        return ObjectCode(result.fndesc.llvm_cpython_wrapper_name, result.fndesc.env_name, data)
     except (AttributeError, RuntimeError, ValueError):
         return None
 

@@ -25,7 +25,7 @@ import numpy as np
 from urnscan.compiled.numba_internals import ObjectCode, c_modules, python_function, symbols, version_text
 
 SOURCES = (
-    "compiled/ascii.py compiled/compiler.py compiled/jit.py compiled/numba_internals.py compiled/octets.py compiled/strings.py dedup/join/components.py "
+    "compiled/ascii.py compiled/compiler.py compiled/jit.py compiled/numba_internals.py compiled/bytes.py compiled/strings.py dedup/join/components.py "
     "grouping/classes.py grouping/ranges.py records/identifier_columns.py records/marc_runs.py records/marc_values.py records/marcxml_runs.py records/xml_runs.py scanner/beginning.py scanner/ending.py scanner/grammar.py scanner/kernel.py scanner/url_context.py "
     "scanner/views/label_words.py scanner/views/markup.py scanner/views/readings.py scanner/views/references.py scanner/views/windows.py "
     "formats/archives/tar_fast.py formats/archives/warc_fast.py formats/contents.py inputs/seen_inputs.py formats/small_files.py "
@@ -57,10 +57,10 @@ def load(function: str, kinds: object) -> Callable[..., Any] | None:
     """A function for these kinds of arguments, from its saved code; None if no code is saved."""
     for folder, machine in _places():
         try:
-            entry, environment, octets = _path(folder, machine, function, kinds).read_bytes().split(b"\n", 2)
+            entry, environment, data = _path(folder, machine, function, kinds).read_bytes().split(b"\n", 2)
         except (OSError, ValueError):
             continue
-        return _linked(ObjectCode(entry.decode(), environment.decode(), octets), function)
+        return _linked(ObjectCode(entry.decode(), environment.decode(), data), function)
     return None
 
 
@@ -75,7 +75,7 @@ def save(function: str, kinds: object, code: ObjectCode) -> None:
                 other.unlink(missing_ok=True)
         path = _path(folder, _machine(), function, kinds)
         new = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
-        new.write_bytes(b"\n".join([code.entry.encode(), code.environment.encode(), code.octets]))
+        new.write_bytes(b"\n".join([code.entry.encode(), code.environment.encode(), code.data]))
         new.replace(path)
     # The disk is full, or the folder is read-only and contains all code.
     except OSError:
@@ -215,7 +215,7 @@ def _mark(folder: Path, machine: str) -> Path:
 def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
     """A Python function that calls the code."""
     engine = _engine()
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code.octets))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
     engine.finalize_object()
     module, _, name = function.rpartition(".")
     address = engine.get_function_address(code.entry)

@@ -1,7 +1,7 @@
-"""Columns of octet strings, stored end to end: sorting, comparing and selecting strings, compiled.
+"""Columns of byte strings, stored end to end: sorting, comparing and selecting strings, compiled.
 
-A column is `octets` and `offsets`: string i is `octets[offsets[i]:offsets[i + 1]]`, as in Arrow. Strings are compared
-in words of eight octets; the last word is padded with zeros. No URN contains the octet 0, so `urn:a` sorts before
+A column is `data` and `offsets`: string i is `bytes[offsets[i]:offsets[i + 1]]`, as in Arrow. Strings are compared
+in words of eight bytes; the last word is padded with zeros. No URN contains the byte 0, so `urn:a` sorts before
 `urn:ab`.
 """
 
@@ -13,14 +13,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from urnscan.compiled.bytes import ByteArray, Integers, copy
 from urnscan.compiled.jit import compiled, inlined, inner, read_only
-from urnscan.compiled.octets import Integers, Octets, copy
 
 Offsets = npt.NDArray[np.int32]
 RowNumbers = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
-Column = tuple[Octets, Offsets]
-"""Octets and offsets of a column of strings."""
+Column = tuple[ByteArray, Offsets]
+"""Bytes and offsets of a column of strings."""
 _Number = TypeVar("_Number", np.int32, np.int64)
 
 # Up to so many rows are sorted by insertion.
@@ -28,10 +28,10 @@ _FEW = 32
 
 
 @inlined
-def word(octets: Octets, start: int, end: int) -> np.uint64:
-    """The first eight octets of `octets[start:end]`, padded with zeros, as a number that sorts in the same order."""
+def word(data: ByteArray, start: int, end: int) -> np.uint64:
+    """The first eight bytes of `bytes[start:end]`, padded with zeros, as a number that sorts in the same order."""
     word = np.uint64(0)
-    prefix = octets[start : min(end, start + 8)]
+    prefix = data[start : min(end, start + 8)]
     if len(prefix) == 8:
         for i in range(8):
             word = (word << np.uint64(8)) | np.uint64(prefix[i])
@@ -64,7 +64,7 @@ class Sorting(NamedTuple):
     spare_rows: RowNumbers
     spare_words: Words
     counts: Integers
-    """Working memory for the counts: 256 for each of the eight octets of a word."""
+    """Working memory for the counts: 256 for each of the eight bytes of a word."""
 
     @classmethod
     def of(cls, total: int) -> Sorting:
@@ -76,7 +76,7 @@ class Sorting(NamedTuple):
 def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> RowNumbers:
     """The row numbers, sorted by the pairs (first string, second string). Equal pairs keep their order.
 
-    All first strings must begin with the same `shared` octets, which are not compared.
+    All first strings must begin with the same `shared` bytes, which are not compared.
     """
     sorting = Sorting.of(len(firsts[1]) - 1)
     parts = np.empty((len(sorting.rows) // 2 + 1, 3), np.int64)
@@ -85,15 +85,15 @@ def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> RowNumbers:
 
 
 def _read_only(column: Column) -> Column:
-    octets, offsets = column
-    return read_only(octets), read_only(offsets)
+    data, offsets = column
+    return read_only(data), read_only(offsets)
 
 
 @compiled
 def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, parts: Integers) -> None:
     """Radix sort, word by word: all rows are sorted by the first word, then rows with the same word by the next word.
 
-    The time is linear in the number of octets that decide the order. `parts` is a stack of the groups of rows that still
+    The time is linear in the number of bytes that decide the order. `parts` is a stack of the groups of rows that still
     have to be sorted by their next word: first row, end, number of the word. A group has at least two rows.
     """
     rows, words = sorting.rows, sorting.words
@@ -137,10 +137,10 @@ def sort_words(sorting: Sorting, low: int, high: int) -> None:
 
 @inner
 def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: RowNumbers, counts: Integers) -> None:
-    """Sort by the words, octet by octet, from the last to the first. An octet that is equal in all words costs no pass."""
+    """Sort by the words, byte by byte, from the last to the first. A byte that is equal in all words costs no pass."""
     for digit in range(8):
-        for octet in range(256):
-            counts[digit, octet] = 0
+        for byte in range(256):
+            counts[digit, byte] = 0
     for i in range(len(words)):
         word = words[i]
         for digit in range(8):
@@ -151,12 +151,12 @@ def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: 
         if counts[digit, (words[0] >> shift) & np.uint64(255)] == len(words):
             continue
         begin = 0
-        for octet in range(256):
-            begin, counts[digit, octet] = begin + counts[digit, octet], begin
+        for byte in range(256):
+            begin, counts[digit, byte] = begin + counts[digit, byte], begin
         for i in range(len(words)):
-            octet = (words[i] >> shift) & np.uint64(255)
-            to = counts[digit, octet]
-            counts[digit, octet] = to + 1
+            byte = (words[i] >> shift) & np.uint64(255)
+            to = counts[digit, byte]
+            counts[digit, byte] = to + 1
             spare_words[to] = words[i]
             spare_rows[to] = rows[i]
         words, spare_words = spare_words, words
@@ -177,11 +177,11 @@ def _goes_on(row: int, depth: int, word: np.uint64, shared: int, first_offsets: 
 
 
 @inlined
-def same(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> bool:
+def same(data: ByteArray, start: int, end: int, other: ByteArray, other_start: int, other_end: int) -> bool:
     """Whether two strings are equal."""
     if end - start != other_end - other_start:
         return False
-    a, b = octets[start:end], other[other_start:other_end]
+    a, b = data[start:end], other[other_start:other_end]
     different = 0
     # Without an early exit the loop is vectorised.
     for i in range(len(a)):
@@ -190,28 +190,28 @@ def same(octets: Octets, start: int, end: int, other: Octets, other_start: int, 
 
 
 @inner
-def compare(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> int:
+def compare(data: ByteArray, start: int, end: int, other: ByteArray, other_start: int, other_end: int) -> int:
     """A negative number, 0 or a positive number, if the first string is less than, equal to or greater than the other."""
     for i in range(min(end - start, other_end - other_start)):
-        difference = np.int64(octets[start + i]) - np.int64(other[other_start + i])
+        difference = np.int64(data[start + i]) - np.int64(other[other_start + i])
         if difference:
             return int(difference)
     return (end - start) - (other_end - other_start)
 
 
-def cut(octets: Octets, starts: Offsets, ends: Offsets) -> Column:
-    """A new column of the strings `octets[starts[i]:ends[i]]`."""
+def cut(data: ByteArray, starts: Offsets, ends: Offsets) -> Column:
+    """A new column of the strings `bytes[starts[i]:ends[i]]`."""
     offsets = np.empty(len(starts) + 1, np.int32)
     starts = read_only(starts)
     _add_lengths(starts, read_only(ends), offsets)
     out = np.empty(offsets[-1], np.uint8)
-    _copy_strings(read_only(octets), starts, offsets, out)
+    _copy_strings(read_only(data), starts, offsets, out)
     return out, offsets
 
 
-def take(octets: Octets, offsets: Offsets, rows: RowNumbers) -> Column:
+def take(data: ByteArray, offsets: Offsets, rows: RowNumbers) -> Column:
     """A new column: the strings of these rows, in this order."""
-    return cut(octets, take_numbers(offsets, rows), take_numbers(offsets[1:], rows))
+    return cut(data, take_numbers(offsets, rows), take_numbers(offsets[1:], rows))
 
 
 def take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers) -> npt.NDArray[_Number]:
@@ -231,10 +231,10 @@ def _add_lengths(starts: Offsets, ends: Offsets, offsets: Offsets) -> None:
 
 
 @compiled
-def _copy_strings(octets: Octets, starts: Offsets, offsets: Offsets, out: Octets) -> None:
+def _copy_strings(data: ByteArray, starts: Offsets, offsets: Offsets, out: ByteArray) -> None:
     """Copy the strings that begin at `starts` to their `offsets` in `out`."""
     for i in range(len(starts)):
-        copy(octets, starts[i], starts[i] + offsets[i + 1] - offsets[i], out, offsets[i])
+        copy(data, starts[i], starts[i] + offsets[i + 1] - offsets[i], out, offsets[i])
 
 
 @compiled
@@ -243,26 +243,26 @@ def _take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers, out: npt.NDAr
         out[i] = numbers[rows[i]]
 
 
-def spread(octets: Octets, offsets: Offsets, parts: int) -> RowNumbers:
+def spread(data: ByteArray, offsets: Offsets, parts: int) -> RowNumbers:
     """A hash (FNV-1a) of each string: a number less than `parts`, which is a power of two."""
     numbers = np.empty(len(offsets) - 1, np.int32)
-    _spread(octets, offsets, parts, numbers)
+    _spread(data, offsets, parts, numbers)
     return numbers
 
 
 @compiled
-def _spread(octets: Octets, offsets: Offsets, parts: int, numbers: RowNumbers) -> None:
+def _spread(data: ByteArray, offsets: Offsets, parts: int, numbers: RowNumbers) -> None:
     for i in range(len(numbers)):
         value = np.uint64(0xCBF29CE484222325)
         for j in range(offsets[i], offsets[i + 1]):
-            value = (value ^ np.uint64(octets[j])) * np.uint64(0x100000001B3)
+            value = (value ^ np.uint64(data[j])) * np.uint64(0x100000001B3)
         numbers[i] = np.int32((value ^ (value >> np.uint64(32))) & np.uint64(parts - 1))
 
 
 class Vocabulary(NamedTuple):
     """A hash table of a few words. A word is in the slot of its hash, or in the next free slot."""
 
-    octets: Octets
+    data: ByteArray
     offsets: Offsets
     slots: RowNumbers
     """The number of the word in each slot; -1 in an empty slot."""
@@ -270,7 +270,7 @@ class Vocabulary(NamedTuple):
 
 def index_words(words: Sequence[bytes]) -> Vocabulary:
     """The vocabulary of these words, which must be different from each other."""
-    octets = read_only(np.frombuffer(b"".join(words), np.uint8))
+    data = read_only(np.frombuffer(b"".join(words), np.uint8))
     offsets = read_only(np.cumsum([0, *map(len, words)]).astype(np.int32))
     # Most slots stay empty, so that a search is short.
     slots = np.full(1 << (4 * len(words)).bit_length(), -1, np.int32)
@@ -279,24 +279,24 @@ def index_words(words: Sequence[bytes]) -> Vocabulary:
         while slots[slot] != -1:
             slot = (slot + 1) % len(slots)
         slots[slot] = number
-    return Vocabulary(octets, offsets, read_only(slots))
+    return Vocabulary(data, offsets, read_only(slots))
 
 
-def _slot(octets: Octets | bytes, start: int, end: int, slots: int) -> int:
-    """The slot in which the search for `octets[start:end]` begins; `slots` is a power of two."""
+def _slot(data: ByteArray | bytes, start: int, end: int, slots: int) -> int:
+    """The slot in which the search for `bytes[start:end]` begins; `slots` is a power of two."""
     value = 0
     for i in range(start, end):
-        value = (value * 31 + int(np.int64(octets[i]))) & 0xFFFFFF
+        value = (value * 31 + int(np.int64(data[i]))) & 0xFFFFFF
     return int((value ^ (value >> 9)) & (slots - 1))
 
 
 @inner
-def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
-    """The number of the word `octets[start:end]` in the vocabulary, from 0; -1 for an unknown word."""
-    slot = _slot(octets, start, end, len(words.slots))
+def word_number(data: ByteArray, start: int, end: int, words: Vocabulary) -> int:
+    """The number of the word `bytes[start:end]` in the vocabulary, from 0; -1 for an unknown word."""
+    slot = _slot(data, start, end, len(words.slots))
     while words.slots[slot] != -1:
         number = words.slots[slot]
-        if same(octets, start, end, words.octets, words.offsets[number], words.offsets[number + 1]):
+        if same(data, start, end, words.data, words.offsets[number], words.offsets[number + 1]):
             return int(number)
         slot = (slot + 1) % len(words.slots)
     return -1

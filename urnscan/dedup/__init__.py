@@ -11,5 +11,5 @@ review: what people see and decide.
 reread: dumps read again, to write them without duplicates.
 write: the results: copies of the dumps, tables, the page.
 
-Memory holds the octets of a few batches of records, and numbers for all records.
+Memory holds the bytes of a few batches of records, and numbers for all records.
 """

@@ -36,7 +36,7 @@ from urnscan.records.keys import DESCRIPTION
 from urnscan.records.record import description_of
 from urnscan.tables.spill import Spilled
 
-_IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
+_IN_MEMORY = 1 << 26  # bytes of descriptions in memory; more are spilled
 
 
 def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> Clustering:
@@ -181,7 +181,7 @@ def _contradictions(
                 names = rows.column("names").filter(flag_array(shares))
                 splitter.add(np.flatnonzero(shares) + span.start, described.column("description"), names)
                 descriptions.add(described.select(SHOWN.names))
-                if descriptions.octets > _IN_MEMORY:
+                if descriptions.byte_count > _IN_MEMORY:
                     descriptions.spill()
                 progress.on_progress(len(rows))
             progress.on_stage(Stage("comparing", splitter.works, ROWS))
@@ -233,7 +233,7 @@ def _ranking_values(
                 levels[number] = min(levels[number], level_of(description))
                 fields[number] = max(fields[number], int(description.fields or 0))
     return RankingValues(
-        octets=lengths,
+        byte_count=lengths,
         identifiers=counts,
         dump=dumps,
         changed=changed,

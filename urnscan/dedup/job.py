@@ -49,7 +49,7 @@ class DedupReport:
     """Dumps with records."""
     empty: int = 0
     """Inputs without a byte."""
-    octets: int = 0
+    byte_count: int = 0
     """Bytes of text that were read."""
     records: int = 0
     """Records that could be read."""
@@ -181,7 +181,7 @@ class DedupReport:
 
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
         """Metadata of the table of clusters: the same for two runs with the same inputs and options."""
-        numbers_of = "inputs failures notes octets records damaged clusters duplicates".split()
+        numbers_of = "inputs failures notes byte_count records damaged clusters duplicates".split()
         numbers_of += "apart untitled too_large trimmable components_in_names".split()
         numbers_of += "longer_in_rfc8141 cut_short left_out common".split()
         values = {name: getattr(self, name) for name in numbers_of}
@@ -201,9 +201,9 @@ def run(
 ) -> DedupReport:
     """Find the clusters of the records in dumps and write the outputs.
 
-    `progress` is called with failures and notes, with octets and rows as they are done, and with each stage that follows
+    `progress` is called with failures and notes, with bytes and rows as they are done, and with each stage that follows
     the reading: edges are joined, descriptions unpacked and compared, records chosen by them, rows written, candidates compared,
-    examples for the page read, dumps copied. Octets of a dump count when its records are read, not only found.
+    examples for the page read, dumps copied. Bytes of a dump count when its records are read, not only found.
     Raises FatalError if no input could be read, with `strict` if one could not, and if the dumps cannot be written;
     raises the errors of the outputs.
     """
@@ -249,15 +249,15 @@ def run(
             progress.on_stage(Stage("reading examples"))
             excerpts = dict(again.excerpts(chosen.places()))
         if outputs.copies:
-            progress.on_stage(Stage("copying", report.octets * (len(outputs.copies) + bool(policy.carry))))
+            progress.on_stage(Stage("copying", report.byte_count * (len(outputs.copies) + bool(policy.carry))))
             _copy_all(outputs, policy, clustering, again, report)
             for source, dumps in itertools.product(reading.empty, outputs.copies.values()):
                 with dumps.open(source):  # their files are empty, too
                     pass
         if outputs.review_page is not None and review is not None:
             progress.on_stage(Stage("reading what is in doubt"))
-            for octets in _review_page(review, again, options, policy, folder):
-                outputs.review_page(octets)
+            for data in _review_page(review, again, options, policy, folder):
+                outputs.review_page(data)
         if outputs.page is not None and chosen is not None:
             outputs.page(chosen.page(options, policy, report, excerpts))
     report.seconds = time.monotonic() - began
@@ -318,7 +318,7 @@ def _copy(again: SecondReading, places: Iterator[Places], dumps: Dumps) -> None:
 def _count(report: DedupReport, reading: ReadDumps, clustering: Clustering) -> None:
     dumps = reading.dumps
     report.inputs, report.empty = len(dumps), len(reading.empty)
-    report.octets = sum(dump.octets for dump in dumps)
+    report.byte_count = sum(dump.byte_count for dump in dumps)
     report.records = reading.records.count
     report.damaged = sum(dump.damaged for dump in dumps)
     report.without = sum(dump.without for dump in dumps)

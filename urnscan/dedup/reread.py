@@ -1,4 +1,4 @@
-"""Dumps that are read twice: the second reading, and the check that it gives the octets of the first."""
+"""Dumps that are read twice: the second reading, and the check that it gives the bytes of the first."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Dump:
     """Records without a URN."""
     wrong: int = 0
     """Records without a URN that contain an ISBN or ISSN with a wrong check digit."""
-    octets: int = 0
+    byte_count: int = 0
     checksum: int = 0
-    """CRC-32 of the octets; 0 if the dump is read only once."""
+    """CRC-32 of the bytes; 0 if the dump is read only once."""
     own: bool = False
     """Whether the identifiers in the record's own fields count, and not every URN."""
     unread: str = ""
@@ -59,24 +59,24 @@ Place = tuple[Dump, int]
 
 
 class Spool:
-    """Octets that came out of pipes, kept for the second reading: one unnamed file for all dumps."""
+    """Bytes that came out of pipes, kept for the second reading: one unnamed file for all dumps."""
 
     def __init__(self, folder: Path) -> None:
         """Raises FatalError if the file cannot be made in the folder."""
-        self.octets = 0
-        """Octets kept so far."""
+        self.byte_count = 0
+        """Bytes kept so far."""
         self._folder = folder
         with self._as_fatal():
             self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `close`)
 
-    def keep(self, octets: memoryview) -> None:
-        """Append octets. Raises FatalError if the disk is full."""
+    def keep(self, data: memoryview) -> None:
+        """Append bytes. Raises FatalError if the disk is full."""
         with self._as_fatal():
-            self._file.write(octets)
-        self.octets += len(octets)
+            self._file.write(data)
+        self.byte_count += len(data)
 
     def read_again(self, start: int, end: int) -> ReadInto:
-        """Reader of the octets between two offsets; nothing can be kept afterwards. Both raise FatalError."""
+        """Reader of the bytes between two offsets; nothing can be kept afterwards. Both raise FatalError."""
         with self._as_fatal():
             self._file.seek(start)
 
@@ -90,7 +90,7 @@ class Spool:
         return read_into
 
     def close(self) -> None:
-        """Delete the octets."""
+        """Delete the bytes."""
         self._file.close()
 
     @contextlib.contextmanager
@@ -103,19 +103,19 @@ class Spool:
 
 @dataclass(slots=True)
 class SummedReader:
-    """A reader that counts octets and makes a checksum, to compare two readings; it may keep the octets in a spool."""
+    """A reader that counts bytes and makes a checksum, to compare two readings; it may keep the bytes in a spool."""
 
     reader: ReadInto
     want_checksum: bool = True
     spool: Spool | None = None
     on_read: Callable[[int], object] = lambda _: None
-    octets: int = 0
+    byte_count: int = 0
     checksum: int = 0
 
     def read_into(self, view: memoryview) -> int:
-        """Read the next octets. Raises the errors of the reader, and FatalError if the disk is full."""
+        """Read the next bytes. Raises the errors of the reader, and FatalError if the disk is full."""
         length = self.reader(view)
-        self.octets += length
+        self.byte_count += length
         self.on_read(length)
         if self.want_checksum:
             self.checksum = fastest_crc32()(view[:length], self.checksum)
@@ -130,20 +130,20 @@ class SecondReading:
 
     dumps: Sequence[Dump]
     spool: Spool | None
-    """Octets that came out of pipes, if there were any."""
+    """Bytes that came out of pipes, if there were any."""
     reading: Reading
     on_read: Callable[[int], object]
-    """Called with the number of octets of the dumps that were read since the last call."""
+    """Called with the number of bytes of the dumps that were read since the last call."""
 
     def read(self) -> Iterator[tuple[Dump, Buffer]]:
         """The dumps, one after another; the caller reads each to its end. Raises FatalError if one has changed."""
         for dump, reader in self._open(self.dumps):
             yield dump, Buffer(past_damage(reader.read_into))
-            if (reader.octets, reader.checksum) != (dump.octets, dump.checksum):
+            if (reader.byte_count, reader.checksum) != (dump.byte_count, dump.checksum):
                 raise changed(dump)
 
     def excerpts(self, places: Mapping[Dump, Sequence[tuple[int, int]]]) -> Iterator[tuple[Place, bytes]]:
-        """The first octets of records. `places`: by dump, offset and number of octets, sorted. Raises FatalError."""
+        """The first bytes of records. `places`: by dump, offset and number of bytes, sorted. Raises FatalError."""
         for dump, reader in self._open([dump for dump in self.dumps if dump in places]):
             buffer = Buffer(past_damage(reader.read_into))
             for start, length in places[dump]:
@@ -157,7 +157,7 @@ class SecondReading:
             pending = deque(of_source)
             while self.spool is not None and pending and (start := pending[0].spooled) is not None:
                 dump = pending.popleft()
-                yield dump, SummedReader(self.spool.read_again(start, start + dump.octets), on_read=self.on_read)
+                yield dump, SummedReader(self.spool.read_again(start, start + dump.byte_count), on_read=self.on_read)
             if not pending:
                 continue
             try:
@@ -175,5 +175,5 @@ class SecondReading:
 
 
 def changed(dump: Dump) -> FatalError:
-    """The error for a dump whose second reading gives other octets."""
+    """The error for a dump whose second reading gives other bytes."""
     return FatalError(f"{dump.name}: has changed during the run; run again when nothing writes to it")

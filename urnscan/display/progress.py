@@ -1,4 +1,4 @@
-"""Progress bar of a run: stage, octets or rows, rate, and the time left if their number is known.
+"""Progress bar of a run: stage, bytes or rows, rate, and the time left if their number is known.
 
 The command shows it on a terminal, the library in a notebook and in an interactive session.
 """
@@ -28,7 +28,7 @@ class Stage:
     total: int | None = None
     """Amount of work in `unit`; None if it is unknown."""
     unit: str = "B"
-    """Unit of the work: octets (`B`), `ROWS`, `FUNCTIONS` or `TEXTS`."""
+    """Unit of the work: bytes (`B`), `ROWS`, `FUNCTIONS` or `TEXTS`."""
 
 
 ROWS, FUNCTIONS, TEXTS = " rows", " functions", " texts"
@@ -55,7 +55,7 @@ def show_if_wanted(
     """Show a bar until the stack is closed, if `wanted` is true and the run takes longer than half a second.
 
     If `wanted` is None, the bar is shown in a notebook and in an interactive session on a terminal. `stage` is the name
-    of the first stage. `total` returns the number of octets that will be read, or None if it is unknown.
+    of the first stage. `total` returns the number of bytes that will be read, or None if it is unknown.
     """
     in_notebook = _is_in_notebook()
     if wanted is None:

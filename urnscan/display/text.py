@@ -42,12 +42,12 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def octets_of(text: str) -> int:
-    """Number of octets of a size. k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of 1024, in any case.
+def bytes_of(text: str) -> int:
+    """Number of bytes of a size. k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of 1024, in any case.
 
     Raises ValueError if the text is not a size.
 
-    >>> octets_of("500MB"), octets_of("2 GiB"), octets_of("1.5k"), octets_of("7")
+    >>> bytes_of("500MB"), bytes_of("2 GiB"), bytes_of("1.5k"), bytes_of("7")
     (500000000, 2147483648, 1500, 7)
     """
     match = _SIZE.fullmatch(text.strip())

@@ -1,4 +1,4 @@
-"""Octets of a reader that can be looked at before they are read, and can be read a second time."""
+"""Bytes of a reader that can be looked at before they are read, and can be read a second time."""
 
 import contextlib
 import io
@@ -9,24 +9,24 @@ from typing import Self
 from urnscan.errors import DamageError, SourceError
 from urnscan.stores.reader import Reader
 
-_HEAD = 1 << 12  # octets read at a time
-_MOST_KEPT = 1 << 25  # octets kept to be read again, where the reader has no second file
-_LEAST_KEPT = 1 << 23  # octets kept of these, once there are more
+_HEAD = 1 << 12  # bytes read at a time
+_MOST_KEPT = 1 << 25  # bytes kept to be read again, where the reader has no second file
+_LEAST_KEPT = 1 << 23  # bytes kept of these, once there are more
 
 
 class CutError(Exception):
-    """The octets end, or an error interrupts them, before a format has all that it needs."""
+    """The bytes end, or an error interrupts them, before a format has all that it needs."""
 
 
 class Buffer(Reader):
-    """Reader around another one, whose next octets can be looked at before they are read.
+    """Reader around another one, whose next bytes can be looked at before they are read.
 
-    After `start_keeping` it can also go back. Octets are then read again from the second file of the reader. If there is
+    After `start_keeping` it can also go back. Bytes are then read again from the second file of the reader. If there is
     none, up to 32 MiB of them are kept, and at least the last 8 MiB.
     """
 
     error: SourceError | None
-    """The error that the reader raised after the octets that `peek` gives; `resume` reads on after it."""
+    """The error that the reader raised after the bytes that `peek` gives; `resume` reads on after it."""
 
     def __init__(
         self,
@@ -35,24 +35,24 @@ class Buffer(Reader):
         front: bytes = b"",
         error: SourceError | None = None,
     ) -> None:
-        """`reader` is closed with the buffer; `front` and `error`: octets and the error that were already read from it.
+        """`reader` is closed with the buffer; `front` and `error`: bytes and the error that were already read from it.
 
-        `on_read` is called with the number of octets of each read.
+        `on_read` is called with the number of bytes of each read.
         """
         self.error = error
-        self._position = 0  # octets that were read from the buffer
+        self._position = 0  # bytes that were read from the buffer
         self._reader = reader
         self._on_read = on_read
         self._block = _HEAD
         self._storage = memoryview(bytearray(front))
-        # The part of the storage with octets that are still to be read.
+        # The part of the storage with bytes that are still to be read.
         self._start, self._end = 0, len(front)
         self._ended = error is not None and not isinstance(error, DamageError)
-        self._read = len(front)  # octets that the reader gave
+        self._read = len(front)  # bytes that the reader gave
         self._earliest = 0  # position up to which `seek` can go
         self._holds = False
         self._second: io.BufferedIOBase | None = None
-        self._kept = bytearray()  # octets from `_earliest` to `_read`, if there is no second file
+        self._kept = bytearray()  # bytes from `_earliest` to `_read`, if there is no second file
 
     @classmethod
     def of(cls, reader: Reader) -> Self:
@@ -61,11 +61,11 @@ class Buffer(Reader):
 
     @property
     def buffered(self) -> bool:
-        """Whether the next octet is there without waiting for it."""
+        """Whether the next byte is there without waiting for it."""
         return self._end > self._start
 
     def peek(self, count: int = 1) -> memoryview:
-        """The next octets, at least `count` of them unless the end or an error comes before. They stay to be read.
+        """The next bytes, at least `count` of them unless the end or an error comes before. They stay to be read.
 
         There are more of them if one read gave more: a slow pipe is not asked twice. The view is good until the next call.
         """
@@ -74,27 +74,27 @@ class Buffer(Reader):
         return self._storage[self._start : self._end]
 
     def head(self, count: int) -> bytes:
-        """The next octets as `peek` gives them, copied."""
+        """The next bytes as `peek` gives them, copied."""
         return bytes(self.peek(count))
 
     def peek_exactly(self, count: int) -> bytes:
-        """The next `count` octets, which stay to be read. Where there are fewer, these are read, and CutError is raised."""
-        octets = bytes(self.peek(count)[:count])
-        if len(octets) < count:
-            self.skip(len(octets))
+        """The next `count` bytes, which stay to be read. Where there are fewer, these are read, and CutError is raised."""
+        data = bytes(self.peek(count)[:count])
+        if len(data) < count:
+            self.skip(len(data))
             raise CutError
-        return octets
+        return data
 
     def read(self, count: int) -> memoryview:
-        """The next `count` octets; good until the next call. Raises CutError where there are fewer."""
-        octets = self.peek(count)[:count]
-        self.skip(len(octets))
-        if len(octets) < count:
+        """The next `count` bytes; good until the next call. Raises CutError where there are fewer."""
+        data = self.peek(count)[:count]
+        self.skip(len(data))
+        if len(data) < count:
             raise CutError
-        return octets
+        return data
 
     def skip(self, count: int) -> None:
-        """Pass over the next `count` octets. Raises CutError where there are fewer."""
+        """Pass over the next `count` bytes. Raises CutError where there are fewer."""
         while count > (there := self._end - self._start):
             self._start = self._end
             self._position += there
@@ -105,30 +105,30 @@ class Buffer(Reader):
         self._position += count
 
     def tell(self) -> int:
-        """The position: the number of octets that were read so far."""
+        """The position: the number of bytes that were read so far."""
         return self._position
 
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
-        """Go to the next match of a pattern, or to the end; whether there is a match. `longest`: octets of the longest match."""
-        while octets := self.peek(longest):
-            if match := pattern.search(octets):
+        """Go to the next match of a pattern, or to the end; whether there is a match. `longest`: bytes of the longest match."""
+        while data := self.peek(longest):
+            if match := pattern.search(data):
                 self.skip(match.start())
                 return True
-            self.skip(len(octets) - (longest - 1) if len(octets) >= longest else len(octets))
+            self.skip(len(data) - (longest - 1) if len(data) >= longest else len(data))
         return False
 
     def find_within(self, pattern: re.Pattern[bytes], most: int) -> re.Match[bytes] | None:
-        """The first match of a pattern in the next `most` octets, or None. They stay to be read."""
-        octets = self.peek()
-        while not (match := pattern.search(octets[:most])):
-            longer = self.peek(min(2 * len(octets), most))
-            if len(longer) == len(octets):
+        """The first match of a pattern in the next `most` bytes, or None. They stay to be read."""
+        data = self.peek()
+        while not (match := pattern.search(data[:most])):
+            longer = self.peek(min(2 * len(data), most))
+            if len(longer) == len(data):
                 return None
-            octets = longer
+            data = longer
         return match
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Raises the error of the reader after the octets that came before it."""
+        """Fill the front of the view. Raises the error of the reader after the bytes that came before it."""
         got = self._read_next(view)
         if not got and self.error is not None:
             error = self.error
@@ -151,7 +151,7 @@ class Buffer(Reader):
         self._earliest = self._read
 
     def start_keeping(self, block: int) -> None:
-        """Make it possible to go back to the present position, and read `block` octets at a time."""
+        """Make it possible to go back to the present position, and read `block` bytes at a time."""
         self._block = block
         self._holds = True
         self._earliest = self._position
@@ -163,11 +163,11 @@ class Buffer(Reader):
 
     @property
     def has_second(self) -> bool:
-        """Whether octets are read again from a second file, from wherever `start_keeping` was called."""
+        """Whether bytes are read again from a second file, from wherever `start_keeping` was called."""
         return self._second is not None
 
     def drop_kept(self) -> None:
-        """Drop the kept octets before the position: `seek` cannot go back to them any more."""
+        """Drop the kept bytes before the position: `seek` cannot go back to them any more."""
         if self._kept:
             del self._kept[: self._position - self._earliest]
             self._earliest = self._position
@@ -186,14 +186,14 @@ class Buffer(Reader):
         self._position = position
 
     def stop_keeping(self) -> None:
-        """Close the second file and drop the kept octets: `seek` is not called any more."""
+        """Close the second file and drop the kept bytes: `seek` is not called any more."""
         self._holds = False
         self._kept.clear()
         if self._second is not None:
             self._second.close()
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """A second file with the same octets, if the reader has one."""
+        """A second file with the same bytes, if the reader has one."""
         return self._reader.reopen()
 
     def close(self) -> None:
@@ -203,9 +203,9 @@ class Buffer(Reader):
 
     def _read_next(self, view: memoryview) -> int:
         if self._holds or self._ended or self.error is not None or self._position < self._read:
-            octets = self.peek()[: len(view)]
-            got = len(octets)
-            view[:got] = octets
+            data = self.peek()[: len(view)]
+            got = len(data)
+            view[:got] = data
             self.skip(got)
         else:
             # Nothing is in the storage, nor must be: no need to copy.

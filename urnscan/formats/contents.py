@@ -26,7 +26,7 @@ class Document:
     """Names of the members from the input to the text, such as `a.zip!/b.txt`; None where it is the input itself."""
     reader: Reader
     codec: str | None = None
-    """Encoding from which it was decoded; None if the octets are unchanged."""
+    """Encoding from which it was decoded; None if the bytes are unchanged."""
     capture: Capture | None = None
     """The record of a web archive that it is in, if it is in one."""
     is_set_in_lines: bool = False
@@ -40,7 +40,7 @@ class Values:
     """Values of a table, each a text of its own."""
 
     values: pa.Array
-    """Strings or octets; null is no value."""
+    """Strings or bytes; null is no value."""
     place: Callable[[int], str]
     """From an index in `values` to where the value is: `row/column`."""
     capture: Capture | None = None
@@ -69,7 +69,7 @@ def plain_name(name: str) -> str:
 
 
 class Label(NamedTuple):
-    """Name and origin of a text, in addition to its octets."""
+    """Name and origin of a text, in addition to its bytes."""
 
     member: str | None
     """The name of a member, or the way to it inside the input; None where the text is the input itself."""
@@ -99,27 +99,27 @@ class Labels(Sequence[Label]):
 
 
 class Names(NamedTuple):
-    """Names of members, or at least their ends, as octets."""
+    """Names of members, or at least their ends, as bytes."""
 
-    octets: npt.NDArray[np.uint8]
+    data: npt.NDArray[np.uint8]
     starts: npt.NDArray[np.int64]
-    """The first octet of each."""
+    """The first byte of each."""
     ends: npt.NDArray[np.int64]
-    """The octet after each."""
+    """The byte after each."""
 
 
 @dataclass(slots=True)
 class Texts:
-    """Small texts of members of an archive in one block of octets, with other octets between them."""
+    """Small texts of members of an archive in one block of bytes, with other bytes between them."""
 
-    octets: memoryview
+    data: memoryview
     """Valid until the next document is asked for."""
     labels: Sequence[Label]
     """The name of each member and its record; always valid."""
     starts: npt.NDArray[np.int64]
-    """The first octet of each."""
+    """The first byte of each."""
     ends: npt.NDArray[np.int64]
-    """The octet after each."""
+    """The byte after each."""
     has_captures: bool = False
     """Whether a label may have a capture."""
     names: Names | None = None
@@ -129,11 +129,11 @@ class Texts:
         return len(self.labels)
 
     @classmethod
-    def of(cls, octets: memoryview, texts: Sequence[tuple[Label, int, int]]) -> Texts:
-        """Texts with their labels, first octets and ends."""
+    def of(cls, data: memoryview, texts: Sequence[tuple[Label, int, int]]) -> Texts:
+        """Texts with their labels, first bytes and ends."""
         labels, starts, ends = zip(*texts, strict=True) if texts else ((), (), ())
         has_captures = any(label.capture is not None for label in labels)
-        return cls(octets, labels, np.array(starts, np.int64), np.array(ends, np.int64), has_captures)
+        return cls(data, labels, np.array(starts, np.int64), np.array(ends, np.int64), has_captures)
 
     def between(self, first: int, last: int) -> Texts:
         """The texts from one number up to another."""
@@ -146,13 +146,13 @@ class Texts:
         return self._with_rows(labels, np.array(are_chosen, np.bool_))
 
     def _with_rows(self, labels: Sequence[Label], rows: slice | npt.NDArray[np.bool_]) -> Texts:
-        names = self.names and Names(self.names.octets, self.names.starts[rows], self.names.ends[rows])
+        names = self.names and Names(self.names.data, self.names.starts[rows], self.names.ends[rows])
         return replace(self, labels=labels, starts=self.starts[rows], ends=self.ends[rows], names=names)
 
     def document(self, number: int) -> Document:
         """One of the texts as a document of its own."""
         member, capture = self.labels[number]
-        reader = PieceReader(iter([self.octets[self.starts[number] : self.ends[number]]]))
+        reader = PieceReader(iter([self.data[self.starts[number] : self.ends[number]]]))
         return Document(member, reader, capture=capture)
 
     def documents(self) -> Iterator[Document]:

@@ -27,7 +27,7 @@ class Reading:
     """Options of a run for its readers."""
 
     encoding: str | None = None
-    """Encoding of text without a byte order mark; None: its octets are read unchanged."""
+    """Encoding of text without a byte order mark; None: its bytes are read unchanged."""
     columns: tuple[str, ...] = ()
     """The fields of tables to be read; empty: all that contain text."""
     limits: Limits = field(default_factory=Limits)
@@ -75,10 +75,10 @@ class Layer:
         return self.reading.where is None or self.reading.where.fits(self.capture)
 
     def filter(self, head: Callable[[int], bytes]) -> Filter | None:
-        """The command that makes text of what is in this layer; `head` gives a number of its first octets."""
+        """The command that makes text of what is in this layer; `head` gives a number of its first bytes."""
         filters = self.reading.filters
-        octets = head(LONGEST) if any(command.has_types for command in filters) else b""
-        return next((command for command in filters if command.fits(self.file_name, octets, self.capture)), None)
+        data = head(LONGEST) if any(command.has_types for command in filters) else b""
+        return next((command for command in filters if command.fits(self.file_name, data, self.capture)), None)
 
     def inside(self, member: str, capture: Capture | None = None) -> "Layer":
         """The layer of a member of an archive, with its own capture or that of this layer. Raises SourceError if it is too deep."""

@@ -1,6 +1,6 @@
-"""Encodings with characters of several octets, the last of which may be an ASCII letter: which one a text declares.
+"""Encodings with characters of several bytes, the last of which may be an ASCII letter: which one a text declares.
 
-The header of the HTTP answer counts before what the text says in its first 1,024 octets, as in browsers: `<meta charset>`
+The header of the HTTP answer counts before what the text says in its first 1,024 bytes, as in browsers: `<meta charset>`
 and the declaration of XML.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from urnscan.formats.captures import Capture
 
 WITHIN = 1 << 10
-"""Octets in which a text declares its encoding."""
+"""Bytes in which a text declares its encoding."""
 
 _HEADER = re.compile(rb"(?i)\nContent-Type[ \t]*:[^\n]*?;[ \t]*charset[ \t]*=[ \t]*[\"']?([A-Za-z0-9_.:-]+)")
 _IN_TEXT = re.compile(
@@ -30,7 +30,7 @@ _CHARACTERS = {
     **dict.fromkeys(("big5", "cp950", "big5hkscs"), _BIG5),
     **dict.fromkeys(("euc_kr", "cp949"), _KOREAN),
 }
-"""A character of several octets, by the name of the encoding in Python. Browsers read GB 2312 as GBK, and EUC-KR as CP949."""
+"""A character of several bytes, by the name of the encoding in Python. Browsers read GB 2312 as GBK, and EUC-KR as CP949."""
 _BROWSERS = {
     "x-sjis": "cp932",
     "windows-31j": "cp932",
@@ -43,9 +43,9 @@ _BROWSERS = {
 
 
 def declared_characters(head: bytes, capture: Capture | None = None) -> re.Pattern[bytes] | None:
-    r"""A character of several octets in the encoding that a text declares in its first octets, or its HTTP answer before it.
+    r"""A character of several bytes in the encoding that a text declares in its first bytes, or its HTTP answer before it.
 
-    None if it declares none, or one in which no octet of such a character is an ASCII letter.
+    None if it declares none, or one in which no byte of such a character is an ASCII letter.
 
     >>> declared_characters(b'<meta charset="Shift_JIS">') == declared_characters(b"", Capture(head=b"\nContent-Type: a/b; charset=x-sjis"))
     True
@@ -68,7 +68,7 @@ def _characters(label: bytes) -> re.Pattern[bytes] | None:
 
 
 class Declaring:
-    """The octets of a text as another reader gives them, and the encoding that they declare."""
+    """The bytes of a text as another reader gives them, and the encoding that they declare."""
 
     def __init__(self, read_into: Callable[[memoryview], int], capture: Capture | None) -> None:
         """`capture` is that of the text."""
@@ -88,5 +88,5 @@ class Declaring:
         return declared_characters(self._head, self._capture)
 
     def characters_at(self, _: int) -> re.Pattern[bytes] | None:
-        """A character of several octets in the encoding of the text, which is the same at each place."""
+        """A character of several bytes in the encoding of the text, which is the same at each place."""
         return self._characters

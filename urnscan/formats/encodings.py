@@ -26,7 +26,7 @@ _BOMS = {
     codecs.BOM_UTF8: "utf-8",
 }
 MARKS_BEGIN = frozenset(mark[0] for mark in _BOMS)
-"""First octets of byte order marks."""
+"""First bytes of byte order marks."""
 _BEGUN = frozenset(mark[:count] for mark in _BOMS for count in range(1, len(mark)))
 _AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
 # Without a mark Python takes the order of the machine, on which no result may depend. Most such files are from Windows.
@@ -34,19 +34,19 @@ _BYTE_ORDER = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
 # Control characters, which are not text in any encoding.
 _CONTROL = re.compile(rb"[^\t\n\f\r\x1b\x20-\xff]")
-# Octets. Of those of packed text one in ten is a control character.
+# Bytes. Of those of packed text one in ten is a control character.
 _TOLD_BY = 64
 
-# To know UTF-16 and UTF-32 without a mark: the octets of a unit, and which of them is not NUL where it is ASCII.
+# To know UTF-16 and UTF-32 without a mark: the bytes of a unit, and which of them is not NUL where it is ASCII.
 _UNITS = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
 _PRINTABLE = frozenset(b"\t\n\r" + bytes(range(0x20, 0x7F)))
-_TELLING = 1 << 9  # octets that are looked at
+_TELLING = 1 << 9  # bytes that are looked at
 _FEWEST_UNITS = 6  # "urn:a:" and no less
 
 _NO_STREAMS = ("punycode", "unicode-escape", "raw-unicode-escape")  # their result depends on how the text is cut
-_SHIFTING = ("utf-7", "iso2022")  # their decoders of Python may keep octets without end, or take none
+_SHIFTING = ("utf-7", "iso2022")  # their decoders of Python may keep bytes without end, or take none
 
-_BLOCK = 1 << 17  # octets decoded at a time
+_BLOCK = 1 << 17  # bytes decoded at a time
 
 
 @functools.cache
@@ -80,9 +80,9 @@ latin-1, shift_jis, gb18030 or cp037
 
 
 def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
-    """The codec of an input, None if it is read unchanged, and the number of octets of its byte order mark.
+    """The codec of an input, None if it is read unchanged, and the number of bytes of its byte order mark.
 
-    `peek(count)` gives the first octets, at least so many. A byte order mark wins over `encoding`; that of UTF-8 belongs
+    `peek(count)` gives the first bytes, at least so many. A byte order mark wins over `encoding`; that of UTF-8 belongs
     to the text. With neither, UTF-16 and UTF-32 are known by their NULs, where most of the text is ASCII.
     Raises FatalError for an unknown encoding, and what `peek` raises.
     """
@@ -103,22 +103,22 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
 
 
 def is_binary(head: bytes) -> bool | None:
-    """Whether a file that begins with these octets is not text, by its control characters; None if there are too few octets."""
-    octets = head[:_TOLD_BY]
-    if octets.startswith(WIDE_MARKS):
+    """Whether a file that begins with these bytes is not text, by its control characters; None if there are too few bytes."""
+    data = head[:_TOLD_BY]
+    if data.startswith(WIDE_MARKS):
         return False
-    return has_control(octets) or (None if len(octets) < _TOLD_BY else False)
+    return has_control(data) or (None if len(data) < _TOLD_BY else False)
 
 
-def has_control(octets: bytes) -> bool:
-    """Whether some of these octets are control characters that no text has."""
-    return _CONTROL.search(octets) is not None
+def has_control(data: bytes) -> bool:
+    """Whether some of these bytes are control characters that no text has."""
+    return _CONTROL.search(data) is not None
 
 
 def _by_nuls(head: bytes) -> str | None:
     """UTF-32 or UTF-16, if three of four units are printable ASCII and none is NUL; else None."""
     head = head[:_TELLING]
-    # In such text three of eight octets are NUL.
+    # In such text three of eight bytes are NUL.
     if 3 * head.count(0) < len(head) - 3:
         return None
     for codec, unit, ascii_at in _UNITS:
@@ -135,8 +135,8 @@ class _Replaced(threading.local):
     """Counts of the error handler in this thread since `count` was last set to 0."""
 
     count = 0
-    start = 0  # offset of the first error in the decoded octets
-    length = 0  # number of decoded octets
+    start = 0  # offset of the first error in the decoded bytes
+    length = 0  # number of decoded bytes
 
 
 _replaced = _Replaced()
@@ -156,7 +156,7 @@ codecs.register_error("urnscan.replace", _replace)
 
 
 def as_text(reader: Buffer, layer: Layer) -> Document:
-    """The document of plain text: without its byte order mark, and in UTF-8 if its octets are in another encoding."""
+    """The document of plain text: without its byte order mark, and in UTF-8 if its bytes are in another encoding."""
     codec, mark = find_codec(reader.head, layer.reading.encoding)
     reader.skip(mark)
     return Document(
@@ -171,7 +171,7 @@ class Transcoder(PieceReader):
     """
 
     def __init__(self, reader: Reader, layer: Layer, codec: str, mark: int = 0) -> None:
-        """`reader` is closed with this one, and is positioned after a byte order mark of `mark` octets."""
+        """`reader` is closed with this one, and is positioned after a byte order mark of `mark` bytes."""
         super().__init__(iter(self._next, None))
         self._reader = reader
         self._layer = layer
@@ -179,7 +179,7 @@ class Transcoder(PieceReader):
         self._mark = mark
         self._decoder = codecs.getincrementaldecoder(codec)("urnscan.replace")
         self._block = memoryview(bytearray(_BLOCK))
-        self._position = mark  # offset in the input of the next octet to decode
+        self._position = mark  # offset in the input of the next byte to decode
         self._ended = False
         self._bad = 0
         self._first_bad: int | None = None

@@ -19,7 +19,7 @@ from urnscan.stores.reader import Reader
 
 _PATIENCE = 0.1  # seconds after which a reader looks whether it was closed
 _BLOCK = 1 << 16
-_MOST_STDERR = 1 << 12  # octets of standard error that are kept
+_MOST_STDERR = 1 << 12  # bytes of standard error that are kept
 _LONGEST = 200  # characters of standard error in a message
 _GUARD_SCRIPT = 'read -r group; read -r _; kill -s KILL -- "-$group"'
 """Script that reads the number of a group of processes, waits for the end of its input, that is of this process, and then
@@ -39,7 +39,7 @@ class Filtered(Reader):
     """
 
     def __init__(self, filter_: Filter, reader: Reader, layer: Layer) -> None:
-        """`reader` gives the octets of the file; `layer` is the file's. Raises SourceError if they cannot be read."""
+        """`reader` gives the bytes of the file; `layer` is the file's. Raises SourceError if they cannot be read."""
         self._filter = filter_
         self._layer = layer
         self._stderr = b""
@@ -100,7 +100,7 @@ class Filtered(Reader):
         return reading, writing
 
     def _start(self, reader: Reader, out: int, err: int) -> subprocess.Popen[bytes]:
-        """Start the command on the file of a reader, or on a copy of its octets if it has no file."""
+        """Start the command on the file of a reader, or on a copy of its bytes if it has no file."""
         path = self._stack.enter_context(on_disk(reader, self._layer))
         words = [path.join(word.rsplit(PATH, 1)) if takes_path(word) else word for word in self._filter.command]
         stdin = path if words == [*self._filter.command] else os.devnull
@@ -120,12 +120,12 @@ class Filtered(Reader):
         return process
 
     def _listen(self, seconds: float) -> set[int]:
-        """Wait for octets, and keep those of standard error; returns the descriptors that have some."""
+        """Wait for bytes, and keep those of standard error; returns the descriptors that have some."""
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1000)}
         if self._err in ready:
-            octets = os.read(self._err, _BLOCK)
-            self._stderr = (self._stderr + octets)[:_MOST_STDERR]
-            if not octets:
+            data = os.read(self._err, _BLOCK)
+            self._stderr = (self._stderr + data)[:_MOST_STDERR]
+            if not data:
                 self._poll.unregister(self._err)
                 self._is_stderr_open = False
         return ready

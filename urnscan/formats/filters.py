@@ -45,7 +45,7 @@ class Filter:
     def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:
         """True if the filter is for a file: by its name, or by its media type.
 
-        The type comes from the first octets of the file (`head`), or from the record of a web archive around it (`capture`).
+        The type comes from the first bytes of the file (`head`), or from the record of a web archive around it (`capture`).
         """
         types = [media_type(head)] if self.has_types else []
         if capture is not None:

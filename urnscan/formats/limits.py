@@ -7,7 +7,7 @@ from urnscan.errors import LimitError, SourceError
 
 # Failed checksums that are reported one by one: a hostile input has millions of them.
 _MOST_WRONG = 10_000
-# Octets that anything may unfold to, whatever its ratio.
+# Bytes that anything may unfold to, whatever its ratio.
 _FREE = 1 << 28
 
 
@@ -16,9 +16,9 @@ class Limits:
     """Limits on what an input unfolds to. The defaults stop hostile files, and hardly any others."""
 
     ratio: int = 1000
-    """Octets that may come out of one octet of the input; checked once more than 256 MiB have come out."""
+    """Bytes that may come out of one byte of the input; checked once more than 256 MiB have come out."""
     size: int = 10**13
-    """Octets that may come out of an input, all layers together."""
+    """Bytes that may come out of an input, all layers together."""
     depth: int = 8
     """Layers of compression, archives and tables inside one another."""
     members: int = 10**7
@@ -26,10 +26,10 @@ class Limits:
 
 
 class Budget:
-    """Counts of the octets and members that an input unfolds to, checked against the limits; and its errors that end nothing."""
+    """Counts of the bytes and members that an input unfolds to, checked against the limits; and its errors that end nothing."""
 
     def __init__(self, name: str, limits: Limits, on_read: Callable[[int], object] = lambda _: None) -> None:
-        """`name` is the input's; `on_read` is called with the number of octets of the input that were read, for progress."""
+        """`name` is the input's; `on_read` is called with the number of bytes of the input that were read, for progress."""
         self._name = name
         self._limits = limits
         self._on_read = on_read
@@ -39,27 +39,27 @@ class Budget:
         self._wrong: list[SourceError] = []
         self._more_wrong = 0
 
-    def count_read(self, octets: int) -> None:
-        """Count octets of the input itself that were read."""
-        self._read += octets
-        self._on_read(octets)
+    def count_read(self, byte_count: int) -> None:
+        """Count bytes of the input itself that were read."""
+        self._read += byte_count
+        self._on_read(byte_count)
 
-    def count_unfolded(self, octets: int) -> None:
-        """Count octets that came out of a compression or a table. Raises LimitError."""
-        self._unfolded += octets
+    def count_unfolded(self, byte_count: int) -> None:
+        """Count bytes that came out of a compression or a table. Raises LimitError."""
+        self._unfolded += byte_count
         self.check_announced(0)
 
-    def check_announced(self, octets: int) -> None:
-        """Check a number of octets that a header announces, before memory is allocated for them. Raises LimitError."""
+    def check_announced(self, byte_count: int) -> None:
+        """Check a number of bytes that a header announces, before memory is allocated for them. Raises LimitError."""
         limits = self._limits
-        if not self.allows(octets):
-            if self._unfolded + octets > limits.size:
+        if not self.allows(byte_count):
+            if self._unfolded + byte_count > limits.size:
                 raise self._past(f"unpacks to more than {limits.size:,} bytes", "--max-size")
             raise self._past(f"unpacks to more than {limits.ratio:,} times its size", "--max-ratio")
 
-    def allows(self, octets: int) -> bool:
-        """True if so many more octets may come out of the input."""
-        unfolded, limits = self._unfolded + octets, self._limits
+    def allows(self, byte_count: int) -> bool:
+        """True if so many more bytes may come out of the input."""
+        unfolded, limits = self._unfolded + byte_count, self._limits
         return unfolded <= limits.size and (unfolded <= _FREE or unfolded <= limits.ratio * self._read)
 
     def count_member(self, count: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""Media types of files by their first octets; only types for which people have filters."""
+"""Media types of files by their first bytes; only types for which people have filters."""
 
 from collections.abc import Iterator
 
@@ -26,11 +26,11 @@ _SIGNS = (
     ("image/heic", (0, b"\0\0\0"), (4, b"ftypheic")),
     ("image/avif", (0, b"\0\0\0"), (4, b"ftypavif")),
 )
-"""Media types, with the offsets and octets by which their files are recognised."""
-LONGEST = max(at + len(octets) for _, *parts in _SIGNS for at, octets in parts)
-"""Number of first octets by which every type is recognised."""
-BEGIN = frozenset(octets[0] for _, (_, octets), *_ in _SIGNS)
-"""Octets with which such files begin."""
+"""Media types, with the offsets and bytes by which their files are recognised."""
+LONGEST = max(at + len(data) for _, *parts in _SIGNS for at, data in parts)
+"""Number of first bytes by which every type is recognised."""
+BEGIN = frozenset(data[0] for _, (_, data), *_ in _SIGNS)
+"""Bytes with which such files begin."""
 
 
 def media_types() -> Iterator[str]:
@@ -39,12 +39,12 @@ def media_types() -> Iterator[str]:
 
 
 def media_type(head: bytes) -> str | None:
-    r"""The media type of a file that begins with these octets; None if they do not show it.
+    r"""The media type of a file that begins with these bytes; None if they do not show it.
 
     >>> media_type(b"%PDF-1.7\n"), media_type(b"RIFF\x10\0\0\0WEBP"), media_type(b"RIFF is a word")
     ('application/pdf', 'image/webp', None)
     """
     for name, *parts in _SIGNS:
-        if all(head.startswith(octets, at) for at, octets in parts):
+        if all(head.startswith(data, at) for at, data in parts):
             return name
     return None

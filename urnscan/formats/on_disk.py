@@ -1,4 +1,4 @@
-"""Octets of a reader as a file of this machine, for programs that read files."""
+"""Bytes of a reader as a file of this machine, for programs that read files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LONGEST_SUFFIX = 20  # characters that a copy of a file keeps of its name
 
 @contextlib.contextmanager
 def on_disk(reader: Reader, layer: Layer) -> Iterator[str]:
-    """The path of a file with just the octets of a reader: the file that is read, or a copy, removed in the end.
+    """The path of a file with just the bytes of a reader: the file that is read, or a copy, removed in the end.
 
-    Raises SourceError where the octets cannot be read, or not be copied.
+    Raises SourceError where the bytes cannot be read, or not be copied.
     """
     path = _path_of(reader, layer)
     if path is not None:

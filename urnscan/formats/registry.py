@@ -1,6 +1,6 @@
 """The registry of the forms that are read: it lists what their modules declare, in the order in which they are asked.
 
-A form is recognised by its first octets, or by its name if these do not decide. Its content is recognised in the same
+A form is recognised by its first bytes, or by its name if these do not decide. Its content is recognised in the same
 way, so forms may be inside each other in any order.
 """
 
@@ -24,12 +24,12 @@ from urnscan.formats.protocol import ANY, Archive, Form, never, scan_as_it_is
 from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite, text_fields
 from urnscan.stores.reader import Reader
 
-# Octets by which every form is recognised; a member may come in smaller pieces.
+# Bytes by which every form is recognised; a member may come in smaller pieces.
 _TELLING = 1 << 9
 
 
 class Registry:
-    """Forms in the order in which they are asked. A form is asked only for files that begin with one of its first octets."""
+    """Forms in the order in which they are asked. A form is asked only for files that begin with one of its first bytes."""
 
     def __init__(self, forms: Iterable[Form[Any]], text_forms: Iterable[Form[Any]] = ()) -> None:
         """`text_forms` are asked last: text is in one of them only where the user names a field."""
@@ -45,8 +45,8 @@ class Registry:
         self._suffixes = tuple(suffix for form in named for suffix in form.suffixes)
         asked = (form for form in forms if form.recognise is not never)
         firsts = [(form, b"".join(sign[0] for sign in form.signs) or ANY) for form in asked]
-        self._by_first = [tuple(form for form, first in firsts if octet in first) for octet in ANY]
-        self._unnamed = [(*by_octet, *self._text_forms) for by_octet in self._by_first]
+        self._by_first = [tuple(form for form, first in firsts if byte in first) for byte in ANY]
+        self._unnamed = [(*by_byte, *self._text_forms) for by_byte in self._by_first]
         self.suffixes = frozenset(self._suffixes)
         """Suffixes by which a form is recognised."""
         self.signs = tuple(sign for form in forms for sign in form.signs)
@@ -57,12 +57,12 @@ class Registry:
         return name[name.rfind(".") :].lower() in self.suffixes
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
-        """Whether a text that begins with these octets (`is_whole`: it has no others) may be of a form."""
+        """Whether a text that begins with these bytes (`is_whole`: it has no others) may be of a form."""
         form, is_unsure = self._tell(head, layer)
         return form is not None or (is_unsure and not is_whole)
 
     def recognise(self, reader: Buffer, layer: Layer) -> Form[Any] | None:
-        """The form of what a reader gives; None where it is text. Reads no more octets than it needs: a pipe may be slow."""
+        """The form of what a reader gives; None where it is text. Reads no more bytes than it needs: a pipe may be slow."""
         head = reader.head(_TELLING if layer.depth else 1)
         while True:
             form, is_unsure = self._tell(head, layer)
@@ -72,7 +72,7 @@ class Registry:
             head = longer
 
     def _tell(self, head: bytes, layer: Layer) -> tuple[Form[Any] | None, bool]:
-        """The form of a file that begins with these octets, or None, and whether more octets may change that."""
+        """The form of a file that begins with these bytes, or None, and whether more bytes may change that."""
         if not head:
             return None, False
         is_unsure = False

@@ -1,4 +1,4 @@
-"""Many files in one call: their sizes and times, and the octets of small ones.
+"""Many files in one call: their sizes and times, and the bytes of small ones.
 
 Compiled code calls the system without the GIL, which each call from Python would give up and wait for again: with two
 threads that takes longer than the reading. Small files are laid into one text as they are read; which of them are surely
@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from urnscan.compiled.bytes import ByteArray, Integers
 from urnscan.compiled.jit import IS_COMPILED, compiled, from_c, inner
-from urnscan.compiled.octets import Integers, Octets
 from urnscan.formats.contents import Names
 from urnscan.stores.input import Listed
 
 HEAD = 1 << 12
-"""Octets of a file by which its form is recognised."""
+"""Bytes of a file by which its form is recognised."""
 
 UNKNOWN = -1
 """Size of a path that leads to no regular file."""
@@ -31,7 +31,7 @@ UNKNOWN = -1
 _CAN_ASK = IS_COMPILED and sys.platform == "linux"
 _HERE, _NO_FOLLOW = -100, 0x100  # AT_FDCWD, AT_SYMLINK_NOFOLLOW
 _WANTED = 0x241  # STATX_TYPE, STATX_MTIME, STATX_SIZE
-_STRUCTURE, _MODE, _SIZE, _SECONDS, _NANOSECONDS = 256, 28, 40, 112, 120  # octets in all, and the places of these
+_STRUCTURE, _MODE, _SIZE, _SECONDS, _NANOSECONDS = 256, 28, 40, 112, 120  # bytes in all, and the places of these
 _TYPE, _REGULAR = 0o170000, 0o100000
 
 _FLAGS = os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK  # not to wait for what has become a FIFO meanwhile
@@ -43,7 +43,7 @@ _close = from_c("close", "intc", "intc")
 
 
 def file_states(paths: bytes, ends: Integers, *, follow: bool) -> tuple[Integers, Integers]:
-    """The octets of the regular file at each path, or UNKNOWN, and the time of its last change in nanoseconds since 1970.
+    """The bytes of the regular file at each path, or UNKNOWN, and the time of its last change in nanoseconds since 1970.
 
     The paths lie end to end, each with a NUL after it, where it ends. `follow`: links lead to files.
     """
@@ -54,7 +54,7 @@ def file_states(paths: bytes, ends: Integers, *, follow: bool) -> tuple[Integers
         return sizes, times
     for i, path in enumerate(paths.split(b"\0")[:-1]):
         try:
-            status = os.stat(path, follow_symlinks=follow)  # noqa: PTH116 (octets)
+            status = os.stat(path, follow_symlinks=follow)  # noqa: PTH116 (bytes)
         except OSError:
             continue
         if stat.S_ISREG(status.st_mode):
@@ -77,7 +77,7 @@ class _Answer(NamedTuple):
 
 
 @compiled
-def _ask(paths: Octets, ends: Integers, flags: int, answer: _Answer, sizes: Integers, times: Integers) -> None:
+def _ask(paths: ByteArray, ends: Integers, flags: int, answer: _Answer, sizes: Integers, times: Integers) -> None:
     begin = 0
     for i in range(len(ends)):
         path = paths.ctypes.data + np.uintp(begin)
@@ -92,32 +92,32 @@ class Doubts(NamedTuple):
     """Signs that a file may not be plain text. A NUL at its beginning is one in any case, and a name that is not ASCII."""
 
     begins: npt.NDArray[np.bool_]
-    """For each octet, whether a sign begins with it."""
+    """For each byte, whether a sign begins with it."""
     signs: npt.NDArray[np.bool_]
-    """Beginnings of texts, end to end: for each place of them a row that says of each octet whether it may stand there."""
+    """Beginnings of texts, end to end: for each place of them a row that says of each byte whether it may stand there."""
     sign_ends: Integers
     """The end of each sign."""
-    suffixes: Octets
+    suffixes: ByteArray
     """Suffixes of names, lower case, end to end."""
     ends: Integers
     """The end of each suffix."""
 
     @classmethod
     def of(cls, signs: Sequence[Sequence[bytes]], suffixes: Sequence[bytes]) -> Doubts:
-        """`signs`: for each place of a beginning the octets that may stand there."""
-        places = [octets for sign in signs for octets in sign]
+        """`signs`: for each place of a beginning the bytes that may stand there."""
+        places = [data for sign in signs for data in sign]
         may_stand = np.zeros((len(places), 256), np.bool_)
-        numbers = np.repeat(np.arange(len(places)), [len(octets) for octets in places])
+        numbers = np.repeat(np.arange(len(places)), [len(data) for data in places])
         may_stand[numbers, np.frombuffer(b"".join(places), np.uint8)] = True
         sign_ends = np.cumsum([len(sign) for sign in signs])
         begins = np.logical_or.reduce(may_stand[[0, *sign_ends[:-1]]])
-        octets, ends = np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes])
-        return cls(begins, may_stand, sign_ends, octets, ends)
+        data, ends = np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes])
+        return cls(begins, may_stand, sign_ends, data, ends)
 
-    def of_texts(self, octets: Octets, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each text in these octets, whether it may not be plain text, by its beginning."""
+    def of_texts(self, data: ByteArray, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
+        """For each text in these bytes, whether it may not be plain text, by its beginning."""
         are_doubtful = np.zeros(len(starts), np.bool_)
-        _find_doubtful(octets, starts, ends, self, are_doubtful)
+        _find_doubtful(data, starts, ends, self, are_doubtful)
         return are_doubtful
 
     def of_names(self, names: Names) -> npt.NDArray[np.bool_]:
@@ -131,17 +131,17 @@ class SmallFiles(NamedTuple):
     """Files that were read, from the first one on."""
 
     lengths: Integers
-    """Octets of each file."""
+    """Bytes of each file."""
     doubtful: Integers
     """Indices of the files that may not be plain text."""
     is_stuck: bool
     """Whether the next file is to be read on its own: it is no regular file, or large, or cannot be read."""
 
 
-def read_together(files: Listed, text: Octets, *, separator: int, full: int, doubts: Doubts) -> SmallFiles:
+def read_together(files: Listed, text: ByteArray, *, separator: int, full: int, doubts: Doubts) -> SmallFiles:
     """Read files into `text`, one after the other with the separator after each.
 
-    It goes on while less than `full` octets are there, so a file has the rest of the room in any case.
+    It goes on while less than `full` bytes are there, so a file has the rest of the room in any case.
     """
     if not IS_COMPILED:
         return SmallFiles(np.empty(0, np.int64), np.empty(0, np.int64), is_stuck=True)
@@ -153,8 +153,8 @@ def read_together(files: Listed, text: Octets, *, separator: int, full: int, dou
 
 @compiled
 def _read_files(
-    files: tuple[Octets, Integers],
-    room: tuple[Octets, int, int],
+    files: tuple[ByteArray, Integers],
+    room: tuple[ByteArray, int, int],
     doubts: Doubts,
     lengths: Integers,
     are_doubtful: npt.NDArray[np.bool_],
@@ -189,38 +189,38 @@ def _read_files(
 
 @compiled
 def _find_doubtful(
-    octets: Octets,
+    data: ByteArray,
     starts: Integers,
     ends: Integers,
     doubts: Doubts,
     are_doubtful: npt.NDArray[np.bool_],
 ) -> None:
     for i in range(len(starts)):
-        are_doubtful[i] = ends[i] > starts[i] and _may_be_more(octets[starts[i] : ends[i]], doubts)
+        are_doubtful[i] = ends[i] > starts[i] and _may_be_more(data[starts[i] : ends[i]], doubts)
 
 
 @compiled
 def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.bool_]) -> None:
     for i in range(len(names.starts)):
-        are_doubtful[i] = _is_telling(names.octets[names.starts[i] : names.ends[i]], doubts)
+        are_doubtful[i] = _is_telling(names.data[names.starts[i] : names.ends[i]], doubts)
 
 
 @inner
-def _may_be_more(octets: Octets, doubts: Doubts) -> bool:
-    """Whether octets (at least one) may not be plain text."""
+def _may_be_more(data: ByteArray, doubts: Doubts) -> bool:
+    """Whether bytes (at least one) may not be plain text."""
     has_nul = False
-    for octet in octets[:HEAD]:
-        has_nul |= octet == 0
-    return bool(has_nul or (doubts.begins[octets[0]] and _has_sign(octets, doubts)))
+    for byte in data[:HEAD]:
+        has_nul |= byte == 0
+    return bool(has_nul or (doubts.begins[data[0]] and _has_sign(data, doubts)))
 
 
 @inner
-def _has_sign(octets: Octets, doubts: Doubts) -> bool:
-    """Whether octets begin with one of the signs."""
+def _has_sign(data: ByteArray, doubts: Doubts) -> bool:
+    """Whether bytes begin with one of the signs."""
     begin = 0
     for end in doubts.sign_ends:
         k = 0
-        while k < end - begin and k < len(octets) and doubts.signs[begin + k, octets[k]]:
+        while k < end - begin and k < len(data) and doubts.signs[begin + k, data[k]]:
             k += 1
         if k == end - begin:
             return True
@@ -229,7 +229,7 @@ def _has_sign(octets: Octets, doubts: Doubts) -> bool:
 
 
 @inner
-def _is_telling(path: Octets, doubts: Doubts) -> bool:
+def _is_telling(path: ByteArray, doubts: Doubts) -> bool:
     """Whether a name ends in one of the suffixes, or does not say so in ASCII."""
     for at in range(len(path) - 1, -1, -1):
         if path[at] == 0x2F:
@@ -240,10 +240,10 @@ def _is_telling(path: Octets, doubts: Doubts) -> bool:
     for end in doubts.ends:
         k = 0
         while k < end - begin and k < len(path):
-            octet = path[len(path) - 1 - k]
-            if 0x41 <= octet <= 0x5A:
-                octet |= 0x20
-            if octet != doubts.suffixes[end - 1 - k]:
+            byte = path[len(path) - 1 - k]
+            if 0x41 <= byte <= 0x5A:
+                byte |= 0x20
+            if byte != doubts.suffixes[end - 1 - k]:
                 break
             k += 1
         if k == end - begin:

@@ -47,9 +47,9 @@ def open_together(
 ) -> Generator[Document | Texts | Values | SourceError, None, None]:
     """The texts and values in an input; in place of a member that cannot be read, its error.
 
-    A unit whose checksum fails is read like any other, and so is text with octets that cannot be decoded. Such an error
+    A unit whose checksum fails is read like any other, and so is text with bytes that cannot be decoded. Such an error
     comes after the text.
-    `on_read` is called with the number of octets of the input that were read. Waits for the first octet of a pipe.
+    `on_read` is called with the number of bytes of the input that were read. Waits for the first byte of a pipe.
     `extents`: those of the input, begun ahead, with those of other inputs after them; None: they are opened here.
     Raises SourceError where the input cannot be read or not to its end, LimitError where it unfolds to too much,
     FatalError for an unknown encoding.
@@ -73,7 +73,7 @@ def open_together(
 
 
 def is_splittable(source: Input, reading: Reading) -> bool:
-    """Whether `open_range` can read parts of an input: a regular file whose text is its octets, unchanged.
+    """Whether `open_range` can read parts of an input: a regular file whose text is its bytes, unchanged.
 
     Raises SourceError where the file cannot be read, FatalError for an unknown encoding.
     """
@@ -87,7 +87,7 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether the text of an input that begins with these octets (`is_whole`: it has no others) is definitely its octets, unchanged.
+    """Whether the text of an input that begins with these bytes (`is_whole`: it has no others) is definitely its bytes, unchanged.
 
     Raises FatalError for an unknown encoding.
     """
@@ -119,9 +119,9 @@ def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = 
 
 
 def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts and values in the octets of a reader, through all their forms."""
+    """Texts and values in the bytes of a reader, through all their forms."""
     if layer.reading.filters:
-        # A record of a web archive says its media type in the headers before its first octet.
+        # A record of a web archive says its media type in the headers before its first byte.
         reader.peek()
         if layer.is_wanted and (command := layer.filter(reader.head)) is not None:
             yield from _filtered(command, reader, layer)
@@ -165,11 +165,11 @@ def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
 
 def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts and values in the extents of a web archive. Each is read on its own, so a damaged one does not affect the others."""
-    for start, size, octets in extents:
+    for start, size, data in extents:
         layer.budget.count_read(size)
         inner = replace(layer, name=f"{layer.name} from byte {start:,} on")
         try:
-            with Buffer(octets) as reader:
+            with Buffer(data) as reader:
                 if FORMS.recognise(reader, inner) is None:
                     yield reader.error or _no_record(inner)
                     continue
@@ -210,8 +210,8 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
         if texts.has_captures:
             texts = texts.chosen([reading.where.fits(label.capture or layer.capture) for label in texts.labels])
         reading = replace(reading, where=None)
-    octets = read_only(np.frombuffer(texts.octets, np.uint8))
-    may_be_more = doubts(reading).of_texts(octets, texts.starts, texts.ends)
+    data = read_only(np.frombuffer(texts.data, np.uint8))
+    may_be_more = doubts(reading).of_texts(data, texts.starts, texts.ends)
     if reading.filters:
         may_be_more[:] = True
     elif texts.names is None:

@@ -1,7 +1,7 @@
 """Forms that only libarchive reads, or nothing: where they are not read, one line says what to do, and the exit status that they are left out.
 
 The rows of `PACKED` are those forms of the lists of `file` (magic/Magdir: archive, compress, filesystems) and of libarchive
-that people still have, and that pack or encrypt text: a scan of their octets would find nothing, and say nothing.
+that people still have, and that pack or encrypt text: a scan of their bytes would find nothing, and say nothing.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ from urnscan.stores.reader import Reader, begins
 
 _UNPACK, _DECRYPT = "unpack it first", "decrypt it first"
 _IF_PACKED = ", if its members are packed themselves"
-_SHORTEST = (
-    8  # octets of a text with a URN and its end, such as `urn:a:b` and a blank: fewer are waited for in any case
-)
+_SHORTEST = 8  # bytes of a text with a URN and its end, such as `urn:a:b` and a blank: fewer are waited for in any case
 _RECIPE = "read it with {}, and give its batches to urnscan.scan_batches"
 
 
@@ -43,30 +41,30 @@ class Packed:
     name: str
     """With its article, for messages."""
     signs: tuple[bytes, ...] = ()
-    """Octets with which a file begins. Those without a control character count only in a file that has one: a text may begin so."""
+    """Bytes with which a file begins. Those without a control character count only in a file that has one: a text may begin so."""
     suffixes: tuple[str, ...] = ()
     """Suffixes of names. A file with one of them and without a sign is told, too, unless it is text."""
     at: int = 0
-    """Octets before the sign."""
+    """Bytes before the sign."""
     remedy: str = _UNPACK
     formats: tuple[str, ...] = ()
     """Formats of libarchive that read it, as an archive."""
     filter_: str = ""
     """The filter of libarchive that reads it, as a compression."""
     is_text: bool = False
-    """Whether such a file may be text in its first octets, so that the sign alone decides."""
+    """Whether such a file may be text in its first bytes, so that the sign alone decides."""
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
-        """Whether octets that begin so are of this form; None if more are needed."""
-        octets = head[self.at :]
-        sign = next((sign for sign in self.signs if octets.startswith(sign)), None)
+        """Whether bytes that begin so are of this form; None if more are needed."""
+        data = head[self.at :]
+        sign = next((sign for sign in self.signs if data.startswith(sign)), None)
         if sign is not None:
             is_sure = self.is_text or has_control(sign) or layer.file_name.lower().endswith(self.suffixes or "/")
             return is_sure or is_binary(head)
-        if not any(sign.startswith(octets) for sign in self.signs):
+        if not any(sign.startswith(data) for sign in self.signs):
             return False
-        # A pipe may be slow, and text is not kept waiting for the octet 1,024.
-        return None if octets or self.at < _SHORTEST or has_control(head) else False
+        # A pipe may be slow, and text is not kept waiting for the byte 1,024.
+        return None if data or self.at < _SHORTEST or has_control(head) else False
 
     def refuse(self, _: Reader, layer: Layer) -> NoReturn:
         """Raise the error that says what it is."""
@@ -183,7 +181,7 @@ _ISO_WITHIN = _ISO_AT + 5
 _UUENCODE = re.compile(rb"begin(?:-base64)? [0-7]{3,4} [^\r\n]{1,250}\r?\n[!-`][ -`a-z]{4,84}\r?\n")
 _UUENCODE_BEGUN = (b"begin ", b"begin-base64 ")
 _DEBIAN, _THIN, _AR = b"!<arch>\ndebian-binary", b"!<thin>\n", b"!<arch>\n"
-_UUENCODE_WITHIN = 400  # octets
+_UUENCODE_WITHIN = 400  # bytes
 
 
 def _by_sign(*signs: bytes) -> Recognise:
@@ -226,7 +224,7 @@ def _stored(
     kind: type[SourceError] = SourceNote,
     lost: str = "",
 ) -> Archive:
-    """An archive that keeps its members as they are: libarchive reads them, or its octets are scanned; `lost` says what that misses."""
+    """An archive that keeps its members as they are: libarchive reads them, or its bytes are scanned; `lost` says what that misses."""
 
     def open_(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
         missing = by_libarchive.missing() if formats else _UNPACK

@@ -1,8 +1,8 @@
-"""Framing: octets of a text -> octets and offset of each line, row of CSV and value of JSON, in bounded memory.
+"""Framing: bytes of a text -> bytes and offset of each line, row of CSV and value of JSON, in bounded memory.
 
 A damaged record is reported; the next one is searched for after it.
 
-buffer: octets of a text in memory, searched and then taken in their order.
+buffer: bytes of a text in memory, searched and then taken in their order.
 lines: lines; `Damaged`, instead of a record that cannot be read.
 rows: rows of CSV and TSV; where the values in a row are.
 json_values: values of JSON, in lines, in arrays, one after the other.

@@ -1,6 +1,6 @@
-"""Octets of a dump, of which a part is in memory: they are searched, then taken in their order.
+"""Bytes of a dump, of which a part is in memory: they are searched, then taken in their order.
 
-Positions are distances from `at`, the next octet to be taken. Distances stay valid when more octets are read.
+Positions are distances from `at`, the next byte to be taken. Distances stay valid when more bytes are read.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from urnscan.errors import DamageError, SourceError
 
 LONGEST = 1 << 26
-"""Octets of the longest record; a longer one is damaged."""
+"""Bytes of the longest record; a longer one is damaged."""
 HEAD = 1 << 16
-"""Octets at the beginning of a dump, by which its format is recognised."""
+"""Bytes at the beginning of a dump, by which its format is recognised."""
 MARK = b"\xef\xbb\xbf"
 """Byte order mark of UTF-8."""
 BETWEEN = re.compile(rb"(?:[\s\0\x1a]|\xef\xbb\xbf){1,256}")
 """White space, NUL, SUB (the end of DOS files) and byte order marks (of files that were joined), which separate records."""
-_BLOCK = 1 << 22  # octets read at a time
+_BLOCK = 1 << 22  # bytes read at a time
 
 
 class Buffer:
@@ -27,27 +27,27 @@ class Buffer:
 
     def __init__(self, read_into: Callable[[memoryview], int]) -> None:
         """`read_into`: method of a Reader."""
-        self.octets = b""
-        """Octets that are in memory."""
+        self.data = b""
+        """Bytes that are in memory."""
         self.at = 0
-        """Index in `octets` of the next octet to be taken."""
+        """Index in `data` of the next byte to be taken."""
         self.error: SourceError | None = None
         """Error at which reading ended; None at the end of the dump."""
         self._read_into = read_into
         self._block = memoryview(bytearray(_BLOCK))
-        self._base = 0  # the offset of `octets` in the dump
+        self._base = 0  # the offset of `data` in the dump
         self._ended = False
 
     @property
     def offset(self) -> int:
-        """Offset in the dump of the next octet to be taken."""
+        """Offset in the dump of the next byte to be taken."""
         return self._base + self.at
 
     def more(self) -> bool:
-        """Read at least as many octets as are in memory, in blocks; whether there were any. Drops the octets already taken."""
+        """Read at least as many bytes as are in memory, in blocks; whether there were any. Drops the bytes already taken."""
         if self._ended:
             return False
-        parts = [self.octets[self.at :]]
+        parts = [self.data[self.at :]]
         length = len(parts[0])
         goal = length + max(length, 1)
         while length < goal and not self._ended:
@@ -60,82 +60,82 @@ class Buffer:
             length += got
         self._base += self.at
         self.at = 0
-        self.octets = b"".join(parts)
+        self.data = b"".join(parts)
         return len(parts[0]) < length
 
     def resume(self) -> bool:
-        """Read on after an error; whether that is possible. All octets before the error are dropped."""
+        """Read on after an error; whether that is possible. All bytes before the error are dropped."""
         can_be = isinstance(self.error, DamageError)
         self.error = None
-        self._base += len(self.octets)
-        self.octets, self.at = b"", 0
+        self._base += len(self.data)
+        self.data, self.at = b"", 0
         self._ended = not can_be
         return can_be
 
     def take_mark(self) -> None:
         """Take a byte order mark at the beginning: it belongs to no record."""
-        if not self.offset and self.has(len(MARK)) and self.octets.startswith(MARK):
+        if not self.offset and self.has(len(MARK)) and self.data.startswith(MARK):
             self.take(len(MARK))
 
     def has(self, count: int) -> bool:
-        """Whether at least `count` octets follow."""
-        while len(self.octets) - self.at < count:
+        """Whether at least `count` bytes follow."""
+        while len(self.data) - self.at < count:
             if not self.more():
                 return False
         return True
 
     def find(self, needle: bytes, start: int = 0) -> int:
-        """Distance to the next `needle`, from the distance `start` on; -1 if none follows within `LONGEST` octets."""
+        """Distance to the next `needle`, from the distance `start` on; -1 if none follows within `LONGEST` bytes."""
         while True:
-            place = self.octets.find(needle, self.at + start)
-            # Octets beyond LONGEST may be in memory or not, and the result must not depend on it.
+            place = self.data.find(needle, self.at + start)
+            # Bytes beyond LONGEST may be in memory or not, and the result must not depend on it.
             if place >= 0:
                 return place - self.at if place - self.at <= LONGEST else -1
-            start = max(start, len(self.octets) - self.at - len(needle) + 1)
+            start = max(start, len(self.data) - self.at - len(needle) + 1)
             if start > LONGEST or not self.more():
                 return -1
 
     def search(self, pattern: re.Pattern[bytes], start: int = 0, longest: int = 1 << 10) -> re.Match[bytes] | None:
         """Next match of a pattern from `start` on, at the distance `match.start() - buffer.at`; None as for `find`.
 
-        `longest`: octets of the longest match, with what it looks ahead to.
+        `longest`: bytes of the longest match, with what it looks ahead to.
         """
         while True:
-            match = pattern.search(self.octets, self.at + start)
-            # A match at the end of the octets in memory could be longer, or no match, with more octets.
-            if match and (self._ended or match.end() + longest <= len(self.octets)):
+            match = pattern.search(self.data, self.at + start)
+            # A match at the end of the bytes in memory could be longer, or no match, with more bytes.
+            if match and (self._ended or match.end() + longest <= len(self.data)):
                 return match if match.start() - self.at <= LONGEST else None
-            start = max(start, (match.start() if match else len(self.octets) - longest) - self.at)
+            start = max(start, (match.start() if match else len(self.data) - longest) - self.at)
             if start > LONGEST:
                 return None
             # `more` has changed `at`.
             if not self.more():
-                return pattern.search(self.octets, self.at + start)
+                return pattern.search(self.data, self.at + start)
 
     def match(self, pattern: re.Pattern[bytes], longest: int = 1 << 10) -> re.Match[bytes] | None:
-        """Match of a pattern at the next octet; `longest` as in `search`."""
+        """Match of a pattern at the next byte; `longest` as in `search`."""
         self.has(longest)
-        return pattern.match(self.octets, self.at)
+        return pattern.match(self.data, self.at)
 
     def pass_over(self, pattern: re.Pattern[bytes]) -> bool:
-        """Take all matches of a pattern of 1,024 octets at most; whether more octets follow."""
+        """Take all matches of a pattern of 1,024 bytes at most; whether more bytes follow."""
         while match := self.match(pattern):
             self.at = match.end()
         return self.has(1)
 
     def take(self, count: int) -> bytes:
-        """Take the next `count` octets, fewer only at the end."""
+        """Take the next `count` bytes, fewer only at the end."""
         self.has(count)
-        octets = self.octets[self.at : self.at + count]
-        self.at += len(octets)
-        return octets
+        data = self.data[self.at : self.at + count]
+        self.at += len(data)
+        return data
 
     def blocks(self, count: int = sys.maxsize) -> Iterator[bytes]:
-        """Take the next `count` octets, fewer only at the end, in blocks."""
-        while count > 0 and (octets := self.take(min(count, _BLOCK))):
-            yield octets
-            count -= len(octets)
+        """Take the next `count` bytes, fewer only at the end, in blocks."""
+        while count > 0 and (data := self.take(min(count, _BLOCK))):
+            yield data
+            count -= len(data)
 
     def take_rest(self) -> int:
-        """Take all octets up to the end of the dump; their number."""
+        """Take all bytes up to the end of the dump; their number."""
         return sum(map(len, self.blocks()))

@@ -17,7 +17,7 @@ _OBJECTS = re.compile(rb"\[[ \t\r\n]*+\{")
 
 
 def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None:
-    """Find out from the first octets whether each line is a value; None if more are needed. Raises ValueError for no JSON."""
+    """Find out from the first bytes whether each line is a value; None if more are needed. Raises ValueError for no JSON."""
     leading = _LEADING.match(head)
     body = head[leading.end() if leading else 0 :]
     is_whole_head = len(head) >= HEAD

@@ -24,9 +24,9 @@ Wraps = Callable[[bytes, bool], tuple[int, int] | None]
 Gives the distance to what is after the opening bracket, and how many objects are around it; None for no such array.
 """
 
-# Octets for one call of the decoder; fewer after damaged values.
+# Bytes for one call of the decoder; fewer after damaged values.
 _WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6
-_TAIL = 1 << 12  # octets after an array that are looked through at a time
+_TAIL = 1 << 12  # bytes after an array that are looked through at a time
 _SPACE = "\x1e \t\r\n"
 _DEEP = "its brackets nest too deep"
 _UNKNOWN = "it cannot be told where the next record begins: the rest is not read"
@@ -46,11 +46,11 @@ class Value(NamedTuple):
     """A value of JSON."""
 
     offset: int
-    """Octets from the beginning of the text."""
-    octets: bytes
-    """Octets as they are written in the text; of a line all of it."""
+    """Bytes from the beginning of the text."""
+    data: bytes
+    """Bytes as they are written in the text; of a line all of it."""
     value: object
-    """Result of the decoder; an octet that is not UTF-8 is escaped as by Python (surrogateescape)."""
+    """Result of the decoder; a byte that is not UTF-8 is escaped as by Python (surrogateescape)."""
     fault: str | None = None
     """Always None: a value of JSON is whole, or it is `Damaged`. A `Row` has faults."""
 
@@ -67,8 +67,8 @@ class ValueLines:
             if isinstance(line, Damaged):
                 yield line
                 continue
-            offset, octets = line
-            text = octets.decode("utf-8", "surrogateescape").strip(_SPACE)
+            offset, data = line
+            text = data.decode("utf-8", "surrogateescape").strip(_SPACE)
             if not text:
                 continue
             try:
@@ -79,7 +79,7 @@ class ValueLines:
             if end < len(text):
                 yield Damaged(offset, f"it is not JSON: its value ends before column {end + 1}")
             else:
-                yield Value(offset, octets, value)
+                yield Value(offset, data, value)
 
 
 class JsonValues:
@@ -91,7 +91,7 @@ class JsonValues:
         self._begun = False
         self._around = 0  # brackets around the values
         self._is_wrapped: bool | None = None  # whether the first object, and so each, contains an array of records
-        # From the end of a line to the first octet of a value; empty if line ends do not separate values, None if not known.
+        # From the end of a line to the first byte of a value; empty if line ends do not separate values, None if not known.
         self._joint: bytes | None = None
         self._page = b""  # prefix of an object around an array, up to its first name, if no value has this prefix
         self._tried = 0  # offset up to which the search for the end of a value failed
@@ -116,20 +116,20 @@ class JsonValues:
         """Go to the first value; whether there is a value."""
         if not buffer.pass_over(_GAPS):
             return False
-        octet = buffer.octets[buffer.at]
-        if octet == 0x5B:
+        byte = buffer.data[buffer.at]
+        if byte == 0x5B:
             buffer.take(1)
             self._around = 1
-        elif octet == 0x7B and self._wraps is not None and self._is_wrapped is not False:
+        elif byte == 0x7B and self._wraps is not None and self._is_wrapped is not False:
             self._enter_object(buffer, self._wraps)
         if not self._around and self._joint is None:
-            self._joint = b"\n" + bytes([octet])
+            self._joint = b"\n" + bytes([byte])
         return True
 
     def _enter_object(self, buffer: Buffer, wraps: Wraps) -> None:
         """Go to the first value of the array in an object, if the array contains the records."""
         goes_on = buffer.has(HEAD)
-        head = buffer.octets[buffer.at : buffer.at + HEAD]
+        head = buffer.data[buffer.at : buffer.at + HEAD]
         pages = _marks(self._page, None)
         following = pages.search(head) if pages else None
         array = wraps(head[: following.end()] if following else head, goes_on)
@@ -164,12 +164,12 @@ class JsonValues:
         """Take the rest of the objects around an array; whether their brackets are closed."""
         brackets = _Brackets(self._around)
         pages = _marks(self._page, None)
-        # Octets that are still in memory, as a page may begin in them.
+        # Bytes that are still in memory, as a page may begin in them.
         passed = 0
         while buffer.has(passed + 2) or buffer.has(passed + 1):
-            octets = buffer.octets[buffer.at : buffer.at + passed + _TAIL]
-            page = pages.search(octets) if pages else None
-            end = brackets.advance(octets[: page.start()] if page else octets, passed)
+            data = buffer.data[buffer.at : buffer.at + passed + _TAIL]
+            page = pages.search(data) if pages else None
+            end = brackets.advance(data[: page.start()] if page else data, passed)
             if brackets.ended:
                 buffer.at += end
                 self._around = 0
@@ -189,7 +189,7 @@ class JsonValues:
         decode = self._decoder.raw_decode
         leaving = "]" if self._around else "["
         while not self._lost and (buffer.has(self._window) or buffer.has(1)):
-            text = buffer.octets[buffer.at : buffer.at + self._window].decode("utf-8", "surrogateescape")
+            text = buffer.data[buffer.at : buffer.at + self._window].decode("utf-8", "surrogateescape")
             end = count = 0
             while True:
                 gap = _GAP.match(text, end)
@@ -213,10 +213,10 @@ class JsonValues:
                     break
                 if text[end : end + 1] not in _AFTER:
                     break
-                offset, octets = buffer.offset, text[at:end].encode("utf-8", "surrogateescape")
-                buffer.at += len(octets)
+                offset, data = buffer.offset, text[at:end].encode("utf-8", "surrogateescape")
+                buffer.at += len(data)
                 count += 1
-                yield Value(offset, octets, value)
+                yield Value(offset, data, value)
             if count:
                 self._window = _WINDOW
             elif not at:
@@ -247,27 +247,27 @@ class JsonValues:
         if offset < self._tried and marks:
             mark = buffer.search(marks, 1, longest)
             if mark:
-                octets = buffer.octets[buffer.at : mark.start()].rstrip(b" \t\r\n,")
+                data = buffer.data[buffer.at : mark.start()].rstrip(b" \t\r\n,")
                 buffer.at = self._begun_at(mark)
-                return self._decoded(offset, octets)
+                return self._decoded(offset, data)
             self._tried = 0
         brackets = _Brackets()
         length = _length(buffer, brackets)
-        octets = buffer.octets[buffer.at : buffer.at + min(length or LONGEST, LONGEST)]
+        data = buffer.data[buffer.at : buffer.at + min(length or LONGEST, LONGEST)]
         is_followed = False
         value: Value | Damaged
         if not 0 < length <= LONGEST:
             value = too_long(offset) if length else Damaged(offset, "the text ends before it does")
-        elif buffer.has(length + 1) and chr(buffer.octets[buffer.at + length]) not in _AFTER:
+        elif buffer.has(length + 1) and chr(buffer.data[buffer.at + length]) not in _AFTER:
             value, is_followed = Damaged(offset, "something follows it"), True
         else:
-            value = self._decoded(offset, octets)
+            value = self._decoded(offset, data)
         if isinstance(value, Damaged) and marks:
-            end = buffer.at + len(octets)
-            mark = buffer.search(marks, 1, longest) if is_followed else marks.search(buffer.octets, buffer.at + 1, end)
+            end = buffer.at + len(data)
+            mark = buffer.search(marks, 1, longest) if is_followed else marks.search(buffer.data, buffer.at + 1, end)
             if mark:
-                if mark.end() - buffer.at <= len(octets):
-                    self._tried = offset + (length or len(octets))
+                if mark.end() - buffer.at <= len(data):
+                    self._tried = offset + (length or len(data))
                 length = self._begun_at(mark) - buffer.at
             elif is_followed:
                 # The search is not repeated for each value.
@@ -277,14 +277,14 @@ class JsonValues:
             buffer.take_rest()
         buffer.at += length
         while length > LONGEST and not brackets.ended and buffer.has(1):
-            buffer.at = brackets.advance(buffer.octets, buffer.at)
+            buffer.at = brackets.advance(buffer.data, buffer.at)
             if not brackets.ended and not buffer.more():
                 break
         return value
 
-    def _decoded(self, offset: int, octets: bytes) -> Value | Damaged:
+    def _decoded(self, offset: int, data: bytes) -> Value | Damaged:
         try:
-            return Value(offset, octets, self._decoder.decode(octets.decode("utf-8", "surrogateescape")))
+            return Value(offset, data, self._decoder.decode(data.decode("utf-8", "surrogateescape")))
         except (ValueError, RecursionError) as error:
             return Damaged(offset, _reason(error))
 
@@ -305,14 +305,14 @@ class _Brackets:
         self._depth = depth
         self._is_string = False
 
-    def advance(self, octets: bytes, at: int) -> int:
-        """Go on from `at`: to the place after the end, or to the first octet that needs more after it."""
-        while at < len(octets) and not self.ended:
-            token = (_IN_STRING if self._is_string else _TOKEN).search(octets, at)
+    def advance(self, data: bytes, at: int) -> int:
+        """Go on from `at`: to the place after the end, or to the first byte that needs more after it."""
+        while at < len(data) and not self.ended:
+            token = (_IN_STRING if self._is_string else _TOKEN).search(data, at)
             if token is None:
-                return max(at, len(octets) - (self._is_string and octets.endswith(b"\\")))
+                return max(at, len(data) - (self._is_string and data.endswith(b"\\")))
             at = token.end()
-            first = octets[token.start()]
+            first = data[token.start()]
             if self._is_string:
                 self._is_string = first == 0x5C
             elif first == 0x22:
@@ -325,13 +325,13 @@ class _Brackets:
 
 def _length(buffer: Buffer, brackets: _Brackets) -> int:
     """Length of the next value; 0 if the text ends before the value does; more than `LONGEST` for a longer one."""
-    if buffer.octets[buffer.at] not in b'"[{':
+    if buffer.data[buffer.at] not in b'"[{':
         brackets.ended = True
         end = buffer.search(_SCALAR_END, 1, 1)
-        return (end.start() if end else len(buffer.octets)) - buffer.at
+        return (end.start() if end else len(buffer.data)) - buffer.at
     length = 0
     while True:
-        length = brackets.advance(buffer.octets, buffer.at + length) - buffer.at
+        length = brackets.advance(buffer.data, buffer.at + length) - buffer.at
         if brackets.ended or length > LONGEST:
             return length
         if not buffer.more():

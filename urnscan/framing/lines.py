@@ -12,21 +12,21 @@ class Damaged(NamedTuple):
     """Part of a text that cannot be read as a record."""
 
     offset: int
-    """Octets from the beginning of the text."""
+    """Bytes from the beginning of the text."""
     reason: str
     """One line, such as "its length 300 leads beyond the end of the dump"."""
 
 
 def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Damaged]:
-    """Read lines: the offset of each, and its octets with `end`."""
+    """Read lines: the offset of each, and its bytes with `end`."""
     slowly = parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
     while True:
         at = buffer.at
-        after = buffer.octets.find(end, at) + 1
+        after = buffer.data.find(end, at) + 1
         if after and after - at <= LONGEST:
             offset = buffer.offset
             buffer.at = after
-            yield offset, buffer.octets[at:after]
+            yield offset, buffer.data[at:after]
         elif (line := next(slowly, None)) is not None:
             yield line
         else:
@@ -36,12 +36,12 @@ def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Da
 def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -> Iterator[tuple[int, bytes] | Damaged]:
     """Read parts, each with its offset, as long as there is `more`; one that is longer than `LONGEST` is damaged.
 
-    `length` gives the octets of the next part, 0 if it has no end: then it is the last.
+    `length` gives the bytes of the next part, 0 if it has no end: then it is the last.
     """
     while more():
         offset, count = buffer.offset, length()
-        if not count and len(buffer.octets) - buffer.at <= LONGEST:
-            count = len(buffer.octets) - buffer.at
+        if not count and len(buffer.data) - buffer.at <= LONGEST:
+            count = len(buffer.data) - buffer.at
         if 0 < count <= LONGEST:
             yield offset, buffer.take(count)
             continue
@@ -53,5 +53,5 @@ def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -
 
 
 def too_long(offset: int) -> Damaged:
-    """The `Damaged` for a record of more than `LONGEST` octets."""
-    return Damaged(offset, f"it is longer than {LONGEST:,} octets")
+    """The `Damaged` for a record of more than `LONGEST` bytes."""
+    return Damaged(offset, f"it is longer than {LONGEST:,} bytes")

@@ -28,13 +28,13 @@ class Row(NamedTuple):
     """A row of a table."""
 
     offset: int
-    """Octets from the beginning of the text."""
-    octets: bytes
-    """Octets with the line end."""
+    """Bytes from the beginning of the text."""
+    data: bytes
+    """Bytes with the line end."""
     fault: str | None = None
     """Reason why this may be only the first line of the row; None if the row is whole."""
     parts: list[bytes] | None = None
-    """Octets split at the quotation marks, if each mark is at the beginning or the end of a value."""
+    """Bytes split at the quotation marks, if each mark is at the beginning or the end of a value."""
 
 
 class CsvLayout:
@@ -47,65 +47,65 @@ class CsvLayout:
         self._next = re.compile(re.escape(self.delimiter) + b'"|' + line_end)  # a value in quotation marks, or the end
         self._after = (b"", b"\r", b"\n", self.delimiter)
 
-    def end(self, octets: bytes, at: int, *, ended: bool) -> int:
-        """Find the end of the row that begins at `at`: 0 if more octets are needed, -1 if a quotation mark is not closed.
+    def end(self, data: bytes, at: int, *, ended: bool) -> int:
+        """Find the end of the row that begins at `at`: 0 if more bytes are needed, -1 if a quotation mark is not closed.
 
         A mark that closes in another line must stand before a delimiter or the end of the row (RFC 4180, section 2); any
         other mark begins another value, and the first was not closed.
         """
-        after = octets.find(self.line_end, at) + 1
+        after = data.find(self.line_end, at) + 1
         if not after:
             if not ended:
                 return 0
-            after = len(octets)
-        if octets.find(b'"', at, after) < 0 or self.quoted(octets[at:after]):
+            after = len(data)
+        if data.find(b'"', at, after) < 0 or self.quoted(data[at:after]):
             return after
         while True:
-            if octets.startswith(b'"', at):
-                at = next((run.end() for run in _QUOTES.finditer(octets, at + 1) if (run.end() - run.start()) % 2), -1)
-                if not ended and (at < 0 or at == len(octets)):
+            if data.startswith(b'"', at):
+                at = next((run.end() for run in _QUOTES.finditer(data, at + 1) if (run.end() - run.start()) % 2), -1)
+                if not ended and (at < 0 or at == len(data)):
                     return 0
-                if at < 0 or (at > after and octets[at : at + 1] not in self._after):
+                if at < 0 or (at > after and data[at : at + 1] not in self._after):
                     return -1
-            match = self._next.search(octets, at)
+            match = self._next.search(data, at)
             if not match:
-                return len(octets) if ended else 0
+                return len(data) if ended else 0
             at = match.end() - 1
-            if octets.startswith(self.line_end, at):
+            if data.startswith(self.line_end, at):
                 return at + 1
 
     def length(self, buffer: Buffer) -> int:
         """Find the length of the next row; 0 for a row longer than `LONGEST`, or with a mark that is not closed."""
         ended = False
         while True:
-            end = self.end(buffer.octets, buffer.at, ended=ended)
+            end = self.end(buffer.data, buffer.at, ended=ended)
             if end:
                 return end - buffer.at if 0 < end <= buffer.at + LONGEST else 0
-            if len(buffer.octets) - buffer.at > LONGEST:
+            if len(buffer.data) - buffer.at > LONGEST:
                 return 0
             ended = not buffer.more()
 
     def split_values(self, row: Row) -> tuple[bytes, list[bytes]]:
         """Split the values of a row: the row with NUL between them, and each as written, to be read by `value`."""
-        octets, parts = row.octets, row.parts
-        if parts is None and b'"' not in octets:
-            return octets.replace(self.delimiter, b"\0"), octets.rstrip(b"\r\n").split(self.delimiter)
-        if b"\0" not in octets and (parts := parts or self.quoted(octets)):
+        data, parts = row.data, row.parts
+        if parts is None and b'"' not in data:
+            return data.replace(self.delimiter, b"\0"), data.rstrip(b"\r\n").split(self.delimiter)
+        if b"\0" not in data and (parts := parts or self.quoted(data)):
             replaced = parts.copy()
             replaced[::2] = [part.replace(self.delimiter, b"\0") for part in parts[::2]]
             text = b'"'.join(replaced)
             return text, text.rstrip(b"\r\n").split(b"\0")
-        values = self._csv(octets)
+        values = self._csv(data)
         quoted = [
             b'"%b"' % value.replace(b'"', b'""') if value.startswith(b'"') or value.endswith((b"\r", b"\n")) else value
             for value in values
         ]
         return b"\0".join(values), quoted
 
-    def value(self, octets: bytes) -> bytes:
+    def value(self, data: bytes) -> bytes:
         """A value without its quotation marks."""
-        octets = octets.rstrip(b"\r\n")
-        return octets[1:-1].replace(b'""', b'"') if octets.startswith(b'"') else octets
+        data = data.rstrip(b"\r\n")
+        return data[1:-1].replace(b'""', b'"') if data.startswith(b'"') else data
 
     def values(self, row: Row) -> list[bytes]:
         """Read the values of a row."""
@@ -114,17 +114,17 @@ class CsvLayout:
             # Each value is in quotation marks, and no value contains one.
             if not last:
                 return row.parts[1::2]
-        elif row.parts is None and b'"' not in row.octets:
-            return row.octets.rstrip(b"\r\n").split(self.delimiter)
+        elif row.parts is None and b'"' not in row.data:
+            return row.data.rstrip(b"\r\n").split(self.delimiter)
         return list(map(self.value, self.split_values(row)[1]))
 
     def names(self, header: Row) -> list[str]:
         """Read the names in a header."""
         return [value.decode("utf-8", "surrogateescape").strip() for value in self.values(header)]
 
-    def quoted(self, octets: bytes) -> list[bytes]:
+    def quoted(self, data: bytes) -> list[bytes]:
         """Split a row at its quotation marks: every other part is quoted. Empty if a mark is not at an end of a value."""
-        parts = octets.split(b'"')
+        parts = data.split(b'"')
         first, last, between = parts[0], parts[-1].rstrip(b"\r\n"), parts[2:-1:2]
         if len(parts) % 2 == 0 or (first and first[-1:] != self.delimiter) or (last and last[:1] != self.delimiter):
             return []
@@ -134,11 +134,11 @@ class CsvLayout:
                     return []
         return parts
 
-    def _csv(self, octets: bytes) -> list[bytes]:
+    def _csv(self, data: bytes) -> list[bytes]:
         """Read a row by `csv`. A line end outside of quotation marks, which `csv` does not take, is read as a space."""
         # The limit counts for all of this process; a longer value is an error.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
-        line = octets.decode("utf-8", "surrogateescape").rstrip("\r\n")
+        line = data.decode("utf-8", "surrogateescape").rstrip("\r\n")
         try:
             values = next(csv.reader([line], delimiter=self._text), [])
         except csv.Error:
@@ -147,7 +147,7 @@ class CsvLayout:
 
 
 def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayout, int]:
-    """Find out from the first octets of a text how its table is written, and where the header begins.
+    """Find out from the first bytes of a text how its table is written, and where the header begins.
 
     The delimiter is that of a line `sep=;`; without one, that which makes most names of `known_names`, then most names.
     """
@@ -173,7 +173,7 @@ class SeparatedRows:
         self._begun = False
 
     def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
-        """Read the rows from the next octet on. A second call, after a loss, skips a line, which may be half a row."""
+        """Read the rows from the next byte on. A second call, after a loss, skips a line, which may be half a row."""
         layout = self._layout
         if self._begun and buffer.has(1):
             line = next(lines(buffer, layout.line_end))
@@ -181,21 +181,21 @@ class SeparatedRows:
         self._begun = True
         while buffer.has(1):
             offset, at = buffer.offset, buffer.at
-            after = buffer.octets.find(layout.line_end, at) + 1
+            after = buffer.data.find(layout.line_end, at) + 1
             # A row in one line, as nearly all are.
             if after and after - at <= LONGEST:
-                octets, parts = buffer.octets[at:after], None
-                if b'"' not in octets or (parts := layout.quoted(octets)):
+                data, parts = buffer.data[at:after], None
+                if b'"' not in data or (parts := layout.quoted(data)):
                     buffer.at = after
-                    if octets.strip(b" \r\n"):
-                        yield Row(offset, octets, None, parts)
+                    if data.strip(b" \r\n"):
+                        yield Row(offset, data, None, parts)
                     continue
             length = layout.length(buffer)
             if length:
-                octets = buffer.take(length)
-                if octets.strip(b" \r\n"):
-                    cut_off = buffer.error is not None and not buffer.has(1) and not octets.endswith(layout.line_end)
-                    yield Row(offset, octets, "it is cut off" if cut_off else None)
+                data = buffer.take(length)
+                if data.strip(b" \r\n"):
+                    cut_off = buffer.error is not None and not buffer.has(1) and not data.endswith(layout.line_end)
+                    yield Row(offset, data, "it is cut off" if cut_off else None)
             else:
                 line = next(lines(buffer, layout.line_end))
                 yield line if isinstance(line, Damaged) else Row(*line, "a quotation mark in it is never closed")
@@ -204,7 +204,7 @@ class SeparatedRows:
 def begin(buffer: Buffer, known_names: Collection[str] = ()) -> tuple[CsvLayout, Row]:
     """Take the header of a table and all lines before it."""
     while True:
-        head = buffer.octets[buffer.at : buffer.at + HEAD]
+        head = buffer.data[buffer.at : buffer.at + HEAD]
         layout, at = first_rows(head, known_names)
         if b"\n" in _QUOTED.sub(b"", head[at:]) or len(head) == HEAD or not buffer.more():
             break

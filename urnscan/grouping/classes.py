@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from urnscan.compiled.arrow import number_array, numbers, octet_strings, string_array
+from urnscan.compiled.arrow import byte_strings, number_array, numbers, string_array
+from urnscan.compiled.bytes import ByteArray, Integers, copy
 from urnscan.compiled.jit import compiled, inlined, read_only
-from urnscan.compiled.octets import Integers, Octets, copy
 from urnscan.compiled.strings import (
     Column,
     Offsets,
@@ -41,21 +41,21 @@ _SCHEME = len("urn:")
 _FIRST = ["first_source", "first_member", "first_start"]
 _NUMBERS = ["occurrence_count", "sources", "first_source", "last_source"]
 # Offsets have 32 bits.
-_MOST_OCTETS = 1 << 31
+_MOST_BYTES = 1 << 31
 _TOO_MUCH = "the spellings of one name have more than 2 GiB in all; a lower --max-length cuts them"
 
 
 def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch:
     """Add up SINGLE or PARTIAL rows to one PARTIAL row for each spelling, sorted by class, then by text.
 
-    The rows must be in the order of the inputs. All keys must begin with the same `shared` octets.
+    The rows must be in the order of the inputs. All keys must begin with the same `shared` bytes.
     """
     rows = _partial(one_batch(batches))
     names = rows.select(["urn", "text"])
-    order = argsort_pairs(max(shared, _SCHEME), *map(octet_strings, names.columns))
+    order = argsort_pairs(max(shared, _SCHEME), *map(byte_strings, names.columns))
     # Neighbours are compared faster if they are adjacent in memory.
     names = take_rows(names, order)
-    urns, texts = map(octet_strings, names.columns)
+    urns, texts = map(byte_strings, names.columns)
     counts = _RowCounts(read_only(order), *(numbers(rows.column(name)) for name in _NUMBERS))
     sums = _sums(counts, urns, texts)
     if len(sums.spellings) < len(order):
@@ -72,7 +72,7 @@ def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
     """
     starts = np.flatnonzero(numbers(rows.column("sources")))
     counts = numbers(rows.column("occurrence_count"))
-    urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
+    urn, text = byte_strings(rows.column("urn")), byte_strings(rows.column("text"))
     heads = rows if len(starts) == rows.num_rows else rows.take(number_array(starts))
     bounds = np.append(starts, rows.num_rows)
     ranked, listed, list_offsets = _rank_spellings(bounds, counts, (urn, text))
@@ -116,7 +116,7 @@ def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None
     if not rows:
         return pa.RecordBatch.from_pylist([], schema)
     buffers = [rows[0].column(name).buffers()[2] for name in ("urn", "text")]
-    if len(rows) > 1 or sum(buffer.size for buffer in buffers if buffer) >= _MOST_OCTETS:
+    if len(rows) > 1 or sum(buffer.size for buffer in buffers if buffer) >= _MOST_BYTES:
         raise FatalError(_TOO_MUCH)
     return rows[0]
 
@@ -128,7 +128,7 @@ def take_rows(rows: pa.RecordBatch, order: RowNumbers) -> pa.RecordBatch:
         if not pa.types.is_string(column.type):
             columns.append(number_array(take_numbers(numbers(column), order)))
         elif not column.null_count:
-            columns.append(string_array(*take(*octet_strings(column), order)))
+            columns.append(string_array(*take(*byte_strings(column), order)))
         elif column.null_count == len(column):
             columns.append(pa.nulls(len(order), column.type))
         else:
@@ -235,8 +235,8 @@ def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums
 @inlined
 def _same_as_previous(row: int, strings: Column) -> bool:
     """Whether a string is equal to the string of the previous row."""
-    octets, offsets = strings
-    return same(octets, offsets[row], offsets[row + 1], octets, offsets[row - 1], offsets[row])
+    data, offsets = strings
+    return same(data, offsets[row], offsets[row + 1], data, offsets[row - 1], offsets[row])
 
 
 def _rank_spellings(
@@ -289,24 +289,24 @@ def _rank(
 
 def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
     """A new column of the spellings of these rows: the text of a row, or its URN if the text is empty."""
-    octets, offsets = np.empty(len(urns[0]) + len(texts[0]), np.uint8), np.zeros(len(rows) + 1, np.int32)
-    size = _copy_spellings(urns, texts, read_only(rows), octets, offsets)
-    if size >= _MOST_OCTETS:
+    data, offsets = np.empty(len(urns[0]) + len(texts[0]), np.uint8), np.zeros(len(rows) + 1, np.int32)
+    size = _copy_spellings(urns, texts, read_only(rows), data, offsets)
+    if size >= _MOST_BYTES:
         raise FatalError(_TOO_MUCH)
-    return octets[:size], offsets
+    return data[:size], offsets
 
 
 @compiled
-def _copy_spellings(urns: Column, texts: Column, rows: RowNumbers, octets: Octets, offsets: Offsets) -> int:
-    """Write the spellings to `octets`, which must have room, and return the end of the last one."""
+def _copy_spellings(urns: Column, texts: Column, rows: RowNumbers, data: ByteArray, offsets: Offsets) -> int:
+    """Write the spellings to `data`, which must have room, and return the end of the last one."""
     (urn, urn_offsets), (text, text_offsets) = urns, texts
     at = 0
     for i in range(len(rows)):
         row = rows[i]
         first, last = text_offsets[row], text_offsets[row + 1]
         if first < last:
-            at = copy(text, first, last, octets, at)
+            at = copy(text, first, last, data, at)
         else:
-            at = copy(urn, urn_offsets[row], urn_offsets[row + 1], octets, at)
+            at = copy(urn, urn_offsets[row], urn_offsets[row + 1], data, at)
         offsets[i + 1] = at
     return at

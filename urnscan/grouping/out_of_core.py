@@ -18,22 +18,22 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from urnscan.compiled.arrow import octet_strings
-from urnscan.compiled.octets import Integers
+from urnscan.compiled.arrow import byte_strings
+from urnscan.compiled.bytes import Integers
 from urnscan.grouping.classes import add_up, classes_of, one_batch, one_schema, take_rows
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
 from urnscan.pool import Pool
 from urnscan.tables.spill import RowsOnDisk
 from urnscan.urn.syntax import Syntax
 
-# Octets of rows that a thread splits by ranges at once.
+# Bytes of rows that a thread splits by ranges at once.
 _CHUNK = 16 << 20
-# Octets of rows of consecutive ranges that are added up at once.
+# Bytes of rows of consecutive ranges that are added up at once.
 _SLICE = 8 << 20
-# Octets of rows from which ranges are chosen.
+# Bytes of rows from which ranges are chosen.
 _FIRST = 128 << 20
 _RANGES = 256
-# Octets of rows in a range, if all rows have arrived before the ranges are chosen.
+# Bytes of rows in a range, if all rows have arrived before the ranges are chosen.
 _RANGE = 1 << 20
 # Approximate number of keys from which ranges are chosen.
 _SAMPLE = 1 << 15
@@ -51,7 +51,7 @@ _Span = tuple[int, int]
 class Grouping:
     """Groups occurrences, which arrive in the order of the inputs, to classes, which are returned in the order of their keys.
 
-    About `memory` octets of rows stay in memory; more rows are spilled to files in the folder that `spill_folder`
+    About `memory` bytes of rows stay in memory; more rows are spilled to files in the folder that `spill_folder`
     returns. The threads of `pool` do the work.
     """
 
@@ -64,12 +64,12 @@ class Grouping:
     def __post_init__(self) -> None:
         # A thread needs twice the memory of its rows to split them, and five times to add them up. Pending rows get the rest.
         share = self.memory // (16 * self.pool.jobs)
-        self._chunk_octets = min(_CHUNK, max(_CHUNK // 4, share))
-        self._slice_octets = min(_SLICE, max(_SLICE // 4, share))
-        self._large_octets = max(_SLICE, share)
+        self._chunk_bytes = min(_CHUNK, max(_CHUNK // 4, share))
+        self._slice_bytes = min(_SLICE, max(_SLICE // 4, share))
+        self._large_bytes = max(_SLICE, share)
         self._is_nested = self.ranges is not None
         self._pending_rows: list[pa.RecordBatch] = []
-        self._pending_octets = 0
+        self._pending_bytes = 0
         self._futures: deque[Future[_Chunk]] = deque()
         self._chunks: list[_Chunk | _ChunkOnDisk] = []
         self._in_memory = 0
@@ -78,13 +78,13 @@ class Grouping:
     def add(self, rows: pa.RecordBatch) -> None:
         """Add the next batch of SINGLE or PARTIAL rows, in the order of the inputs."""
         self._pending_rows.append(rows)
-        self._pending_octets += rows.nbytes
-        if self._pending_octets >= (min(_FIRST, self.memory // 8) if self.ranges is None else self._chunk_octets):
+        self._pending_bytes += rows.nbytes
+        if self._pending_bytes >= (min(_FIRST, self.memory // 8) if self.ranges is None else self._chunk_bytes):
             self._split_rows(_RANGES)
 
     def complete(self) -> int:
         """Split the last rows, after the last `add`. Returns the total that `on_rows` of `classes` will reach."""
-        self._split_rows(min(_RANGES, self._pending_octets // _RANGE + 1))
+        self._split_rows(min(_RANGES, self._pending_bytes // _RANGE + 1))
         while self._futures:
             self._take_chunk()
         return _count(self._chunks, (0, len(self.ranges or Ranges())))
@@ -95,7 +95,7 @@ class Grouping:
         on_rows: Callable[[int], object] = lambda _: None,
         syntax: Syntax | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """All classes, sorted by the octets of `urn`. Call this once, after the last `add`.
+        """All classes, sorted by the bytes of `urn`. Call this once, after the last `add`.
 
         Threads call `finish` with each batch of GROUPED rows, and its results are returned. `on_rows` is called with the
         number of rows that were grouped since its last call. With a syntax, spellings are checked for problems.
@@ -109,14 +109,14 @@ class Grouping:
         self.complete()
         chunks, self._chunks = self._chunks, []
         ranges = self.ranges or Ranges()
-        octets = _range_octets(chunks, ranges)
+        data = _range_bytes(chunks, ranges)
 
         def is_large(span: _Span) -> bool:
             # If a nested grouping has one range, splitting its rows again would have the same result.
             can_be_split = not ranges.is_single(span[0]) and not (self._is_nested and len(ranges) == 1)
-            return can_be_split and int(octets[slice(*span)].sum()) > 2 * self._large_octets
+            return can_be_split and int(data[slice(*span)].sum()) > 2 * self._large_bytes
 
-        for large, spans in itertools.groupby(_spans(octets, self._slice_octets), is_large):
+        for large, spans in itertools.groupby(_spans(data, self._slice_bytes), is_large):
             if large:
                 for span in spans:
                     nested = self._nested(chunks, span)
@@ -135,10 +135,10 @@ class Grouping:
 
     def _split_rows(self, most_ranges: int) -> None:
         """Have threads split the pending rows by ranges. If there are no ranges yet, choose them first."""
-        rows, self._pending_rows, self._pending_octets = self._pending_rows, [], 0
+        rows, self._pending_rows, self._pending_bytes = self._pending_rows, [], 0
         ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
         self.ranges = ranges
-        for batches in _packed(rows, self._chunk_octets):
+        for batches in _packed(rows, self._chunk_bytes):
             while len(self._futures) >= self.pool.jobs:
                 self._take_chunk()
             self._futures.append(self.pool.submit("ranges", lambda rows: _Chunk(one_batch(rows), ranges), batches))
@@ -147,7 +147,7 @@ class Grouping:
         chunk = self._futures.popleft().result()
         self._chunks.append(chunk)
         self.pool.timings.count("ranges", _count([chunk], (0, len(self.ranges or Ranges()))))
-        self._in_memory += int(chunk.octets.sum())
+        self._in_memory += int(chunk.byte_count.sum())
         if self._in_memory > self._try_past:
             self._make_room()
 
@@ -156,10 +156,10 @@ class Grouping:
         ranges = self.ranges or Ranges()
         spilled = [chunk for chunk in self._chunks if isinstance(chunk, _ChunkOnDisk)]
         chunks = [chunk for chunk in self._chunks if isinstance(chunk, _Chunk)]
-        octets = _range_octets(chunks, ranges)
-        spans = list(_spans(octets, self._slice_octets))
+        data = _range_bytes(chunks, ranges)
+        spans = list(_spans(data, self._slice_bytes))
         sampled_spans = spans[_TRIED // 2 :: _TRIED] or spans[:1]
-        samples = [next(_packed(_rows_of(chunks, span), self._slice_octets), []) for span in sampled_spans]
+        samples = [next(_packed(_rows_of(chunks, span), self._slice_bytes), []) for span in sampled_spans]
         before = sum(rows.nbytes for batches in samples for rows in batches)
         after = sum(rows.nbytes for rows in self.pool.results("classes", add_up, samples))
         if 2 * after < before:
@@ -167,7 +167,7 @@ class Grouping:
                 "classes", lambda span: _Chunk(self._added(chunks, ranges, span), ranges, is_sorted=True), spans
             )
             chunks = list(added)
-            self._in_memory = sum(int(chunk.octets.sum()) for chunk in chunks)
+            self._in_memory = sum(int(chunk.byte_count.sum()) for chunk in chunks)
         if self._in_memory > self.memory // 4 * 3:
             spilled.append(_ChunkOnDisk(chunks, ranges, self.spill_folder()))
             chunks = []
@@ -187,14 +187,14 @@ class Grouping:
         """The rows of consecutive ranges, added up. Many rows are added up in several steps."""
         shared = ranges.shared(*span)
         batches: list[pa.RecordBatch] = []
-        octets, most = 0, 2 * self._slice_octets
+        byte_count, most = 0, 2 * self._slice_bytes
         for rows in _rows_of(chunks, span):
             batches.append(rows)
-            octets += rows.nbytes
-            if octets > most:
+            byte_count += rows.nbytes
+            if byte_count > most:
                 batches = [add_up(batches, shared)]
-                octets = batches[0].nbytes
-                most = max(most, 2 * octets)
+                byte_count = batches[0].nbytes
+                most = max(most, 2 * byte_count)
         return add_up(batches, shared)
 
 
@@ -202,17 +202,17 @@ class _Chunk:
     """Rows in memory, stored range by range."""
 
     def __init__(self, rows: pa.RecordBatch, ranges: Ranges, *, is_sorted: bool = False) -> None:
-        order, begins = ranges.order(*octet_strings(rows.column("urn")))
+        order, begins = ranges.order(*byte_strings(rows.column("urn")))
         if not is_sorted and len(ranges) > 1:
             rows = take_rows(rows, order)
         self._rows = rows
         self._begins = begins
-        strings = [octet_strings(rows.column(name))[1] for name in ("urn", "text")]
+        strings = [byte_strings(rows.column(name))[1] for name in ("urn", "text")]
         width = rows.nbytes - sum(int(offsets[-1] - offsets[0]) for offsets in strings)
-        self.octets: Integers = np.diff(begins) * (width // max(rows.num_rows, 1))
-        """Approximate octets of the rows of each range."""
+        self.byte_count: Integers = np.diff(begins) * (width // max(rows.num_rows, 1))
+        """Approximate bytes of the rows of each range."""
         for offsets in strings:
-            self.octets += np.diff(offsets.astype(np.int64)[begins])
+            self.byte_count += np.diff(offsets.astype(np.int64)[begins])
 
     def count(self, span: _Span) -> int:
         """Number of rows in these ranges."""
@@ -229,7 +229,7 @@ class _ChunkOnDisk:
 
     def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, folder: Path) -> None:
         """Write the rows of the chunks to a file in the folder. Raises FatalError."""
-        self.octets = _range_octets(chunks, ranges)
+        self.byte_count = _range_bytes(chunks, ranges)
         self._counts = np.array([sum(chunk.count((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
         # Number of the first batch of each range.
         self._first = np.zeros(len(ranges) + 1, np.int64)
@@ -267,19 +267,19 @@ def _rows_of(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> Iterator[p
 def _choose_ranges(batches: Iterable[pa.RecordBatch], rows: int, most: int) -> Ranges:
     """Choose about `most` ranges from a sample of these rows."""
     every = rows // _SAMPLE + 1
-    keys = [key for batch in batches for key in sample(*octet_strings(batch.column("urn")), every)]
+    keys = [key for batch in batches for key in sample(*byte_strings(batch.column("urn")), every)]
     return choose_ranges(keys, most)
 
 
-def _range_octets(chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges) -> Integers:
-    return sum((chunk.octets for chunk in chunks), np.zeros(len(ranges), np.int64))
+def _range_bytes(chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges) -> Integers:
+    return sum((chunk.byte_count for chunk in chunks), np.zeros(len(ranges), np.int64))
 
 
-def _spans(octets: Integers, most: int) -> Iterator[_Span]:
-    """Spans of consecutive ranges with at most `most` octets of rows, or of one range with more. Spans without rows are
+def _spans(data: Integers, most: int) -> Iterator[_Span]:
+    """Spans of consecutive ranges with at most `most` bytes of rows, or of one range with more. Spans without rows are
     left out.
     """
-    ends = np.cumsum(octets)
+    ends = np.cumsum(data)
     first = 0
     while first < len(ends):
         start = int(ends[first - 1]) if first else 0
@@ -289,15 +289,15 @@ def _spans(octets: Integers, most: int) -> Iterator[_Span]:
         first = last
 
 
-def _packed(batches: Iterable[pa.RecordBatch], octets: int) -> Iterator[list[pa.RecordBatch]]:
-    """Lists of consecutive batches. All lists except the last have at least `octets` octets in total."""
+def _packed(batches: Iterable[pa.RecordBatch], byte_count: int) -> Iterator[list[pa.RecordBatch]]:
+    """Lists of consecutive batches. All lists except the last have at least `byte_count` bytes in total."""
     pack: list[pa.RecordBatch] = []
-    pack_octets = 0
+    pack_bytes = 0
     for rows in batches:
         pack.append(rows)
-        pack_octets += rows.nbytes
-        if pack_octets >= octets:
+        pack_bytes += rows.nbytes
+        if pack_bytes >= byte_count:
             yield pack
-            pack, pack_octets = [], 0
+            pack, pack_bytes = [], 0
     if pack:
         yield pack

@@ -1,4 +1,4 @@
-"""Ranges of keys, in the order of their octets. Rows are split by ranges; then each range can be sorted separately."""
+"""Ranges of keys, in the order of their bytes. Rows are split by ranges; then each range can be sorted separately."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
+from urnscan.compiled.bytes import ByteArray, Integers
 from urnscan.compiled.jit import compiled, inlined, read_only
-from urnscan.compiled.octets import Integers, Octets
 from urnscan.compiled.strings import Column, Offsets, RowNumbers, Words, cut, word
 
 # Keys of the sample for each range.
 _PER_RANGE = 16
-# Maximum octets of a bound.
+# Maximum bytes of a bound.
 _KEY = 1024
-# No URN contains this octet. So a key with the octet appended sorts before all longer keys that begin with the key.
+# No URN contains this byte. So a key with the byte appended sorts before all longer keys that begin with the key.
 _NEXT = b"\x01"
 
 
@@ -43,14 +43,14 @@ class Ranges:
         """Whether a range can contain only one key."""
         return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
 
-    def order(self, octets: Octets, offsets: Offsets) -> tuple[RowNumbers, Integers]:
+    def order(self, data: ByteArray, offsets: Offsets) -> tuple[RowNumbers, Integers]:
         """The row numbers of a column of keys, range by range; and the offsets of the ranges, with the end of the last.
 
         Within a range, rows keep their order.
         """
         numbers, rows = np.empty(len(offsets) - 1, np.int32), np.empty(len(offsets) - 1, np.int32)
         begins = np.zeros(len(self) + 1, np.int64)
-        _number((octets, offsets), *self._words, numbers, begins)
+        _number((data, offsets), *self._words, numbers, begins)
         _sort_by_range(numbers, begins.copy(), rows)
         return rows, begins
 
@@ -72,10 +72,10 @@ class Ranges:
         return read_only(np.ascontiguousarray(table, np.uint64)), read_only(ends)
 
 
-def sample(octets: Octets, offsets: Offsets, every: int) -> list[bytes]:
+def sample(data: ByteArray, offsets: Offsets, every: int) -> list[bytes]:
     """Every n-th key of a column, where n is `every`. A long key is shortened."""
     rows = np.arange(every // 2, len(offsets) - 1, every)
-    keys, ends = cut(octets, offsets[rows], np.minimum(offsets[rows + 1], offsets[rows] + np.int32(_KEY)))
+    keys, ends = cut(data, offsets[rows], np.minimum(offsets[rows + 1], offsets[rows] + np.int32(_KEY)))
     text = keys.tobytes()
     return [text[start:end] for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
 
@@ -100,9 +100,9 @@ def _number(keys: Column, bounds: Words, ends: Integers, numbers: RowNumbers, be
 
     Precondition: `begins` is 0.
     """
-    octets, offsets = keys
+    data, offsets = keys
     for row in range(len(numbers)):
-        number = _range_of(octets, offsets[row], offsets[row + 1], bounds, ends)
+        number = _range_of(data, offsets[row], offsets[row + 1], bounds, ends)
         numbers[row] = number
         begins[number + 1] += 1
     for number in range(1, len(begins)):
@@ -118,11 +118,11 @@ def _sort_by_range(numbers: RowNumbers, offsets: Integers, rows: RowNumbers) -> 
 
 
 @inlined
-def _range_of(octets: Octets, start: int, end: int, bounds: Words, ends: Integers) -> int:
+def _range_of(data: ByteArray, start: int, end: int, bounds: Words, ends: Integers) -> int:
     """The range of a key, by binary search, word by word: each word narrows the bounds that are equal to the key so far."""
     low, high = 0, bounds.shape[1]
     for depth in range(bounds.shape[0]):
-        key = word(octets, start + 8 * depth, end)
+        key = word(data, start + 8 * depth, end)
         words = bounds[depth]
         first = _lower_bound(words, low, high, key)
         if first == high or words[first] != key:

@@ -1,6 +1,6 @@
 """Arguments of a run -> its inputs: what each argument means, a file, a folder, a pattern, a URL, a list or an index.
 
-The order is that of the arguments; inside a folder that of the octets of the names, whatever the file system gives,
+The order is that of the arguments; inside a folder that of the bytes of the names, whatever the file system gives,
 so that a run on the same files is the same run. An argument is always read; only the files in a folder are filtered.
 """
 # A Path for each of a million files would cost more than all the rest of a walk.

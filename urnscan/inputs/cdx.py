@@ -1,4 +1,4 @@
-"""Indexes of web archives (`--cdx`): lists of records, by the WARC file, the first octet and the octets of each.
+"""Indexes of web archives (`--cdx`): lists of records, by the WARC file, the first byte and the bytes of each.
 
 Read are CDXJ and the JSON lines of index servers, CDX with a header, and tables in CSV or Parquet with the columns of
 Common Crawl's index.
@@ -34,13 +34,13 @@ _KEYS = ("filename", "offset", "length")
 _LETTERS = ("g", "V", "S")
 _KNOWN = "CDXJ, CDX with a header, or CSV or Parquet with the columns " + ", ".join(_COLUMNS)
 _NAME = re.compile("[^\0\ud800-\udfff]+")
-_MOST_DIGITS = 18  # no file has so many octets
+_MOST_DIGITS = 18  # no file has so many bytes
 _MOST_WRONG = 10_000  # wrong lines that are reported one by one
 _MOST_SHOWN = 80  # characters of a value that are shown
 _SAFE = "/:@!$&'()*+,;=~"  # characters of a path that are not percent-encoded
 
 _Values = Sequence[Any]
-"""Name of the file, first octet, octets, as they are written in a line."""
+"""Name of the file, first byte, bytes, as they are written in a line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class RecordIndex:
     place: str
     """The folder, or the prefix of URLs, of the files."""
     files: Mapping[str, array[int]] = field(repr=False)
-    """For each file first octet, octets and line of each record, one after the other."""
+    """For each file first byte, bytes and line of each record, one after the other."""
     errors: Sequence[SourceError] = field(default=(), repr=False)
     """Lines that name no record."""
 
@@ -60,8 +60,8 @@ class RecordIndex:
     """An index can be read a second time, like a list of paths in a file."""
 
     @property
-    def octets(self) -> int:
-        """The octets of all records, approximately: a record that is named twice counts twice."""
+    def byte_count(self) -> int:
+        """The bytes of all records, approximately: a record that is named twice counts twice."""
         return sum(sum(records[1::3]) for records in self.files.values())
 
     def find(
@@ -95,10 +95,10 @@ class RecordIndex:
             shown = parse_url(path).name if is_remote(path) else name_of(path)
             yield SourceError(shown, "is not a file, so its records cannot be read")
             return
-        octets, extents = self.files[name], dict[int, int]()
-        for start, size, line in zip(octets[::3], octets[1::3], octets[2::3], strict=True):
+        data, extents = self.files[name], dict[int, int]()
+        for start, size, line in zip(data[::3], data[1::3], data[2::3], strict=True):
             if source.size is not None and start + size > source.size:
-                reason = f"{name} has {source.size:,} octets, and a record of it cannot end at {start + size:,}"
+                reason = f"{name} has {source.size:,} bytes, and a record of it cannot end at {start + size:,}"
                 yield _wrong(self.source, line, reason)
             else:
                 extents[start] = max(start + size, extents.get(start, 0))
@@ -114,7 +114,7 @@ class RecordIndex:
 
 
 class _Unpacked(io.RawIOBase):
-    """The octets that a packed index unpacks to, which count against the limits."""
+    """The bytes that a packed index unpacks to, which count against the limits."""
 
     def __init__(self, packed: Any, budget: Budget) -> None:  # noqa: ANN401 (a file of pyarrow)
         self._packed = packed
@@ -124,7 +124,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, view: Any) -> int:  # noqa: ANN401 (as in io)
-        """Read the next octets. Raises LimitError."""
+        """Read the next bytes. Raises LimitError."""
         count = int(self._packed.readinto(view))
         self._budget.count_unfolded(count)
         return count
@@ -170,7 +170,7 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
 
 
 def _record(values: _Values | None) -> tuple[str, int, int] | str:
-    """The file, first octet and octets that a line names; the reason if it names no record."""
+    """The file, first byte and bytes that a line names; the reason if it names no record."""
     if values is None:
         return "has not the fields of an index"
     name, *fields = values
@@ -181,14 +181,14 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
     if name.startswith("/") or ".." in name.split("/"):
         return f"names a file that does not lie below the folder: {_shown(name)}"
     numbers = []
-    for what, value in zip(("its first octet is", "its octets are"), fields, strict=True):
+    for what, value in zip(("its first byte is", "its bytes are"), fields, strict=True):
         text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
         digits = text.lstrip("0") or text[:1]
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
             return f"{what} no number: {_shown(text or type(value).__name__)}"
         numbers.append(int(digits))
     start, size = numbers
-    return (name, start, size) if size else "its record has no octets"
+    return (name, start, size) if size else "its record has no bytes"
 
 
 def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
@@ -202,9 +202,9 @@ def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
     budget = Budget(name_of(source), limits)
     with open(0 if is_piped else source, "rb", closefd=not is_piped) as file:
         if file.peek(len(_PARQUET)).startswith(_PARQUET):
-            octets = io.BytesIO(file.read()) if is_piped else None
-            budget.count_read(Path(source).stat().st_size if octets is None else len(octets.getbuffer()))
-            yield from _of_parquet(octets or source, source, budget)
+            data = io.BytesIO(file.read()) if is_piped else None
+            budget.count_read(Path(source).stat().st_size if data is None else len(data.getbuffer()))
+            yield from _of_parquet(data or source, source, budget)
             return
         unpacked: io.BufferedReader = file
         if source.endswith(_PACKED):

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from urnscan.errors import FatalError, SourceError
 from urnscan.stores.input import name_of
 
-# Octets in which a list with NULs has at least one: paths are at most half as long.
+# Bytes in which a list with NULs has at least one: paths are at most half as long.
 _TELLING = 1 << 13
-_BLOCK = 1 << 18  # octets of the list that are read at once
-_LONGEST = 1 << 16  # octets of a path or URL
+_BLOCK = 1 << 18  # bytes of the list that are read at once
+_LONGEST = 1 << 16  # bytes of a path or URL
 
 
 @dataclass(frozen=True, slots=True)

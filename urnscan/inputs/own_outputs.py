@@ -18,7 +18,7 @@ class OwnOutputs:
         self.places = frozenset(places)
         self._foreign = frozenset(foreign)
         self._names = frozenset(os.path.basename(path) for path in places)
-        self._octets = frozenset(map(os.fsencode, self._names))
+        self._bytes = frozenset(map(os.fsencode, self._names))
         self._met: dict[str, str] = {}  # places of outputs that were left out, and their names as inputs
 
     @property
@@ -29,7 +29,7 @@ class OwnOutputs:
 
     def may_be_among(self, names: Iterable[bytes]) -> bool:
         """Whether a file with one of these base names can be an output."""
-        return not self._octets.isdisjoint(names)
+        return not self._bytes.isdisjoint(names)
 
     def has_file(self, path: str, *, is_link: bool = False) -> bool:
         """Whether a file is an output. Raises FatalError for one that is an input, too."""

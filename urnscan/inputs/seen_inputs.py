@@ -12,7 +12,7 @@ _Hashes = npt.NDArray[np.int64]
 
 
 class SeenInputs:
-    """A set of octet strings that only grows: 24 to 48 octets for each, as only 128 bits of hash are kept.
+    """A set of byte strings that only grows: 24 to 48 bytes for each, as only 128 bits of hash are kept.
 
     The hashes are Python's own, keyed anew in each process, so nobody can choose names of two files that count as one.
     """

@@ -112,7 +112,7 @@ class _Finder:
                     yield source
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:
-        """The entries of a folder, sorted by the octets of the names; an error if it cannot be listed."""
+        """The entries of a folder, sorted by the bytes of the names; an error if it cannot be listed."""
         name = self._store.name_of(folder.path)
         try:
             entries = patiently(name, self._url, lambda: list(self._store.entries(folder.path)))

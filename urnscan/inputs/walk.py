@@ -1,4 +1,4 @@
-"""Folders -> the inputs in them and below them, depth first, in the order of the octets of the names."""
+"""Folders -> the inputs in them and below them, depth first, in the order of the bytes of the names."""
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH208, PTH112, PTH116, PTH119
 

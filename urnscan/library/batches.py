@@ -48,14 +48,14 @@ def scan_batches(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Scan a column of text or octets, and yield the occurrences in batches: for data that come batch by batch.
+    """Scan a column of text or bytes, and yield the occurrences in batches: for data that come batch by batch.
 
     A frame that is in memory is for `scan_frame`. `batches` are record batches of Arrow, or an object that contains them: a table or a reader of Arrow, a frame of
     pandas or Polars, a relation of DuckDB, an array, or a series. `column` may be left out if there is only one. A null
     has no occurrences. The other options are those of `scan`.
     The rows have the columns of the occurrence table, with `row` and `column_name` instead of `source` and `member`:
     `row` counts the rows of all batches from 0, `start` and `line` count within the value. `start` and `length` count
-    octets of UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of `batches` follow,
+    bytes of UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of `batches` follow,
     unchanged. Only these and `column` are read from a pandas frame.
     If there are no occurrences, the result is one batch without rows, so `pyarrow.Table.from_batches` accepts each
     result.

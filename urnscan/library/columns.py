@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import bits, decoded, number_array, octet_strings
+from urnscan.compiled.arrow import bits, byte_strings, decoded, number_array
 from urnscan.display.progress import TEXTS, Progress, Stage
 from urnscan.errors import ArgumentError, InvalidURN
 from urnscan.run.options import Options
@@ -22,7 +22,7 @@ from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import LONGEST, Grammar
 from urnscan.scanner.scanners import make_scanner
 from urnscan.tables.rows import canonical_column
-from urnscan.tables.scanned_columns import InValues, as_octets, count_octets, is_text, scan_values
+from urnscan.tables.scanned_columns import InValues, as_bytes, count_bytes, is_text, scan_values
 from urnscan.tables.spelling_columns import problem_column
 from urnscan.urn.equivalence import Level, get_level
 from urnscan.urn.explanation import Explanation, explain
@@ -65,8 +65,8 @@ def validities(values: Values, options: Options) -> pa.ChunkedArray:
 
     def valid(texts: pa.Array) -> pa.Array:
         rows, urns = _whole(texts, options, get_level("lexical", options.syntax))
-        octets, offsets = octet_strings(urns)
-        codes = verdicts(octets, offsets, offsets[1:], options.level.rulebook)
+        data, offsets = byte_strings(urns)
+        codes = verdicts(data, offsets, offsets[1:], options.level.rulebook)
         known, flags = np.ones(len(texts), np.bool_), np.zeros(len(texts), np.bool_)
         known[rows], flags[rows] = is_valid(codes) | is_invalid(codes), is_valid(codes)
         return pa.Array.from_buffers(pa.bool_(), len(texts), [bits(known), bits(flags)])
@@ -96,10 +96,10 @@ def problems(values: Values, options: Options) -> pa.ChunkedArray:
 
     def found(texts: pa.Array) -> pa.Array:
         rows, urns = _whole(texts, options, get_level("lexical", options.syntax))
-        octets, offsets = octet_strings(urns)
-        spellings, places = octet_strings(texts.take(number_array(rows)).cast(pa.string()))
+        data, offsets = byte_strings(urns)
+        spellings, places = byte_strings(texts.take(number_array(rows)).cast(pa.string()))
         marks = marks_of(spellings, places, get_syntax(options.syntax))
-        codes = verdicts(octets, offsets, offsets[1:], options.level.rulebook)
+        codes = verdicts(data, offsets, offsets[1:], options.level.rulebook)
         named = decoded(problem_column(codes, marks)).take(_places(rows, len(texts)))
         others: list[str | None] = [None] * len(texts)
         for row in np.setdiff1d(np.arange(len(texts)), rows).tolist():
@@ -109,10 +109,10 @@ def problems(values: Values, options: Options) -> pa.ChunkedArray:
     return _for_distinct(values, found)
 
 
-def _code(octets: bytes, syntax: SyntaxName) -> str | None:
+def _code(data: bytes, syntax: SyntaxName) -> str | None:
     """The code of the reason why a text is not a URN; None if it is one."""
     try:
-        parse(_text(octets), syntax)
+        parse(_text(data), syntax)
     except InvalidURN as error:
         return str(error.code)
     return None
@@ -127,18 +127,18 @@ def counts(values: Values, options: Options, progress: Progress = _NO_PROGRESS) 
 def names_in(values: Values, options: Options, progress: Progress = _NO_PROGRESS) -> pa.ChunkedArray:
     """The canonical forms of the URNs in each value, from left to right, as a list; null for null.
 
-    `progress` gets the stage "scanning", in octets; equal values count once. Raises ArgumentError if the values are not
+    `progress` gets the stage "scanning", in bytes; equal values count once. Raises ArgumentError if the values are not
     text.
     """
 
     def scanned(texts: pa.Array) -> Iterator[tuple[_Rows, pa.StringArray]]:
-        progress.on_stage(Stage("scanning", count_octets(texts)))
+        progress.on_stage(Stage("scanning", count_bytes(texts)))
         scanner = make_scanner(options.grammar(count_lines=False), options.recover)
         for first in range(0, len(texts), _VALUES):
             group = texts.slice(first, _VALUES)
             for hits in scan_values(scanner, group):
                 yield hits.value + first, canonical_column(hits.matches, options.level)
-            progress.on_progress(count_octets(group))
+            progress.on_progress(count_bytes(group))
 
     def names(texts: pa.Array) -> pa.Array:
         rows, urns = _joined(scanned(texts))
@@ -175,12 +175,12 @@ def explained_rows(
     return rows
 
 
-def _text(octets: bytes) -> str | bytes:
-    """The text, or the octets if they are not UTF-8."""
+def _text(data: bytes) -> str | bytes:
+    """The text, or the bytes if they are not UTF-8."""
     try:
-        return octets.decode()
+        return data.decode()
     except UnicodeDecodeError:
-        return octets
+        return data
 
 
 def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
@@ -188,7 +188,7 @@ def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> p
     if not is_text(values.type):
         raise ArgumentError(f"these values are {values.type}, not text")
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
-    encoded = pa.chunked_array(map(as_octets, chunks), pa.large_binary()).dictionary_encode()
+    encoded = pa.chunked_array(map(as_bytes, chunks), pa.large_binary()).dictionary_encode()
     texts = encoded.chunks[-1].dictionary if encoded.num_chunks else pa.nulls(0, pa.large_binary())
     results = function(texts)
     return pa.chunked_array([results.take(chunk.indices) for chunk in encoded.chunks], results.type)

@@ -50,7 +50,7 @@ def diff(
 
     `output` gets one row for each class that differs, in the format of its suffix; with `force` it is replaced. Without
     `output` the rows are in `table` of the result, in memory. `nid` and `not_nid` choose classes, as in `scan`. `memory`
-    is in octets, also as text such as "500MB".
+    is in bytes, also as text such as "500MB".
     Raises FatalError if a table cannot be read or is not a table of classes, or if the output cannot be written;
     ArgumentError (a ValueError and a TypeError) for invalid options.
 

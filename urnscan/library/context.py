@@ -19,7 +19,7 @@ from urnscan.inputs.arguments import find_listed
 from urnscan.library.passages import CHANGED, GONE, Text, Wanted, check_width, name_of, texts_of, why_unreadable
 from urnscan.library.shared import watched
 from urnscan.run.options import Options
-from urnscan.run.tasks import Argument, octets_of
+from urnscan.run.tasks import Argument, bytes_of
 from urnscan.stores.input import Input, Listed
 from urnscan.urn.namespaces import namespace_form
 from urnscan.urn.parser import URN, parse
@@ -33,7 +33,7 @@ _Members = dict[str | None, list[tuple[int, Wanted]]]
 
 
 class ContextLine(NamedTuple):
-    """An occurrence and the text around it. Octets that are not UTF-8 become U+FFFD."""
+    """An occurrence and the text around it. Bytes that are not UTF-8 become U+FFFD."""
 
     before: str
     """Characters before the occurrence."""
@@ -46,7 +46,7 @@ class ContextLine(NamedTuple):
     member: str | None
     """The path of the document in the input; None if the document is the input itself."""
     start: int
-    """Octets before the occurrence in the document, or in the value of a table."""
+    """Bytes before the occurrence in the document, or in the value of a table."""
     line: int
     """The line in which the occurrence begins, from 1."""
 
@@ -159,7 +159,7 @@ def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None
     reading = _SecondReading(options, width)
     for number, row in enumerate(first.select(list(Wanted._fields)).to_pylist()):
         reading.pending[row["source"]][row["member"]].append((number, Wanted(**row)))
-    with watched(progress, "reading", lambda: reading.octets(inputs)) as shown:
+    with watched(progress, "reading", lambda: reading.byte_count(inputs)) as shown:
         try:
             reading.read(inputs, shown.on_progress)
         finally:
@@ -180,22 +180,22 @@ class _SecondReading:
         self._width = width
         self._reasons: dict[str, str] = {}
 
-    def octets(self, arguments: Sequence[Argument]) -> int | None:
-        """The number of octets of the inputs with wanted occurrences; None if it is unknown."""
+    def byte_count(self, arguments: Sequence[Argument]) -> int | None:
+        """The number of bytes of the inputs with wanted occurrences; None if it is unknown."""
         # To find out the sizes of the files that an index names would take one request for each of them.
         if not all(isinstance(argument, str) for argument in arguments):
             return None
-        sizes = [octets_of(source) for source in self._wanted_inputs(arguments) if isinstance(source, Input)]
+        sizes = [bytes_of(source) for source in self._wanted_inputs(arguments) if isinstance(source, Input)]
         return None if None in sizes else sum(size or 0 for size in sizes)
 
-    def read(self, arguments: Sequence[Argument], on_octets: Callable[[int], object]) -> None:
-        """Read the inputs with wanted occurrences. `on_octets` is called with the number of octets that were read."""
+    def read(self, arguments: Sequence[Argument], on_bytes: Callable[[int], object]) -> None:
+        """Read the inputs with wanted occurrences. `on_bytes` is called with the number of bytes that were read."""
         for source in self._wanted_inputs(arguments):
             name = name_of(source)
             self._reasons[name] = why_unreadable(source) or CHANGED
             if isinstance(source, Input) and not why_unreadable(source):
                 try:
-                    self._read_input(source, self.pending[name], on_octets)
+                    self._read_input(source, self.pending[name], on_bytes)
                 except SourceError as error:
                     self._reasons[name] = error.reason
             if not any(self.pending[name].values()):
@@ -220,14 +220,14 @@ class _SecondReading:
             if not self.pending:
                 return
 
-    def _read_input(self, source: Input, members: _Members, on_octets: Callable[[int], object]) -> None:
+    def _read_input(self, source: Input, members: _Members, on_bytes: Callable[[int], object]) -> None:
         """Find the wanted occurrences of an input. Raises SourceError."""
         remaining = source.size or 0
 
-        def count(octets: int) -> None:
+        def count(byte_count: int) -> None:
             nonlocal remaining
-            remaining -= octets
-            on_octets(octets)
+            remaining -= byte_count
+            on_bytes(byte_count)
 
         try:
             with closing(texts_of(source, self._options, count)) as texts:
@@ -238,7 +238,7 @@ class _SecondReading:
                         return
         finally:
             # What follows the last wanted occurrence is not read, but it is a part of the total.
-            on_octets(max(remaining, 0))
+            on_bytes(max(remaining, 0))
 
     def _read_text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
         """Find the wanted occurrences of a text; returns those that are not in it.

@@ -16,7 +16,7 @@ from urnscan.library.shared import as_frame, as_polars, as_table, watched
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.scanner.views.kinds import ViewName
-from urnscan.tables.scanned_columns import count_octets
+from urnscan.tables.scanned_columns import count_bytes
 from urnscan.tables.schemas import IN_COLUMN
 from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
@@ -51,13 +51,13 @@ def scan_frame(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> _Frame:
-    """Scan a column of text or octets of a frame. The result is a frame of the same library with a row for each occurrence.
+    """Scan a column of text or bytes of a frame. The result is a frame of the same library with a row for each occurrence.
 
     `frame` is a frame of pandas or Polars, or an object of Arrow: a table, a batch, a reader, or any other object with the
     method `__arrow_c_stream__` (a relation of DuckDB); these give a `pyarrow.Table`. `column` may be left out if there is only one. A null has no occurrences.
     `progress`: whether to show a bar, as in `scan`. The other options are those of `scan`.
     The columns are those of the occurrence table, with `row` and `column_name` instead of `source` and `member`: `row`
-    counts the rows from 0, `start` and `line` count within the value. `start` and `length` count octets of UTF-8, not
+    counts the rows from 0, `start` and `line` count within the value. `start` and `length` count bytes of UTF-8, not
     characters: `value.encode()[start : start + length]`. The columns `keep` of `frame` follow, with their types. The index
     of a pandas frame is no column: `frame.reset_index()` makes it one.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or not the only one of its name, if `column`
@@ -74,7 +74,7 @@ def scan_frame(
     names = whole.schema.names if isinstance(whole, pa.Table) else [str(name) for name in whole.columns]
     _, *kept = indices_of(names, (text, *kept_names))
     texts = list(selected(whole, (text,)))
-    total = sum(count_octets(batch.column(0)) for batch in texts)
+    total = sum(count_bytes(batch.column(0)) for batch in texts)
     with watched(progress, "scanning", lambda: total) as shown:
         batches = list(scanned(_reported(texts, shown), options))
     found = as_table(batches, IN_COLUMN, options.metadata())
@@ -106,7 +106,7 @@ def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.R
         for first in range(0, batch.num_rows, _ROWS):
             rows = batch.slice(first, _ROWS)
             yield rows
-            shown.on_progress(count_octets(rows.column(0)))
+            shown.on_progress(count_bytes(rows.column(0)))
 
 
 def _with_kept(frame: Any, found: pa.Table, kept: Sequence[int]) -> Any:  # noqa: ANN401 (of any library)

@@ -33,7 +33,7 @@ def merge(
     `tables` are files, folders and globs; their order decides which occurrence is the first. They may also be partial
     results (`urnscan --partial`), of which the classes are written; these are exact. `output` is written in the
     format of its suffix; with `force` it is replaced. If the tables contain occurrences, `classes` is the file for the
-    classes of these; they are exact even if a name has more than 100 spellings. `memory` is in octets, also as text such
+    classes of these; they are exact even if a name has more than 100 spellings. `memory` is in bytes, also as text such
     as "500MB". `jobs` is the number of threads; None: as many as there are cores.
     Returns counts. `inexact` and `shared` of the result say what may differ from one run over all inputs.
     Raises FatalError if a table cannot be read, if options of the runs differ, or if the output cannot be written;

@@ -41,7 +41,7 @@ class Partial:
     rows: bytes = field(repr=False)
     """One row for each spelling: a compressed stream of Arrow."""
     counts: Counts
-    """Counts of inputs, octets and occurrences, as in `Report`."""
+    """Counts of inputs, bytes and occurrences, as in `Report`."""
     failures: tuple[SourceError, ...] = ()
     """Inputs that could not be read, and notes, in the order of the inputs."""
     options: Options = field(default_factory=Options, repr=False)
@@ -117,7 +117,7 @@ def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memor
     """Merge results of `scan_partial`, in the order of the inputs, to one scan.
 
     The classes are those of one scan of all inputs. The table of occurrences is empty. An input in two shares counts
-    twice. `memory` is in octets, also as text such as "500MB". `jobs` is the number of threads; None: as many as there
+    twice. `memory` is in bytes, also as text such as "500MB". `jobs` is the number of threads; None: as many as there
     are cores.
     Raises FatalError if no input could be read; ArgumentError (a ValueError and a TypeError) if shares were scanned with
     different options.

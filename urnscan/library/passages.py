@@ -28,7 +28,7 @@ GONE = "is not there any more"
 STREAM = "can be read only once"
 
 _MAX_WIDTH = 10_000  # characters on each side
-_MAX_CHARACTER = 4  # octets of a character in UTF-8
+_MAX_CHARACTER = 4  # bytes of a character in UTF-8
 _ReadInto = Callable[[memoryview], int]
 _OpenText = tuple[str | None, Callable[[], _ReadInto]]
 """The member, and a function that returns the method that reads its text."""
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """An occurrence as it is in its text, and the characters on both sides. Octets that are not UTF-8 become U+FFFD."""
+    """An occurrence as it is in its text, and the characters on both sides. Bytes that are not UTF-8 become U+FFFD."""
 
     before: str
     text: str
@@ -81,8 +81,8 @@ class Text:
     def __init__(self, read_into: _ReadInto, width: int) -> None:
         self._buffer = Buffer(past_damage(read_into))
         self._width = width
-        # Line of the next octet in the buffer, and the characters of that line before it. A byte order mark is no character.
-        begins_with_mark = self._buffer.has(len(MARK)) and self._buffer.octets.startswith(MARK)
+        # Line of the next byte in the buffer, and the characters of that line before it. A byte order mark is no character.
+        begins_with_mark = self._buffer.has(len(MARK)) and self._buffer.data.startswith(MARK)
         self._line, self._characters = 1, -1 if begins_with_mark else 0
         self._last_start = -1  # start of the last occurrence that was found
 
@@ -97,7 +97,7 @@ class Text:
         before = wanted.start - begin
         end = before + wanted.length
         buffer.has(end + around)
-        window = buffer.octets[buffer.at : buffer.at + end + around]
+        window = buffer.data[buffer.at : buffer.at + end + around]
         line, characters = self._after(window[:before])
         is_there = line == wanted.line and len(window) >= end
         if not is_there or (wanted.via is None and window[before:end] != wanted.text.encode()):
@@ -111,11 +111,11 @@ class Text:
             characters + 1,
         )
 
-    def _after(self, octets: bytes) -> tuple[int, int]:
-        """The line after these next octets of the text, and the characters of that line before its place."""
-        lines = octets.count(b"\n")
-        last = np.frombuffer(octets, np.uint8)[octets.rfind(b"\n") + 1 :]
-        # Each character of UTF-8 has one octet that continues none.
+    def _after(self, data: bytes) -> tuple[int, int]:
+        """The line after these next bytes of the text, and the characters of that line before its place."""
+        lines = data.count(b"\n")
+        last = np.frombuffer(data, np.uint8)[data.rfind(b"\n") + 1 :]
+        # Each character of UTF-8 has one byte that continues none.
         characters = int(np.count_nonzero(last & 0xC0 != 0x80))
         return self._line + lines, characters if lines else self._characters + characters
 
@@ -125,7 +125,7 @@ def texts_of(
 ) -> Generator[_OpenText, None, None]:
     """The texts of an input. Raises SourceError.
 
-    Each text must be read before the next one is requested. `on_read` is called with the number of octets of the input
+    Each text must be read before the next one is requested. `on_read` is called with the number of bytes of the input
     that were read.
     """
     with closing(open_documents(source, options.reading, on_read)) as documents:
@@ -142,8 +142,8 @@ def _open_value(values: pa.Array, number: int) -> _ReadInto:
     value = values.slice(number, 1)
     if pa.types.is_dictionary(value.type):
         value = value.dictionary.slice(value.indices[0].as_py(), 1)
-    octets: bytes | None = value.cast(pa.large_binary())[0].as_py()
-    return io.BytesIO(octets or b"").readinto
+    data: bytes | None = value.cast(pa.large_binary())[0].as_py()
+    return io.BytesIO(data or b"").readinto
 
 
 class Passages:

@@ -277,7 +277,7 @@ def scan(
     `rejects` asks for texts that begin like a URN and are not one. `progress`: whether to show a bar; None: in
     interactive sessions (a notebook, Python on a terminal), after half a second.
     The others are the fields of `Options`, with the names and meanings of the command's options. `max_length` is in
-    octets, and so are `max_size` and `memory`, also as text such as "500MB". `jobs` is the number of threads; None: as
+    bytes, and so are `max_size` and `memory`, also as text such as "500MB". `jobs` is the number of threads; None: as
     many as there are cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is lexical, resolution or
     namespace; `recover` is one or several of percent, entities, escapes, wraps, labels, bare and markup, or all;
     `resolver_tail` is keep or cut.

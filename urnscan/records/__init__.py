@@ -13,7 +13,7 @@ marc_runs: records of ISO 2709 without faults: one call of compiled code finds m
 marc_fields: fields of MARC, written in any format -> the form of ISO 2709.
 marc_values: compiled code that reads columns of fields: family, control number, own identifiers, description.
 marc_columns: columns of fields -> columns of records.
-marc_octets: octets of MARC -> text; packed descriptions -> descriptions.
+marc_bytes: bytes of MARC -> text; packed descriptions -> descriptions.
 marc_carry: fields of MARC copied from one record into another.
 mab: MAB2, which is recognised and not read.
 pica: PICA+, normalised and plain.

@@ -131,13 +131,13 @@ class BibtexRecords(RecordReader):
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the entries. After an entry that is never closed, the next line that begins like an entry is an entry.
 
-        `Cut.around` has the type (`book`), the number of octets before the citation key, and whether patterns can read the
+        `Cut.around` has the type (`book`), the number of bytes before the citation key, and whether patterns can read the
         entry, because its braces are not too deep.
         """
         while begins := _take_to(buffer, _ENTRY):
             offset = buffer.offset
             delimiter, length_of_beginning = begins[0][-1:], len(begins[0])
-            simple = _WHOLE[delimiter].match(buffer.octets, begins.end() - 1)
+            simple = _WHOLE[delimiter].match(buffer.data, begins.end() - 1)
             end = simple.end() - buffer.at if simple else _length(buffer, length_of_beginning - 1, delimiter)
             if begins[1].lower() in _NO_RECORDS:
                 # If it is never closed, BibTeX also reads on after the word.
@@ -151,24 +151,24 @@ class BibtexRecords(RecordReader):
 
     def record(self, cut: Cut) -> Record:
         """Read an entry."""
-        offset, octets, (kind, start, simple) = cut
-        match = _KEY.match(octets, start)
+        offset, data, (kind, start, simple) = cut
+        match = _KEY.match(data, start)
         key = match[1] if match else None
         start = match.end() if match else start
         name = None if key is None else key.decode("utf-8", "replace")
         texts: tuple[bytes, ...] = ()
         if self.has_texts:
             # Two texts: a key may be a URN, and the comma after it would not end this URN.
-            beginning, fields = octets[:start], octets[start:]
+            beginning, fields = data[:start], data[start:]
             if b"#" in fields:
                 fields = _FIELD.sub(_join_pieces, fields if simple else _without_deep_braces(fields))
             texts = beginning, fields if b"\\" not in fields else _without_escapes(fields)
             if self.fields is None and not self.described:
-                return Record(offset, octets, name, texts)
+                return Record(offset, data, name, texts)
         values = [
             (field.decode().lower(), value)
-            for field, value in _FIELD.findall(octets if simple else _without_deep_braces(octets), start)
-            if field.lower() in self.field_names or field.lower() in self.described_octets
+            for field, value in _FIELD.findall(data if simple else _without_deep_braces(data), start)
+            if field.lower() in self.field_names or field.lower() in self.described_bytes
         ]
         texts_of = [*((field, _value(value)) for field, value in values), ("@", kind.decode().lower())]
         kinds = {field: text.lower() for field, text in reversed(texts_of)}
@@ -180,13 +180,13 @@ class BibtexRecords(RecordReader):
                 # In an identifier, a tilde is no accent.
                 shown = _value(without_commands(value)) if b"\\" in value else text
                 statements += description.of_text(shown, rows)
-        return Record(offset, octets, name, texts, own, description.pack(self.described_by, statements))
+        return Record(offset, data, name, texts, own, description.pack(self.described_by, statements))
 
 
 def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-    """Take all octets before the next match, and return it. If there is none, take all octets, and return None."""
+    """Take all bytes before the next match, and return it. If there is none, take all bytes, and return None."""
     while (match := buffer.search(pattern, longest=_LONGEST_BEGINNING)) is None:
-        if len(buffer.octets) - buffer.at <= LONGEST:
+        if len(buffer.data) - buffer.at <= LONGEST:
             buffer.take_rest()
             return None
         buffer.take(LONGEST - _LONGEST_BEGINNING)
@@ -201,7 +201,7 @@ def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
     if delimiter == b"(":
         start += 1
     while True:
-        for mark in _MARK[delimiter].finditer(buffer.octets, buffer.at + start):
+        for mark in _MARK[delimiter].finditer(buffer.data, buffer.at + start):
             text, at, start = mark[0], mark.start() - buffer.at, mark.end() - buffer.at
             if text.startswith(b"{"):
                 depth += len(text)
@@ -218,10 +218,10 @@ def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
                 is_quoted = not is_quoted
             elif depth == 0 and not is_quoted:
                 return start
-        available = len(buffer.octets) - buffer.at
+        available = len(buffer.data) - buffer.at
         if available > LONGEST:
             return available
-        # The last octets may be the beginning of a line that begins like an entry.
+        # The last bytes may be the beginning of a line that begins like an entry.
         start = max(start, available - _LONGEST_BEGINNING)
         if not buffer.more():
             return 0
@@ -239,9 +239,9 @@ def _without_deep_braces(entry: bytes) -> bytes:
     return _BRACE.sub(brace, entry)
 
 
-def _value(octets: bytes) -> str:
+def _value(data: bytes) -> str:
     """The text of a value; empty if a macro is a part of it."""
-    parts: list[tuple[bytes, bytes]] = _PART.findall(octets)
+    parts: list[tuple[bytes, bytes]] = _PART.findall(data)
     if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):
         return ""
     joined = b"".join(bare or string[1:-1] for string, bare in parts)
@@ -260,9 +260,9 @@ def _join_pieces(field: re.Match[bytes]) -> bytes:
     return b'%b = "%b"' % (field[1], b"".join(pieces))
 
 
-def _without_escapes(octets: bytes) -> bytes:
-    """Octets with characters instead of their escapes in LaTeX."""
-    return _ESCAPE.sub(_symbol, _GROUPED.sub(_symbol, octets))
+def _without_escapes(data: bytes) -> bytes:
+    """Bytes with characters instead of their escapes in LaTeX."""
+    return _ESCAPE.sub(_symbol, _GROUPED.sub(_symbol, data))
 
 
 def _symbol(escape: re.Match[bytes]) -> bytes:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import number_array, text_array
-from urnscan.compiled.octets import Integers
+from urnscan.compiled.bytes import Integers
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own, with_source
 

@@ -15,9 +15,9 @@ def whole(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def decoded(octets: bytes) -> str:
-    """Octets of UTF-8 as text; octets that are not UTF-8 become U+FFFD."""
-    return octets.decode("utf-8", "replace")
+def decoded(data: bytes) -> str:
+    """Bytes of UTF-8 as text; bytes that are not UTF-8 become U+FFFD."""
+    return data.decode("utf-8", "replace")
 
 
 def first_name(texts: Iterable[str | None]) -> str | None:

@@ -3,7 +3,7 @@
 `descriptions.toml` is a table that says which field of a format has each of these. A reader applies the rows of its
 format to a record (`of_subfields`, `of_text`). The result is `Statement`s: a statement is a row and the text of a field.
 
-`pack` joins the statements of a record to a few octets. `unpack` makes a `Description` of them later, because most
+`pack` joins the statements of a record to a few bytes. `unpack` makes a `Description` of them later, because most
 records share no identifier with another one, and need none. `dedup.compare.agreement` compares descriptions.
 """
 
@@ -148,7 +148,7 @@ def _in_order(format_name: str) -> tuple[Row, ...]:
 
 
 def pack(format_name: str, statements: Iterable[Statement]) -> bytes:
-    """The statements of a record as octets; empty if there are none."""
+    """The statements of a record as bytes; empty if there are none."""
     packed = [f"{row.order} {text[:_LONGEST_PACKED].replace(_BETWEEN, ' ')}" for row, text in statements]
     return _BETWEEN.join([format_name, *packed]).encode("utf-8", "replace") if packed else b""
 

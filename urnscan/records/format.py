@@ -20,13 +20,13 @@ class Format:
     reader: type[RecordReader]
     """Class of the reader of one dump."""
     recognise: Callable[[bytes, str], bool | None] = lambda _head, _name: False
-    """Whether a dump with these first octets and this file name (in lower case) has the format. None: more octets are needed."""
+    """Whether a dump with these first bytes and this file name (in lower case) has the format. None: more bytes are needed."""
     suffixes: tuple[str, ...] = ()
     """Suffixes of the names of files that programs write in this format, in lower case."""
     trace: bytes = b"(?!)"
-    """Pattern of octets that hardly any other text has. By it, a message names the likely format of a damaged dump."""
+    """Pattern of bytes that hardly any other text has. By it, a message names the likely format of a damaged dump."""
     separator: bytes = b""
-    """Octets between two records, in addition to white space. They do not follow the last record."""
+    """Bytes between two records, in addition to white space. They do not follow the last record."""
     framed: bool = False
     """Whether a dump has more than its records, for example a header. Then two dumps, one after the other, are not one dump."""
     line_ends: int = 1
@@ -38,9 +38,9 @@ class Format:
     has_fields: bool = True
     """Whether a record has fields, so that it can have keys other than URNs, and identifiers of its own."""
     knows_fields: Callable[[bytes], bool] = lambda _head: True
-    """Whether a dump with these first octets has fields that are known to contain identifiers: a table may have none."""
+    """Whether a dump with these first bytes has fields that are known to contain identifiers: a table may have none."""
     unread: Callable[[bytes], str] = lambda _head: ""
-    """Name of what the records of a dump with these first octets contain and what is not read by its fields; empty: nothing."""
+    """Name of what the records of a dump with these first bytes contain and what is not read by its fields; empty: nothing."""
     recipe: str = ""
     """How to convert a dump of a format that is recognised and not read; empty if the format is read."""
     in_columns: bool = False

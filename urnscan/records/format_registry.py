@@ -18,8 +18,8 @@ from urnscan.framing.buffer import HEAD, Buffer
 if TYPE_CHECKING:
     from urnscan.records.format import Format
 
-# Octets by which the format of most dumps is recognised.
-_FIRST_OCTETS = 1 << 12
+# Bytes by which the format of most dumps is recognised.
+_FIRST_BYTES = 1 << 12
 _MODULES = {
     "mab": "mab",
     "marc": "marc",
@@ -97,11 +97,11 @@ def suffixes() -> frozenset[str]:
 
 
 def recognise(buffer: Buffer, name: str) -> Format | None:
-    """The format of a dump with this file name, by its first octets; None if it has none. No octets are taken from the buffer."""
-    count = _FIRST_OCTETS
+    """The format of a dump with this file name, by its first bytes; None if it has none. No bytes are taken from the buffer."""
+    count = _FIRST_BYTES
     while True:
         more = buffer.has(count)
-        head = buffer.octets[buffer.at : buffer.at + count]
+        head = buffer.data[buffer.at : buffer.at + count]
         is_unsure = False
         for format_ in _RECOGNISED.values():
             known = format_.recognise(head, name.lower())

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers, octet_strings, string_array, text_array
+from urnscan.compiled.arrow import byte_strings, flag_array, flags_of, number_array, numbers, string_array, text_array
 from urnscan.compiled.ascii import CASE, is_digit
+from urnscan.compiled.bytes import ByteArray
 from urnscan.compiled.jit import compiled, inlined, inner
-from urnscan.compiled.octets import Octets
 from urnscan.compiled.strings import Offsets, cut
 from urnscan.records.fields import Own
 from urnscan.records.identifiers import (
@@ -30,7 +30,7 @@ from urnscan.records.identifiers import (
 from urnscan.urn.numbers.isbn import NO_ISBN, RIGHT, WRONG, write_isbn
 
 _BEGINNING = b"urn:isbn:"
-# Octets of the URN of an ISBN.
+# Bytes of the URN of an ISBN.
 _URN_OF_ISBN = len(_BEGINNING) + 13
 _ASCII = 127
 _HYPHEN, _LETTER_X = b"-x"
@@ -88,13 +88,13 @@ def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
 
 def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
     """URNs and codes of values that begin with an ISBN. URNs of others are not valid."""
-    octets, offsets = octet_strings(values)
+    data, offsets = byte_strings(values)
     codes, ends = np.empty(len(values), np.uint8), np.empty(len(values), np.int32)
     out = np.empty((len(values), _URN_OF_ISBN), np.uint8)
     out[:, : len(_BEGINNING)] = np.frombuffer(_BEGINNING, np.uint8)
-    _write_isbns(octets, offsets, out.ravel(), codes, ends)
+    _write_isbns(data, offsets, out.ravel(), codes, ends)
     with_tail = np.flatnonzero((codes != _ALONE) & (ends < offsets[1:]))
-    tails = string_array(*cut(octets, ends[with_tail], offsets[1:][with_tail])).dictionary_encode()
+    tails = string_array(*cut(data, ends[with_tail], offsets[1:][with_tail])).dictionary_encode()
     highest = np.array([_highest_code(tail) for tail in tails.dictionary.to_pylist()], np.uint8)
     codes[with_tail] = np.minimum(codes[with_tail], highest[numbers(tails.indices)])
     return string_array(out.ravel(), np.arange(0, out.size + 1, _URN_OF_ISBN, dtype=np.int32)), codes
@@ -109,26 +109,26 @@ def _highest_code(tail: str) -> int:
 
 
 @compiled
-def _write_isbns(octets: Octets, offsets: Offsets, out: Octets, codes: Codes, ends: Offsets) -> None:
+def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes, ends: Offsets) -> None:
     """Write the thirteen digits of each ISBN after the beginning of its URN, its code, and the place of its end."""
     for row in range(len(codes)):
-        end = ends[row] = _end_of_isbn(octets, offsets[row], offsets[row + 1])
-        codes[row] = write_isbn(octets, offsets[row], end, out, row * _URN_OF_ISBN + len(_BEGINNING))
+        end = ends[row] = _end_of_isbn(data, offsets[row], offsets[row + 1])
+        codes[row] = write_isbn(data, offsets[row], end, out, row * _URN_OF_ISBN + len(_BEGINNING))
 
 
 @inner
-def _end_of_isbn(octets: Octets, start: int, end: int) -> int:
+def _end_of_isbn(data: ByteArray, start: int, end: int) -> int:
     """The end of the digits at the beginning of a text; the end of the text if what follows them may belong to them."""
     at = start
-    while at < end and (octets[at] == _HYPHEN or _is_digit_of_isbn(octets[at])):
+    while at < end and (data[at] == _HYPHEN or _is_digit_of_isbn(data[at])):
         at += 1
     place = at
-    while place < end and octets[place] in _BETWEEN_DIGITS:
+    while place < end and data[place] in _BETWEEN_DIGITS:
         place += 1
-    is_sure = place < end and octets[place] <= _ASCII and not _is_digit_of_isbn(octets[place])
+    is_sure = place < end and data[place] <= _ASCII and not _is_digit_of_isbn(data[place])
     return at if is_sure and end - at <= _LONGEST_TAIL else end
 
 
 @inlined
-def _is_digit_of_isbn(octet: int) -> bool:
-    return is_digit(octet) or octet | CASE == _LETTER_X
+def _is_digit_of_isbn(byte: int) -> bool:
+    return is_digit(byte) or byte | CASE == _LETTER_X

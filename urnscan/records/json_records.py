@@ -55,7 +55,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
-    """Whether a dump is JSON with this layout: with `lines`, each line is a value. None: more octets are needed."""
+    """Whether a dump is JSON with this layout: with `lines`, each line is a value. None: more bytes are needed."""
     try:
         in_lines = are_lines(head, name, find_array)
     except ValueError:
@@ -79,29 +79,29 @@ class JsonArrayRecords(RecordReader):
         self._values = ValueLines() if self.in_lines else JsonValues(wraps=find_array)
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the values, without the octets around them."""
+        """Find the values, without the bytes around them."""
         for value in self._values.read(buffer):
             yield value if isinstance(value, Damaged) else Cut(*value[:3])
 
     def record(self, cut: Cut) -> Record:
         """Read a value."""
-        offset, octets, value = cut
+        offset, data, value = cut
         pairs = value if isinstance(value, tuple) else ()
         own: tuple[Own, ...] = ()
         description, marc = b"", None
         if fields := _marc(pairs):
-            marc = fields.octets(self.marc.tags)
+            marc = fields.data(self.marc.tags)
         else:
             description = pack(self.described_by, statements(pairs, self.described))
             own = () if self.fields is None else tuple(own_identifiers(pairs, self.fields))
         name = (fields and fields.number) or identifier(pairs)
         if not self.has_texts:
-            return Record(offset, octets, name, (), own, description, marc)
-        text = octets
+            return Record(offset, data, name, (), own, description, marc)
+        text = data
         # Halves of surrogate pairs, which JSON can escape, remain escapes.
         if b"\\" in text:
             text = "\0".join(_strings(value)).encode("utf-8", "backslashreplace")
-        return Record(offset, octets, name, (text,), own, description, marc)
+        return Record(offset, data, name, (text,), own, description, marc)
 
 
 class JsonLineRecords(JsonArrayRecords):
@@ -127,13 +127,13 @@ def _knows_fields(head: bytes) -> bool:
     return bool(_MARC_FIELDS.search(text)) or are_known(_MEMBER.findall(text), JsonArrayRecords.table)
 
 
-def show_json(octets: bytes) -> str:
+def show_json(data: bytes) -> str:
     """A record for people: MARC-in-JSON like other formats of MARC, other records unchanged."""
-    for item in ValueLines().read(Buffer(io.BytesIO(octets).readinto)):
+    for item in ValueLines().read(Buffer(io.BytesIO(data).readinto)):
         value = None if isinstance(item, Damaged) else item[2]
         if marc := _marc(value if isinstance(value, tuple) else ()):
             return marc.lines()
-    return decoded(octets)
+    return decoded(data)
 
 
 def _split(value: object) -> SplitField:
@@ -163,14 +163,14 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
-    """Find the array of records in the first octets of a dump, which begin with an object.
+    """Find the array of records in the first bytes of a dump, which begin with an object.
 
-    Returns the number of octets up to its opening bracket (with it), and the number of objects around the array; None if
+    Returns the number of bytes up to its opening bracket (with it), and the number of objects around the array; None if
     the object is a record itself. `goes_on`: the dump may be longer.
 
     The array has a name of `_RECORDS`, is empty or has objects, and no member next to it is a member of a record. An array with
     another name counts in an object if all before it is numbers and strings, and its first object is a record. If there
-    is no such array, an array of objects counts that is the only member, or that does not end in the first octets. An
+    is no such array, an array of objects counts that is the only member, or that does not end in the first bytes. An
     array of fields of MARC-in-JSON belongs to one record.
     """
     text = head[:HEAD].decode("latin-1")

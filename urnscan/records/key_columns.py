@@ -19,17 +19,17 @@ import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import bits, flag_array, flags_of, number_array, numbers, string_array, text_array
 from urnscan.compiled.ascii import WHITE
-from urnscan.compiled.octets import Integers
+from urnscan.compiled.bytes import Integers
 from urnscan.records.columns import Columns, Texts, with_sources
 from urnscan.records.keys import (
     ACCESSION,
     AGENCY,
+    BYTES,
     FILLERS,
     IN_LIST,
     INSTITUTION,
     LONGEST,
     MOST_SCHEMES,
-    OCTETS,
     PLAIN_ADDRESS,
     KeyReader,
     Spelling,
@@ -38,7 +38,7 @@ from urnscan.records.keys import (
 )
 
 # In RE2, `\s` has fewer characters, and `\S` more.
-_WHITE = "".join(f"\\x{octet:02x}" for octet in WHITE)
+_WHITE = "".join(f"\\x{byte:02x}" for byte in WHITE)
 _FILLER = f"(?i)^(?:[0-]*|{'|'.join(map(re.escape, sorted(FILLERS)))})$"
 _UNTRIMMED = f"^[{_WHITE}]|[{_WHITE}]$"
 _NULL = text_array([None])[0]
@@ -47,7 +47,7 @@ _NAME = re.compile(r"\(\?P<g[0-9]+>")
 _MANY = 40
 # Order of keys that come after all others of their record.
 _LAST = (1 << 63) - 1
-# Octets. Among 10^9 records, two different ones have the same digest with a probability of 10^-10.
+# Bytes. Among 10^9 records, two different ones have the same digest with a probability of 10^-10.
 _DIGEST = 12
 # Fewer values are read one by one, because to compile the patterns of RE2 takes longer.
 _FEW = 500
@@ -66,7 +66,7 @@ class Re2(NamedTuple):
     groups: int
     """The number of its groups; they have names: `g0`, `g1`."""
     longest: int
-    """Number of octets. If RE2 fits a text that is not longer, the pattern of Python fits it, too, with the same groups."""
+    """Number of bytes. If RE2 fits a text that is not longer, the pattern of Python fits it, too, with the same groups."""
 
 
 def re2_of(pattern: str) -> Re2:
@@ -172,7 +172,7 @@ class SpellingColumns:
         """The keys of values, sorted by value, and the index of the value of each key."""
         if len(texts) < _FEW:
             return self._one_by_one(texts, np.arange(len(texts)))
-        octets = numbers(pc.binary_length(texts))
+        data = numbers(pc.binary_length(texts))
         is_alone = ~flags_of(pc.string_is_ascii(texts)) | flags_of(pc.match_substring_regex(texts, _UNTRIMMED))
         if self._spellings.several:
             is_alone |= flags_of(pc.match_substring_regex(texts, IN_LIST.pattern))
@@ -184,7 +184,7 @@ class SpellingColumns:
             if not len(candidates):
                 continue
             fits, groups = row.groups(texts.take(number_array(candidates)))
-            is_sure = fits & (octets[candidates] <= row.re2.longest)
+            is_sure = fits & (data[candidates] <= row.re2.longest)
             keys = row.keys(groups.filter(flag_array(is_sure)))
             parts.append((candidates[is_sure][flags_of(keys.is_valid())], keys.drop_null()))
             is_alone[candidates[fits & ~is_sure]] = True
@@ -206,8 +206,8 @@ class KeyColumns:
 
     def __init__(self, reader: KeyReader) -> None:
         self._reader = reader
-        self.has_octets = reader.has_octets
-        """Whether the octets of a record are a key. `of_octets` gives it, `read` does not."""
+        self.has_bytes = reader.has_bytes
+        """Whether the bytes of a record are a key. `of_bytes` gives it, `read` does not."""
         self._columns_of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
 
     def read(self, columns: Columns) -> Iterator[Texts]:
@@ -226,10 +226,10 @@ class KeyColumns:
                 names = _without(names, own.record[is_other])
         yield from self._of_names(names, *sources.values())
 
-    def of_octets(self, records: Sequence[bytes]) -> Texts:
-        """The key of each record that its octets make, without the white space around them."""
-        digests = b"".join([blake2b(octets.strip(), digest_size=_DIGEST).digest() for octets in records])
-        kind = f"{OCTETS}:".encode()
+    def of_bytes(self, records: Sequence[bytes]) -> Texts:
+        """The key of each record that its bytes make, without the white space around them."""
+        digests = b"".join([blake2b(data.strip(), digest_size=_DIGEST).digest() for data in records])
+        kind = f"{BYTES}:".encode()
         written = np.empty((len(records), len(kind) + 2 * _DIGEST), np.uint8)
         written[:, : len(kind)] = np.frombuffer(kind, np.uint8)
         written[:, len(kind) :] = np.frombuffer(digests.hex().encode(), np.uint8).reshape(-1, 2 * _DIGEST)

@@ -33,8 +33,8 @@ PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")
 MOST_SCHEMES = 1 << 10
 DESCRIPTION = "description"
 """Name and kind of the key that joins citations of one article, which share no identifier."""
-OCTETS = "octets"
-"""Name of the key that all octets of a record make."""
+BYTES = "octets"
+"""Name of the key that all bytes of a record make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +173,8 @@ class KeyReader:
         self._names = frozenset(key.name for key in keys().values() if key.kind in kinds_of_keys)
         self.has_local = "local" in self._names
         """Whether the name of a record without an institution is a key."""
-        self.has_octets = OCTETS in self._names
-        """Whether the octets of a record are a key."""
+        self.has_bytes = BYTES in self._names
+        """Whether the bytes of a record are a key."""
         self.of_scheme = functools.lru_cache(MOST_SCHEMES)(self._read_scheme)
         """The spellings of identifiers of a kind; None if they give no keys. The function has a cache."""
 

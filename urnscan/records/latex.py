@@ -48,14 +48,14 @@ _STYLE = re.compile(
 )
 
 
-def without_commands(octets: bytes) -> bytes:
+def without_commands(data: bytes) -> bytes:
     r"""A value with characters in UTF-8 instead of commands for letters, and without those for the style of the text.
 
     >>> without_commands(rb"Ne{\v c}as, {\it in vitro}, Ro\c{s}u, \'Elan, Stra{\ss}e").decode()
     'Ne{č}as, {in vitro}, Roşu, Élan, Stra{ß}e'
     """
-    octets = _ACCENTED.sub(_accented, octets)
-    return _STYLE.sub(b"", _LETTER.sub(lambda letter: _LETTERS[letter[1]].encode(), octets))
+    data = _ACCENTED.sub(_accented, data)
+    return _STYLE.sub(b"", _LETTER.sub(lambda letter: _LETTERS[letter[1]].encode(), data))
 
 
 def _accented(command: re.Match[bytes]) -> bytes:

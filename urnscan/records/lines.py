@@ -24,10 +24,10 @@ class LineRecords(RecordReader):
 
     def record(self, cut: Cut) -> Record:
         """Read a line."""
-        offset, octets, _ = cut
+        offset, data, _ = cut
         if self.has_texts:
-            return Record(offset, octets, None, (octets,))
-        return Record(offset, octets, None, own=(Own(octets.decode("utf-8", "replace").strip()),))
+            return Record(offset, data, None, (data,))
+        return Record(offset, data, None, own=(Own(data.decode("utf-8", "replace").strip()),))
 
 
 FORMATS = (Format(name="line", title="lines", reader=LineRecords, has_fields=False),)

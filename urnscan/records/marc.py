@@ -10,12 +10,12 @@ quite agree, so a record is read if its fields are certain:
   fields as entries, the field of an entry is the one with the same number.
 * The base address is ignored: the directory ends with the first 1E.
 
-A record is damaged if it has no leader, if its directory is not made of entries of twelve octets, or if the directory does
-not account for all octets. Octets may be lost from the middle of one record to the middle of another; the two then look
+A record is damaged if it has no leader, if its directory is not made of entries of twelve bytes, or if the directory does
+not account for all bytes. Bytes may be lost from the middle of one record to the middle of another; the two then look
 like one record.
 
-* If there are more or fewer fields than entries, the directory must account for all octets.
-* If there are as many, the fields must be as long as the directory says. They may be longer or shorter by octets that a
+* If there are more or fewer fields than entries, the directory must account for all bytes.
+* If there are as many, the fields must be as long as the directory says. They may be longer or shorter by bytes that a
   conversion of the character set may have added or removed.
 
 A record without its record terminator is damaged, too. It ends where the next leader with a directory begins, or at the
@@ -34,14 +34,14 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.compiled.arrow import string_array
-from urnscan.compiled.octets import Integers
+from urnscan.compiled.bytes import Integers
 from urnscan.compiled.strings import cut as cut_out
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
 from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.format import Format
-from urnscan.records.marc_fields import MarcFields, MarcOctets, SplitField, leader_with_status
-from urnscan.records.marc_octets import decoder
+from urnscan.records.marc_bytes import decoder
+from urnscan.records.marc_fields import MarcBytes, MarcFields, SplitField, leader_with_status
 from urnscan.records.marc_runs import LEADER, NO_NUMBER, Fields, fields_of, find_whole
 from urnscan.records.marc_values import FAMILIES, is_unimarc
 from urnscan.records.record import Cut, Record, Run, RunReader
@@ -56,15 +56,15 @@ _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za
 _ENTRY = struct.Struct("3s4s5s")
 # Most records that one call finds.
 _RUN = 1 << 13
-# The largest length in octets that a leader can contain.
+# The largest length in bytes that a leader can contain.
 _LONGEST = 99_999
-# The largest length of a field in octets that an entry can contain.
+# The largest length of a field in bytes that an entry can contain.
 _LONGEST_FIELD = 9_999
-# Octets that may follow the last field.
+# Bytes that may follow the last field.
 _FILLER = b"\x1e \0\r\n"
 _ASCII = bytes(range(128))
-# Octets by which a conversion may have changed the length of a field, for each of its octets that is not ASCII, and for each
-# character reference (&#x1234;). A Greek letter is seven octets in MARC-8, with escape sequences, and two in UTF-8.
+# Bytes by which a conversion may have changed the length of a field, for each of its bytes that is not ASCII, and for each
+# character reference (&#x1234;). A Greek letter is seven bytes in MARC-8, with escape sequences, and two in UTF-8.
 _CHANGE, _CHANGE_BY_REFERENCE = 3, 8
 
 
@@ -103,12 +103,12 @@ class MarcRecords(RunReader):
             if isinstance(part, Damaged):
                 yield part
                 continue
-            offset, octets = part
-            octets += buffer.take(_missing(buffer, octets))
+            offset, data = part
+            data += buffer.take(_missing(buffer, data))
             # There may be several records, which have lost their terminators.
-            for start, end in _split_at_heads(octets):
-                record = octets[start:end]
-                if octets[-1] != 0x1D:
+            for start, end in _split_at_heads(data):
+                record = data[start:end]
+                if data[-1] != 0x1D:
                     yield Damaged(offset + start, "the dump ends before its record terminator (1D)")
                 elif fault := _fault(record):
                     yield Damaged(offset + start, fault)
@@ -120,119 +120,119 @@ class MarcRecords(RunReader):
         starts, ends = self._places
         while buffer.has(1):
             buffer.has(_LONGEST)
-            octets, at = buffer.octets, buffer.at
-            count = find_whole(np.frombuffer(octets, np.uint8), at, starts, ends)
+            data, at = buffer.data, buffer.at
+            count = find_whole(np.frombuffer(data, np.uint8), at, starts, ends)
             if not count:
                 return
             first, end = int(starts[0]), int(ends[count - 1])
-            run = Run(buffer.offset + first - at, octets[first:end], starts[:count] - first, ends[:count] - first)
+            run = Run(buffer.offset + first - at, data[first:end], starts[:count] - first, ends[:count] - first)
             buffer.at = end
             yield run
 
     def fields_of(self, run: Run) -> Fields:
         """The fields of the records of a run in columns, except those of records with faults."""
-        return fields_of(run.octets, run.starts, run.ends)
+        return fields_of(run.data, run.starts, run.ends)
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """The octets of the records of a run with these numbers."""
+        """The bytes of the records of a run with these numbers."""
         places = (column[numbers].astype(np.int32) for column in (run.starts, run.ends))
-        return string_array(*cut_out(np.frombuffer(run.octets, np.uint8), *places)).view(pa.binary())
+        return string_array(*cut_out(np.frombuffer(run.data, np.uint8), *places)).view(pa.binary())
 
     def record(self, cut: Cut) -> Record:
         """Read a record."""
-        octets = cut.octets
-        tags, fields = _fields(octets, octets.find(b"\x1e") + 1)
+        data = cut.data
+        tags, fields = _fields(data, data.find(b"\x1e") + 1)
         number = first_name(decoded(field) for tag, field in zip(tags, fields, strict=True) if tag == b"001")
-        # The fields together have at most as many octets as the record, also if many entries lead to the same field.
-        chosen, most = [], len(octets)
+        # The fields together have at most as many bytes as the record, also if many entries lead to the same field.
+        chosen, most = [], len(data)
         for tag, field in zip(tags, fields, strict=True):
             if decoded(tag) in self.marc.tags and (most := most - len(field)) >= 0:
                 # A wrong entry may lead to several fields with their terminators.
                 chosen.append((int(tag), field.replace(b"\x1e", b"\t")))
-        marc = MarcOctets(leader_with_status(octets[:LEADER], [*map(decoded, tags)]), len(tags), chosen)
-        return Record(cut.offset, octets, number, (octets,) if self.has_texts else (), marc=marc)
+        marc = MarcBytes(leader_with_status(data[:LEADER], [*map(decoded, tags)]), len(tags), chosen)
+        return Record(cut.offset, data, number, (data,) if self.has_texts else (), marc=marc)
 
 
-def _fields_match(octets: bytes, base: int) -> bool:
+def _fields_match(data: bytes, base: int) -> bool:
     """Whether there are as many fields as entries of the directory."""
-    return octets.count(b"\x1e") == (base - 25) // 12 + 1
+    return data.count(b"\x1e") == (base - 25) // 12 + 1
 
 
-def _places(octets: bytes, base: int) -> list[tuple[int, int]]:
+def _places(data: bytes, base: int) -> list[tuple[int, int]]:
     """Start and end of the fields by the directory; the end is the place of the field terminator."""
     places = []
     for entry in range(24, base - 1, 12):
-        start = base + int(octets[entry + 7 : entry + 12])
-        places.append((start, start + int(octets[entry + 3 : entry + 7]) - 1))
+        start = base + int(data[entry + 7 : entry + 12])
+        places.append((start, start + int(data[entry + 3 : entry + 7]) - 1))
     return places
 
 
-def _fields(octets: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
+def _fields(data: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
     """The tags in the directory, and the fields."""
-    tags, _, places = zip(*_ENTRY.iter_unpack(octets[24 : base - 1]), strict=True)
-    in_order = octets[base:-1].split(b"\x1e")[:-1] if _fields_match(octets, base) else []
+    tags, _, places = zip(*_ENTRY.iter_unpack(data[24 : base - 1]), strict=True)
+    in_order = data[base:-1].split(b"\x1e")[:-1] if _fields_match(data, base) else []
     if in_order and list(places) == sorted(places):
         return tags, in_order
     fields = []
-    for number, (start, end) in enumerate(_places(octets, base)):
-        is_there = end < len(octets) and octets[end] == octets[start - 1] == 0x1E
-        fields.append(in_order[number] if in_order and not is_there else octets[start:end])
+    for number, (start, end) in enumerate(_places(data, base)):
+        is_there = end < len(data) and data[end] == data[start - 1] == 0x1E
+        fields.append(in_order[number] if in_order and not is_there else data[start:end])
     return tags, fields
 
 
-def show_marc(octets: bytes) -> str:
+def show_marc(data: bytes) -> str:
     """A record as editors of MARC show it: a line for each field, `$` before codes. A damaged record is unchanged.
 
     A record of MARC 21 that is not in UTF-8 is in MARC-8.
     """
-    if _fault(octets):
-        return decoded(octets)
-    base = octets.find(b"\x1e") + 1
-    tags, values = _fields(octets, base)
+    if _fault(data):
+        return decoded(data)
+    base = data.find(b"\x1e") + 1
+    tags, values = _fields(data, base)
     numbers = [int(tag) if tag.isdigit() else NO_NUMBER for tag in tags]
     ends = [*itertools.accumulate(map(len, values), initial=0)]
     name = FAMILIES[is_unimarc(b"".join(values), numbers, ends, ends[1:], 0, len(numbers))]
-    read = decoder(name, octets[:24], values)
+    read = decoder(name, data[:24], values)
 
     def split(field: bytes) -> SplitField:
         first, *subfields = field.split(b"\x1f")
         return read(first), [(decoded(subfield[:1]), read(subfield[1:])) for subfield in subfields]
 
     fields = [(decoded(tag), value) for tag, value in zip(tags, values, strict=True)]
-    return MarcFields(decoded(octets[:24]), fields, split).lines()
+    return MarcFields(decoded(data[:24]), fields, split).lines()
 
 
-def _fault(octets: bytes) -> str | None:
+def _fault(data: bytes) -> str | None:
     """The reason why a record cannot be read; None if it can."""
-    if not _LEADER.match(octets):
+    if not _LEADER.match(data):
         return "it has no leader"
-    if octets[-1] != 0x1D:
+    if data[-1] != 0x1D:
         return "it ends without a record terminator (1D)"
-    head = _HEAD.match(octets)
+    head = _HEAD.match(data)
     if not head:
-        return "its directory is not made of entries of 12 octets"
+        return "its directory is not made of entries of 12 bytes"
     base = head.end()
-    if _fields_match(octets, base):
-        return _unaccounted(octets, base)
-    places = _places(octets, base)
+    if _fields_match(data, base):
+        return _unaccounted(data, base)
+    places = _places(data, base)
     ends = [end for _, end in places]
-    if max(ends) >= len(octets):
+    if max(ends) >= len(data):
         return "its directory leads outside of it"
-    rest = octets[max(ends) + 1 : -1]
+    rest = data[max(ends) + 1 : -1]
     accounted = base + sum(end + 1 - start for start, end in places) + 1
-    if accounted + len(rest) < len(octets) or rest.strip(_FILLER):
-        return f"its directory accounts for {accounted} of its {len(octets)} octets"
-    # A lost terminator makes one wrong place; lost octets make all later places wrong.
-    wrong_places = sum(octets[end] != 0x1E for end in ends)
-    if accounted + len(rest) > len(octets) or wrong_places > max(len(ends) + 1 - octets.count(b"\x1e"), 0):
+    if accounted + len(rest) < len(data) or rest.strip(_FILLER):
+        return f"its directory accounts for {accounted} of its {len(data)} bytes"
+    # A lost terminator makes one wrong place; lost bytes make all later places wrong.
+    wrong_places = sum(data[end] != 0x1E for end in ends)
+    if accounted + len(rest) > len(data) or wrong_places > max(len(ends) + 1 - data.count(b"\x1e"), 0):
         return "its fields are not where its directory says"
     return None
 
 
-def _unaccounted(octets: bytes, base: int) -> str | None:
+def _unaccounted(data: bytes, base: int) -> str | None:
     """The fault of a record with as many fields as entries: fields have other lengths than in their entries."""
-    places = _places(octets, base)
-    fields = octets[base:-1].split(b"\x1e")
+    places = _places(data, base)
+    fields = data[base:-1].split(b"\x1e")
     # In records that are too long, places begin again from 0, so they do not show the order of the fields.
     differing = 0
     for ordered in (places, sorted(places)):
@@ -243,7 +243,7 @@ def _unaccounted(octets: bytes, base: int) -> str | None:
         )
         if not differing:
             return None
-    return f"its directory accounts for {len(octets) - differing} of its {len(octets)} octets"
+    return f"its directory accounts for {len(data) - differing} of its {len(data)} bytes"
 
 
 def _may_have_been(field: bytes, length: int) -> bool:
@@ -252,30 +252,30 @@ def _may_have_been(field: bytes, length: int) -> bool:
     return abs(len(field) - length) <= change
 
 
-def _missing(buffer: Buffer, octets: bytes) -> int:
-    """Number of octets after these that belong to the same record: the 1D at the end of these may be inside a field."""
-    head = _HEAD.match(octets)
-    if not head or _fields_match(octets, head.end()) or len(octets) >= int(octets[:5]):
+def _missing(buffer: Buffer, data: bytes) -> int:
+    """Number of bytes after these that belong to the same record: the 1D at the end of these may be inside a field."""
+    head = _HEAD.match(data)
+    if not head or _fields_match(data, head.end()) or len(data) >= int(data[:5]):
         return 0
     # The record terminator follows the last field.
-    missing = 1 + max(end + 1 for _, end in _places(octets, head.end())) - len(octets)
-    is_length = len(octets) + missing == int(octets[:5]) and buffer.has(missing)
-    return missing if is_length and buffer.octets[buffer.at + missing - 1] == 0x1D else 0
+    missing = 1 + max(end + 1 for _, end in _places(data, head.end())) - len(data)
+    is_length = len(data) + missing == int(data[:5]) and buffer.has(missing)
+    return missing if is_length and buffer.data[buffer.at + missing - 1] == 0x1D else 0
 
 
-def _split_at_heads(octets: bytes) -> Iterator[tuple[int, int]]:
-    """Starts and ends of the parts of octets, if they are split before each leader with a directory."""
+def _split_at_heads(data: bytes) -> Iterator[tuple[int, int]]:
+    """Starts and ends of the parts of bytes, if they are split before each leader with a directory."""
     start = 0
-    at = octets.find(b"450", 21)
+    at = data.find(b"450", 21)
     while at >= 0:
-        head = _INNER_HEAD.match(octets, at - 20)
+        head = _INNER_HEAD.match(data, at - 20)
         if head:
             base = head.start() + int(head[1])
-            if base <= len(octets) and octets[base - 1] == 0x1E:
+            if base <= len(data) and data[base - 1] == 0x1E:
                 yield start, head.start()
                 start = head.start()
-        at = octets.find(b"450", at + 1)
-    yield start, len(octets)
+        at = data.find(b"450", at + 1)
+    yield start, len(data)
 
 
 FORMATS = (

@@ -15,7 +15,7 @@ from lxml import etree
 
 from urnscan.records.xml_text import parse_element
 
-# Octets, with terminators: ISO 2709 has five and four digits for these lengths.
+# Bytes, with terminators: ISO 2709 has five and four digits for these lengths.
 _LONGEST_RECORD, _LONGEST_FIELD = 99_999, 9_999
 _UTF8, _OTHER, _ASCII = "utf-8", "other", "ascii"
 _STARTS = re.compile(rb"<!--|<!\[CDATA\[|<((?:[\w.-]{1,64}:)?)datafield\b[^<>]*+(?<!/)>")
@@ -29,39 +29,39 @@ class Field(NamedTuple):
     """A data field of a record."""
 
     tag: str
-    octets: bytes
+    data: bytes
     """Indicators and subfields, as in ISO 2709, without the terminator."""
     encoding: str
     """`ascii`; `utf-8`; or `other`, such as MARC-8."""
     scheme: bytes
-    """Octet 9 of the leader: the encoding of the record."""
+    """Byte 9 of the leader: the encoding of the record."""
 
 
 class NotChangedError(ValueError):
     """A record that cannot be changed with certainty, or whose fields cannot be read; the text says why."""
 
 
-def fields_of(format_: str, octets: bytes, tags: Collection[str]) -> list[Field]:
+def fields_of(format_: str, data: bytes, tags: Collection[str]) -> list[Field]:
     """The fields of a record with these tags, in their order. Raises NotChangedError."""
-    return [field for field in _FUNCTIONS[format_].fields(octets) if field.tag in tags]
+    return [field for field in _FUNCTIONS[format_].fields(data) if field.tag in tags]
 
 
-def with_fields(format_: str, octets: bytes, fields: Sequence[Field]) -> tuple[bytes, int]:
+def with_fields(format_: str, data: bytes, fields: Sequence[Field]) -> tuple[bytes, int]:
     """The record with the fields that it lacked, and the number of these. Raises NotChangedError.
 
     A field is put after the last field with its tag. If there is none, it is put before the first field with a greater tag.
     """
     functions = _FUNCTIONS[format_]
-    present = {(field.tag, field.octets) for field in functions.fields(octets)}
-    new = {(field.tag, field.octets): field for field in reversed(fields) if (field.tag, field.octets) not in present}
-    return (functions.put(octets, [*reversed(new.values())]), len(new)) if new else (octets, 0)
+    present = {(field.tag, field.data) for field in functions.fields(data)}
+    new = {(field.tag, field.data): field for field in reversed(fields) if (field.tag, field.data) not in present}
+    return (functions.put(data, [*reversed(new.values())]), len(new)) if new else (data, 0)
 
 
-def _encoding(octets: bytes) -> str:
-    if octets.isascii():
+def _encoding(data: bytes) -> str:
+    if data.isascii():
         return _ASCII
     try:
-        octets.decode()
+        data.decode()
     except UnicodeDecodeError:
         return _OTHER
     return _UTF8
@@ -76,67 +76,67 @@ def _place(tags: Sequence[str], tag: str) -> int:
 # --- ISO 2709 --------------------------------------------------------------------------------------------------------
 
 
-def _iso_entries(octets: bytes) -> list[tuple[str, bytes]]:
-    """Tags and fields of a record whose directory accounts for all octets. Raises NotChangedError for other records."""
-    base = octets.find(b"\x1e") + 1
-    head = octets[:24]
-    if octets[-1:] != b"\x1d" or base % 12 != 1 or head[10:12] + head[20:22] != b"2245":
+def _iso_entries(data: bytes) -> list[tuple[str, bytes]]:
+    """Tags and fields of a record whose directory accounts for all bytes. Raises NotChangedError for other records."""
+    base = data.find(b"\x1e") + 1
+    head = data[:24]
+    if data[-1:] != b"\x1d" or base % 12 != 1 or head[10:12] + head[20:22] != b"2245":
         raise NotChangedError("its leader has another form than that of MARC")
     places, entries = [], []
     for at in range(24, base - 1, 12):
-        entry = octets[at : at + 12]
+        entry = data[at : at + 12]
         if not entry[3:].isdigit():
             raise NotChangedError("its directory is not made of numbers")
         start = base + int(entry[7:])
         end = start + int(entry[3:7])
         places.append((start, end))
-        entries.append((entry[:3].decode("latin-1"), octets[start : end - 1]))
-        if octets[end - 1 : end] != b"\x1e":
+        entries.append((entry[:3].decode("latin-1"), data[start : end - 1]))
+        if data[end - 1 : end] != b"\x1e":
             raise NotChangedError("its directory does not lead to its fields")
     places.sort()
-    if [start for start, _ in places] != [base, *(end for _, end in places[:-1])] or places[-1][1] != len(octets) - 1:
-        raise NotChangedError("its directory does not account for all of its octets")
+    if [start for start, _ in places] != [base, *(end for _, end in places[:-1])] or places[-1][1] != len(data) - 1:
+        raise NotChangedError("its directory does not account for all of its bytes")
     return entries
 
 
-def _iso_fields(octets: bytes) -> Iterator[Field]:
-    encoding, scheme = _encoding(octets), octets[9:10]
-    for tag, field in _iso_entries(octets):
+def _iso_fields(data: bytes) -> Iterator[Field]:
+    encoding, scheme = _encoding(data), data[9:10]
+    for tag, field in _iso_entries(data):
         yield Field(tag, field, _ASCII if field.isascii() else encoding, scheme)
 
 
-def _iso_put(octets: bytes, fields: Sequence[Field]) -> bytes:
-    encoding, scheme = _UTF8 if octets[9:10] == b"a" else _encoding(octets), octets[9:10]
-    entries = _iso_entries(octets)
+def _iso_put(data: bytes, fields: Sequence[Field]) -> bytes:
+    encoding, scheme = _UTF8 if data[9:10] == b"a" else _encoding(data), data[9:10]
+    entries = _iso_entries(data)
     for field in fields:
         fits = field.encoding == _ASCII or field.encoding == encoding or (encoding == _ASCII and field.scheme == scheme)
         if not fits:
             raise NotChangedError(f"it is encoded in another way than field {field.tag}")
-        entries.insert(_place([tag for tag, _ in entries], field.tag), (field.tag, field.octets))
-    body = b"".join(octets_of_field + b"\x1e" for _, octets_of_field in entries)
+        entries.insert(_place([tag for tag, _ in entries], field.tag), (field.tag, field.data))
+    body = b"".join(bytes_of_field + b"\x1e" for _, bytes_of_field in entries)
     base = 24 + 12 * len(entries) + 1
     length = base + len(body) + 1
-    longest = max(len(octets_of_field) + 1 for _, octets_of_field in entries)
+    longest = max(len(bytes_of_field) + 1 for _, bytes_of_field in entries)
     if length > _LONGEST_RECORD or longest > _LONGEST_FIELD:
-        raise NotChangedError(f"with them it would have {length:,} octets, more than ISO 2709 can count")
+        raise NotChangedError(f"with them it would have {length:,} bytes, more than ISO 2709 can count")
     directory, at = b"", 0
-    for tag, octets_of_field in entries:
-        directory += b"%b%04d%05d" % (tag.encode("latin-1"), len(octets_of_field) + 1, at)
-        at += len(octets_of_field) + 1
-    return b"%05d%b%05d%b%b\x1e%b\x1d" % (length, octets[5:12], base, octets[17:24], directory, body)
+    for tag, bytes_of_field in entries:
+        directory += b"%b%04d%05d" % (tag.encode("latin-1"), len(bytes_of_field) + 1, at)
+        at += len(bytes_of_field) + 1
+    return b"%05d%b%05d%b%b\x1e%b\x1d" % (length, data[5:12], base, data[17:24], directory, body)
 
 
 # --- MARCXML ---------------------------------------------------------------------------------------------------------
 
 
 class _DataField(NamedTuple):
-    """A data field in the octets of a record."""
+    """A data field in the bytes of a record."""
 
     start: int
     end: int
     prefix: bytes
     inside: bytes
-    """Octets between its start tag and its end tag."""
+    """Bytes between its start tag and its end tag."""
     element: etree._Element
     """The parsed field."""
 
@@ -146,18 +146,18 @@ class _DataField(NamedTuple):
         return self.element.get("tag", "")
 
 
-def _datafields(octets: bytes) -> list[_DataField]:
+def _datafields(data: bytes) -> list[_DataField]:
     """The data fields of a record. Raises NotChangedError."""
     fields, at = [], 0
-    while start := _STARTS.search(octets, at):
+    while start := _STARTS.search(data, at):
         end = _ENDS.get(start[0], b"</%bdatafield" % (start[1] or b""))
-        stop = octets.find(end, start.end())
-        at = octets.find(b">", stop) + 1
+        stop = data.find(end, start.end())
+        at = data.find(b">", stop) + 1
         if stop == -1 or not at:
             raise NotChangedError(f"{start[0].decode('utf-8', 'replace')} is not closed")
         if start[1] is not None:
-            element = _parse(octets[start.start() : at], start[1])
-            fields.append(_DataField(start.start(), at, start[1], octets[start.end() : stop], element))
+            element = _parse(data[start.start() : at], start[1])
+            fields.append(_DataField(start.start(), at, start[1], data[start.end() : stop], element))
     if not fields:
         raise NotChangedError("it has no datafield")
     return fields
@@ -172,8 +172,8 @@ def _parse(field: bytes, prefix: bytes) -> etree._Element:
         raise NotChangedError(f"a datafield of it cannot be read as XML: {error.msg}") from None
 
 
-def _xml_fields(octets: bytes) -> Iterator[Field]:
-    for datafield in _datafields(octets):
+def _xml_fields(data: bytes) -> Iterator[Field]:
+    for datafield in _datafields(data):
         parts = [f"{datafield.element.get('ind1') or ' '}{datafield.element.get('ind2') or ' '}"]
         for child in datafield.element:
             if etree.QName(child).localname != "subfield" or len(child):
@@ -183,27 +183,27 @@ def _xml_fields(octets: bytes) -> Iterator[Field]:
         yield Field(datafield.tag, field, _ASCII if field.isascii() else _UTF8, b"a")
 
 
-def _xml_put(octets: bytes, fields: Sequence[Field]) -> bytes:
+def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
     """Fields are written with the prefix and the white space of their neighbours."""
     for field in fields:
-        if field.encoding == _OTHER or _NOT_IN_XML.search(field.octets):
+        if field.encoding == _OTHER or _NOT_IN_XML.search(field.data):
             raise NotChangedError(f"field {field.tag} has characters that XML cannot hold, or is not in UTF-8")
         # A record of ASCII does not show the encoding of the dump. Character references are right in any encoding.
-        encoding = "ascii" if octets.isascii() else "utf-8"
-        datafields = _datafields(octets)
+        encoding = "ascii" if data.isascii() else "utf-8"
+        datafields = _datafields(data)
         at = _place([datafield.tag for datafield in datafields], field.tag)
         neighbour = datafields[max(0, at - 1)]
-        before = octets[: neighbour.start]
+        before = data[: neighbour.start]
         space = before[len(before.rstrip(_BLANK)) :]
         text = _xml_of(field, neighbour, space.decode()).encode(encoding, "xmlcharrefreplace")
         place = neighbour.end if at else neighbour.start - len(space)
-        octets = octets[:place] + text + octets[place:]
-    return octets
+        data = data[:place] + text + data[place:]
+    return data
 
 
 def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
     """A field as a datafield, with the white space before it."""
-    indicators, *subfields = field.octets.decode().split("\x1f")
+    indicators, *subfields = field.data.decode().split("\x1f")
     prefix, inside = neighbour.prefix.decode(), neighbour.inside.decode()
     before = inside[: len(inside) - len(inside.lstrip())]
     after = inside[len(inside.rstrip()) :]

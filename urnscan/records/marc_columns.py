@@ -15,16 +15,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import flag_array, number_array, numbers, octet_strings, string_array, text_array
+from urnscan.compiled.arrow import byte_strings, flag_array, number_array, numbers, string_array, text_array
+from urnscan.compiled.bytes import ByteArray, Integers
 from urnscan.compiled.jit import read_only
-from urnscan.compiled.octets import Integers, Octets
 from urnscan.compiled.strings import Offsets, cut
 from urnscan.records.columns import Columns, Texts, with_sources
 from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, OwnField, admitting, in_brackets, of_subfields, of_value, own_fields
-from urnscan.records.marc_fields import DELETED, STATUS, MarcOctets
-from urnscan.records.marc_octets import split_field
+from urnscan.records.marc_bytes import split_field
+from urnscan.records.marc_fields import DELETED, STATUS, MarcBytes
 from urnscan.records.marc_runs import REFUSED, Fields
 from urnscan.records.marc_values import CONTROL, FAMILIES, NONE, PACKED, TAGS, Tables, Values, find_values
 
@@ -71,9 +71,9 @@ class MarcColumns:
             is_alone=np.array(
                 [bool(row.schemes or row.unless or row.unless_all or row.once) for row in rows], np.bool_
             ),
-            first=_octets_in([row.first or None for row in rows]),
-            second=_octets_in([row.second or None for row in rows]),
-            parts=_octets_in([row.parts for row in rows]),
+            first=_bytes_in([row.first or None for row in rows]),
+            second=_bytes_in([row.second or None for row in rows]),
+            parts=_bytes_in([row.parts for row in rows]),
             qualifier=_codes([row.qualifier for row in rows]),
             scheme_in=_codes([row.scheme_in for row in rows]),
             source_in=_codes([row.source_in for row in rows]),
@@ -83,29 +83,29 @@ class MarcColumns:
     def read(self, fields: Fields, records: Integers) -> Columns:
         """Columns of records. `records` has the number of each record, which own identifiers refer to."""
         fields = _without_held(fields)
-        octets = read_only(fields.octets)
-        fields = fields._replace(octets=octets)
+        data = read_only(fields.data)
+        fields = fields._replace(data=data)
         out = Values.room(fields, self._tables)
         count = find_values(fields, self._tables, out)
         record_of_field = np.repeat(records, np.diff(fields.ends, prepend=0))
         ends = out.packed_ends if self._is_described else np.zeros_like(out.packed_ends)
-        # A copy: Arrow keeps the whole room of a slice, which has as many octets as the records.
+        # A copy: Arrow keeps the whole room of a slice, which has as many bytes as the records.
         packed = out.packed[: ends[-1]].copy()
         others = Texts.of_own(self._others(fields, out.families, np.flatnonzero(out.is_alone), record_of_field))
         return Columns(
-            identifiers=_identifiers(octets, out.numbers),
+            identifiers=_identifiers(data, out.numbers),
             texts=[],
-            own=[*self._values(octets, out, count, record_of_field), *others],
+            own=[*self._values(data, out, count, record_of_field), *others],
             descriptions=string_array(packed, ends).view(pa.binary()),
             damaged={},
             deleted=records[_are_deleted(fields)],
         )
 
-    def _values(self, octets: Octets, out: Values, count: int, records: Integers) -> Iterator[Texts]:
+    def _values(self, data: ByteArray, out: Values, count: int, records: Integers) -> Iterator[Texts]:
         """Own identifiers by row and scheme."""
         by_row = np.argsort(out.row[:count], kind="stable")
         places = out.places[by_row]
-        texts, schemes, sources, qualifiers = (_cut(octets, places[:, at : at + 2]) for at in (0, 2, 4, 6))
+        texts, schemes, sources, qualifiers = (_cut(data, places[:, at : at + 2]) for at in (0, 2, 4, 6))
         texts = _with_qualifiers(texts, qualifiers, places[:, 6] != NONE)
         row, field = out.row[by_row], out.field[by_row]
         bounds = [*np.flatnonzero(np.diff(row, prepend=-1, append=-1)).tolist()] if count else []
@@ -131,7 +131,7 @@ class MarcColumns:
         )
         for order, record, number, tag, start, stop in zip(*(column.tolist() for column in columns), strict=True):
             rows = self._own_tables[number][f"{tag:03}"]
-            first, subfields = split_field(fields.octets[start:stop].tobytes())
+            first, subfields = split_field(fields.data[start:stop].tobytes())
             if tag < CONTROL:
                 identifiers = [*of_value(first.strip(), rows)]
             else:
@@ -146,7 +146,7 @@ def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
     return MarcColumns(own=own, described=described, keys=keys)
 
 
-def in_columns(records: Sequence[MarcOctets]) -> Fields:
+def in_columns(records: Sequence[MarcBytes]) -> Fields:
     """The fields of records that Python has split, in columns."""
     count = sum(len(record.fields) for record in records)
     out = Fields.room(np.empty(0, np.uint8), len(records), count)
@@ -162,7 +162,7 @@ def in_columns(records: Sequence[MarcOctets]) -> Fields:
             at += len(field)
             row += 1
         out.ends[number] = row
-    return out._replace(octets=np.frombuffer(b"".join(parts), np.uint8))
+    return out._replace(data=np.frombuffer(b"".join(parts), np.uint8))
 
 
 def _are_deleted(fields: Fields) -> npt.NDArray[np.bool_]:
@@ -170,11 +170,11 @@ def _are_deleted(fields: Fields) -> npt.NDArray[np.bool_]:
     return _in_leaders(fields, STATUS, np.frombuffer(DELETED, np.uint8))
 
 
-def _in_leaders(fields: Fields, at: int, codes: Octets) -> npt.NDArray[np.bool_]:
+def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.bool_]:
     """Mark the records that have one of some codes at a place in their leader."""
     place = fields.leaders[:, 0] + at
     have_code: npt.NDArray[np.bool_] = (fields.totals != REFUSED) & (place < fields.leaders[:, 1])
-    have_code[have_code] = np.isin(fields.octets[place[have_code]], codes)
+    have_code[have_code] = np.isin(fields.data[place[have_code]], codes)
     return have_code
 
 
@@ -196,8 +196,8 @@ def _without_held(fields: Fields) -> Fields:
     return fields._replace(ends=ends, tags=tags[which], starts=fields.starts[which], stops=fields.stops[which])
 
 
-def _octets_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
-    """A row of 256 flags for each string: whether it has an octet. None has all octets."""
+def _bytes_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
+    """A row of 256 flags for each string: whether it has a byte. None has all bytes."""
     flags = np.zeros((len(allowed), 256), np.bool_)
     for row, characters in enumerate(allowed):
         flags[row, slice(None) if characters is None else [*characters.encode()]] = True
@@ -205,18 +205,18 @@ def _octets_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
 
 
 def _codes(codes: Sequence[str]) -> npt.NDArray[np.int16]:
-    """The octets of codes of subfields; NONE for an empty code."""
+    """The bytes of codes of subfields; NONE for an empty code."""
     return np.array([ord(code) if code else NONE for code in codes], np.int16)
 
 
-def _cut(octets: Octets, places: Offsets) -> pa.StringArray:
-    return string_array(*cut(octets, np.ascontiguousarray(places[:, 0]), np.ascontiguousarray(places[:, 1])))
+def _cut(data: ByteArray, places: Offsets) -> pa.StringArray:
+    return string_array(*cut(data, np.ascontiguousarray(places[:, 0]), np.ascontiguousarray(places[:, 1])))
 
 
-def _identifiers(octets: Octets, places: Offsets) -> pa.StringArray:
+def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
     """Names of records: their control numbers. They have no white space of ASCII around them, but may have other."""
-    names = _cut(octets, places)
-    if not np.any(octet_strings(names)[0] >= 128):
+    names = _cut(data, places)
+    if not np.any(byte_strings(names)[0] >= 128):
         return pc.if_else(pc.equal(names, text_array([""])[0]), text_array([None])[0], names)
     return text_array([first_name([decoded(name)]) for name in names.view(pa.binary()).to_pylist()])
 
@@ -232,7 +232,7 @@ def _with_qualifiers(
         return texts
     encoded = subfields.view(pa.binary()).dictionary_encode()
     qualifiers = [
-        in_brackets(map(decoded, octets.split(octets[:2] or b"\x1f")[1:])) for octets in encoded.dictionary.to_pylist()
+        in_brackets(map(decoded, data.split(data[:2] or b"\x1f")[1:])) for data in encoded.dictionary.to_pylist()
     ]
     return pc.binary_join_element_wise(texts, text_array(qualifiers).take(encoded.indices), "")
 

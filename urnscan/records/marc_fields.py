@@ -23,7 +23,7 @@ MARKS = str.maketrans("\x1e\x1f\x1b", "\t\t\t")
 """Controls -> tabs: those that separate fields and subfields in ISO 2709, and that change the character set in MARC-8."""
 
 
-class MarcOctets(NamedTuple):
+class MarcBytes(NamedTuple):
     """Fields of a record with certain tags, as in ISO 2709."""
 
     leader: bytes
@@ -58,17 +58,17 @@ class MarcFields:
         """Control number (001); None if there is none."""
         return first_name(self.split(field)[0] for tag, field in self.fields if tag == "001")
 
-    def octets(self, tags: Collection[str]) -> MarcOctets:
+    def data(self, tags: Collection[str]) -> MarcBytes:
         """The fields with these tags, as in ISO 2709."""
-        return MarcOctets(
+        return MarcBytes(
             leader_with_status(
                 self.leader[:_LEADER].translate(MARKS).encode("utf-8", "replace"), [tag for tag, _ in self.fields]
             ),
             sum(tag not in LEADERS for tag, _ in self.fields),
-            [(int(tag), self._octets(tag, field)) for tag, field in self.fields if tag in tags],
+            [(int(tag), self._bytes(tag, field)) for tag, field in self.fields if tag in tags],
         )
 
-    def _octets(self, tag: str, field: object) -> bytes:
+    def _bytes(self, tag: str, field: object) -> bytes:
         first, subfields = self.split(field)
         if tag.startswith("00"):
             parts = [first]

@@ -33,34 +33,34 @@ class MarcLineRecords(TaggedRecords):
     sign: ClassVar[re.Pattern[str]]
     """Pattern of the beginning of a subfield, with its code as a group."""
     delimiter: ClassVar[bytes] = b""
-    """Octets before a code, in formats without a space between the code and the value."""
+    """Bytes before a code, in formats without a space between the code and the value."""
     indented: ClassVar[int] = 0
     """Characters between the tag and the value of a control field."""
     leader: ClassVar[int] = 0
-    """Octets of a leader without a tag, at the beginning of a record."""
+    """Bytes of a leader without a tag, at the beginning of a record."""
 
     @classmethod
-    def show(cls, octets: bytes) -> str:
+    def show(cls, data: bytes) -> str:
         """A record for people, like other formats of MARC."""
-        marc = cls(own=False).fields_of(octets)
-        return marc.lines() if marc.fields else decoded(octets)
+        marc = cls(own=False).fields_of(data)
+        return marc.lines() if marc.fields else decoded(data)
 
-    def fields_of(self, octets: bytes) -> MarcFields:
+    def fields_of(self, data: bytes) -> MarcFields:
         """The fields of a record."""
-        fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(with_line_feeds(octets))]
-        leaders = [value for tag, value in fields if tag in LEADERS] or [octets[: self.leader]]
+        fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(with_line_feeds(data))]
+        leaders = [value for tag, value in fields if tag in LEADERS] or [data[: self.leader]]
         return MarcFields(self._split(leaders[0])[0], fields, self._split)
 
     def record(self, cut: Cut) -> Record:
         """Read a record."""
-        offset, octets, _ = cut
-        texts = (self._text_to_search(octets),) if self.has_texts else ()
-        marc = self.fields_of(octets).octets(self.marc.tags)
-        return Record(offset, octets, self._name(with_line_feeds(octets)), texts, marc=marc)
+        offset, data, _ = cut
+        texts = (self._text_to_search(data),) if self.has_texts else ()
+        marc = self.fields_of(data).data(self.marc.tags)
+        return Record(offset, data, self._name(with_line_feeds(data)), texts, marc=marc)
 
-    def _text_to_search(self, octets: bytes) -> bytes:
+    def _text_to_search(self, data: bytes) -> bytes:
         # A URN may follow its code without white space. Without 1F, the code would be a letter before the URN.
-        return octets.replace(self.delimiter, b"\x1f").replace(b"{dollar}", b"$") if self.delimiter else octets
+        return data.replace(self.delimiter, b"\x1f").replace(b"{dollar}", b"$") if self.delimiter else data
 
     def _text(self, value: bytes) -> str:
         return self._split(value)[0]
@@ -113,11 +113,11 @@ class AlephRecords(MarcLineRecords):
 
     def _end(self, buffer: Buffer, _layout: Layout) -> tuple[int, bool]:
         """Distance to the first line that has another number, or begins a record with the same number."""
-        number = buffer.octets[buffer.at : buffer.at + 10]
+        number = buffer.data[buffer.at : buffer.at + 10]
         seen = set()
         end = 0
         while True:
-            tag = buffer.octets[buffer.at + end + 10 : buffer.at + end + 13]
+            tag = buffer.data[buffer.at + end + 10 : buffer.at + end + 13]
             if tag in (b"FMT", b"LDR"):
                 if tag in seen:
                     return end, True
@@ -125,7 +125,7 @@ class AlephRecords(MarcLineRecords):
             end = to_line_end(buffer, end)
             if not end or not (buffer.has(end + 13) or buffer.has(end + 1)):
                 return 0, False
-            if not buffer.octets.startswith(number, buffer.at + end):
+            if not buffer.data.startswith(number, buffer.at + end):
                 return end, True
 
 

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from urnscan.compiled.bytes import ByteArray, Integers, occurrences
 from urnscan.compiled.jit import compiled, inlined, inner
-from urnscan.compiled.octets import Integers, Octets, occurrences
 from urnscan.compiled.strings import Offsets
 
-# Octets of the leader, and of an entry of the directory.
+# Bytes of the leader, and of an entry of the directory.
 LEADER, ENTRY = 24, 12
 _FIELD_END, _RECORD_END = 0x1E, 0x1D
-# Octets that may be between records.
+# Bytes that may be between records.
 _BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")
 _DIGIT_0, _DIGIT_9 = b"09"
 NO_NUMBER = -1
@@ -31,19 +31,19 @@ Numbers = npt.NDArray[np.int16]
 
 
 @inner
-def number_at(octets: Octets, at: int, digits: int) -> int:
-    """The number in the `digits` octets from a place on; NO_NUMBER if one of these is not a digit."""
+def number_at(data: ByteArray, at: int, digits: int) -> int:
+    """The number in the `digits` bytes from a place on; NO_NUMBER if one of these is not a digit."""
     number = 0
     for place in range(at, at + digits):
-        if not _DIGIT_0 <= octets[place] <= _DIGIT_9:
+        if not _DIGIT_0 <= data[place] <= _DIGIT_9:
             return NO_NUMBER
-        number = 10 * number + int(octets[place]) - _DIGIT_0
+        number = 10 * number + int(data[place]) - _DIGIT_0
     return number
 
 
 @inlined
-def _are_digits(octets: Octets, start: int, end: int) -> bool:
-    part = octets[start:end]
+def _are_digits(data: ByteArray, start: int, end: int) -> bool:
+    part = data[start:end]
     wrong = np.uint8(0)
     for i in range(len(part)):
         wrong = np.uint8(wrong | np.uint8(np.uint8(part[i] - _DIGIT_0) > _DIGIT_9 - _DIGIT_0))
@@ -51,42 +51,42 @@ def _are_digits(octets: Octets, start: int, end: int) -> bool:
 
 
 @inner
-def _base(octets: Octets, start: int, end: int) -> int:
-    """Place after the directory of a record; 0 if the directory has other octets than digits, or more or fewer entries than
+def _base(data: ByteArray, start: int, end: int) -> int:
+    """Place after the directory of a record; 0 if the directory has other bytes than digits, or more or fewer entries than
     there are fields.
     """
     first = last = start + LEADER
-    while last < end and octets[last] != _FIELD_END:
+    while last < end and data[last] != _FIELD_END:
         last += ENTRY
-    if first == last or last >= end or not _are_digits(octets, first, last):
+    if first == last or last >= end or not _are_digits(data, first, last):
         return 0
     base = last + 1
-    return base if occurrences(octets, base, end, _FIELD_END) == (last - first) // ENTRY else 0
+    return base if occurrences(data, base, end, _FIELD_END) == (last - first) // ENTRY else 0
 
 
 @compiled
-def find_whole(octets: Octets, at: int, starts: Integers, ends: Integers) -> int:
+def find_whole(data: ByteArray, at: int, starts: Integers, ends: Integers) -> int:
     """Find the records from `at` on, up to the first one that has a fault or is not whole. Returns their number.
 
     A record has no fault if the length in its leader leads to its first record terminator, and if its last field is at the
     place that its directory gives.
     """
     for count in range(len(starts)):
-        while at < len(octets) and octets[at] in _BETWEEN:
+        while at < len(data) and data[at] in _BETWEEN:
             at += 1
-        if at + LEADER + ENTRY > len(octets):
+        if at + LEADER + ENTRY > len(data):
             return count
-        length = number_at(octets, at, 5)
+        length = number_at(data, at, 5)
         end = at + length
-        if length <= LEADER + ENTRY or end > len(octets) or number_at(octets, at + 12, 5) == NO_NUMBER:
+        if length <= LEADER + ENTRY or end > len(data) or number_at(data, at + 12, 5) == NO_NUMBER:
             return count
-        terminators = occurrences(octets, at, end, _RECORD_END)
-        marks = occurrences(octets, at, at + LEADER, _FIELD_END)
-        base = _base(octets, at, end)
-        if terminators != 1 or octets[end - 1] != _RECORD_END or marks or not base:
+        terminators = occurrences(data, at, end, _RECORD_END)
+        marks = occurrences(data, at, at + LEADER, _FIELD_END)
+        base = _base(data, at, end)
+        if terminators != 1 or data[end - 1] != _RECORD_END or marks or not base:
             return count
-        last = base + number_at(octets, base - 6, 5) - 1
-        if last >= end or octets[last] != _FIELD_END:
+        last = base + number_at(data, base - 6, 5) - 1
+        if last >= end or data[last] != _FIELD_END:
             return count
         starts[count], ends[count] = at, end
         at = end
@@ -100,8 +100,8 @@ class Fields(NamedTuple):
     `10␟aInks␟bA handbook`.
     """
 
-    octets: Octets
-    """Leaders and fields, and perhaps other octets."""
+    data: ByteArray
+    """Leaders and fields, and perhaps other bytes."""
     leaders: Offsets
     """The beginning and end of the leader of each record."""
     totals: Offsets
@@ -116,10 +116,10 @@ class Fields(NamedTuple):
     """The end of each field, without its terminator."""
 
     @classmethod
-    def room(cls, octets: Octets, records: int, fields: int) -> Fields:
+    def room(cls, data: ByteArray, records: int, fields: int) -> Fields:
         """Columns with room for these numbers of records and fields."""
         return cls(
-            octets,
+            data,
             np.zeros((records, 2), np.int32),
             np.full(records, REFUSED, np.int32),
             np.zeros(records, np.int32),
@@ -132,15 +132,15 @@ class Fields(NamedTuple):
         """The columns of several groups of records as one."""
         if len(groups) == 1:
             return groups[0]
-        first_octets = np.cumsum([0, *(len(group.octets) for group in groups)])
+        first_bytes = np.cumsum([0, *(len(group.data) for group in groups)])
         first_fields = np.cumsum([0, *(group.total for group in groups)])
         places = [
-            [getattr(group, name)[: group.total] + at for group, at in zip(groups, first_octets, strict=False)]
+            [getattr(group, name)[: group.total] + at for group, at in zip(groups, first_bytes, strict=False)]
             for name in ("starts", "stops")
         ]
         return cls(
-            np.concatenate([group.octets for group in groups]),
-            np.concatenate([group.leaders + at for group, at in zip(groups, first_octets, strict=False)]).astype(
+            np.concatenate([group.data for group in groups]),
+            np.concatenate([group.leaders + at for group, at in zip(groups, first_bytes, strict=False)]).astype(
                 np.int32
             ),
             np.concatenate([group.totals for group in groups]),
@@ -156,21 +156,21 @@ class Fields(NamedTuple):
 
 
 @compiled
-def take_apart(octets: Octets, starts: Integers, ends: Integers, out: Fields) -> None:
+def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -> None:
     """Find the fields of records whose directory has as many entries as there are fields, in the order of the fields."""
     row = 0
     for record in range(len(ends)):
         start, end, first = starts[record], ends[record], row
-        place = base = _base(octets, start, end) if end - start > LEADER + ENTRY else 0
+        place = base = _base(data, start, end) if end - start > LEADER + ENTRY else 0
         previous = 0
         for entry in range(start + LEADER, base - 1, ENTRY):
-            given = number_at(octets, entry + 7, 5)
+            given = number_at(data, entry + 7, 5)
             if given < previous:
                 base = 0
                 break
             previous = given
-            out.tags[row], out.starts[row] = number_at(octets, entry, TAG), place
-            while octets[place] != _FIELD_END:
+            out.tags[row], out.starts[row] = number_at(data, entry, TAG), place
+            while data[place] != _FIELD_END:
                 place += 1
             out.stops[row] = place
             place += 1
@@ -182,8 +182,8 @@ def take_apart(octets: Octets, starts: Integers, ends: Integers, out: Fields) ->
         out.ends[record] = row
 
 
-def fields_of(octets: bytes, starts: Integers, ends: Integers) -> Fields:
+def fields_of(data: bytes, starts: Integers, ends: Integers) -> Fields:
     """The fields of records of ISO 2709."""
-    out = Fields.room(np.frombuffer(octets, np.uint8), len(ends), len(octets) // ENTRY)
-    take_apart(out.octets, starts, ends, out)
+    out = Fields.room(np.frombuffer(data, np.uint8), len(ends), len(data) // ENTRY)
+    take_apart(out.data, starts, ends, out)
     return out

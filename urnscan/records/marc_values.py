@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled.ascii import is_white
+from urnscan.compiled.bytes import ByteArray, copy, find_byte
 from urnscan.compiled.jit import compiled, inner
-from urnscan.compiled.octets import Octets, copy, find_octet
 from urnscan.compiled.strings import Offsets
 from urnscan.records.marc_runs import REFUSED, TAG, Fields, Numbers
 
@@ -34,14 +34,14 @@ TAGS = (_NUMBER, _GENERAL, _TITLE, _TITLE_OF_UNIMARC)
 """Tags that are read in all records, in addition to those of the tables."""
 _DELIMITER, _FIELD_END, _A, _Z, _BAR, _DIGIT_0, _DIGIT_9 = b"\x1f\x1eaz|09"
 _ASCII = 0x7F
-# Octets of a field that are packed.
+# Bytes of a field that are packed.
 _LONGEST_PACKED = 2_000
-# Octets of a number of fields, with its separator.
+# Bytes of a number of fields, with its separator.
 _MOST_DIGITS = 8
 
 
 def is_unimarc(
-    octets: Octets | bytes,
+    data: ByteArray | bytes,
     tags: Numbers | Sequence[int],
     starts: Offsets | Sequence[int],
     stops: Offsets | Sequence[int],
@@ -66,18 +66,18 @@ def is_unimarc(
         return has_200
     for field in range(first, last):
         for at in range(starts[field], stops[field] - 1):
-            if tags[field] == _GENERAL and octets[at] == _DELIMITER and octets[at + 1] == _A:
+            if tags[field] == _GENERAL and data[at] == _DELIMITER and data[at + 1] == _A:
                 coded = at + 10 < stops[field]
                 for place in range(at + 2, min(at + 10, stops[field])):
-                    coded &= _DIGIT_0 <= octets[place] <= _DIGIT_9
-                return coded and (_A <= octets[at + 10] <= _Z or octets[at + 10] == _BAR)
+                    coded &= _DIGIT_0 <= data[place] <= _DIGIT_9
+                return coded and (_A <= data[at + 10] <= _Z or data[at + 10] == _BAR)
     return False
 
 
 class Tables(NamedTuple):
     """The fields that are read in the two families, 0 and 1, and the rows of fields.toml and keys.toml for them.
 
-    A tag is a number. A column of flags has 256 flags for each row, one for each octet. A column of codes has an octet for
+    A tag is a number. A column of flags has 256 flags for each row, one for each byte. A column of codes has a byte for
     each row, or NONE.
     """
 
@@ -85,7 +85,7 @@ class Tables(NamedTuple):
     """Tags whose fields have own identifiers, by family and tag."""
     is_packed: npt.NDArray[np.bool_]
     """Tags whose fields are packed."""
-    names: tuple[Octets, Octets]
+    names: tuple[ByteArray, ByteArray]
     """The beginnings of packed descriptions."""
     first_row: Numbers
     """The first row of each tag, by family and tag."""
@@ -113,7 +113,7 @@ class Values(NamedTuple):
     """The family of each record."""
     numbers: Offsets
     """Start and end of the control number of each record, the first 001 that is not blank; equal if there is none."""
-    packed: Octets
+    packed: ByteArray
     """The packed descriptions, one after the other."""
     packed_ends: Offsets
     """The start of the first packed description, and the end of each."""
@@ -134,13 +134,13 @@ class Values(NamedTuple):
         records, count = len(fields.ends), fields.total
         is_given = np.logical_or(*tables.is_given)[fields.tags[:count]]
         lengths = (fields.stops[:count] - fields.starts[:count])[is_given]
-        # A value has at least three octets, with its delimiter and code.
+        # A value has at least three bytes, with its delimiter and code.
         most = (int(lengths.sum()) // 3 + len(lengths)) * max(int(tables.rows.max()), 1)
         beginning = max(map(len, tables.names)) + _MOST_DIGITS
         return cls(
             np.zeros(records, np.int16),
             np.zeros((records, 2), np.int32),
-            np.empty(len(fields.octets) + records * beginning + count * (TAG + 2), np.uint8),
+            np.empty(len(fields.data) + records * beginning + count * (TAG + 2), np.uint8),
             np.zeros(records + 1, np.int32),
             np.zeros(count, np.bool_),
             np.empty(most, np.int32),
@@ -150,15 +150,15 @@ class Values(NamedTuple):
 
 
 @inner
-def _write(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
-    """Write some octets and a field terminator. Returns the place after them."""
-    at = copy(octets, start, end, out, at)
+def _write(data: ByteArray, start: int, end: int, out: ByteArray, at: int) -> int:
+    """Write some bytes and a field terminator. Returns the place after them."""
+    at = copy(data, start, end, out, at)
     out[at] = _FIELD_END
     return at + 1
 
 
 @inner
-def _write_number(number: int, digits: int, out: Octets, at: int) -> int:
+def _write_number(number: int, digits: int, out: ByteArray, at: int) -> int:
     """Write a number in at least `digits` decimal digits, and a field terminator. Returns the place after them."""
     size = 10**digits
     while number >= size:
@@ -172,71 +172,71 @@ def _write_number(number: int, digits: int, out: Octets, at: int) -> int:
 
 
 @inner
-def _trim(octets: Octets, start: int, end: int, places: Offsets, row: int, column: int) -> bool:
+def _trim(data: ByteArray, start: int, end: int, places: Offsets, row: int, column: int) -> bool:
     """Write the place of a part of a field, without white space around it. Returns whether the part is in ASCII."""
-    while start < end and is_white(octets[start]):
+    while start < end and is_white(data[start]):
         start += 1
-    while start < end and is_white(octets[end - 1]):
+    while start < end and is_white(data[end - 1]):
         end -= 1
     places[row, column], places[row, column + 1] = start, end
     every = np.uint8(0)
     for place in range(start, end):
-        every |= octets[place]
+        every |= data[place]
     return bool(every <= _ASCII)
 
 
 @inner
-def _trim_first(octets: Octets, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
+def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
     """Write the place of the first subfield with a code that is not empty, or NONE. Returns whether it is in ASCII."""
     places[row, column] = places[row, column + 1] = NONE
     if code == NONE:
         return True
     for place in range(start, end - 2):
-        if octets[place] == _DELIMITER and octets[place + 1] == code and octets[place + 2] != _DELIMITER:
-            return _trim(octets, place + 2, find_octet(octets, place + 2, end, _DELIMITER), places, row, column)
+        if data[place] == _DELIMITER and data[place + 1] == code and data[place + 2] != _DELIMITER:
+            return _trim(data, place + 2, find_byte(data, place + 2, end, _DELIMITER), places, row, column)
     return True
 
 
 @inner
-def _find_qualifiers(octets: Octets, at: int, end: int, code: int, places: Offsets, row: int) -> None:
+def _find_qualifiers(data: ByteArray, at: int, end: int, code: int, places: Offsets, row: int) -> None:
     """Write the place of the subfields with a code that begin at a place, one after the other, or NONE."""
     start = at
-    while at + 1 < end and octets[at + 1] == code:
-        at = find_octet(octets, at + 2, end, _DELIMITER)
+    while at + 1 < end and data[at + 1] == code:
+        at = find_byte(data, at + 2, end, _DELIMITER)
     places[row, 6], places[row, 7] = (start, at) if at > start else (NONE, NONE)
 
 
 @inner
-def _of_control(octets: Octets, start: int, end: int, out: Values, at: int) -> int:
+def _of_control(data: ByteArray, start: int, end: int, out: Values, at: int) -> int:
     """Find the value of a control field. Returns the number of values so far, or _ALONE."""
-    is_plain = _trim(octets, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
+    is_plain = _trim(data, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
     for column in range(2, 8):
         out.places[at, column] = NONE
-    return at + 1 if is_plain and find_octet(octets, start, end, _DELIMITER) == end else _ALONE
+    return at + 1 if is_plain and find_byte(data, start, end, _DELIMITER) == end else _ALONE
 
 
 @inner
-def _of_row(octets: Octets, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
+def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
     """Find the values in a data field by a row of its tag. Returns the number of values so far, or _ALONE."""
-    if end - start < 2 or octets[start] == _DELIMITER or octets[start + 1] == _DELIMITER:
+    if end - start < 2 or data[start] == _DELIMITER or data[start + 1] == _DELIMITER:
         return _ALONE
-    if max(octets[start], octets[start + 1]) > _ASCII:
+    if max(data[start], data[start + 1]) > _ASCII:
         return _ALONE
-    if not (tables.first[row, octets[start]] and tables.second[row, octets[start + 1]]):
+    if not (tables.first[row, data[start]] and tables.second[row, data[start + 1]]):
         return at
     first, is_plain = at, True
     for place in range(start, end - 2):
-        if octets[place] != _DELIMITER:
+        if data[place] != _DELIMITER:
             continue
-        code = octets[place + 1]
-        if tables.parts[row, code] and octets[place + 2] != _DELIMITER:
-            behind = find_octet(octets, place + 2, end, _DELIMITER)
-            is_plain &= _trim(octets, place + 2, behind, out.places, at, 0)
-            _find_qualifiers(octets, behind, end, tables.qualifier[row], out.places, at)
+        code = data[place + 1]
+        if tables.parts[row, code] and data[place + 2] != _DELIMITER:
+            behind = find_byte(data, place + 2, end, _DELIMITER)
+            is_plain &= _trim(data, place + 2, behind, out.places, at, 0)
+            _find_qualifiers(data, behind, end, tables.qualifier[row], out.places, at)
             is_plain &= out.places[at, 0] < out.places[at, 1]
             if at == first:
-                is_plain &= _trim_first(octets, start, end, tables.scheme_in[row], out.places, at, 2)
-                is_plain &= _trim_first(octets, start, end, tables.source_in[row], out.places, at, 4)
+                is_plain &= _trim_first(data, start, end, tables.scheme_in[row], out.places, at, 2)
+                is_plain &= _trim_first(data, start, end, tables.source_in[row], out.places, at, 4)
             else:
                 for column in range(2, 6):
                     out.places[at, column] = out.places[first, column]
@@ -253,9 +253,9 @@ def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Valu
         if tables.is_alone[row]:
             return _ALONE
         if tag < CONTROL:
-            found = _of_control(fields.octets, start, end, out, at)
+            found = _of_control(fields.data, start, end, out, at)
         else:
-            found = _of_row(fields.octets, start, end, row, tables, out, at)
+            found = _of_row(fields.data, start, end, row, tables, out, at)
         if found == _ALONE:
             return _ALONE
         for value in range(at, found):
@@ -267,23 +267,23 @@ def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Valu
 @compiled
 def find_values(fields: Fields, tables: Tables, out: Values) -> int:
     """Read the fields of records. Returns the number of own identifiers."""
-    octets = fields.octets
+    data = fields.data
     values = at = first = 0
     for record in range(len(fields.ends)):
         last = fields.ends[record]
         if fields.totals[record] != REFUSED:
-            family = int(is_unimarc(octets, fields.tags, fields.starts, fields.stops, first, last))
+            family = int(is_unimarc(data, fields.tags, fields.starts, fields.stops, first, last))
             out.families[record] = family
             at = _write(tables.names[family], 0, len(tables.names[family]), out.packed, at)
-            at = _write(octets, fields.leaders[record, 0], fields.leaders[record, 1], out.packed, at)
+            at = _write(data, fields.leaders[record, 0], fields.leaders[record, 1], out.packed, at)
             at = _write_number(fields.totals[record], 1, out.packed, at)
             for field in range(first, last):
                 tag, start, end = fields.tags[field], fields.starts[field], fields.stops[field]
                 if tag == _NUMBER and out.numbers[record, 0] == out.numbers[record, 1]:
-                    _trim(octets, start, end, out.numbers, record, 0)
+                    _trim(data, start, end, out.numbers, record, 0)
                 if tables.is_packed[family, tag]:
                     at = _write_number(tag, TAG, out.packed, at)
-                    at = _write(octets, start, min(end, start + _LONGEST_PACKED), out.packed, at)
+                    at = _write(data, start, min(end, start + _LONGEST_PACKED), out.packed, at)
                 if tables.is_given[family, tag]:
                     found = _of_field(fields, field, family, tables, out, values)
                     out.is_alone[field] = found == _ALONE

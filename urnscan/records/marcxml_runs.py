@@ -1,6 +1,6 @@
 """Records of MARCXML in their most usual form: one call of compiled code splits many of them into fields.
 
-Such a record has elements with the same prefix, or without one, and only white space between them. Its octets are
+Such a record has elements with the same prefix, or without one, and only white space between them. Its bytes are
 characters of XML in UTF-8, its references are the five that XML itself defines, or numbers of characters, and start tags
 are written exactly like `<datafield tag="020" ind1=" " ind2=" ">` or `<datafield ind1=" " ind2=" " tag="020">`, as pymarc
 does. All records of a call have the same start tag. lxml reads the other records.
@@ -16,15 +16,15 @@ import numpy as np
 from lxml import etree
 
 from urnscan.compiled.ascii import HASH, SEMICOLON, is_alnum
+from urnscan.compiled.bytes import ByteArray, Integers, read_number
 from urnscan.compiled.jit import compiled, inlined, inner
-from urnscan.compiled.octets import Integers, Octets, read_number
-from urnscan.records.marc_octets import is_utf8
+from urnscan.records.marc_bytes import is_utf8
 from urnscan.records.marc_runs import NO_NUMBER, TAG, Fields, number_at
 from urnscan.records.record import Run
 from urnscan.records.xml_text import DEFAULT_LIMITS, parse_element
 
 _LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L, _D = b"<>&]0LD"
-# U+FFFE and U+FFFF, which are not characters, begin with these octets.
+# U+FFFE and U+FFFF, which are not characters, begin with these bytes.
 _RARE, _RARE_NEXT = b"\xef\xbf"
 _BLANK = tuple(b" \n\t")
 # Control characters of XML, with which line ends and tabs are written as references.
@@ -36,10 +36,10 @@ _DELIMITER = 0x1F
 # The tag of the leader (000), and the first tag of data fields.
 _LEADER_TAG, _DATA_TAGS = 0, 10
 _WRONG = -2
-# Octets of the shortest field.
+# Bytes of the shortest field.
 _LEAST_FIELD = len('<controlfield tag="001"></controlfield>')
 _START_TAG = re.compile(rb"<((?>(?:[A-Za-z_][A-Za-z0-9_.-]*+:)?))record(?>(?:[ \t\n][^<>]{0,500}+)?)>")
-# An apostrophe may belong to a URN in the octets of a record. U+FFFE and U+FFFF, which are not characters, begin with EF BF.
+# An apostrophe may belong to a URN in the bytes of a record. U+FFFE and U+FFFF, which are not characters, begin with EF BF.
 _UNUSUAL = (b"'", b"\xef\xbf")
 # No record has this start tag.
 _NO_START = b">", b""
@@ -48,7 +48,7 @@ _KEPT = 1 << 12
 # Instead of a place, if a word is not there.
 _NOT_THERE = -1
 
-# Kinds of octets. An octet of a kind may be in all places of the kinds before it. Octets of _ODD are checked one by one.
+# Kinds of bytes. A byte of a kind may be in all places of the kinds before it. Bytes of _ODD are checked one by one.
 _ODD, _OF_TEXT, _OF_INDICATOR, _OF_CODE = range(4)
 _KINDS = np.full(256, _OF_TEXT, np.uint8)
 _KINDS[0x20:0x7F] = _OF_INDICATOR
@@ -60,7 +60,7 @@ _KINDS[np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 _SUBFIELD, _DATA_END, _DATA, _DATA_OF_PYMARC, _CONTROL, _END, _LEADER, _TAGS_END = range(8)
 _REFERENCES, _START = 2 * _TAGS_END, 2 * _TAGS_END + 5
 _CHARACTERS = tuple(b"<>\"'&")
-# Octets up to the end of a start tag, from the code of a subfield; and from the tag, the first and the second indicator of
+# Bytes up to the end of a start tag, from the code of a subfield; and from the tag, the first and the second indicator of
 # other fields, by the word.
 _CODE_BACK = 3
 _TAG_BACK, _FIRST_BACK, _SECOND_BACK = (0, 0, 23, 5, 5), (0, 0, 12, 22), (0, 0, 3, 13)
@@ -69,8 +69,8 @@ _TAG_BACK, _FIRST_BACK, _SECOND_BACK = (0, 0, 23, 5, 5), (0, 0, 12, 22), (0, 0, 
 class Words(NamedTuple):
     """The words of a dump: tags and references."""
 
-    octets: Octets
-    """Words, one after the other. An octet _OF_INDICATOR or _OF_CODE in a word represents any octet of that kind."""
+    data: ByteArray
+    """Words, one after the other. A byte _OF_INDICATOR or _OF_CODE in a word represents any byte of that kind."""
     limits: Integers
     """The start of each word, and the end of the last one."""
 
@@ -98,39 +98,39 @@ class Words(NamedTuple):
 
 
 @inner
-def _behind(octets: Octets, at: int, words: Words, word: int) -> int:
+def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
     """Place after a word that is at a place; _NOT_THERE if it is not. A word has no `<` inside, so a `<` ends any search."""
     for place in range(words.limits[word], words.limits[word + 1]):
-        octet, wanted = octets[at], words.octets[place]
-        if (octet != wanted) if wanted > _OF_CODE else (_KINDS[octet] < wanted):
+        byte, wanted = data[at], words.data[place]
+        if (byte != wanted) if wanted > _OF_CODE else (_KINDS[byte] < wanted):
             return _NOT_THERE
         at += 1
     return at
 
 
 @inner
-def _word(octets: Octets, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
+def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
     """The first of the words from `first` to `last` that is at a place, and the place after it; else `last`, _NOT_THERE."""
     for word in range(first, last):
-        behind = _behind(octets, at, words, word)
+        behind = _behind(data, at, words, word)
         if behind != _NOT_THERE:
             return word, behind
     return last, _NOT_THERE
 
 
 @inner
-def _number_reference(octets: Octets, at: int, out: Octets, to: int) -> tuple[int, int]:
+def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tuple[int, int]:
     """Write the character of a reference such as `&#233;` or `&#xE9;` in UTF-8.
 
     Returns the places after the reference, _NOT_THERE if it is none of a character of XML, and after the character.
     """
-    is_hex = octets[at + 2] == _LETTER_X
+    is_hex = data[at + 2] == _LETTER_X
     start = end = at + 2 + is_hex
-    while end < start + _MOST_DIGITS and is_alnum(octets[end]):
+    while end < start + _MOST_DIGITS and is_alnum(data[end]):
         end += 1
-    code = read_number(octets, start, end, 16 if is_hex else 10)
+    code = read_number(data, start, end, 16 if is_hex else 10)
     is_character = 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF
-    if octets[end] != SEMICOLON or not (is_character or code in _BREAKS):
+    if data[end] != SEMICOLON or not (is_character or code in _BREAKS):
         return _NOT_THERE, to
     if code < 0x80:
         out[to] = code
@@ -143,41 +143,41 @@ def _number_reference(octets: Octets, at: int, out: Octets, to: int) -> tuple[in
 
 
 @inlined
-def _text(octets: Octets, at: int, words: Words, out: Octets, to: int) -> tuple[int, int]:
+def _text(data: ByteArray, at: int, words: Words, out: ByteArray, to: int) -> tuple[int, int]:
     """Write the text up to the next `<`, with characters instead of references.
 
-    Returns the places after the text in `octets`, _NOT_THERE if the text is unusual, and in `out`.
+    Returns the places after the text in `data`, _NOT_THERE if the text is unusual, and in `out`.
     """
-    while octets[at] != _LESS:
-        octet = octets[at]
-        if octet == _AMPERSAND and octets[at + 1] == HASH:
-            at, to = _number_reference(octets, at, out, to)
+    while data[at] != _LESS:
+        byte = data[at]
+        if byte == _AMPERSAND and data[at + 1] == HASH:
+            at, to = _number_reference(data, at, out, to)
             if at == _NOT_THERE:
                 break
             continue
-        if octet == _AMPERSAND:
-            reference, at = _word(octets, at, words, _REFERENCES, _START)
+        if byte == _AMPERSAND:
+            reference, at = _word(data, at, words, _REFERENCES, _START)
             if at == _NOT_THERE:
                 break
-            octet = _CHARACTERS[reference - _REFERENCES]
+            byte = _CHARACTERS[reference - _REFERENCES]
             at -= 1
-        elif _KINDS[octet] == _ODD:
-            is_character = octet == _GREATER and octets[at - 1] != _BRACKET
-            if not is_character and (octet != _RARE or octets[at + 1] == _RARE_NEXT):
+        elif _KINDS[byte] == _ODD:
+            is_character = byte == _GREATER and data[at - 1] != _BRACKET
+            if not is_character and (byte != _RARE or data[at + 1] == _RARE_NEXT):
                 at = _NOT_THERE
                 break
-        out[to] = octet
+        out[to] = byte
         at += 1
         to += 1
     return at, to
 
 
 @inlined
-def _tag(octets: Octets, place: int, word: int) -> int:
+def _tag(data: ByteArray, place: int, word: int) -> int:
     """The tag at a place, as a number; NO_NUMBER if it has letters, _WRONG if a field with this start tag cannot have it."""
-    tag = number_at(octets, place, TAG)
+    tag = number_at(data, place, TAG)
     # "LDR" is a leader, and "DEL" says that the record was deleted.
-    if tag == NO_NUMBER and (word == _CONTROL or octets[place] in (_ZERO, _L, _D)):
+    if tag == NO_NUMBER and (word == _CONTROL or data[place] in (_ZERO, _L, _D)):
         return _WRONG
     if tag != NO_NUMBER and (tag == _LEADER_TAG or (tag < _DATA_TAGS) != (word == _CONTROL)):
         return _WRONG
@@ -186,39 +186,39 @@ def _tag(octets: Octets, place: int, word: int) -> int:
 
 @inlined
 def _fields(
-    octets: Octets, at: int, words: Words, fields: Fields, record: int, row: int, to: int
+    data: ByteArray, at: int, words: Words, fields: Fields, record: int, row: int, to: int
 ) -> tuple[int, int, int, int]:
     """Write the leader and the fields of a record from a place on.
 
-    Returns the place after the record, the number of its fields, and the rows and octets that are written so far. The place
+    Returns the place after the record, the number of its fields, and the rows and bytes that are written so far. The place
     is _NOT_THERE if the record is unusual.
     """
-    out = fields.octets
+    out = fields.data
     tag, first, total = _WRONG, to, 0
     is_inside = has_leader = False  # inside of a data field
     while True:
-        while octets[at] in _BLANK:
+        while data[at] in _BLANK:
             at += 1
-        word, at = _word(octets, at, words, 0, _TAGS_END)
+        word, at = _word(data, at, words, 0, _TAGS_END)
         if word == _TAGS_END or word == _END or (word <= _DATA_END) != is_inside:
             return (at if word == _END and not is_inside else _NOT_THERE), total, row, to
         if word >= _DATA:
             first = to
-            tag = _LEADER_TAG if word == _LEADER else _tag(octets, at - _TAG_BACK[word], word)
+            tag = _LEADER_TAG if word == _LEADER else _tag(data, at - _TAG_BACK[word], word)
             if tag == _WRONG:
                 return _NOT_THERE, total, row, to
         if word == _DATA or word == _DATA_OF_PYMARC:
-            out[to], out[to + 1] = octets[at - _FIRST_BACK[word]], octets[at - _SECOND_BACK[word]]
+            out[to], out[to + 1] = data[at - _FIRST_BACK[word]], data[at - _SECOND_BACK[word]]
             to += 2
             is_inside = True
             continue
         if word == _SUBFIELD:
-            out[to], out[to + 1] = _DELIMITER, octets[at - _CODE_BACK]
+            out[to], out[to + 1] = _DELIMITER, data[at - _CODE_BACK]
             to += 2
         if word != _DATA_END:
-            at, to = _text(octets, at, words, out, to)
+            at, to = _text(data, at, words, out, to)
             if at != _NOT_THERE:
-                at = _behind(octets, at, words, _TAGS_END + word)
+                at = _behind(data, at, words, _TAGS_END + word)
             if at == _NOT_THERE:
                 return _NOT_THERE, total, row, to
         elif to == first + 2:  # no subfield
@@ -234,20 +234,20 @@ def _fields(
 
 
 @compiled
-def take_apart(octets: Octets, starts: Integers, ends: Integers, words: Words, out: Fields) -> None:
-    """Find the fields of records, and write them into the octets of `out`.
+def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, out: Fields) -> None:
+    """Find the fields of records, and write them into the bytes of `out`.
 
-    Octets are in UTF-8, and records have fewer than DEFAULT_LIMITS octets.
+    Bytes are in UTF-8, and records have fewer than DEFAULT_LIMITS bytes.
     """
     row = to = 0
     for record in range(len(ends)):
         start, end = starts[record], ends[record]
         size = words.limits[_END + 1] - words.limits[_END]
         behind, total, last, written = _NOT_THERE, 0, row, to
-        if end - start > size and _behind(octets, end - size, words, _END) == end:
-            behind = _behind(octets, start, words, _START)
+        if end - start > size and _behind(data, end - size, words, _END) == end:
+            behind = _behind(data, start, words, _START)
         if behind != _NOT_THERE:
-            behind, total, last, written = _fields(octets, behind, words, out, record, row, to)
+            behind, total, last, written = _fields(data, behind, words, out, record, row, to)
         if behind == end:
             out.totals[record], row, to = total, last, written
         out.ends[record] = row
@@ -255,23 +255,23 @@ def take_apart(octets: Octets, starts: Integers, ends: Integers, words: Words, o
 
 def fields_of(run: Run, declarations: bytes) -> Fields:
     """The fields of the records of a run; `declarations` are those of namespaces around them."""
-    starts_of = (_usual_start(record.octets, declarations) for record in run.cuts())
+    starts_of = (_usual_start(record.data, declarations) for record in run.cuts())
     start, prefix = next(filter(None, starts_of), _NO_START)
-    octets, starts, ends = run.octets, run.starts, run.ends
-    if b"\r" in octets or not is_utf8(octets) or (ends - starts).max() >= DEFAULT_LIMITS:
-        records = [_normalised(record) for record in run.octets_of_each()]
-        octets = b"".join(records)
+    data, starts, ends = run.data, run.starts, run.ends
+    if b"\r" in data or not is_utf8(data) or (ends - starts).max() >= DEFAULT_LIMITS:
+        records = [_normalised(record) for record in run.bytes_of_each()]
+        data = b"".join(records)
         lengths = np.array([len(record) for record in records])
         ends = np.cumsum(lengths)
         starts = ends - lengths
-    fields = Fields.room(np.empty(len(octets), np.uint8), len(ends), len(octets) // _LEAST_FIELD)
-    take_apart(np.frombuffer(octets, np.uint8), starts, ends, Words.of(start, prefix), fields)
+    fields = Fields.room(np.empty(len(data), np.uint8), len(ends), len(data) // _LEAST_FIELD)
+    take_apart(np.frombuffer(data, np.uint8), starts, ends, Words.of(start, prefix), fields)
     return fields
 
 
-def _usual_start(octets: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
+def _usual_start(data: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
     """The start tag of a record and its prefix; None if the tag is unusual. `declarations` are those of namespaces around it."""
-    start = _START_TAG.match(octets)
+    start = _START_TAG.match(data)
     if not start or any(mark in start[0] for mark in _UNUSUAL) or not _is_start(start[0], declarations):
         return None
     return start[0], start[1]

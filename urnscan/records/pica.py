@@ -55,7 +55,7 @@ def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | No
 
 
 def _to_field(head: bytes) -> int:
-    """Place of the first octet that is not between records."""
+    """Place of the first byte that is not between records."""
     at = 0
     while between := _BETWEEN_PLAIN.match(head, at):
         at = between.end()
@@ -70,18 +70,18 @@ class PicaRecords(RecordReader):
     """Reads PICA+ in either serialisation."""
 
     table = described_by = "pica"
-    # The serialisation is unknown until the first octets are read.
+    # The serialisation is unknown until the first bytes are read.
     _plain: bool | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records. `Cut.around` has whether the dump is plain, and whether octets before the record are lost.
+        """Find the records. `Cut.around` has whether the dump is plain, and whether bytes before the record are lost.
 
-        The first octets show the serialisation.
+        The first bytes show the serialisation.
         """
         is_resumed = self._plain is not None
         if self._plain is None:
             buffer.has(HEAD)
-            head = buffer.octets[buffer.at : buffer.at + HEAD]
+            head = buffer.data[buffer.at : buffer.at + HEAD]
             # A normalised line has at least one 1E and one 1F, a plain line has none.
             self._plain = head.count(b"\x1e") + head.count(b"\x1f") <= len(_LINE_ENDS.findall(head))
         end = None if self._plain else buffer.search(_BINARY)
@@ -91,8 +91,8 @@ class PicaRecords(RecordReader):
         for part in parts(buffer, length, partial(buffer.pass_over, between)):
             if isinstance(part, Damaged):
                 yield part
-            # The blank line after a plain record is not a part of it: without octets after it, the record may be cut off.
-            elif buffer.error and buffer.at == len(buffer.octets) and (self._plain or not part[1].endswith(terminator)):
+            # The blank line after a plain record is not a part of it: without bytes after it, the record may be cut off.
+            elif buffer.error and buffer.at == len(buffer.data) and (self._plain or not part[1].endswith(terminator)):
                 yield Damaged(part[0], _CUT_OFF)
             else:
                 yield Cut(*part, (self._plain, is_resumed))
@@ -100,26 +100,26 @@ class PicaRecords(RecordReader):
 
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
-        offset, octets, (plain, is_resumed) = cut
-        first = (_PLAIN if plain else _NORMALISED).match(octets)
+        offset, data, (plain, is_resumed) = cut
+        first = (_PLAIN if plain else _NORMALISED).match(data)
         if not first:
             return Damaged(offset, "it does not begin with a field of PICA+")
-        text = octets
+        text = data
         if plain:
-            text = with_line_feeds(octets)
+            text = with_line_feeds(data)
             text = _normalised(text) if first[1] else text.replace(_SIGN, b"\x1f")
-        elif not octets.rstrip(b"\r\n\x1d").endswith(b"\x1e"):
+        elif not data.rstrip(b"\r\n\x1d").endswith(b"\x1e"):
             return Damaged(offset, _CUT_OFF)
         ppn = _PPN.search(text)
         identifier = (ppn[1].decode("utf-8", "replace").strip() or None) if ppn else None
         if is_resumed and identifier is None:
             return Damaged(offset, "it begins in the middle: what came before could not be read")
         if self.fields is None and not self.described:
-            return Record(offset, octets, identifier, (text,))
+            return Record(offset, data, identifier, (text,))
         own: list[Own] = []
         statements: list[Statement] = []
         for field in text.split(b"\n" if plain else b"\x1e"):
-            rows, description_rows = self.field_octets.get(field[:4]), self.described_octets.get(field[:4])
+            rows, description_rows = self.field_bytes.get(field[:4]), self.described_bytes.get(field[:4])
             if rows or description_rows:
                 subfields = [
                     (part[:1].decode("latin-1"), part[1:].decode("utf-8", "replace"))
@@ -128,7 +128,7 @@ class PicaRecords(RecordReader):
                 own += of_subfields(subfields, rows or ())
                 statements += description.of_subfields(subfields, description_rows or ())
         texts = (text,) if self.has_texts else ()
-        return Record(offset, octets, identifier, texts, tuple(own), description.pack(self.described_by, statements))
+        return Record(offset, data, identifier, texts, tuple(own), description.pack(self.described_by, statements))
 
 
 def _to_blank_line(buffer: Buffer) -> int:
@@ -137,18 +137,18 @@ def _to_blank_line(buffer: Buffer) -> int:
     return blank.end(1) - buffer.at if blank else 0
 
 
-def _normalised(octets: bytes) -> bytes:
+def _normalised(data: bytes) -> bytes:
     """A plain record with 1F before subfields, and with single dollars."""
-    return b"$".join(part.replace(b"$", b"\x1f") for part in octets.split(b"$$"))
+    return b"$".join(part.replace(b"$", b"\x1f") for part in data.split(b"$$"))
 
 
-def show_pica(octets: bytes) -> str:
+def show_pica(data: bytes) -> str:
     r"""A normalised record in the plain form, for people.
 
     >>> print(show_pica(b"021A \x1faDie Uhrmacher\x1fhA. Wimpelfeld\x1e\n"))
     021A $aDie Uhrmacher$hA. Wimpelfeld
     """
-    fields = octets.strip(b"\r\n\x1d").replace(b"$", b"$$").split(b"\x1e")
+    fields = data.strip(b"\r\n\x1d").replace(b"$", b"$$").split(b"\x1e")
     return "\n".join("$".join(in_line(decoded(part)) for part in field.split(b"\x1f")) for field in fields if field)
 
 

@@ -9,28 +9,28 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from urnscan.compiled.octets import Integers
+from urnscan.compiled.bytes import Integers
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.description import NOTHING, Description, described_fields, unpack
 from urnscan.records.description import Table as DescribedFields
 from urnscan.records.fields import Own, field_names, own_fields
 from urnscan.records.fields import Table as OwnFields
+from urnscan.records.marc_bytes import unpack_marc
 from urnscan.records.marc_columns import MarcColumns, marc_columns
-from urnscan.records.marc_fields import MarcOctets
-from urnscan.records.marc_octets import unpack_marc
+from urnscan.records.marc_fields import MarcBytes
 from urnscan.records.marc_runs import Fields
 
 
 class Cut(NamedTuple):
-    """A record that a reader has found in a dump and has not read yet: its place and its octets."""
+    """A record that a reader has found in a dump and has not read yet: its place and its bytes."""
 
     offset: int
-    """Octets from the beginning of the dump."""
-    octets: bytes
-    """Octets of the record in the dump."""
+    """Bytes from the beginning of the dump."""
+    data: bytes
+    """Bytes of the record in the dump."""
     around: Any = None
-    """Facts that its reader needs in addition to the octets, such as the XML namespaces around it. They can be pickled."""
+    """Facts that its reader needs in addition to the bytes, such as the XML namespaces around it. They can be pickled."""
 
 
 _ALL = slice(None)
@@ -43,38 +43,38 @@ class Run(NamedTuple):
     """
 
     offset: int
-    """Octets from the beginning of the dump to `octets`."""
-    octets: bytes
-    """The records and the octets between them, from the start of the first record to the end of the last one."""
+    """Bytes from the beginning of the dump to `data`."""
+    data: bytes
+    """The records and the bytes between them, from the start of the first record to the end of the last one."""
     starts: Integers
-    """The start of each record in `octets`."""
+    """The start of each record in `data`."""
     ends: Integers
-    """The end of each record in `octets`."""
+    """The end of each record in `data`."""
     around: Any = None
     """See `Cut.around`; the same for all records of the run."""
 
     def cuts(self, numbers: Integers | slice = _ALL) -> Iterator[Cut]:
         """The records with these numbers in the run, one by one; all records by default."""
         for start, end in zip(self.starts[numbers].tolist(), self.ends[numbers].tolist(), strict=True):
-            yield Cut(self.offset + start, self.octets[start:end], self.around)
+            yield Cut(self.offset + start, self.data[start:end], self.around)
 
-    def octets_of_each(self) -> list[bytes]:
-        """The octets of each record; faster than `cuts`."""
-        return [self.octets[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
+    def bytes_of_each(self) -> list[bytes]:
+        """The bytes of each record; faster than `cuts`."""
+        return [self.data[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
 
     @classmethod
     def joined(cls, items: Sequence[Cut | Run]) -> Run:
         """Records in one run, also if they were not neighbours. The offset is that of the first record."""
         if len(items) == 1 and isinstance(items[0], Run):
             return items[0]
-        places = np.cumsum([0, *(len(item.octets) for item in items)]).tolist()
+        places = np.cumsum([0, *(len(item.data) for item in items)]).tolist()
         starts = [item.starts + at if isinstance(item, Run) else [at] for item, at in zip(items, places, strict=False)]
         ends = [
-            item.ends + at if isinstance(item, Run) else [at + len(item.octets)]
+            item.ends + at if isinstance(item, Run) else [at + len(item.data)]
             for item, at in zip(items, places, strict=False)
         ]
-        octets = b"".join([item.octets for item in items])
-        return cls(items[0].offset, octets, np.concatenate(starts), np.concatenate(ends), items[0].around)
+        data = b"".join([item.data for item in items])
+        return cls(items[0].offset, data, np.concatenate(starts), np.concatenate(ends), items[0].around)
 
 
 def count_of(item: Cut | Damaged | Run) -> int:
@@ -86,9 +86,9 @@ class Record(NamedTuple):
     """A record of a dump that is read."""
 
     offset: int
-    """Octets from the beginning of the dump."""
-    octets: bytes
-    """Octets of the record in the dump. A record is removed with these and with the separator before it."""
+    """Bytes from the beginning of the dump."""
+    data: bytes
+    """Bytes of the record in the dump. A record is removed with these and with the separator before it."""
     identifier: str | None
     """Name of the record in the dump (MARC 001, the subject, `id`), without surrogates; None if it has none."""
     texts: Sequence[bytes] = ()
@@ -97,7 +97,7 @@ class Record(NamedTuple):
     """Own identifiers of the record, if these or keys are read."""
     description: bytes = b""
     """Packed fields that describe the work of the record, if descriptions are read: `description_of` unpacks them."""
-    marc: MarcOctets | None = None
+    marc: MarcBytes | None = None
     """Fields of MARC. `record_columns` reads them. It puts their identifiers after `own`, and their description before
     `description`.
     """
@@ -133,14 +133,14 @@ class RecordReader:
         self.has_texts = not own
         self.has_keys = keys
         self.fields = self.own_fields(self.table) if own or keys else None
-        self.field_octets = {name.encode(): rows for name, rows in (self.fields or {}).items()}
-        """`fields` by names as octets."""
+        self.field_bytes = {name.encode(): rows for name, rows in (self.fields or {}).items()}
+        """`fields` by names as bytes."""
         self.field_names = field_names(self.fields or {})
-        """Names of all fields that `fields` needs, as octets."""
+        """Names of all fields that `fields` needs, as bytes."""
         self.described = self.described_fields(self.described_by)
         """Rows of the fields that describe a record; empty if descriptions are not read."""
-        self.described_octets = {name.encode(): rows for name, rows in self.described.items()}
-        """`described` by names as octets."""
+        self.described_bytes = {name.encode(): rows for name, rows in self.described.items()}
+        """`described` by names as bytes."""
 
     def own_fields(self, table: str) -> OwnFields:
         """Rows of a table of fields.toml, and with `keys` of keys.toml."""
@@ -153,7 +153,7 @@ class RecordReader:
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the records, in order. A damaged record counts as one.
 
-        If octets were lost, it is called again (`Buffer.resume`), and the next octet may be in the middle of a record.
+        If bytes were lost, it is called again (`Buffer.resume`), and the next byte may be in the middle of a record.
         """
         raise NotImplementedError
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.compiled.arrow import number_array, octets_array, text_array
+from urnscan.compiled.arrow import bytes_array, number_array, text_array
 from urnscan.framing.lines import Damaged
 from urnscan.records.columns import Columns, Texts
 from urnscan.records.fields import Own
@@ -39,7 +39,7 @@ def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total
     """Columns with records that were read one by one. After the first `total` rows, `columns` has the records `marc`."""
     of_marc = dict(zip(marc, columns.descriptions[total:].to_pylist(), strict=True))
     names = text_array([record.identifier for _, record in records])
-    packed = octets_array([of_marc.get(number, b"") + record.description for number, record in records])
+    packed = bytes_array([of_marc.get(number, b"") + record.description for number, record in records])
     place = np.arange(total)
     place[[number for number, _ in records]] = total + np.arange(len(records))
     deleted = [number for number, record in records if record.is_deleted]
@@ -64,12 +64,12 @@ def _cuts_at(items: Sequence[Cut | Run], is_chosen: npt.NDArray[np.bool_]) -> It
         first = last
 
 
-def octets_of_each(items: Sequence[Cut | Run]) -> list[bytes]:
-    """The octets of each record."""
-    octets: list[bytes] = []
+def bytes_of_each(items: Sequence[Cut | Run]) -> list[bytes]:
+    """The bytes of each record."""
+    data: list[bytes] = []
     for item in items:
-        octets += item.octets_of_each() if isinstance(item, Run) else (item.octets,)
-    return octets
+        data += item.bytes_of_each() if isinstance(item, Run) else (item.data,)
+    return data
 
 
 def _fields_and_texts(reader: RecordReader, items: Sequence[Cut | Run]) -> tuple[Fields, list[Texts]]:
@@ -103,4 +103,4 @@ def _texts(records: Sequence[tuple[int, Record]]) -> list[Texts]:
     if not rows:
         return []
     number, order, texts = zip(*rows, strict=True)
-    return [Texts(np.array(number, np.int64), np.array(order, np.int64), octets_array(texts))]
+    return [Texts(np.array(number, np.int64), np.array(order, np.int64), bytes_array(texts))]

@@ -92,7 +92,7 @@ class SeparatedRecords(RecordReader):
                 yield row
             else:
                 around = (row, self._layout, self._names, self._named_by)
-                yield Damaged(row.offset, row.fault) if row.fault else Cut(row.offset, row.octets, around)
+                yield Damaged(row.offset, row.fault) if row.fault else Cut(row.offset, row.data, around)
 
     def record(self, cut: Cut) -> Record:
         """Read a row."""
@@ -103,11 +103,11 @@ class SeparatedRecords(RecordReader):
             identifier = _text(layout, values[named_by]).strip() or None
         texts = (text,) if self.has_texts else ()
         if self.fields is None and not self.described:
-            return Record(row.offset, row.octets, identifier, texts)
+            return Record(row.offset, row.data, identifier, texts)
         pairs = [*zip(names, (values_in(_text(layout, value)) for value in values), strict=False)]
         own = () if self.fields is None else tuple(own_identifiers(pairs, self.fields))
         description = pack(self.described_by, statements(pairs, self.described))
-        return Record(row.offset, row.octets, identifier, texts, own, description)
+        return Record(row.offset, row.data, identifier, texts, own, description)
 
 
 def _knows_fields(head: bytes) -> bool:

@@ -21,14 +21,14 @@ from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_value
 from urnscan.records.record import Cut, Record, RecordReader
 
-# Octets of a tag, with those to which a pattern of the first line looks ahead.
+# Bytes of a tag, with those to which a pattern of the first line looks ahead.
 _LONGEST_TAG = 64
-# So many octets without a line end may be the beginning of a first line.
+# So many bytes without a line end may be the beginning of a first line.
 _FIRST_LINE = 64
 LINE_END = rb"(?:\r\n?+|\n)"
 """Pattern of a line end."""
 _LINE_END = re.compile(LINE_END)
-# Beginning of a line, with the last octet of the line end before it.
+# Beginning of a line, with the last byte of the line end before it.
 _BEGIN = rb"(?:\A|[\r\n])"
 _BETWEEN = re.compile(rb"(?>(?:[\r\n]|" + MARK + rb"){1,256})")
 _LEADING = re.compile(rb"\A(?>(?:\s|" + MARK + rb")+)")
@@ -53,11 +53,11 @@ class Layout:
     ends: str = ""
     """Tag with which a record ends, for messages."""
     before: bytes = b""
-    """Pattern of the octets before the tag in a line."""
+    """Pattern of the bytes before the tag in a line."""
     tag: bytes
     """Pattern of a tag."""
     after: bytes
-    """Pattern of the octets between the tag and its value."""
+    """Pattern of the bytes between the tag and its value."""
     around: bytes = b"(?!)"
     """Pattern of lines with tags outside of records."""
     names: tuple[str, ...]
@@ -66,7 +66,7 @@ class Layout:
     """Layout of dumps whose records end with the last line, but do not begin with the first line. Its fields are the same."""
 
     def of_dump(self, head: bytes) -> Layout:
-        """The layout of a dump with these first octets."""
+        """The layout of a dump with these first bytes."""
         if self.untyped and not self.begun.search(head) and self.ended.search(head):
             return self.untyped
         return self
@@ -117,7 +117,7 @@ class TaggedRecords(RecordReader):
     """Base of the readers: finds records by the layout of their format."""
 
     layout: ClassVar[Layout]
-    # The layout by which records are cut, once the first octets are read.
+    # The layout by which records are cut, once the first bytes are read.
     _cut_by: Layout | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
@@ -126,7 +126,7 @@ class TaggedRecords(RecordReader):
         """
         if self._cut_by is None:
             buffer.has(HEAD)
-            self._cut_by = self.layout.of_dump(buffer.octets[buffer.at : buffer.at + HEAD])
+            self._cut_by = self.layout.of_dump(buffer.data[buffer.at : buffer.at + HEAD])
         layout = self._cut_by
         text = parts(buffer, partial(to_line_end, buffer), partial(buffer.has, 1))
         # Whether the lines that are read now are damaged: they are reported once.
@@ -147,26 +147,26 @@ class TaggedRecords(RecordReader):
             is_damaged = length == 0
             if is_damaged:
                 next(text)
-            octets = buffer.take(length)
-            yield damage or Cut(offset, octets)
+            data = buffer.take(length)
+            yield damage or Cut(offset, data)
 
     def _cut(self, buffer: Buffer, layout: Layout) -> tuple[int, Damaged | None]:
         """Length of the record that begins here, 0 if its end is unknown; and its damage if it is damaged."""
         offset = buffer.offset
         end, is_next = self._end(buffer, layout)
-        if not end and len(buffer.octets) - buffer.at > LONGEST:
+        if not end and len(buffer.data) - buffer.at > LONGEST:
             return 0, too_long(offset)
         if layout.last:
             if not end:
                 return 0, Damaged(offset, f"it has no {layout.ends}")
             if is_next:
                 return end, Damaged(offset, f"it has no {layout.ends} before the next {layout.begins}")
-            length = to_line_end(buffer, end) or len(buffer.octets) - buffer.at
+            length = to_line_end(buffer, end) or len(buffer.data) - buffer.at
             return length, too_long(offset) if length > LONGEST else None
-        octets = buffer.octets[buffer.at : buffer.at + end] if end else buffer.octets[buffer.at :]
+        data = buffer.data[buffer.at : buffer.at + end] if end else buffer.data[buffer.at :]
         # Blank lines after the record are between records.
-        line_end = _LINE_END.search(octets, len(octets.rstrip()))
-        length = line_end.end() if line_end else len(octets)
+        line_end = _LINE_END.search(data, len(data.rstrip()))
+        length = line_end.end() if line_end else len(data)
         return length, Damaged(offset, "it is truncated") if buffer.error and not end else None
 
     def _end(self, buffer: Buffer, layout: Layout) -> tuple[int, bool]:
@@ -182,21 +182,21 @@ class TaggedRecords(RecordReader):
 
     def record(self, cut: Cut) -> Record:
         """Read a record."""
-        offset, octets, _ = cut
-        lines = with_line_feeds(octets)
+        offset, data, _ = cut
+        lines = with_line_feeds(data)
         name = self._name(lines)
-        texts = (self._text_to_search(octets),) if self.has_texts else ()
+        texts = (self._text_to_search(data),) if self.has_texts else ()
         if self.fields is None and not self.described:
-            return Record(offset, octets, name, texts)
+            return Record(offset, data, name, texts)
         own, packed = self._own_and_description(lines)
-        return Record(offset, octets, name, texts, own, packed)
+        return Record(offset, data, name, texts, own, packed)
 
     def _own_and_description(self, lines: bytes) -> tuple[Sequence[Own], bytes]:
         """Own identifiers of a record, and its packed description."""
         values = [
             (tag.decode(), value.decode("utf-8", "replace").strip())
             for tag, value in self.layout.field.findall(lines)
-            if tag in self.field_names or tag in self.described_octets
+            if tag in self.field_names or tag in self.described_bytes
         ]
         kinds = {tag: value.upper() for tag, value in reversed(values)}
         own: list[Own] = []
@@ -214,18 +214,18 @@ class TaggedRecords(RecordReader):
         matches = (pattern.search(lines) for pattern in self.layout.name_fields)
         return first_name(self._text(match[1]) for match in matches if match)
 
-    def _text_to_search(self, octets: bytes) -> bytes:
+    def _text_to_search(self, data: bytes) -> bytes:
         """The text of a record in which URNs are searched."""
-        return octets
+        return data
 
     def _text(self, value: bytes) -> str:
         """Text of a value."""
         return value.decode("utf-8", "replace")
 
 
-def with_line_feeds(octets: bytes) -> bytes:
-    """Octets whose lines all end with LF."""
-    return octets.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in octets else octets
+def with_line_feeds(data: bytes) -> bytes:
+    """Bytes whose lines all end with LF."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def to_line_end(buffer: Buffer, start: int = 0) -> int:

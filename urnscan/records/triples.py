@@ -19,7 +19,7 @@ from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
 # Terminals of the grammar (N-Triples §7, N-Quads §4). All loops are possessive or atomic, so any line is read only once.
-# Octets that are not ASCII count as letters. An IRI may also contain { } | ^ and `, which the grammar excludes: dumps have
+# Bytes that are not ASCII count as letters. An IRI may also contain { } | ^ and `, which the grammar excludes: dumps have
 # them, and the end of the IRI is still certain.
 _UCHAR = rb"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
 _ESCAPE = rb"\\(?:[tbnrf\"'\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
@@ -101,35 +101,35 @@ class TripleRecords(RecordReader):
             yield from self._runs_in(buffer, is_at_end)
             if is_at_end:
                 return
-            if len(buffer.octets) - buffer.at <= LONGEST:
+            if len(buffer.data) - buffer.at <= LONGEST:
                 is_at_end = not buffer.more()
                 continue
-            is_comment = buffer.octets.startswith(b"#", buffer.at)
+            is_comment = buffer.data.startswith(b"#", buffer.at)
             # The line is too long.
             line = next(lines(buffer))
             if isinstance(line, Damaged) and not is_comment:
                 yield line
 
     def _runs_in(self, buffer: Buffer, is_at_end: bool) -> Iterator[Cut | Damaged]:
-        """Find the runs in the buffer, except the last one, which may continue in octets that are not read yet."""
-        octets = buffer.octets
+        """Find the runs in the buffer, except the last one, which may continue in bytes that are not read yet."""
+        data = buffer.data
         base = buffer.offset - buffer.at
-        whole = len(octets) if is_at_end else _end_of_lines(octets, 0, len(octets))
-        start = _end(_BETWEEN, octets, buffer.at, whole)
+        whole = len(data) if is_at_end else _end_of_lines(data, 0, len(data))
+        start = _end(_BETWEEN, data, buffer.at, whole)
         while start < whole:
             buffer.at = start
-            match = _RUN.match(octets, start, whole)
-            end = match.end() if match else _end(_ANY_LINE, octets, start, whole)
-            following = _end(_BETWEEN, octets, end, whole)
-            if match and following == whole and not is_at_end and len(octets) - start <= LONGEST:
+            match = _RUN.match(data, start, whole)
+            end = match.end() if match else _end(_ANY_LINE, data, start, whole)
+            following = _end(_BETWEEN, data, end, whole)
+            if match and following == whole and not is_at_end and len(data) - start <= LONGEST:
                 return
             # A run that is too long becomes several records; no statement is lost.
             if end - start > LONGEST:
-                match = _RUN.match(octets, start, _end_of_lines(octets, start, start + LONGEST))
-                end = match.end() if match else _end(_ANY_LINE, octets, start, whole)
-                following = _end(_BETWEEN, octets, end, whole)
+                match = _RUN.match(data, start, _end_of_lines(data, start, start + LONGEST))
+                end = match.end() if match else _end(_ANY_LINE, data, start, whole)
+                following = _end(_BETWEEN, data, end, whole)
             if match:
-                yield Cut(base + start, octets[start:end], match["subject"])
+                yield Cut(base + start, data[start:end], match["subject"])
             elif end - start > LONGEST:
                 yield too_long(base + start)
             else:
@@ -139,46 +139,46 @@ class TripleRecords(RecordReader):
 
     def record(self, cut: Cut) -> Record:
         """Read a run."""
-        offset, octets, subject = cut
+        offset, data, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)
-        texts = (_without_escapes(octets),) if self.has_texts else ()
+        texts = (_without_escapes(data),) if self.has_texts else ()
         if self.fields is None and not self.described:
-            return Record(offset, octets, name, texts)
+            return Record(offset, data, name, texts)
         # The name of a blank node has a meaning only in this dump.
         own = [Own(name)] if self.fields is not None and subject.startswith(b"<") else []
         statements: list[Statement] = []
-        for field, text in self._fields_of(octets):
-            own += of_value(text, self.field_octets.get(field, ()))
-            statements += description.of_text(text, self.described_octets.get(field, ()))
-        return Record(offset, octets, name, texts, own, description.pack(self.described_by, statements))
+        for field, text in self._fields_of(data):
+            own += of_value(text, self.field_bytes.get(field, ()))
+            statements += description.of_text(text, self.described_bytes.get(field, ()))
+        return Record(offset, data, name, texts, own, description.pack(self.described_by, statements))
 
-    def _fields_of(self, octets: bytes) -> Iterator[tuple[bytes, str]]:
+    def _fields_of(self, data: bytes) -> Iterator[tuple[bytes, str]]:
         """The predicates and objects of a run that its identifiers and its description need."""
-        for predicate, iri, literal in _STATEMENT.findall(octets):
+        for predicate, iri, literal in _STATEMENT.findall(data):
             field = predicate if b"\\" not in predicate else _without_escapes(predicate)
-            if field in self.field_octets or field in self.described_octets:
+            if field in self.field_bytes or field in self.described_bytes:
                 yield field, _text(iri or literal[1:-1])
 
 
-def _end(pattern: re.Pattern[bytes], octets: bytes, start: int, stop: int = sys.maxsize) -> int:
+def _end(pattern: re.Pattern[bytes], data: bytes, start: int, stop: int = sys.maxsize) -> int:
     """End of the match of a pattern that also matches an empty text."""
-    match = pattern.match(octets, start, stop)
+    match = pattern.match(data, start, stop)
     return match.end() if match else start
 
 
-def _end_of_lines(octets: bytes, start: int, stop: int) -> int:
+def _end_of_lines(data: bytes, start: int, stop: int) -> int:
     """End of the last line that is definitely whole. A CR at the very end may be followed by LF."""
-    return max(octets.rfind(b"\n", start, stop), octets.rfind(b"\r", start, stop - 1)) + 1 or start
+    return max(data.rfind(b"\n", start, stop), data.rfind(b"\r", start, stop - 1)) + 1 or start
 
 
-def _text(octets: bytes) -> str:
+def _text(data: bytes) -> str:
     """The text of an IRI, or of the string of a literal."""
-    return _without_escapes(octets).decode("utf-8", "replace")
+    return _without_escapes(data).decode("utf-8", "replace")
 
 
-def _without_escapes(octets: bytes) -> bytes:
-    """Octets with characters instead of escapes (ECHAR, UCHAR). Python has these escapes, and others."""
-    return _ESCAPES.sub(_characters, octets) if b"\\" in octets else octets
+def _without_escapes(data: bytes) -> bytes:
+    """Bytes with characters instead of escapes (ECHAR, UCHAR). Python has these escapes, and others."""
+    return _ESCAPES.sub(_characters, data) if b"\\" in data else data
 
 
 def _characters(escapes: re.Match[bytes]) -> bytes:

@@ -20,14 +20,14 @@ _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 
 @functools.lru_cache(maxsize=1)
 def _first_kind(head: bytes) -> str | None:
-    """Kind of the first record in the first octets of a dump, or of documents without records.
+    """Kind of the first record in the first bytes of a dump, or of documents without records.
 
-    "" means that it is not XML. None means undecided: there are too few octets, or the kind is not known.
+    "" means that it is not XML. None means undecided: there are too few bytes, or the kind is not known.
     """
     if not _MARKUP.match(head):
         return "" if head.lstrip(MARK + b" \t\r\n") else None
     buffer = Buffer(lambda _: 0)
-    buffer.octets = head
+    buffer.data = head
     reader = XmlRecords(own=False)
     kind = reader.seek(buffer) or reader.kind_if_empty
     return kind.name if kind else None
@@ -39,21 +39,21 @@ def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
     return None if first is None else first == kind
 
 
-def show_xml(octets: bytes) -> str:
+def show_xml(data: bytes) -> str:
     """A record for people: MARC like other formats of MARC, also inside OAI-PMH and SRU; other records unchanged.
 
     The namespaces around the record are not known here, so its kind is decided by local names.
     """
-    prefixes = dict.fromkeys(PREFIX.findall(octets))
+    prefixes = dict.fromkeys(PREFIX.findall(data))
     try:
-        record, _ = parse(octets, b"".join(b' xmlns:%b="%b"' % (prefix, prefix) for prefix in prefixes), "utf-8")
+        record, _ = parse(data, b"".join(b' xmlns:%b="%b"' % (prefix, prefix) for prefix in prefixes), "utf-8")
     except (ValueError, IndexError):
         # It is not well-formed, or there is no element.
-        return decoded(octets)
+        return decoded(data)
     first = next(record.iterchildren("*"), None)
     kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
     fields = kind and marc_fields_in(kind, record)
-    return fields.lines() if fields else decoded(octets)
+    return fields.lines() if fields else decoded(data)
 
 
 def unread_inner(head: bytes) -> str:
@@ -63,7 +63,7 @@ def unread_inner(head: bytes) -> str:
             continue
         kind, declarations, encoding = cut.around
         try:
-            element, _ = parse(cut.octets, declarations, encoding)
+            element, _ = parse(cut.data, declarations, encoding)
         except ValueError:
             continue
         inner = element.find("{*}metadata/{*}*")

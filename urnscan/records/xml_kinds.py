@@ -19,8 +19,8 @@ from lxml import etree
 from urnscan.records import description
 from urnscan.records.decoded_text import first_name
 from urnscan.records.fields import Own, Table, of_subfields, with_source
+from urnscan.records.marc_bytes import pack_field
 from urnscan.records.marc_fields import MarcFields, SplitField
-from urnscan.records.marc_octets import pack_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Kind:
     in_subfields: bool = False
     """Whether its fields are elements with subfields, and the table has tags (PICA+)."""
     around: Mapping[str, bytes] = field(default_factory=dict)
-    """Elements that show the kind even if they contain no record -> octets that their attributes must contain."""
+    """Elements that show the kind even if they contain no record -> bytes that their attributes must contain."""
 
 
 def _in_namespaces(namespaces: tuple[str, ...], *names: str) -> tuple[str, ...]:

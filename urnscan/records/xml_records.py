@@ -1,11 +1,11 @@
 """Records in XML 1.0: their starts and ends in a document, or in several documents one after the other.
 
 Outside of records all tags are read, for the namespaces in scope. Inside a record, only tags with the name of the record
-are read, and markup that may hide such tags (comments, CDATA sections, processing instructions). No octet is searched
+are read, and markup that may hide such tags (comments, CDATA sections, processing instructions). No byte is searched
 twice, so the time is linear in any input.
 
 A record is then parsed alone (`xml_kinds`): if it is not well-formed, only this record is lost. No tree of the document is
-made, and no DTD is read. lxml cannot find the records, because it does not say at which octet an element begins.
+made, and no DTD is read. lxml cannot find the records, because it does not say at which byte an element begins.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 from lxml import etree
 
-from urnscan.compiled.arrow import octets_array
-from urnscan.compiled.octets import Integers
+from urnscan.compiled.arrow import bytes_array
+from urnscan.compiled.bytes import Integers
 from urnscan.framing.buffer import LONGEST, Buffer
 from urnscan.framing.lines import Damaged, too_long
 from urnscan.records.marc_runs import Fields
@@ -67,11 +67,11 @@ _HIDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
 # Elements in which a record may contain other records: those from which it was made.
 _EXTENSION = re.compile(rb"<(/?)(?>(?:" + NCNAME + rb":)?)(?:extension|extraRecordData)(?=[\s/>])[^<>]*+(?<!/)>")
 
-# Octets to look ahead, for example from a start tag to the first element in it; also those of the longest namespace.
+# Bytes to look ahead, for example from a start tag to the first element in it; also those of the longest namespace.
 _NEAR = 1 << 10
-# Octets that may be searched in vain for each octet read, so that time is linear.
+# Bytes that may be searched in vain for each byte read, so that time is linear.
 _ASTRAY = 4
-# Most octets of a document type declaration, and most records that one call finds.
+# Most bytes of a document type declaration, and most records that one call finds.
 _DOCTYPE_MOST, _RUN = 1 << 16, 1 << 12
 _NONE: Mapping[bytes, bytes] = MappingProxyType({})
 
@@ -91,7 +91,7 @@ class XmlRecords(RunReader):
         self._marks = _NOTHING
         # Offset from which on a document type declaration is searched: the last one had no end.
         self._doctype_from = 0
-        # Octets that were searched for the ends of records that have no end.
+        # Bytes that were searched for the ends of records that have no end.
         self._astray = 0
         # Ends of comments and the like -> offset before which there is no such end.
         self._no_end_before: dict[bytes, int] = {}
@@ -104,31 +104,31 @@ class XmlRecords(RunReader):
         while kind := self.seek(buffer):
             if run := self._run(buffer):
                 if self._scope.is_large:
-                    yield from (cut._replace(around=self._around(kind, cut.octets)) for cut in run.cuts())
+                    yield from (cut._replace(around=self._around(kind, cut.data)) for cut in run.cuts())
                 else:
-                    yield run._replace(around=self._around(kind, run.octets))
+                    yield run._replace(around=self._around(kind, run.data))
                 continue
             offset = buffer.offset
             length, damage = self._length(buffer, kind)
-            octets = buffer.take(length)
-            yield damage or Cut(offset, octets, self._around(kind, octets))
+            data = buffer.take(length)
+            yield damage or Cut(offset, data, self._around(kind, data))
 
-    def _around(self, kind: Kind, octets: bytes) -> tuple[str, bytes, str]:
-        return kind.name, self._scope.declarations(octets), self._scope.encoding
+    def _around(self, kind: Kind, data: bytes) -> tuple[str, bytes, str]:
+        return kind.name, self._scope.declarations(data), self._scope.encoding
 
     def _run(self, buffer: Buffer) -> Run | None:
-        """Take the records from the next octet on, up to one that is unusual or not whole in the buffer; None if there are none."""
-        octets, at = buffer.octets, buffer.at
+        """Take the records from the next byte on, up to one that is unusual or not whole in the buffer; None if there are none."""
+        data, at = buffer.data, buffer.at
         # A record may be too long.
-        if len(octets) - at > LONGEST:
+        if len(data) - at > LONGEST:
             return None
         starts, ends = self._places
-        count = find_elements(np.frombuffer(octets, np.uint8), at, np.frombuffer(self._name, np.uint8), starts, ends)
+        count = find_elements(np.frombuffer(data, np.uint8), at, np.frombuffer(self._name, np.uint8), starts, ends)
         if not count:
             return None
-        octets_of_run = octets[at : ends[count - 1]]
-        run = Run(buffer.offset, octets_of_run, starts[:count] - at, ends[:count] - at)
-        buffer.at += len(octets_of_run)
+        bytes_of_run = data[at : ends[count - 1]]
+        run = Run(buffer.offset, bytes_of_run, starts[:count] - at, ends[:count] - at)
+        buffer.at += len(bytes_of_run)
         return run
 
     def fields_of(self, run: Run) -> Fields:
@@ -143,28 +143,28 @@ class XmlRecords(RunReader):
         _, declarations, encoding = run.around
 
         def text(start: int, end: int) -> bytes:
-            octets = run.octets[start:end]
-            return _text(octets, lambda: parse(octets, declarations, encoding)[0])
+            data = run.data[start:end]
+            return _text(data, lambda: parse(data, declarations, encoding)[0])
 
-        return octets_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
+        return bytes_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
 
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
-        offset, octets, (name_of_kind, declarations, encoding) = cut
+        offset, data, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]
         try:
-            element, utf8 = parse(octets, declarations, encoding)
+            element, utf8 = parse(data, declarations, encoding)
         except ValueError as error:
             return Damaged(offset, str(error))
         name = identifier(kind, element)
         if is_deleted(kind, element):
-            return Record(offset, octets, name, is_deleted=True)
+            return Record(offset, data, name, is_deleted=True)
         texts = (_text(utf8, lambda: element),) if self.has_texts else ()
         identifiers = () if self.fields is None else own(kind, element, self.own_fields)
         description, marc = described(kind, element, self.described_fields), None
         if marc_fields := marc_fields_in(kind, element):
-            marc = marc_fields.octets(self.marc.tags)
-        return Record(offset, octets, name, texts, identifiers, description, marc)
+            marc = marc_fields.data(self.marc.tags)
+        return Record(offset, data, name, texts, identifiers, description, marc)
 
     @property
     def kind_if_empty(self) -> Kind | None:
@@ -172,20 +172,20 @@ class XmlRecords(RunReader):
         return None if self._kind or self._scope.open else self._empty
 
     def seek(self, buffer: Buffer) -> Kind | None:
-        """Go to the start tag of the next record, and return its kind. If there is none, take all octets, and return None."""
+        """Go to the start tag of the next record, and return its kind. If there is none, take all bytes, and return None."""
         while True:
-            at = buffer.octets.find(b"<", buffer.at)
+            at = buffer.data.find(b"<", buffer.at)
             if at < 0:
-                buffer.at = len(buffer.octets)
+                buffer.at = len(buffer.data)
                 if not buffer.more():
                     return None
                 continue
             buffer.at = at
             buffer.has(_NEAR)
-            mark = self._marks.match(buffer.octets, buffer.at)
+            mark = self._marks.match(buffer.data, buffer.at)
             if mark and mark["start"]:
                 return self._kind
-            if buffer.octets.startswith((b"<!", b"<?"), buffer.at):
+            if buffer.data.startswith((b"<!", b"<?"), buffer.at):
                 self._pass_by(buffer)
                 continue
             tag = _tag(buffer, 0)
@@ -218,32 +218,32 @@ class XmlRecords(RunReader):
 
     def _pass_by(self, buffer: Buffer) -> None:
         """Pass a comment, a CDATA section, a processing instruction or a document type declaration."""
-        if _DOCUMENT_BEGINS.match(buffer.octets, buffer.at):
+        if _DOCUMENT_BEGINS.match(buffer.data, buffer.at):
             self._scope.clear()
-            declared = _ENCODING.search(buffer.octets, buffer.at, buffer.at + _NEAR)
-            if declared and buffer.octets.startswith(b"<?", buffer.at):
+            declared = _ENCODING.search(buffer.data, buffer.at, buffer.at + _NEAR)
+            if declared and buffer.data.startswith(b"<?", buffer.at):
                 self._scope.encoding = _known_encoding(declared[1].decode())
             if buffer.offset >= self._doctype_from:
                 buffer.has(_DOCTYPE_MOST)
-                doctype = _DOCTYPE.match(buffer.octets, buffer.at, buffer.at + _DOCTYPE_MOST)
+                doctype = _DOCTYPE.match(buffer.data, buffer.at, buffer.at + _DOCTYPE_MOST)
                 if doctype:
                     buffer.at = doctype.end()
                     return
-                if buffer.octets.startswith(b"<!", buffer.at):
+                if buffer.data.startswith(b"<!", buffer.at):
                     self._doctype_from = buffer.offset + _DOCTYPE_MOST
-        # In two steps, as `buffer.at` changes when more octets are read.
+        # In two steps, as `buffer.at` changes when more bytes are read.
         distance = self._hidden(buffer, 0) or 2
         buffer.at += distance
 
     def _hidden(self, buffer: Buffer, start: int) -> int:
         """Distance to the end of a comment or the like that begins at this distance; 0 if there is none."""
         for begins, ends in _HIDING:
-            if buffer.octets.startswith(begins, buffer.at + start):
+            if buffer.data.startswith(begins, buffer.at + start):
                 after = max(start + len(begins), self._no_end_before.get(ends, 0) - buffer.offset)
                 end = buffer.find(ends, after)
                 if end >= 0:
                     return end + len(ends)
-                searched = min(len(buffer.octets) - buffer.at - len(ends), LONGEST)
+                searched = min(len(buffer.data) - buffer.at - len(ends), LONGEST)
                 self._no_end_before[ends] = buffer.offset + max(after, searched)
                 return 0
         return 0
@@ -257,8 +257,8 @@ class XmlRecords(RunReader):
         if tag[0].endswith(b"/>"):
             return ""
         start, end = buffer.at + start, buffer.at + start + _NEAR
-        between = _MISCELLANEOUS.match(buffer.octets, start, end)
-        child = _TAG.match(buffer.octets, between.end() if between else start, end)
+        between = _MISCELLANEOUS.match(buffer.data, start, end)
+        child = _TAG.match(buffer.data, between.end() if between else start, end)
         return self._scope.expanded(child[2], _declarations_in(child), declared) if child and not child[1] else ""
 
     def _length(self, buffer: Buffer, kind: Kind) -> tuple[int, Damaged | None]:
@@ -271,7 +271,7 @@ class XmlRecords(RunReader):
         depth = 1
         # Distance to the first record in an extension of this one.
         nested: int | None = None
-        # Number of open extensions, and of the octets in which they were counted.
+        # Number of open extensions, and of the bytes in which they were counted.
         extensions = seen = 0
         while mark := buffer.search(self._marks, at, _NEAR + len(self._name)):
             at = mark.start() - buffer.at
@@ -283,7 +283,7 @@ class XmlRecords(RunReader):
             elif mark["start"]:
                 tag = _tag(buffer, at)
                 if depth == 1:
-                    tags = _EXTENSION.finditer(buffer.octets, buffer.at + seen, buffer.at + at)
+                    tags = _EXTENSION.finditer(buffer.data, buffer.at + seen, buffer.at + at)
                     extensions += sum(-1 if extension[1] else 1 for extension in tags)
                     seen = at
                 # Outside of extensions, a record never contains a record of its own kind. A kind that `holds` may contain
@@ -296,12 +296,12 @@ class XmlRecords(RunReader):
                     return at, Damaged(offset, "it is truncated: another record begins in it")
                 depth += not (tag and tag[0].endswith(b"/>"))
                 at += len(mark[0])
-            elif _DOCUMENT_BEGINS.match(buffer.octets, mark.start()):
+            elif _DOCUMENT_BEGINS.match(buffer.data, mark.start()):
                 self._astray += at if nested else 0
                 return nested or at, Damaged(offset, "it is truncated: another document begins in it")
             else:
                 at = self._hidden(buffer, at) or at + 2
-        available = len(buffer.octets) - buffer.at
+        available = len(buffer.data) - buffer.at
         # The record has no end, so the record in it is not in an extension: the outer record has lost its end before it.
         if nested is not None:
             self._astray += available
@@ -315,10 +315,10 @@ def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
     """The tag at this distance; None if there is no whole tag, for example because another "<" comes before its ">"."""
     while True:
         at = buffer.at + start
-        tag = _TAG.match(buffer.octets, at, at + LONGEST)
-        if tag or buffer.octets.find(b"<", at + 1, at + LONGEST) >= 0:
+        tag = _TAG.match(buffer.data, at, at + LONGEST)
+        if tag or buffer.data.find(b"<", at + 1, at + LONGEST) >= 0:
             return tag
-        if len(buffer.octets) - at >= LONGEST or not buffer.more():
+        if len(buffer.data) - at >= LONGEST or not buffer.more():
             return None
 
 
@@ -337,7 +337,7 @@ def _known_encoding(encoding: str) -> str:
         return "utf-8"
 
 
-def _text(octets: bytes, element: Callable[[], etree._Element]) -> bytes:
+def _text(data: bytes, element: Callable[[], etree._Element]) -> bytes:
     """The text of a well-formed record in UTF-8. `element` parses it, which few records need."""
-    text = plain_text(octets)
+    text = plain_text(data)
     return parsed_text(element()) if text is None else text

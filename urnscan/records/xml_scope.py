@@ -12,7 +12,7 @@ PREFIX = re.compile(rb"[<\s](" + NCNAME + rb"):")
 
 # Most elements around a record.
 _DEEPEST = 1 << 8
-# Most octets of the namespaces that are declared around a record.
+# Most bytes of the namespaces that are declared around a record.
 _DECLARED_MOST = 1 << 14
 # If more prefixes are in scope, a record gets only the declarations that it uses.
 _FEW = 32

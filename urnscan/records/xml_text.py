@@ -10,7 +10,7 @@ from lxml import etree
 
 _WRAPPER = b"records"
 DEFAULT_LIMITS = 9_000_000
-"""Octets from which on libxml2 needs the option for huge texts."""
+"""Bytes from which on libxml2 needs the option for huge texts."""
 
 # XML 1.0 §4.1 and §4.6. A number may have leading zeros.
 _REFERENCE = re.compile(rb"&(?:#x0*+([0-9A-Fa-f]{1,6})|#0*+([0-9]{1,7})|([A-Za-z][A-Za-z0-9]*+));")
@@ -32,19 +32,19 @@ def parsed_text(record: etree._Element) -> bytes:
     return "\0".join(parts).encode()
 
 
-def plain_text(octets: bytes) -> bytes | None:
-    """The octets of a record with characters instead of references: the text of most records. None: it must be parsed."""
+def plain_text(data: bytes) -> bytes | None:
+    """The bytes of a record with characters instead of references: the text of most records. None: it must be parsed."""
     # Tags do no harm, as `<`, `>` and `"` end a URN. But a single quotation mark may be a part of a URN, and comments and
-    # instructions are not text. To find one octet is ten times as fast as to find two.
-    is_marked = (b"!" in octets and b"<!" in octets) or (b"?" in octets and b"<?" in octets)
-    if is_marked or (b"'" in octets and _SINGLE_QUOTED.search(octets)):
+    # instructions are not text. To find one byte is ten times as fast as to find two.
+    is_marked = (b"!" in data and b"<!" in data) or (b"?" in data and b"<?" in data)
+    if is_marked or (b"'" in data and _SINGLE_QUOTED.search(data)):
         return None
-    return without_references(octets)
+    return without_references(data)
 
 
-def without_references(octets: bytes) -> bytes:
-    """Octets with characters instead of references to them."""
-    return _REFERENCE.sub(_character, octets) if b"&" in octets else octets
+def without_references(data: bytes) -> bytes:
+    """Bytes with characters instead of references to them."""
+    return _REFERENCE.sub(_character, data) if b"&" in data else data
 
 
 def _character(reference: re.Match[bytes]) -> bytes:
@@ -55,22 +55,22 @@ def _character(reference: re.Match[bytes]) -> bytes:
     return chr(code).encode("utf-8", "replace") if code < 0x110000 else reference[0]
 
 
-def parse(octets: bytes, declarations: bytes, encoding: str) -> tuple[etree._Element, bytes]:
-    """Parse a record inside declarations of namespaces. Returns its element, and the octets in UTF-8 that were parsed.
+def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Element, bytes]:
+    """Parse a record inside declarations of namespaces. Returns its element, and the bytes in UTF-8 that were parsed.
 
     No DTD, no external entity and no other file is read. Entities of HTML, among which are those of ONIX 2.1 and other
-    DTDs, become characters; other entities remain text. Octets that are not characters become U+FFFD.
+    DTDs, become characters; other entities remain text. Bytes that are not characters become U+FFFD.
     Raises ValueError if the record is not well-formed, with the reason in one line.
     """
     if encoding != "utf-8":
-        octets = octets.decode(encoding, "replace").encode()
-    if b"&" in octets and _DECLARED.search(octets):
-        octets = _DECLARED_OR_HIDDEN.sub(_as_reference, octets)
+        data = data.decode(encoding, "replace").encode()
+    if b"&" in data and _DECLARED.search(data):
+        data = _DECLARED_OR_HIDDEN.sub(_as_reference, data)
     try:
-        return parse_element(octets, declarations), octets
+        return parse_element(data, declarations), data
     except etree.XMLSyntaxError as error:
         reason = error
-    repaired = octets.decode("utf-8", "replace").encode()
+    repaired = data.decode("utf-8", "replace").encode()
     try:
         return parse_element(repaired, declarations), repaired
     except etree.XMLSyntaxError as error:
@@ -78,10 +78,10 @@ def parse(octets: bytes, declarations: bytes, encoding: str) -> tuple[etree._Ele
     raise ValueError(f"it is not well-formed: {' '.join(_PLACE.sub('', reason.msg or '').split())}")
 
 
-def parse_element(octets: bytes, declarations: bytes) -> etree._Element:
+def parse_element(data: bytes, declarations: bytes) -> etree._Element:
     """Parse an element inside declarations of namespaces. Raises XMLSyntaxError."""
-    document = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, octets, _WRAPPER)
-    return etree.fromstring(document, _parser(len(octets) >= DEFAULT_LIMITS))[0]
+    document = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, data, _WRAPPER)
+    return etree.fromstring(document, _parser(len(data) >= DEFAULT_LIMITS))[0]
 
 
 @functools.cache

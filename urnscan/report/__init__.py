@@ -1,4 +1,4 @@
-"""Pages of HTML about a result. A page is one file that needs no network. Equal summaries give equal octets.
+"""Pages of HTML about a result. A page is one file that needs no network. Equal summaries give equal bytes.
 
 figures: classes and occurrences in Parquet -> the summary of a scan.
 tallies: sums, and the rows with the largest numbers, of columns that come in batches.

@@ -59,12 +59,12 @@ class ExampleRecord:
     number: int
     """Number of the record in its source."""
     start: int
-    """Octets from the beginning of the source; None if the record has no place there."""
+    """Bytes from the beginning of the source; None if the record has no place there."""
     identifier: str | None
     excerpt: str
     """The beginning of the record, decoded, with its control characters."""
     rest: int = 0
-    """Octets that the excerpt leaves out."""
+    """Bytes that the excerpt leaves out."""
     urns: Sequence[str] = ()
     """All classes in the record, canonical."""
     joined_by: Sequence[str] = ()

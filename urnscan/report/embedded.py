@@ -47,7 +47,7 @@ class Place(NamedTuple):
 class Embedded(NamedTuple):
     """Rows as a page contains them."""
 
-    octets: str
+    data: str
     """Result of `packed`."""
     rows: int
     cut: int
@@ -101,10 +101,10 @@ def embed(
     ]
     for name in _REPEATING:
         values[name]["values"] = list(indices[name])
-    octets = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+    data = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
     codes = {code for problem in values["problem"]["values"] if problem for code in problem.split("; ")}
     return Embedded(
-        octets=packed(octets),
+        data=packed(data),
         rows=len(urns),
         cut=shortened,
         columns=columns,
@@ -113,9 +113,9 @@ def embed(
     )
 
 
-def packed(octets: bytes) -> str:
-    """Octets as a page contains them: compressed (deflate), in base64."""
-    return base64.b64encode(zlib.compress(octets, 6)).decode()
+def packed(data: bytes) -> str:
+    """Bytes as a page contains them: compressed (deflate), in base64."""
+    return base64.b64encode(zlib.compress(data, 6)).decode()
 
 
 def _short(column: str, value: Any) -> Any:  # noqa: ANN401 (any value of a column)

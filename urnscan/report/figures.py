@@ -150,7 +150,7 @@ class _Occurrences:
         return self._tallies["source"].result()
 
     def ends(self) -> MatchEnds:
-        """The octets that ended matches, and those that `--trim` would cut off."""
+        """The bytes that ended matches, and those that `--trim` would cut off."""
         counts = (
             {row[name]: row["occurrences"] for row in _rows(self._tallies[name])} for name in ("stop", "punctuation")
         )

@@ -23,7 +23,7 @@ class ShownRecord(NamedTuple):
     """A record as the page shows it."""
 
     rest: int
-    """Number of octets that are left out."""
+    """Number of bytes that are left out."""
     lines: Sequence[Line]
 
 
@@ -50,12 +50,12 @@ def render(groups: int, records: int, version: str, blocks: Iterator[Block]) -> 
     )
 
 
-def _embedded(octets: bytes) -> Markup:
-    return Markup(packed(octets))  # noqa: S704 (base64)
+def _embedded(data: bytes) -> Markup:
+    return Markup(packed(data))  # noqa: S704 (base64)
 
 
 def _as_json(records: Sequence[ShownRecord]) -> bytes:
-    """An array for each record: the number of octets that are left out, and an array for each line.
+    """An array for each record: the number of bytes that are left out, and an array for each line.
 
     The array of a line is 1 if the line is common, or 0, and the text and the number of the mark of each part.
     """

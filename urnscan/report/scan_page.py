@@ -30,7 +30,7 @@ VERDICTS = {
 }
 """Verdicts in words."""
 
-_OCTETS = {
+_BYTES = {
     None: "end of the text",
     -1: "cut at --max-length",
     0: "NUL",
@@ -72,12 +72,12 @@ class VariedClass:
 
 @dataclass(frozen=True, slots=True)
 class MatchEnds:
-    """Counts of the octets at which matches ended."""
+    """Counts of the bytes at which matches ended."""
 
     stops: Mapping[int | None, int]
-    """Number of matches by the octet that ended them. None is the end of the text, -1 the limit of `--max-length`."""
+    """Number of matches by the byte that ended them. None is the end of the text, -1 the limit of `--max-length`."""
     punctuation: Mapping[int, int]
-    """Number of matches by the octet that `--trim` would cut off."""
+    """Number of matches by the byte that `--trim` would cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,24 +144,24 @@ def render(summary: Summary) -> str:
 
 
 def _stops(stops: Mapping[int | None, int]) -> list[tuple[str, int]]:
-    """Names of the octets that ended matches, with their counts, the most frequent first."""
+    """Names of the bytes that ended matches, with their counts, the most frequent first."""
     counts: Counter[str] = Counter()
-    for octet, number in sorted(stops.items(), key=lambda item: (-item[1], -2 if item[0] is None else item[0])):
-        counts[_octet(octet)] += number
+    for byte, number in sorted(stops.items(), key=lambda item: (-item[1], -2 if item[0] is None else item[0])):
+        counts[_byte(byte)] += number
     return counts.most_common()
 
 
-def _octet(octet: int | None) -> str:
-    """Name of an octet.
+def _byte(byte: int | None) -> str:
+    """Name of a byte.
 
-    >>> _octet(34), _octet(10), _octet(None), _octet(195), _octet(65)
+    >>> _byte(34), _byte(10), _byte(None), _byte(195), _byte(65)
     ('" quotation mark', 'line feed', 'end of the text', 'non-ASCII character', 'A')
     """
-    if octet in _OCTETS:
-        return _OCTETS[octet]
-    if octet is None or not 32 < octet < 127:
-        return "non-ASCII character" if octet is not None and octet > 127 else f"octet {octet}"
-    character = chr(octet)
+    if byte in _BYTES:
+        return _BYTES[byte]
+    if byte is None or not 32 < byte < 127:
+        return "non-ASCII character" if byte is not None and byte > 127 else f"byte {byte}"
+    character = chr(byte)
     return character if character.isalnum() else f"{character} {unicodedata.name(character).lower()}"
 
 

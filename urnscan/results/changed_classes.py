@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import decoded, flag_array, flags_of, number_array, numbers, octet_strings
+from urnscan.compiled.arrow import byte_strings, decoded, flag_array, flags_of, number_array, numbers
 from urnscan.compiled.strings import argsort_pairs
 from urnscan.results.key_windows import one_batch, rows_at_once, windows
 from urnscan.run.options import Options
@@ -32,7 +32,7 @@ def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[l
     Raises FatalError for a damaged table.
     """
     sorted_tables = [
-        (table.path, table.batches(*_COLUMNS, max_rows=rows_at_once(options.memory, len(tables), table.row_octets)))
+        (table.path, table.batches(*_COLUMNS, max_rows=rows_at_once(options.memory, len(tables), table.row_bytes)))
         for table in tables
     ]
     for window in windows(sorted_tables):
@@ -44,7 +44,7 @@ def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
     """The rows of a window that differ, as CHANGES rows."""
     urns = pa.concat_arrays([old.column("urn"), new.column("urn")])
     no_text = np.zeros(0, np.uint8), np.zeros(len(urns) + 1, np.int32)
-    order = argsort_pairs(_SCHEME, octet_strings(urns), no_text)
+    order = argsort_pairs(_SCHEME, byte_strings(urns), no_text)
     names = urns.take(number_array(order))
     # Whether a row and the next one have the same name. The sort is stable, so the first one is the old row.
     equals_next = np.zeros(len(names) + 1, np.bool_)
@@ -124,7 +124,7 @@ def _filter(rows: pa.RecordBatch, options: Options) -> pa.RecordBatch:
     """The rows that the options choose."""
     if not options.leaves_out:
         return rows
-    names = octet_strings(rows.column("urn"))
+    names = byte_strings(rows.column("urn"))
     left_out = with_beginnings(*names, options.not_nid)
     if options.nid:
         left_out |= ~with_beginnings(*names, options.nid)

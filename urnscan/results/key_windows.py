@@ -19,9 +19,9 @@ from urnscan.errors import FatalError
 _MOST_ROWS, _FEWEST_ROWS = 1 << 17, 64
 
 
-def rows_at_once(memory: int, tables: int, row_octets: int) -> int:
+def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
     """Number of rows of a table that are read at once, if `tables` share the memory."""
-    return max(_FEWEST_ROWS, min(_MOST_ROWS, memory // (64 * tables * row_octets)))
+    return max(_FEWEST_ROWS, min(_MOST_ROWS, memory // (64 * tables * row_bytes)))
 
 
 def windows(tables: Sequence[tuple[str, Iterator[pa.RecordBatch]]]) -> Iterator[list[list[pa.RecordBatch]]]:
@@ -63,12 +63,12 @@ class _SortedTable:
             if not len(rows):
                 continue
             keys = rows.column("urn")
-            if (self.last and _octets(keys, 0) <= self.last) or not _is_ascending(keys):
+            if (self.last and _bytes(keys, 0) <= self.last) or not _is_ascending(keys):
                 raise FatalError(f"{self._name}: is not sorted by urn; it is not as urnscan wrote it")
             self._pending.append(rows)
             self.rows += len(rows)
             self._batch_rows = max(self._batch_rows, len(rows))
-            self.last = _octets(keys, len(rows) - 1)
+            self.last = _bytes(keys, len(rows) - 1)
 
     def take(self, limit: bytes | None) -> list[pa.RecordBatch]:
         """Remove the pending rows up to the key `limit`, and return them; all pending rows if it is None."""
@@ -78,7 +78,7 @@ class _SortedTable:
             keys = rows.column("urn")
             end = len(rows)
             if limit is not None:
-                end = bisect_right(range(end), limit, key=functools.partial(_octets, keys))
+                end = bisect_right(range(end), limit, key=functools.partial(_bytes, keys))
             if end:
                 batches.append(rows.slice(0, end))
             if end < len(rows):
@@ -97,7 +97,7 @@ def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return rows
 
 
-def _octets(keys: pa.StringArray, row: int) -> bytes:
+def _bytes(keys: pa.StringArray, row: int) -> bytes:
     key: str = keys[row].as_py()
     return key.encode()
 

@@ -153,7 +153,7 @@ class Merge:
     def _classes(self, on_rows: Callable[[int], object]) -> Iterator[Merged]:
         number = len(self._tables)
         sorted_tables = [
-            (table.path, table.batches(*CLASSES.names, max_rows=rows_at_once(self._memory, number, table.row_octets)))
+            (table.path, table.batches(*CLASSES.names, max_rows=rows_at_once(self._memory, number, table.row_bytes)))
             for table in self._tables
         ]
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="urnscan-merge") as executor:
@@ -207,7 +207,7 @@ class Merge:
         is_earlier = schema is OCCURRENCES and table.lacks(*VERDICT)
         stored = [field for field in schema if not (is_earlier and field.name in VERDICT)]
         names = [field.name for field in stored]
-        for rows in table.batches(*names, max_rows=rows_at_once(self._memory, 1, table.row_octets)):
+        for rows in table.batches(*names, max_rows=rows_at_once(self._memory, 1, table.row_bytes)):
             try:
                 columns = {field.name: rows.column(field.name).cast(field.type) for field in stored}
             except pa.ArrowException as error:

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import number_array, numbers, octet_strings, string_array, text_array
-from urnscan.compiled.octets import Integers
+from urnscan.compiled.arrow import byte_strings, number_array, numbers, string_array, text_array
+from urnscan.compiled.bytes import Integers
 from urnscan.compiled.strings import Column, RowNumbers, argsort_pairs, take, take_numbers
 from urnscan.grouping.classes import add_up, classes_of
 from urnscan.results.key_windows import one_batch
@@ -41,7 +41,7 @@ def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
     those of the first table.
     """
     rows = one_batch(batches)
-    names = octet_strings(rows.column("urn"))
+    names = byte_strings(rows.column("urn"))
     order = argsort_pairs(_SCHEME, names, _empty_strings(len(rows)))
     urns = string_array(*take(*names, order))
     is_first = np.ones(len(rows), np.bool_)
@@ -146,7 +146,7 @@ def _take(column: pa.Array, rows: RowNumbers) -> pa.Array:
     np.cumsum(lengths, out=offsets[1:])
     places = np.repeat(column_offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1], dtype=np.int32)
     text, count = column.values.field("text"), column.values.field("count")
-    fields = [string_array(*take(*octet_strings(text), places)), number_array(take_numbers(numbers(count), places))]
+    fields = [string_array(*take(*byte_strings(text), places)), number_array(take_numbers(numbers(count), places))]
     values = pa.StructArray.from_arrays(fields, fields=list(column.type.value_type))
     return pa.ListArray.from_arrays(number_array(offsets), values, type=column.type)
 

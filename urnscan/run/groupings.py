@@ -15,7 +15,7 @@ from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 
 def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callable[[int], Grouping]:
-    """The function that makes a grouping: `groupings(…)(10**9)` is one that takes 10**9 octets of memory before it spills.
+    """The function that makes a grouping: `groupings(…)(10**9)` is one that takes 10**9 bytes of memory before it spills.
 
     The threads of the pool do its work. Rows are spilled to a folder in `spill_folder`; if that is None, in the system's
     folder for temporary files. The folder is removed when `stack` is closed, so groupings must not be used later.

@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from urnscan.display.text import octets_of
+from urnscan.display.text import bytes_of
 from urnscan.errors import ArgumentError, option, unknown_value
 from urnscan.formats.captures import read_where
 from urnscan.formats.context import Reading
@@ -60,7 +60,7 @@ class Options:
     recover: tuple[ViewName, ...] = ()
     """Views in which hidden URNs are searched: names in `views.KINDS`, or `all`."""
     max_length: int = MAX_LENGTH
-    """Octets after which a match is cut."""
+    """Bytes after which a match is cut."""
     nid: tuple[str, ...] = ()
     """Namespaces, or prefixes of names such as `nbn:de`; only these names count. Empty: all names."""
     not_nid: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class Options:
     follow: bool = False
     """Whether symbolic links in a folder are followed."""
     encoding: str | None = None
-    """Encoding of inputs without a byte order mark. None: they are read as octets, which fits all supersets of ASCII."""
+    """Encoding of inputs without a byte order mark. None: they are read as bytes, which fits all supersets of ASCII."""
     column: tuple[str, ...] = ()
     """Columns of tables, and fields of CSV, TSV and JSON, that are read. Empty: all texts of tables."""
     where: str | None = None
@@ -88,9 +88,9 @@ class Options:
     filter_timeout: int = 600
     """Seconds that a filter may take for a file."""
     max_ratio: int = _NO_LIMITS.ratio
-    """Maximum of octets that one octet of a compressed input may become."""
+    """Maximum of bytes that one byte of a compressed input may become."""
     max_size: int = _NO_LIMITS.size
-    """Maximum of octets that a compressed input may become; also as text, such as "2TB"."""
+    """Maximum of bytes that a compressed input may become; also as text, such as "2TB"."""
     max_depth: int = _NO_LIMITS.depth
     """Maximum number of layers of compression, archives and tables inside each other."""
     max_members: int = _NO_LIMITS.members
@@ -100,7 +100,7 @@ class Options:
     )
     """Threads; for large dumps of records, processes."""
     memory: int = 10**9
-    """Octets of memory that grouping may take before it spills rows to disk; also as text, such as "500MB"."""
+    """Bytes of memory that grouping may take before it spills rows to disk; also as text, such as "500MB"."""
     strict: bool = False
     """Whether the first input that cannot be read ends the run."""
 
@@ -116,7 +116,7 @@ class Options:
             (("include", "exclude", "column", "recover", "nid", "not_nid"), as_strings),
             (("filters",), lambda name, value: listed_filters(as_strings(name, value))),
             (("trim", "follow", "strict"), as_flag),
-            (("memory", "max_size"), _as_octets),
+            (("memory", "max_size"), _as_bytes),
             (("max_length", *_POSITIVE), as_whole_number),
         ):
             for name in names:
@@ -217,10 +217,10 @@ def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value th
         raise ArgumentError(f"{name} must be an integer, not {value!r}") from None
 
 
-def _as_octets(name: str, value: object) -> object:
-    """A size such as "2GB" in octets; other values unchanged. Raises ArgumentError."""
+def _as_bytes(name: str, value: object) -> object:
+    """A size such as "2GB" in bytes; other values unchanged. Raises ArgumentError."""
     try:
-        return octets_of(value) if isinstance(value, str) else value
+        return bytes_of(value) if isinstance(value, str) else value
     except ValueError as error:
         raise ArgumentError(f"{name}: {error}") from None
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from urnscan.compiled.arrow import number_array, numbers, octet_strings, text_array
+from urnscan.compiled.arrow import byte_strings, number_array, numbers, text_array
 from urnscan.grouping.classes import add_up, one_batch, take_rows
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
 from urnscan.pool import Pool
@@ -22,8 +22,8 @@ from urnscan.urn.syntax import get_syntax
 ROWS = 1 << 18
 """Rows that are added up at once."""
 
-# Octets of pending rows.
-_OCTETS = 256 << 20
+# Bytes of pending rows.
+_BYTES = 256 << 20
 # A trial adds up one row in 16. It shows whether adding up all rows makes them fewer.
 _TRIED = 16
 # Keys of the sample for each sixteenth of the rows.
@@ -40,7 +40,7 @@ class Sums:
         self._ranges = ranges
         self._pending: list[pa.RecordBatch] = []
         self._names: dict[int, str] = {}
-        self._rows = self._octets = 0
+        self._rows = self._bytes = 0
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Add SINGLE rows, in input order, with the names of their inputs.
@@ -50,11 +50,11 @@ class Sums:
         self._pending.append(rows)
         self._names.update(names)
         self._rows += rows.num_rows
-        self._octets += rows.nbytes
-        if self._rows > ROWS or self._octets > _OCTETS:
+        self._bytes += rows.nbytes
+        if self._rows > ROWS or self._bytes > _BYTES:
             self._add_up()
             # If half of them remain, to keep them longer would hardly make them fewer.
-            if self._rows > ROWS // 2 or self._octets > _OCTETS // 2:
+            if self._rows > ROWS // 2 or self._bytes > _BYTES // 2:
                 yield from self.end()
 
     def end(self) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -65,20 +65,20 @@ class Sums:
             self._add_up()
         (rows,), names = self._pending, self._names
         self._pending, self._names = [], {}
-        self._rows = self._octets = 0
+        self._rows = self._bytes = 0
         yield from split_by_range(rows, names, self._ranges)
 
     def _add_up(self) -> None:
         rows = one_batch(self._pending, PARTIAL)
         rows = add_up([rows]) if _has_many_equal_keys(rows) else rows
-        self._pending, self._rows, self._octets = [rows], rows.num_rows, rows.nbytes
+        self._pending, self._rows, self._bytes = [rows], rows.num_rows, rows.nbytes
 
 
 def _has_many_equal_keys(rows: pa.RecordBatch) -> bool:
     """Whether many rows have equal keys. The rows between two keys are tried, about one in 16."""
     if rows.num_rows < _TRIED * _KEYS:
         return True
-    urns = octet_strings(rows.column("urn"))
+    urns = byte_strings(rows.column("urn"))
     ranges = choose_ranges(sample(*urns, rows.num_rows // (_TRIED * _KEYS)), _TRIED)
     # A key that fills a range is the key of many rows.
     if any(map(ranges.is_single, range(len(ranges)))):
@@ -97,7 +97,7 @@ def split_by_range(
     `names` has the names of the inputs. Rows of a range with only one key are added up: a class that is very frequent
     becomes one row for each spelling.
     """
-    order, begins = ranges.order(*octet_strings(rows.column("urn")))
+    order, begins = ranges.order(*byte_strings(rows.column("urn")))
     ordered = take_rows(rows, order) if len(ranges) > 1 else rows
     for number, (first, end) in enumerate(pairwise(begins.tolist())):
         if first < end:
@@ -132,7 +132,7 @@ def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
 def classes_of_partial(
     batches: Iterable[pa.RecordBatch], options: Options, memory: int, jobs: int = 1
 ) -> Iterator[pa.RecordBatch]:
-    """NAMED_PARTIAL rows in the order of the inputs -> CODED_CLASSES rows; about `memory` octets of rows are in memory."""
+    """NAMED_PARTIAL rows in the order of the inputs -> CODED_CLASSES rows; about `memory` bytes of rows are in memory."""
     names: dict[int, str] = {}
     with contextlib.ExitStack() as stack:
         grouping = groupings(stack.enter_context(Pool(jobs)), None, stack)(memory)
@@ -150,8 +150,8 @@ def packed(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -
     with pa.ipc.new_stream(sink, schema or batches[0].schema, options=_COMPRESSED) as writer:
         for rows in batches:
             writer.write_batch(rows)
-    octets: bytes = sink.getvalue().to_pybytes()
-    return octets
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def unpacked(buffer: bytes) -> list[pa.RecordBatch]:

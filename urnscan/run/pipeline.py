@@ -27,7 +27,7 @@ from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
 from urnscan.run.partial_result import names_of, with_names
 from urnscan.run.resume import Shards, stamp
-from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, TaskResult, add_lines, octets_of
+from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, TaskResult, add_lines, bytes_of
 from urnscan.run.tasks import Argument, FilePart, Sizes, Task, tasks
 from urnscan.run.threads import in_order
 from urnscan.run.worker import Worker
@@ -81,8 +81,8 @@ class Report:
 
     inputs: int = 0
     """Inputs that were read, wholly or in part."""
-    octets: int = 0
-    """Octets of text that were scanned."""
+    byte_count: int = 0
+    """Bytes of text that were scanned."""
     occurrences: int = 0
     """Occurrences of URNs."""
     classes: int | None = None
@@ -112,7 +112,7 @@ class Report:
     failures: list[SourceError] = field(default_factory=list)
     """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs."""
     notes: list[SourceNote] = field(default_factory=list)
-    """Inputs and members that were scanned unchanged although they have a form, such as PDF. No octets were skipped."""
+    """Inputs and members that were scanned unchanged although they have a form, such as PDF. No bytes were skipped."""
     seconds: float = 0.0
     """Duration in seconds."""
 
@@ -132,14 +132,14 @@ class Report:
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: the counts, then the failures and the notes."""
-        names = "inputs octets occurrences left_out classes rejects trimmable".split()
+        names = "inputs byte_count occurrences left_out classes rejects trimmable".split()
         names += ["untrimmed", "joinable", "components_in_names", "longer_in_rfc8141", "cut_short", "seconds"]
         counts = html_fields((name.replace("_", " "), getattr(self, name)) for name in names)
         return counts + html_failures(self.failures, self.notes)
 
     def metadata(self, options: Options) -> dict[str, Any]:
         """Metadata of the outputs; equal for two runs with the same inputs and options."""
-        names = "octets occurrences trimmable components_in_names longer_in_rfc8141 cut_short".split()
+        names = "byte_count occurrences trimmable components_in_names longer_in_rfc8141 cut_short".split()
         names += "left_out classes rejects".split()
         counts = {name: getattr(self, name) for name in names}
         return {
@@ -158,7 +158,7 @@ def run(
 ) -> Report:
     """Scan the inputs and give the rows of tables to their sinks.
 
-    `progress` gets failures and notes in the order of the inputs, the numbers of octets that were read (from the threads
+    `progress` gets failures and notes in the order of the inputs, the numbers of bytes that were read (from the threads
     that read, one call at a time), and the stage "grouping". Raises FatalError if no input could be read, and with `strict`
     if an input could not. Raises the errors of sinks.
     """
@@ -170,15 +170,15 @@ def run(
         new_grouping = groupings(pool, outputs.spill_folder, stack)
         grouping = new_grouping(options.memory) if "classes" in outputs.tables else None
 
-        def on_read(octets: int) -> None:
+        def on_read(byte_count: int) -> None:
             with lock:
-                progress.on_progress(octets)
+                progress.on_progress(byte_count)
 
         def new_worker() -> Callable[[Task], Iterator[TaskResult]]:
             worker = Worker(options, _SIZES, outputs.tables, on_read)
             return lambda task: pool.timings.steps("scan", _pieces(worker, outputs.shards, task))
 
-        pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs, octets_of)
+        pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs, bytes_of)
         # Processes of filters are ended first, as threads wait for them. A thread may start one more before it stops, so
         # processes are ended again at last.
         ends = [options.reading.processes.end, pieces.close, options.reading.processes.end]
@@ -188,7 +188,7 @@ def run(
         for piece in pieces:
             results.add(piece)
         results.finish()
-        pool.timings.count("scan", results.counts.octets)
+        pool.timings.count("scan", results.counts.byte_count)
         report = Report.of(results.counts, [*failures.failures, *failures.notes], options)
         if outputs.rejects is None:
             report.rejects = None
@@ -274,7 +274,7 @@ def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskR
     if shard is None:
         yield from worker.work(task)
     else:
-        worker.on_read(current.octets)
+        worker.on_read(current.byte_count)
         yield from shards.pieces(shard)
 
 
@@ -288,7 +288,7 @@ class _Results:
         self._outputs = outputs
         self._failures = failures
         self.grouping = grouping
-        # Of the huge file to which the current part belongs: its place, the LF octets in its earlier parts, and whether it
+        # Of the huge file to which the current part belongs: its place, the LF bytes in its earlier parts, and whether it
         # is counted as an input.
         self._part_of: int | None = None
         self._lines = 0

@@ -41,12 +41,12 @@ from urnscan.tables.editions import names_now
 from urnscan.tables.output_file import SHARDS_SUFFIX
 
 _TABLES = ("partial", "occurrences", "rejects")
-# A run of fewer seconds is soon done again: it keeps no shards when it ends, and writes no more octets of rows than
+# A run of fewer seconds is soon done again: it keeps no shards when it ends, and writes no more bytes of rows than
 # _AT_ONCE.
 _SHORT = 10
 _AT_ONCE = 16 << 20
 _LINES, _ROWS, _LASTING = "shards", "rows.arrows", "stays"
-# Octets of the checksum and of the stamp at the beginning of a line, with the space after each.
+# Bytes of the checksum and of the stamp at the beginning of a line, with the space after each.
 _CHECKSUM, _STAMP = 9, 33
 
 _Shard = Mapping[str, Any]
@@ -57,11 +57,11 @@ class Stamp(NamedTuple):
     """Identity of a task, for resuming."""
 
     text: str
-    """Digest of its place, and of its inputs with their sizes and times or marks. Empty if the octets of an input may differ
+    """Digest of its place, and of its inputs with their sizes and times or marks. Empty if the bytes of an input may differ
     each time that it is read.
     """
-    octets: int
-    """Octets to be read for the task."""
+    byte_count: int
+    """Bytes to be read for the task."""
     unmarked: int = 0
     """Number of URLs in it without a mark: their store gives nothing that shows whether they have changed."""
 
@@ -80,7 +80,7 @@ def stamp(task: Task) -> Stamp:
         case _:
             return _UNKNOWN
     digest = hashlib.blake2b(b"%d %d %d" % (task.place, start, end), digest_size=16)
-    octets = 0
+    byte_count = 0
     unmarked = sum(entry.remote is not None and entry.mark is None for entry in inputs if isinstance(entry, Input))
     for entry in inputs:
         if isinstance(entry, Input) and entry.extents:
@@ -89,17 +89,17 @@ def stamp(task: Task) -> Stamp:
             if entry.remote is None or entry.mark is None:
                 return Stamp("", 0, unmarked)
             digest.update(b"\0".join((entry.key, entry.mark.encode("utf-8", "surrogateescape"))))
-            octets += entry.size or 0
+            byte_count += entry.size or 0
             continue
         files = entry if isinstance(entry, Listed) else Listed.of([entry])
         sizes, times = file_states(files.paths, files.ends, follow=True)
-        # A pipe or a device may give other octets each time.
+        # A pipe or a device may give other bytes each time.
         if (sizes == UNKNOWN).any():
             return _UNKNOWN
         digest.update(b"\0".join((sizes.tobytes(), times.tobytes(), files.paths)))
         size = entry.size if isinstance(entry, Input) and entry.extents else None
-        octets += int((np.minimum(sizes, end) - start).sum()) if size is None else size
-    return Stamp(digest.hexdigest(), octets)
+        byte_count += int((np.minimum(sizes, end) - start).sum()) if size is None else size
+    return Stamp(digest.hexdigest(), byte_count)
 
 
 class Shards:
@@ -119,8 +119,8 @@ class Shards:
         with `force`), and with `resume` if they cannot be read. If they cannot be read without `resume`, this run has no
         shards.
         """
-        self.octets = 0
-        """Octets of text that did not have to be scanned again."""
+        self.byte_count = 0
+        """Bytes of text that did not have to be scanned again."""
         self.differing: list[str] = []
         """Names of the values of `meaning` that were different in the earlier run."""
         self.unmarked: list[int] = []
@@ -132,13 +132,13 @@ class Shards:
         self._meaning = json.dumps(meaning, sort_keys=True).encode()
         # Time after which this run is not short.
         self._lasting_from = time.monotonic() + (-1 if resume else _SHORT)
-        # Shards of the earlier run by their stamps: start of the line, and its octets.
+        # Shards of the earlier run by their stamps: start of the line, and its bytes.
         self._index: dict[str, tuple[int, int]] = {}
         # Stamps of those that no task of this run had.
         self._unused: set[str] = set()
-        # Shards and octets of rows that this run has written.
+        # Shards and bytes of rows that this run has written.
         self._new_shards = 0
-        self._new_octets = 0
+        self._new_bytes = 0
         # The beginning of the current task, and its pieces; None if it gets no shard.
         self._task = Begun()
         self._pieces: list[Mapping[str, Any]] | None = None
@@ -181,8 +181,8 @@ class Shards:
 
     @property
     def unused(self) -> int:
-        """Octets of text in shards of an earlier run for which this run had no task."""
-        return self._octets_of(self._unused)
+        """Bytes of text in shards of an earlier run for which this run had no task."""
+        return self._bytes_of(self._unused)
 
     @property
     def _is_lasting(self) -> bool:
@@ -197,7 +197,7 @@ class Shards:
         try:
             shard = self._shard(start, size)
             rows = [place for piece in shard["pieces"] for place in piece["rows"].values()]
-            is_whole = all(zlib.crc32(_octets(self._rows, *place)) == crc for *place, crc in rows)
+            is_whole = all(zlib.crc32(_bytes(self._rows, *place)) == crc for *place, crc in rows)
         except OSError:
             return None
         return shard if is_whole else None
@@ -205,9 +205,7 @@ class Shards:
     def pieces(self, shard: _Shard) -> Iterator[TaskResult]:
         """The pieces of a shard."""
         for piece in shard["pieces"]:
-            rows = {
-                table: _batch(_octets(self._rows, start, size)) for table, (start, size, _) in piece["rows"].items()
-            }
+            rows = {table: _batch(_bytes(self._rows, start, size)) for table, (start, size, _) in piece["rows"].items()}
             names = {int(place): name for place, name in piece["names"].items()}
             yield ResultRows(Counts(*piece["counts"]), **rows, names=names)
         yield Done(Counts(*shard["counts"]), shard["lines"])
@@ -219,8 +217,8 @@ class Shards:
             self._pieces = [] if piece.stamp and not piece.is_kept else None
             return
         if isinstance(piece, Done) and self._task.is_kept:
-            self.octets += piece.counts.octets
-        is_too_early = self._new_octets >= _AT_ONCE and not self._is_lasting
+            self.byte_count += piece.counts.byte_count
+        is_too_early = self._new_bytes >= _AT_ONCE and not self._is_lasting
         if isinstance(piece, Failed) or self._is_off or is_too_early:
             self._pieces = None
         if self._pieces is None:
@@ -274,7 +272,7 @@ class Shards:
             self._files = None
 
     def _read(self) -> bool:
-        """Find the shards of an earlier run, and cut off all octets after the last whole line and after its rows.
+        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after its rows.
 
         Returns whether that run has left shards, and was not short.
         """
@@ -303,7 +301,7 @@ class Shards:
         """Remove the shards of an earlier run. Raises FatalError if that run was not short, except with `force`."""
         if is_lasting:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime((self._folder / _LINES).stat().st_mtime))
-            work = f"the work of an earlier run on {self._octets_of(self._index):,} bytes, interrupted at {when},"
+            work = f"the work of an earlier run on {self._bytes_of(self._index):,} bytes, interrupted at {when},"
             if not force:
                 self._close()
                 difference, command = "", "--resume"
@@ -317,13 +315,13 @@ class Shards:
 
     def _shard(self, start: int, size: int) -> _Shard:
         """The JSON of a line."""
-        shard: _Shard = json.loads(_octets(self._lines, start, size)[_CHECKSUM + _STAMP :])
+        shard: _Shard = json.loads(_bytes(self._lines, start, size)[_CHECKSUM + _STAMP :])
         return shard
 
-    def _octets_of(self, stamps: Iterable[str]) -> int:
-        """Octets of text in the shards of the earlier run that have these stamps."""
+    def _bytes_of(self, stamps: Iterable[str]) -> int:
+        """Bytes of text in the shards of the earlier run that have these stamps."""
         counts = (Counts(*self._shard(*self._index[stamp])["counts"]) for stamp in stamps)
-        return sum(count.octets for count in counts)
+        return sum(count.byte_count for count in counts)
 
     @property
     def _is_marked(self) -> bool:
@@ -342,25 +340,25 @@ class Shards:
         for table in _TABLES:
             batch = getattr(piece, table)
             if batch is not None:
-                octets = _stream(batch)
-                _write(self._rows, octets)
-                rows[table] = (self._end, octets.size, zlib.crc32(octets))
-                self._end += octets.size
-                self._new_octets += octets.size
+                data = _stream(batch)
+                _write(self._rows, data)
+                rows[table] = (self._end, data.size, zlib.crc32(data))
+                self._end += data.size
+                self._new_bytes += data.size
         return {"counts": astuple(piece.counts), "names": dict(piece.names), "rows": rows}
 
 
-def _octets(file: IO[bytes], start: int, size: int) -> bytes:
+def _bytes(file: IO[bytes], start: int, size: int) -> bytes:
     return os.pread(file.fileno(), size, start)
 
 
-def _line(octets: bytes) -> bytes:
-    return b"%08x %b\n" % (zlib.crc32(octets), octets)
+def _line(data: bytes) -> bytes:
+    return b"%08x %b\n" % (zlib.crc32(data), data)
 
 
-def _write(file: IO[bytes], octets: bytes | pa.Buffer) -> None:
-    """Append all octets. A file without a buffer may take fewer of them by one call."""
-    view = memoryview(octets)
+def _write(file: IO[bytes], data: bytes | pa.Buffer) -> None:
+    """Append all bytes. A file without a buffer may take fewer of them by one call."""
+    view = memoryview(data)
     while view:
         view = view[file.write(view) :]
 
@@ -373,8 +371,8 @@ def _stream(rows: pa.RecordBatch) -> pa.Buffer:
     return sink.getvalue()
 
 
-def _batch(octets: bytes) -> pa.RecordBatch:
-    with pa.ipc.open_stream(octets) as stream:
+def _batch(data: bytes) -> pa.RecordBatch:
+    with pa.ipc.open_stream(data) as stream:
         rows = stream.read_next_batch()
     # An earlier version, with other names of columns, may have written the rows.
     return rows.rename_columns(names_now(rows.schema.names))

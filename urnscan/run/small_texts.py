@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from urnscan.compiled.bytes import join
 from urnscan.compiled.jit import read_only
-from urnscan.compiled.octets import join
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Label, Texts
 from urnscan.formats.declared_encodings import WITHIN, declared_characters
@@ -35,7 +35,7 @@ class Origin:
 
 
 class SmallTexts:
-    """Small texts one after the other in a buffer. After each is a separator: an octet that occurs in no URN and no URL."""
+    """Small texts one after the other in a buffer. After each is a separator: a byte that occurs in no URN and no URL."""
 
     def __init__(self, sizes: Sizes, separator: int) -> None:
         self.text = np.empty(sizes.together + sizes.part, np.uint8)
@@ -69,13 +69,13 @@ class SmallTexts:
     def add(self, read_into: Callable[[memoryview], int], origin: Origin) -> bool:
         """Add a text, read to its end. False if the buffer is full before the end. Raises the SourceError of `read_into`.
 
-        After False and after an error, `take_open` removes the octets that were read, and returns them.
+        After False and after an error, `take_open` removes the bytes that were read, and returns them.
         """
         self._open = self.filled
         while self.filled < len(self.text) - 1:
-            octets = read_into(self._view[self.filled : -1])
-            self.filled += octets
-            if not octets:
+            data = read_into(self._view[self.filled : -1])
+            self.filled += data
+            if not data:
                 self._close(origin)
                 return True
         return False
@@ -88,7 +88,7 @@ class SmallTexts:
         return read_together(files.between(first, last), room, separator=self._separator, full=full, doubts=doubts)
 
     def following(self, start: int, count: int) -> bytes:
-        """`count` octets that `read` has put into the free space, from `start` octets after its beginning."""
+        """`count` bytes that `read` has put into the free space, from `start` bytes after its beginning."""
         return self.text[self.filled + start : self.filled + start + count].tobytes()
 
     def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
@@ -105,12 +105,12 @@ class SmallTexts:
 
     def has_room(self, texts: Texts) -> bool:
         """Whether there is room for texts of an archive."""
-        return self.filled + len(texts.octets) + len(texts) < len(self.text)
+        return self.filled + len(texts.data) + len(texts) < len(self.text)
 
     def add_texts(self, texts: Texts, origin: Origin) -> int:
-        """Add texts of an archive, for which there is room; returns their number of octets. `origin` is that of the archive."""
-        octets, count = read_only(np.frombuffer(texts.octets, np.uint8)), len(texts)
-        join(octets, texts.starts, texts.ends, self._separator, self.text[self.filled :])
+        """Add texts of an archive, for which there is room; returns their number of bytes. `origin` is that of the archive."""
+        data, count = read_only(np.frombuffer(texts.data, np.uint8)), len(texts)
+        join(data, texts.starts, texts.ends, self._separator, self.text[self.filled :])
         lengths = texts.ends - texts.starts
         ends = self.filled + np.cumsum(lengths + 1)
         self.filled = int(ends[-1])
@@ -129,7 +129,7 @@ class SmallTexts:
         return self._labels[number][self._numbers[number]]
 
     def characters_at(self, place: int) -> re.Pattern[bytes] | None:
-        """A character of several octets in the encoding that the text at a place declares."""
+        """A character of several bytes in the encoding that the text at a place declares."""
         number = bisect(self.starts, place) - 1
         if number != self._declaring[0]:
             start, end = self.starts[number], self.ends[number]

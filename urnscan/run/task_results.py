@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from urnscan.compiled.arrow import number_scalar
 from urnscan.errors import SourceError
 
-# Octets of a piece without its tables: its names, its message and the like.
+# Bytes of a piece without its tables: its names, its message and the like.
 _PIECE = 1 << 12
 
 
@@ -23,8 +23,8 @@ class Counts:
 
     inputs: int = 0
     """Inputs that were read, wholly or in part."""
-    octets: int = 0
-    """Octets of text that were scanned."""
+    byte_count: int = 0
+    """Bytes of text that were scanned."""
     occurrences: int = 0
     rejects: int = 0
     trimmable: int = 0
@@ -85,9 +85,9 @@ class Done:
     """A task ends."""
 
     counts: Counts = Counts()
-    """Inputs and octets."""
+    """Inputs and bytes."""
     lines: int = 0
-    """LF octets in the task, if it is a part of a huge file."""
+    """LF bytes in the task, if it is a part of a huge file."""
     names: Sequence[str] = ()
     """Names of the inputs in `counts`; empty if an earlier run has kept the task."""
 
@@ -96,8 +96,8 @@ TaskResult: TypeAlias = Begun | ResultRows | Failed | Done
 """A task yields Begun, then ResultRows and Failed in any order, then Done."""
 
 
-def octets_of(piece: TaskResult) -> int:
-    """The approximate octets of memory that a piece takes."""
+def bytes_of(piece: TaskResult) -> int:
+    """The approximate bytes of memory that a piece takes."""
     tables = (piece.occurrences, piece.partial, piece.rejects) if isinstance(piece, ResultRows) else ()
     return _PIECE + sum(int(table.nbytes) for table in tables if table is not None)
 

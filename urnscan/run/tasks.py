@@ -30,15 +30,15 @@ class Sizes:
     """Sizes of tasks."""
 
     part: int = 8 << 20
-    """Fewest octets of a huge file that one task scans."""
+    """Fewest bytes of a huge file that one task scans."""
     together: int = 4 << 20
-    """Octets of small texts that are scanned as one."""
+    """Bytes of small texts that are scanned as one."""
     files: int = 1024
     """Most files of one task."""
 
-    def part_of(self, octets: int) -> int:
-        """Octets of a part of a file of this size. A part costs a millisecond more; all cores should get parts."""
-        return max(self.part, min(8 * self.part, octets // 32))
+    def part_of(self, byte_count: int) -> int:
+        """Bytes of a part of a file of this size. A part costs a millisecond more; all cores should get parts."""
+        return max(self.part, min(8 * self.part, byte_count // 32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class FileGroup:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A task: the octets of a huge file from about `start` to about `end`."""
+    """A task: the bytes of a huge file from about `start` to about `end`."""
 
     place: int
     input: Input
@@ -62,13 +62,13 @@ class FilePart:
 Task = FileGroup | FilePart | SourceError
 
 
-def octets_of(entry: Listed | Input) -> int | None:
-    """Octets of files or of an input; None if unknown."""
+def bytes_of(entry: Listed | Input) -> int | None:
+    """Bytes of files or of an input; None if unknown."""
     return int(entry.sizes.sum()) if isinstance(entry, Listed) else entry.size
 
 
 def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[str] = ()) -> int | None:
-    """Octets that a run will read, for its progress; None if unknown. Failures are ignored."""
+    """Bytes that a run will read, for its progress; None if unknown. Failures are ignored."""
     # A list that is not a file, such as a pipe, cannot be read twice.
     if not all(argument.is_file for argument in inputs if not isinstance(argument, str)):
         return None
@@ -76,28 +76,28 @@ def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[
     for argument in inputs:
         # An index is the only argument, and to find its files takes a request for each.
         if isinstance(argument, RecordIndex):
-            return argument.octets
+            return argument.byte_count
     for entry in _find_inputs(inputs, options, outputs):
         if not isinstance(entry, SourceError):
-            octets = octets_of(entry)
-            if octets is None:
+            byte_count = bytes_of(entry)
+            if byte_count is None:
                 return None
-            total += octets
+            total += byte_count
     return total
 
 
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:
     """The tasks of a run in the order of its inputs: small files together, huge files in parts."""
     group: list[Listed | Input] = []
-    files = octets = place = 0
+    files = byte_count = place = 0
     for entry in _entries(inputs, options, outputs, sizes):
         entry_files = len(entry) if isinstance(entry, Listed) else 1
-        size = None if isinstance(entry, SourceError) else octets_of(entry)
+        size = None if isinstance(entry, SourceError) else bytes_of(entry)
         is_alone = not isinstance(entry, Listed) and (size is None or size > sizes.part)
-        if group and (is_alone or octets > sizes.together or files + entry_files > sizes.files):
+        if group and (is_alone or byte_count > sizes.together or files + entry_files > sizes.files):
             yield FileGroup(place, tuple(_join_files(group)))
             place += files
-            group, files, octets = [], 0, 0
+            group, files, byte_count = [], 0, 0
         if isinstance(entry, SourceError):
             yield entry
         elif isinstance(entry, Input) and is_alone:
@@ -106,7 +106,7 @@ def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str]
         else:
             group.append(entry)
             files += entry_files
-            octets += size or 0
+            byte_count += size or 0
     if group:
         yield FileGroup(place, tuple(_join_files(group)))
 

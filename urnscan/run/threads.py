@@ -16,7 +16,7 @@ _Worker = Callable[[Task], Iterator[Result]]
 
 # Results of one task that may wait, however large they are.
 _RESULTS = 4
-# Octets of the results of all tasks that may wait. With so many, most workers finish a task before its turn comes.
+# Bytes of the results of all tasks that may wait. With so many, most workers finish a task before its turn comes.
 _WAITING = 1 << 25
 # Most tasks for each worker that are begun, and whose results are not yet taken.
 _TASKS = 3
@@ -35,16 +35,16 @@ def in_order(
     tasks: Iterable[Task],
     new_worker: Callable[[], _Worker[Task, Result]],
     workers: int,
-    octets_of: Callable[[Result], int] = lambda _: _WAITING,
+    bytes_of: Callable[[Result], int] = lambda _: _WAITING,
 ) -> Generator[Result, None, None]:
     """The results of all tasks, in the order of the tasks. Each task is done by one of `workers` threads.
 
-    `new_worker()` is called in each thread; it returns the function that turns a task into results. `octets_of` returns
-    the octets of memory that a result takes: many small results may wait, and few large ones. An error of a task, a worker
+    `new_worker()` is called in each thread; it returns the function that turns a task into results. `bytes_of` returns
+    the bytes of memory that a result takes: many small results may wait, and few large ones. An error of a task, a worker
     or `tasks` is raised here. The threads stop then, and when this iterator is closed. A thread that waits for input delays
     the end by at most a second.
     """
-    crew = _Crew(iter(tasks), new_worker, workers, octets_of)
+    crew = _Crew(iter(tasks), new_worker, workers, bytes_of)
     threads = [threading.Thread(target=crew.work, daemon=True, name=f"urnscan-{i}") for i in range(workers)]
     for thread in threads:
         thread.start()
@@ -88,7 +88,7 @@ class _Crew(Generic[Task, Result]):
         tasks: Iterator[Task],
         new_worker: Callable[[], _Worker[Task, Result]],
         workers: int,
-        octets_of: Callable[[Result], int],
+        bytes_of: Callable[[Result], int],
     ) -> None:
         self.order: queue.SimpleQueue[queue.SimpleQueue[Result | _End] | _End] = queue.SimpleQueue()
         """The results of each task that was begun."""
@@ -98,15 +98,15 @@ class _Crew(Generic[Task, Result]):
         self._tasks = tasks
         self._task_lock = threading.Lock()
         self._new_worker = new_worker
-        self._octets_of = octets_of
-        # Octets of the results that wait, and the condition that is notified when they become fewer.
+        self._bytes_of = bytes_of
+        # Bytes of the results that wait, and the condition that is notified when they become fewer.
         self._waiting = 0
         self._room = threading.Condition()
 
     def take(self, result: Result) -> None:
         """Count a result as taken."""
         with self._room:
-            self._waiting -= self._octets_of(result)
+            self._waiting -= self._bytes_of(result)
             self._room.notify_all()
 
     def work(self) -> None:
@@ -139,11 +139,11 @@ class _Crew(Generic[Task, Result]):
 
     def _put(self, results: queue.SimpleQueue[Result | _End], result: Result) -> None:
         """Add a result to those that wait, when there is room for it."""
-        octets = self._octets_of(result)
+        data = self._bytes_of(result)
         with self._room:
-            while results.qsize() >= _RESULTS and self._waiting + octets > _WAITING:
+            while results.qsize() >= _RESULTS and self._waiting + data > _WAITING:
                 if self.stopped.is_set():
                     return
                 self._room.wait(_PATIENCE)
-            self._waiting += octets
+            self._waiting += data
             results.put(result)

@@ -37,7 +37,7 @@ from urnscan.stores.files import open_range
 from urnscan.stores.input import Input, Listed
 from urnscan.stores.reader import Reader
 from urnscan.tables.rows import OF_CAPTURES, MatchColumns, Places, canonical_column, reject_rows
-from urnscan.tables.scanned_columns import count_octets, scan_values
+from urnscan.tables.scanned_columns import count_bytes, scan_values
 
 if TYPE_CHECKING:
     from urnscan.scanner.views.recovery import RecoveringScanner
@@ -55,29 +55,29 @@ class Worker:
         self, options: Options, sizes: Sizes, tables: Collection[str], on_read: Callable[[int], object]
     ) -> None:
         """`tables` are names among `occurrences`, `classes` and `rejects`: only their rows are made. `on_read` gets the
-        numbers of octets of the inputs that were read; it is called in the thread of the worker.
+        numbers of bytes of the inputs that were read; it is called in the thread of the worker.
         """
         count_lines = "occurrences" in tables or "rejects" in tables
         grammar = options.grammar(count_lines=count_lines, rejects="rejects" in tables)
-        # None: there are no views, or no octet separates texts for one of them (`wraps`). Then all separators of the grammar
+        # None: there are no views, or no byte separates texts for one of them (`wraps`). Then all separators of the grammar
         # are used.
         of_views = separators(options.recover) if options.recover else None
         self.on_read = on_read
         self._options = options
         self._tables = tables
-        self._separators = bytes(octet for octet in grammar.separators if of_views is None or octet in of_views)
+        self._separators = bytes(byte for byte in grammar.separators if of_views is None or byte in of_views)
         self._scanner = make_scanner(grammar, options.recover)
         self._small = SmallTexts(sizes, self._separators[0])
         # The scanner of the small texts that are collected now.
         self._of_small = self._scanner
         self._doubts = doubts(options.reading)
-        # Of the current task: octets that were scanned, and the names of the inputs that count.
-        self._octets = 0
+        # Of the current task: bytes that were scanned, and the names of the inputs that count.
+        self._bytes = 0
         self._names: list[str] = []
 
     def work(self, task: Task) -> Iterator[TaskResult]:
         """Do a task; yields its results, the last of which is Done."""
-        self._octets = 0
+        self._bytes = 0
         self._names = []
         lines, left_out = 0, self._left_out()
         match task:
@@ -88,7 +88,7 @@ class Worker:
                 lines = yield from self._part(task)
             case SourceError():
                 yield _failure(Origin(NO_PLACE, task.source), task)
-        counts = Counts(inputs=len(self._names), octets=self._octets, left_out=self._left_out() - left_out)
+        counts = Counts(inputs=len(self._names), byte_count=self._bytes, left_out=self._left_out() - left_out)
         yield Done(counts, lines, self._names)
 
     def _group(self, task: FileGroup) -> Iterator[TaskResult]:
@@ -111,12 +111,12 @@ class Worker:
             yield from self._make_room(self._scanner)
             read = small.read(files, at, min(at + most, len(files)), self._doubts)
             count = self._count_plain(files, at, read)
-            octets = int(read.lengths[:count].sum())
+            byte_count = int(read.lengths[:count].sum())
             if count:
                 small.add_read(read.lengths[:count], place + at, names[at : at + count])
-                self.on_read(octets)
+                self.on_read(byte_count)
                 self._names += names[at : at + count]
-                self._octets += octets
+                self._bytes += byte_count
             at += count
             most *= 2
             if count < len(read.lengths) or read.is_stuck:
@@ -140,7 +140,7 @@ class Worker:
 
     def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[TaskResult]:
         """Scan all texts of an input; `extents` are those of this input and of the next ones."""
-        octets, has_failed = self._octets, False
+        data, has_failed = self._bytes, False
         try:
             with closing(open_together(source, self._options.reading, self.on_read, extents)) as documents:
                 for document in documents:
@@ -150,7 +150,7 @@ class Worker:
         except SourceError as error:
             has_failed = True
             yield _failure(Origin(place, source.name), error)
-        if self._octets > octets or not has_failed:
+        if self._bytes > data or not has_failed:
             self._names.append(source.name)
 
     def _document(
@@ -181,7 +181,7 @@ class Worker:
             yield from self._scan_small()
         yield from self._make_room(self._scanner)
         if self._small.has_room(texts):
-            self._octets += self._small.add_texts(texts, origin)
+            self._bytes += self._small.add_texts(texts, origin)
         else:
             for member in texts.documents():
                 member_origin = Origin(origin.place, origin.name, member.member, member.capture)
@@ -193,7 +193,7 @@ class Worker:
         yield from self._make_room(scanner)
         try:
             if small.add(reader.read_into, origin):
-                self._octets += small.ends[-1] - small.starts[-1]
+                self._bytes += small.ends[-1] - small.starts[-1]
                 return
             error = None
         except SourceError as raised:
@@ -218,7 +218,7 @@ class Worker:
         base = lines = 0
         is_whole = False
         text = Declaring(read, origin.capture)
-        scanner.multi_octet.characters_at = text.characters_at
+        scanner.multi_byte.characters_at = text.characters_at
         while not is_whole:
             try:
                 for matches in scanner.scan(text.read_into):
@@ -226,13 +226,13 @@ class Worker:
                         yield self._rows_in(origin, batch, batch.start + base, batch.line + lines)
                 is_whole = True
             except LimitError:
-                self._octets += scanner.octets
+                self._bytes += scanner.byte_count
                 raise
             except SourceError as error:
                 yield _failure(origin, error)
                 is_whole = not isinstance(error, DamageError)
-            self._octets += scanner.octets
-            base += scanner.octets
+            self._bytes += scanner.byte_count
+            base += scanner.byte_count
             lines += scanner.lines
 
     def _make_room(self, scanner: _Scanner) -> Iterator[TaskResult]:
@@ -249,8 +249,8 @@ class Worker:
             text = small.text[: small.filled]
             line_ends = np.flatnonzero(text == _LF) if self._scanner.grammar.count_lines else starts[:0]
             lines_before = np.searchsorted(line_ends, starts)
-            self._of_small.multi_octet.characters_at = small.characters_at
-            for matches in self._of_small.scan_octets(text):
+            self._of_small.multi_byte.characters_at = small.characters_at
+            for matches in self._of_small.scan_bytes(text):
                 for batch in _matches_and_rejects(matches):
                     texts = batch.locate(starts, ends)
                     places = Places(
@@ -266,7 +266,7 @@ class Worker:
     def _values(self, document: Values, origin: Origin) -> Iterator[TaskResult]:
         """Scan a column of values."""
         yield from self._scan_small()
-        self._scanner.multi_octet.characters_at = None
+        self._scanner.multi_byte.characters_at = None
         try:
             for hits in scan_values(self._scanner, document.values):
                 for batch, places in ((hits.matches, hits), (hits.matches.rejects, hits.rejects)):
@@ -276,10 +276,10 @@ class Worker:
         except ArgumentError as error:
             # A value is too long.
             yield _failure(origin, SourceError(origin.name, str(error)))
-        self._octets += count_octets(document.values)
+        self._bytes += count_bytes(document.values)
 
     def _part(self, task: FilePart) -> Generator[TaskResult, None, int]:
-        """Scan a part of a huge file; returns the LF octets in it."""
+        """Scan a part of a huge file; returns the LF bytes in it."""
         origin = Origin(task.place, task.input.name)
         try:
             reader = open_range(task.input, task.start, task.end, self._separators)
@@ -288,16 +288,16 @@ class Worker:
             return 0
 
         def read(view: memoryview) -> int:
-            octets = reader.read_into(view)
-            self.on_read(octets)
-            return octets
+            data = reader.read_into(view)
+            self.on_read(data)
+            return data
 
-        # A file that declares an encoding of several octets is not split.
-        self._scanner.multi_octet.characters_at = None
+        # A file that declares an encoding of several bytes is not split.
+        self._scanner.multi_byte.characters_at = None
         try:
             with reader:
                 for matches in self._scanner.scan(read):
-                    # The part ends, but the file does not: a match at its end is ended by the octet that follows.
+                    # The part ends, but the file does not: a match at its end is ended by the byte that follows.
                     if reader.following is not None:
                         matches.stop[matches.stop == END] = reader.following
                     for batch in _matches_and_rejects(matches):
@@ -306,8 +306,8 @@ class Worker:
         except SourceError as error:
             yield _failure(origin, error)
             has_failed = True
-        self._octets = self._scanner.octets
-        if self._octets or not has_failed:
+        self._bytes = self._scanner.byte_count
+        if self._bytes or not has_failed:
             self._names.append(origin.name)
         return self._scanner.lines
 

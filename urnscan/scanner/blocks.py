@@ -1,7 +1,7 @@
-"""The scanner of a stream: octets in, columns of matches out.
+"""The scanner of a stream: bytes in, columns of matches out.
 
 The scanner does not depend on files or Arrow. Its result does not depend on the sizes of blocks: if the end of a block
-does not decide about a match, its octets are scanned again with the next block. The kernel (`kernel.py`) scans a single
+does not decide about a match, its bytes are scanned again with the next block. The kernel (`kernel.py`) scans a single
 block.
 """
 
@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled.ascii import AMPERSAND, TILDE
+from urnscan.compiled.bytes import ByteArray, Integers, count_lf
 from urnscan.compiled.jit import read_only, with_last
-from urnscan.compiled.octets import Integers, Octets, count_lf
 from urnscan.scanner.grammar import LOOKAHEAD, Grammar, Rules
 from urnscan.scanner.kernel import (
     AT,
@@ -39,13 +39,13 @@ from urnscan.scanner.kernel import (
     count_components,
     kernel,
 )
-from urnscan.scanner.multi_octet import MultiOctet
+from urnscan.scanner.multi_byte import MultiByte
 from urnscan.scanner.url_context import LOOK_BACK
 from urnscan.urn.syntax import TAIL_NONE, get_syntax
 
 # Seconds. A user who watches the printed lines never waits longer for matches that are known.
 _PATIENCE = 0.2
-# Octets read at a time: few enough to stay in the processor's cache.
+# Bytes read at a time: few enough to stay in the processor's cache.
 _BLOCK = 1 << 20
 # Maximum number of matches in one Matches.
 _ROWS = 1 << 16
@@ -62,16 +62,16 @@ class Rejects:
     """
 
     start: Integers
-    """Octets from the start of the stream."""
+    """Bytes from the start of the stream."""
     line: Integers
-    """1 + the LF octets before it in the stream."""
+    """1 + the LF bytes before it in the stream."""
     position: npt.NDArray[np.int32]
-    """Octets from `start` to the end of a match that ends in an error; -1 if no URN begins at `start`."""
+    """Bytes from `start` to the end of a match that ends in an error; -1 if no URN begins at `start`."""
     rest: npt.NDArray[np.uint32]
-    """The octets of the reject's text after such a match, at most REST, as a little-endian number."""
-    text: Octets
+    """The bytes of the reject's text after such a match, at most REST, as a little-endian number."""
+    text: ByteArray
     text_offsets: npt.NDArray[np.int32]
-    """Text of each reject, end to end as in Matches: from `start` up to one of REJECT_ENDS, at most 256 octets."""
+    """Text of each reject, end to end as in Matches: from `start` up to one of REJECT_ENDS, at most 256 bytes."""
 
     def __len__(self) -> int:
         return len(self.start)
@@ -86,27 +86,27 @@ class Matches:
     """Columns of matches, in the order of the text. The caller owns all arrays."""
 
     start: Integers
-    """Octets from the start of the stream."""
+    """Bytes from the start of the stream."""
     length: npt.NDArray[np.int32]
     line: Integers
-    """1 + the LF octets before the match in the stream."""
+    """1 + the LF bytes before the match in the stream."""
     nid_length: npt.NDArray[np.uint8]
     stop: npt.NDArray[np.int16]
-    """The reason why the match ends: the value of the next octet, END (end of the text), or CUT (cut at `max_length`)."""
+    """The reason why the match ends: the value of the next byte, END (end of the text), or CUT (cut at `max_length`)."""
     punctuation: npt.NDArray[np.uint8]
-    """Number of octets that `trim` would cut off, at most 255; 0 after trimming."""
+    """Number of bytes that `trim` would cut off, at most 255; 0 after trimming."""
     cut_short: npt.NDArray[np.bool_]
-    """Whether the text behind the match looks like a part of it that the syntax does not allow; `stop` has its first octet."""
-    text: Octets
+    """Whether the text behind the match looks like a part of it that the syntax does not allow; `stop` has its first byte."""
+    text: ByteArray
     text_offsets: npt.NDArray[np.int32]
     """Spellings in the text, end to end: match i is `text[text_offsets[i]:text_offsets[i + 1]]`."""
-    canonical: Octets
+    canonical: ByteArray
     canonical_offsets: npt.NDArray[np.int32]
     """Lexical canonical forms, end to end."""
-    host: Octets
+    host: ByteArray
     host_offsets: npt.NDArray[np.int32]
     """Hosts of the URLs around the matches, end to end, in lower case; empty for a match outside of URLs."""
-    via: Octets
+    via: ByteArray
     """View of each match: its number in `views.KINDS`, from 1, or 0 for a literal match."""
     rejects: Rejects | None = None
     """Rejects, if the Grammar requests them. Then a Matches may have no match."""
@@ -117,7 +117,7 @@ class Matches:
     def locate(self, starts: Integers, ends: Integers) -> npt.NDArray[np.int32]:
         """Number of the text of each match, if several texts were scanned as one, with a separator after each text.
 
-        Text i has the octets from `starts[i]` to `ends[i]`. Changes `stop`: a match that a separator ended gets END.
+        Text i has the bytes from `starts[i]` to `ends[i]`. Changes `stop`: a match that a separator ended gets END.
         """
         numbers = (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
         self.stop[(self.start + self.length == ends[numbers]) & (self.stop != CUT)] = END
@@ -159,34 +159,34 @@ def components_in_names(matches: Matches, grammar: Grammar) -> int:
 class BufferedText(NamedTuple):
     """The part of a text that is in memory."""
 
-    octets: Octets
-    """The octets, read-only. They are valid until the next read."""
+    data: ByteArray
+    """The bytes, read-only. They are valid until the next read."""
     base: int
-    """Place of the first octet in the text."""
+    """Place of the first byte in the text."""
     decided: int
     """Place in the text up to which all matches are known."""
     lines: int
-    """Number of LF octets before `decided`."""
+    """Number of LF bytes before `decided`."""
 
 
 class Scanner:
     """Scans one text after another with the same buffers, in one thread.
 
-    After a scan `octets` is the number of octets read, and `lines` the number of LF octets among them (0 if the grammar
+    After a scan `data` is the number of bytes read, and `lines` the number of LF bytes among them (0 if the grammar
     does not count lines). `left_out` is the number of matches of all scans so far that `nid` or `not_nid` left out.
 
-    A caller that also searches the text itself gets the octets in memory from `buffered`, at each Matches and after a
+    A caller that also searches the text itself gets the bytes in memory from `buffered`, at each Matches and after a
     failed read. The caller sets `keep_from` to the first place in the text that must stay in memory.
     """
 
     def __init__(self, grammar: Grammar, block: int = _BLOCK, rows: int = _ROWS) -> None:
-        """`block` is the number of octets read at a time, `rows` the maximum of matches in a Matches; both at least 1."""
+        """`block` is the number of bytes read at a time, `rows` the maximum of matches in a Matches; both at least 1."""
         self.grammar = grammar
-        self.octets = self.lines = self.left_out = 0
+        self.byte_count = self.lines = self.left_out = 0
         self.buffered = BufferedText(read_only(np.empty(0, np.uint8)), 0, 0, 0)
         self.keep_from = sys.maxsize
         self.rules = grammar.rules
-        self.multi_octet = MultiOctet()
+        self.multi_byte = MultiByte()
         """Decides about letters before a name that may be the end of a character; it knows no encoding at first."""
         self._block = block
         # Only streams need a buffer.
@@ -200,27 +200,27 @@ class Scanner:
         self._state = np.zeros(SLOTS, np.int64)
         self._kernel = self._kernel_by(self.rules)
 
-    def scan_octets(self, octets: Octets) -> Iterator[Matches]:
+    def scan_bytes(self, data: ByteArray) -> Iterator[Matches]:
         """The matches of a text in memory."""
         self._begin()
-        octets, done = read_only(octets), False
+        data, done = read_only(data), False
         while not done:
-            done = self._advance(self._kernel, Block(octets, len(octets), True), 0)
+            done = self._advance(self._kernel, Block(data, len(data), True), 0)
             if done:
-                self._finish(octets, 0)
+                self._finish(data, 0)
             if self._has_rows():
                 yield self._take_rows()
 
     def scan(self, read_into: Callable[[memoryview], int], *, after_each: bool = False) -> Iterator[Matches]:
         """The matches of a stream.
 
-        `read_into(view)` fills the front of a writable view of octets and returns their number; 0 is the end. If it
+        `read_into(view)` fills the front of a writable view of bytes and returns their number; 0 is the end. If it
         fills less than the view, or if the last Matches is a fifth of a second old, the matches so far are yielded
         without waiting for more. With `after_each` a Matches, perhaps empty, is yielded after each read.
         Raises the errors of `read_into`, after the matches that are known by then.
         """
-        # A match is decided at most 2 * max_length octets after its start: a list is cut at its separator and matched
-        # again. The octets before the match decide whether it may begin there, and whether it is in a URL.
+        # A match is decided at most 2 * max_length bytes after its start: a list is cut at its separator and matched
+        # again. The bytes before the match decide whether it may begin there, and whether it is in a URL.
         if not len(self._buffer):
             undecided = max(2 * self.grammar.max_length + LOOKAHEAD, self.grammar.max_length + REJECT)
             self._buffer = np.empty(LOOK_BACK + undecided + self._block, np.uint8)
@@ -234,15 +234,15 @@ class Scanner:
             try:
                 count = read_into(buffer.data[filled : filled + room])
             except Exception as error:  # noqa: BLE001 (raised again below)
-                # A URN that reaches the end of the octets is incomplete and does not count; earlier URNs count. A reject
+                # A URN that reaches the end of the bytes is incomplete and does not count; earlier URNs count. A reject
                 # that reaches the end is dropped, so that matches after its beginning are found.
                 failure, count, find = error, 0, self._kernel_by(self.rules._replace(rejects=False, tells_cuts=False))
             filled += count
-            octets, done = read_only(buffer[:filled]), False
+            data, done = read_only(buffer[:filled]), False
             while not done:
-                done = self._advance(find, Block(octets, filled, not count and failure is None), base)
+                done = self._advance(find, Block(data, filled, not count and failure is None), base)
                 if done and not count:
-                    self._finish(octets, base)
+                    self._finish(data, base)
                 is_due = not done or count < self._block or monotonic() - last_yield > _PATIENCE
                 if after_each or (is_due and self._has_rows()):
                     yield self._take_rows()
@@ -264,37 +264,37 @@ class Scanner:
         self.keep_from = sys.maxsize
         self._state[:] = 0
         self._state[[DOUBT, BEGIN]] = -1
-        self.multi_octet.begin()
+        self.multi_byte.begin()
         self._state[LINE] = 1
-        self.octets = self.lines = 0
+        self.byte_count = self.lines = 0
 
     def _kernel_by(self, rules: Rules) -> Callable[[Block], bool]:
         """The kernel, with these rules and the columns bound."""
         return with_last(kernel, self._state, rules, self._columns, self._rejects)
 
     def _advance(self, find: Callable[[Block], bool], block: Block, base: int) -> bool:
-        """Run the kernel on a block that begins at the octet `base` of the text. Returns whether the block is done."""
+        """Run the kernel on a block that begins at the byte `base` of the text. Returns whether the block is done."""
         state = self._state
         matches, rejects = int(state[MATCHES]), int(state[REJECTS])
         done = bool(find(block))
         while (at := int(state[DOUBT])) >= 0:
             state[DOUBT] = -1
-            begins = self.multi_octet.ends_at(block.octets, at, base)
+            begins = self.multi_byte.ends_at(block.data, at, base)
             state[BEGIN if begins else AT] = at if begins else at + 1
             done = bool(find(block))
         self._columns.start[matches : state[MATCHES]] += base
         self._rejects.start[rejects : state[REJECTS]] += base
         self.left_out += int(state[LEFT_OUT])
         state[LEFT_OUT] = 0
-        self.buffered = BufferedText(block.octets, base, base + int(state[AT]), int(state[LINE]) - 1)
+        self.buffered = BufferedText(block.data, base, base + int(state[AT]), int(state[LINE]) - 1)
         return done
 
-    def _finish(self, octets: Octets, base: int) -> None:
-        """Set the numbers of octets and lines of the whole text; `octets` are the last ones in memory."""
-        self.octets = base + len(octets)
+    def _finish(self, data: ByteArray, base: int) -> None:
+        """Set the numbers of bytes and lines of the whole text; `data` are the last ones in memory."""
+        self.byte_count = base + len(data)
         self.lines = int(self._state[LINE]) - 1
         if self.grammar.count_lines:
-            self.lines += count_lf(octets, int(self._state[COUNTED]), len(octets))
+            self.lines += count_lf(data, int(self._state[COUNTED]), len(data))
 
     def _has_rows(self) -> bool:
         return bool(self._state[MATCHES] or self._state[REJECTS])
@@ -309,7 +309,7 @@ class Scanner:
 
 
 def _room(rows: int, kinds: Sequence[str], texts: Sequence[int]) -> Iterator[npt.NDArray[Any]]:
-    """Empty columns: first of numbers of these kinds, then of strings with these total sizes (octets and offsets)."""
+    """Empty columns: first of numbers of these kinds, then of strings with these total sizes (bytes and offsets)."""
     yield from (np.empty(rows, kind) for kind in kinds)
     for size in texts:
         yield np.empty(size, np.uint8)
@@ -317,9 +317,9 @@ def _room(rows: int, kinds: Sequence[str], texts: Sequence[int]) -> Iterator[npt
 
 
 def _contents(columns: Columns | RejectColumns, rows: int, used: Sequence[int]) -> dict[str, Any]:
-    """Copies of the filled parts of columns from `_room`, by name. `used` has the octets used in each string column."""
+    """Copies of the filled parts of columns from `_room`, by name. `used` has the bytes used in each string column."""
     sizes = [rows] * (len(columns) - 2 * len(used))
-    for octets in used:
-        sizes += [octets, rows + 1]
+    for data in used:
+        sizes += [data, rows + 1]
     arrays: dict[str, npt.NDArray[Any]] = columns._asdict()
     return {name: array[:size].copy() for (name, array), size in zip(arrays.items(), sizes, strict=True)}

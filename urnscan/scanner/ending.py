@@ -18,47 +18,44 @@ from urnscan.compiled.ascii import (
     TILDE,
     is_alnum,
 )
+from urnscan.compiled.bytes import ByteArray, find_byte, is_urn
 from urnscan.compiled.jit import inlined, inner
-from urnscan.compiled.octets import Octets, find_octet, is_urn
 from urnscan.scanner.grammar import IS_CLOSING, Rules
 from urnscan.urn.syntax import TAIL_COMPONENTS, TAIL_NONE
 
-_LONGEST_REFERENCE = 12  # octets, from "&" to ";"
-# Letters beyond ASCII in UTF-8, of scripts that part words by spaces: those of two octets, from U+00C0 to U+07FF, and Latin
-# and Greek ones of three. Their first octets, and the second ones behind the first of three.
+_LONGEST_REFERENCE = 12  # bytes, from "&" to ";"
+# Letters beyond ASCII in UTF-8, of scripts that part words by spaces: those of two bytes, from U+00C0 to U+07FF, and Latin
+# and Greek ones of three. Their first bytes, and the second ones behind the first of three.
 _TWO, _TWO_END, _THREE, _LATIN_OF_THREE = 0xC3, 0xE0, 0xE1, 0xB8
 _TAIL, _TAIL_END, _TIMES, _DIVIDED = 0x80, 0xC0, 0x97, 0xB7
 MAY_BE_CUT = np.array(
-    [
-        _TWO <= octet < _TWO_END or octet in (_THREE, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE)
-        for octet in range(256)
-    ]
+    [_TWO <= byte < _TWO_END or byte in (_THREE, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE) for byte in range(256)]
 )
-"""For each octet whether a name may have been cut short before it."""
+"""For each byte whether a name may have been cut short before it."""
 
 
 @inner
-def is_cut_short(octets: Octets, places: tuple[int, int, int], in_url: bool, mark: int, rules: Rules) -> bool:
+def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, mark: int, rules: Rules) -> bool:
     """Whether the text behind a URN looks like a part of it that the syntax does not allow.
 
     That is a letter beyond ASCII; in RFC 2141, what RFC 8141 adds to a NSS; and what `_ends_in_error` finds. `mark` is
-    the octet that ends the URN in the URL around it, if the tail of the URL is cut off; `places` are the beginning of the
-    URN, its colon and its end. `needs_more` says whether it must wait for more octets.
+    the byte that ends the URN in the URL around it, if the tail of the URL is cut off; `places` are the beginning of the
+    URN, its colon and its end. `needs_more` says whether it must wait for more bytes.
     """
     end = places[2]
-    octet, rest = octets[end], octets[end:]
-    if octet >= _TWO:
+    byte, rest = data[end], data[end:]
+    if byte >= _TWO:
         return _is_letter(rest)
-    if rules.tail == TAIL_NONE and (octet == TILDE or octet == AMPERSAND):
-        if in_url and octet == AMPERSAND:
+    if rules.tail == TAIL_NONE and (byte == TILDE or byte == AMPERSAND):
+        if in_url and byte == AMPERSAND:
             return False
-        return _fits_rfc8141(octets, places) and (octet == TILDE or _goes_on_behind(rest[1:], rules))
+        return _fits_rfc8141(data, places) and (byte == TILDE or _goes_on_behind(rest[1:], rules))
     return _ends_in_error(rest[:2], mark, rules)
 
 
 @inner
-def needs_more(rest: Octets) -> bool:
-    """Whether the octets behind a URN, which `rest` begins with, are too few for `is_cut_short`. Never for more than it needs:
+def needs_more(rest: ByteArray) -> bool:
+    """Whether the bytes behind a URN, which `rest` begins with, are too few for `is_cut_short`. Never for more than it needs:
     a match in a pipe is given before more comes.
     """
     if rest[0] != AMPERSAND:
@@ -70,7 +67,7 @@ def needs_more(rest: Octets) -> bool:
 
 
 @inner
-def _is_letter(text: Octets) -> bool:
+def _is_letter(text: ByteArray) -> bool:
     """Whether a text begins with a letter beyond ASCII of a script that parts words by spaces."""
     if len(text) < 2 or not _TAIL <= text[1] < _TAIL_END:
         return False
@@ -80,16 +77,16 @@ def _is_letter(text: Octets) -> bool:
 
 
 @inner
-def _fits_rfc8141(octets: Octets, places: tuple[int, int, int]) -> bool:
+def _fits_rfc8141(data: ByteArray, places: tuple[int, int, int]) -> bool:
     """Whether a URN of RFC 2141 is a name without components in RFC 8141, too (§2)."""
     start, colon, end = places
-    has_nid = colon - start - 4 > 1 and octets[colon - 1] != HYPHEN
-    has_components = find_octet(octets, colon, end, HASH) < end or find_octet(octets, colon, end, QUESTION_MARK) < end
-    return has_nid and octets[colon + 1] != SLASH and not has_components
+    has_nid = colon - start - 4 > 1 and data[colon - 1] != HYPHEN
+    has_components = find_byte(data, colon, end, HASH) < end or find_byte(data, colon, end, QUESTION_MARK) < end
+    return has_nid and data[colon + 1] != SLASH and not has_components
 
 
 @inner
-def _goes_on_behind(rest: Octets, rules: Rules) -> bool:
+def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
     """Whether `rest`, the text behind an ampersand, goes on a name: no character reference, no other URN, and a character
     of names.
     """
@@ -106,20 +103,20 @@ def _goes_on_behind(rest: Octets, rules: Rules) -> bool:
 
 
 @inlined
-def _ends_in_error(rest: Octets, mark: int, rules: Rules) -> bool:
+def _ends_in_error(rest: ByteArray, mark: int, rules: Rules) -> bool:
     """Whether the text after a match, which begins with `rest`, looks like a part of the URN but is malformed: `%4`, `?x`.
 
-    `mark` is the octet that ends the URN in the URL around it, if the tail of the URL is cut off.
+    `mark` is the byte that ends the URN in the URL around it, if the tail of the URL is cut off.
     """
-    octet = rest[0]
-    if octet == PERCENT or rules.tail == TAIL_NONE:
-        return bool(octet == PERCENT)
-    if octet == mark:
+    byte = rest[0]
+    if byte == PERCENT or rules.tail == TAIL_NONE:
+        return bool(byte == PERCENT)
+    if byte == mark:
         return False
     # A "#" is a second one. A "&" ends a match only after directives.
-    if octet == HASH or octet == AMPERSAND:
+    if byte == HASH or byte == AMPERSAND:
         return True
-    if octet != QUESTION_MARK or len(rest) == 1:
+    if byte != QUESTION_MARK or len(rest) == 1:
         return False
     following = rest[1]
     if rules.tail == TAIL_COMPONENTS and (following == PLUS or following == EQUALS):
@@ -132,6 +129,6 @@ def _ends_in_error(rest: Octets, mark: int, rules: Rules) -> bool:
 
 
 @inlined
-def letter_length(octet: int) -> int:
-    """The octets of the letter that begins with this one, as `is_cut_short` knows letters; 0 for ASCII."""
-    return 0 if octet < _TWO else 2 if octet < _TWO_END else 3
+def letter_length(byte: int) -> int:
+    """The bytes of the letter that begins with this one, as `is_cut_short` knows letters; 0 for ASCII."""
+    return 0 if byte < _TWO else 2 if byte < _TWO_END else 3

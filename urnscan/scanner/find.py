@@ -13,7 +13,7 @@ from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.urn.equivalence import LevelName, get_level
 from urnscan.urn.namespaces.own import Rules
-from urnscan.urn.syntax import SyntaxName, as_octets, as_strings, get_syntax
+from urnscan.urn.syntax import SyntaxName, as_bytes, as_strings, get_syntax
 
 # Matches in a batch. Most strings have few.
 _ROWS = 1024
@@ -26,9 +26,9 @@ class Occurrence:
     text: str
     """The spelling in the text."""
     start: int
-    """Place of the first character (of a str) or octet (of bytes) in the text, from 0."""
+    """Place of the first character (of a str) or byte (of bytes) in the text, from 0."""
     end: int
-    """Place after the last character or octet. `text` is the part of the text from `start` to `end`."""
+    """Place after the last character or byte. `text` is the part of the text from `start` to `end`."""
     urn: str
     """The canonical form, which names the equivalence class."""
     nid: str
@@ -39,12 +39,12 @@ class Occurrence:
         return html_fields((name, getattr(self, name)) for name in self.__slots__)
 
 
-def _octets(text: object) -> bytes:
-    """The octets of a bytes-like text. Raises ArgumentError; for a column of texts, the message names the right function."""
+def _bytes(text: object) -> bytes:
+    """The bytes of a bytes-like text. Raises ArgumentError; for a column of texts, the message names the right function."""
     if isinstance(text, list | tuple) or hasattr(text, "__arrow_c_stream__"):
         kind = type(text).__name__
         raise ArgumentError(f"a text must be a str or bytes, not {kind}; urnscan.scan_frame takes a column of texts")
-    return as_octets("a text", text)
+    return as_bytes("a text", text)
 
 
 @checks_options
@@ -62,7 +62,7 @@ def find(
 ) -> list[Occurrence]:
     """All URNs in a text, from left to right, as RFC 2141 §2.4 ends them: where an excluded character begins.
 
-    `syntax`, `equivalence`, `trim`, `resolver_tail`, `max_length` (octets), `nid` and `not_nid` (one or several) and
+    `syntax`, `equivalence`, `trim`, `resolver_tail`, `max_length` (bytes), `nid` and `not_nid` (one or several) and
     `rules` are the options of the command `urnscan`. Raises ArgumentError (a ValueError and a TypeError) for a
     `text` that is not a str or bytes, for an unknown option, and for an invalid value of an option: `max_length` is from
     1 to 2**28.
@@ -71,8 +71,8 @@ def find(
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]
     """
     level = get_level(equivalence, syntax, rules)
-    octets = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else _octets(text)
-    array = np.frombuffer(octets, np.uint8)
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else _bytes(text)
+    array = np.frombuffer(data, np.uint8)
     grammar = Grammar(
         syntax=get_syntax(syntax),
         max_length=max_length,
@@ -83,11 +83,11 @@ def find(
         nid=as_strings("nid", nid),
         not_nid=as_strings("not_nid", not_nid),
     )
-    ascii_only = len(octets) == len(text)
-    # The place of a character is the number of earlier octets that begin a character (are not continuation octets).
+    ascii_only = len(data) == len(text)
+    # The place of a character is the number of earlier bytes that begin a character (are not continuation bytes).
     characters = None if ascii_only else np.cumsum((array & 0xC0) != 0x80)
     occurrences = []
-    for matches in Scanner(grammar, rows=_ROWS).scan_octets(array):
+    for matches in Scanner(grammar, rows=_ROWS).scan_bytes(array):
         canonical = matches.canonical.tobytes().decode()
         for i, start in enumerate(matches.start.tolist()):
             length, nid_length = int(matches.length[i]), int(matches.nid_length[i])
@@ -95,9 +95,9 @@ def find(
             first = start if characters is None else int(characters[start]) - 1
             occurrences.append(
                 Occurrence(
-                    text=octets[start : start + length].decode(),
+                    text=data[start : start + length].decode(),
                     start=first,
-                    # A URN is ASCII, so it has as many characters as octets.
+                    # A URN is ASCII, so it has as many characters as bytes.
                     end=first + length,
                     urn=level.refine(urn),
                     nid=urn[4 : 4 + nid_length],

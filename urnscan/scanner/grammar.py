@@ -1,6 +1,6 @@
 """The grammar of a scan: its options, the longest URN at a place, and what `--trim` leaves of it; compiled.
 
-The function `match` serves all syntaxes. It uses the tables of octet roles in `urn/syntax.py`.
+The function `match` serves all syntaxes. It uses the tables of byte roles in `urn/syntax.py`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from urnscan.compiled.ascii import (
     QUESTION_MARK,
     is_letter,
 )
+from urnscan.compiled.bytes import ByteArray, is_urn, may_hold
 from urnscan.compiled.jit import inlined, inner
-from urnscan.compiled.octets import Octets, is_urn, may_hold
 from urnscan.errors import ArgumentError, option
-from urnscan.scanner.url_context import URL_OCTETS
+from urnscan.scanner.url_context import URL_BYTES
 from urnscan.urn.prefix_filter import Beginnings, begins, compiled_beginnings, read_beginnings
 from urnscan.urn.syntax import (
     ALNUM,
@@ -43,18 +43,18 @@ from urnscan.urn.trim import CLOSES, LIST_SEPARATORS, QUOTATION_MARK, end_withou
 from urnscan.urn.trim import separator as any_separator
 
 MAX_LENGTH = 65_536
-"""Default of `max_length`, the maximum number of octets of a match."""
+"""Default of `max_length`, the maximum number of bytes of a match."""
 LONGEST = 1 << 28
 """Maximum value of `max_length`. Buffers are twice as long."""
 
 REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
-"""Octets that end the text of a reject, and that no URN contains: white space, controls, `"<>`, non-ASCII."""
+"""Bytes that end the text of a reject, and that no URN contains: white space, controls, `"<>`, non-ASCII."""
 
 DELIMITERS = "‡ǂ".encode()
-"""Octets of the delimiters of subfields that have more than one octet, each of which ends a URN."""
+"""Bytes of the delimiters of subfields that have more than one byte, each of which ends a URN."""
 
 LOOKAHEAD = 5
-"""The octets of "?+%HH". Whether a URN ends before a "%" or "?" depends on at most so many octets."""
+"""The bytes of "?+%HH". Whether a URN ends before a "%" or "?" depends on at most so many bytes."""
 
 # Numba compiles a function again for each plain number among its arguments, but only once for NumPy's numbers.
 _NSS, _COMPONENT, _QUERY, _VALUE = np.array([NSS, COMPONENT, QUERY, VALUE], np.uint8)
@@ -62,7 +62,7 @@ _PLUS, _EQUALS = np.array([PLUS, EQUALS], np.uint8)
 _COMMA, _SEMICOLON, _AMPERSAND = np.array(LIST_SEPARATORS, np.uint8)
 
 IS_CLOSING = np.frombuffer(CLOSES, np.uint8)
-"""For each octet whether it is punctuation that closes a sentence or a bracket."""
+"""For each byte whether it is punctuation that closes a sentence or a bracket."""
 
 ResolverTail = Literal["keep", "cut"]
 
@@ -79,7 +79,7 @@ class Grammar:
     keep_query: bool = False
     """Whether canonical forms keep the query of rfc2141bis-03 (§5, step 5b). Its directives are sorted later."""
     count_lines: bool = True
-    """Whether `Matches.line` is set; else it is always 0. Counting lines costs a pass over all octets."""
+    """Whether `Matches.line` is set; else it is always 0. Counting lines costs a pass over all bytes."""
     rejects: bool = False
     """Whether `Matches.rejects` is set: texts that begin like a URN but are not URNs."""
     nid: tuple[str, ...] = ()
@@ -106,21 +106,19 @@ class Grammar:
 
     @property
     def separators(self) -> bytes:
-        """Octets at which a text can be split: no URN, no URL and, if rejects are on, no reject contains them.
+        """Bytes at which a text can be split: no URN, no URL and, if rejects are on, no reject contains them.
 
-        They are none of the octets of a delimiter that the code of a subfield follows.
+        They are none of the bytes of a delimiter that the code of a subfield follows.
         """
-        separators = bytes(
-            octet for octet in self.syntax.separators if octet not in URL_OCTETS and octet not in DELIMITERS
-        )
-        return bytes(octet for octet in separators if octet in REJECT_ENDS) if self.rejects else separators
+        separators = bytes(byte for byte in self.syntax.separators if byte not in URL_BYTES and byte not in DELIMITERS)
+        return bytes(byte for byte in separators if byte in REJECT_ENDS) if self.rejects else separators
 
     @property
     def rules(self) -> Rules:
         """The grammar in the form that compiled code takes."""
         syntax = self.syntax
         return Rules(
-            np.frombuffer(syntax.octets, np.uint8),
+            np.frombuffer(syntax.data, np.uint8),
             syntax.nid_min,
             syntax.nid_may_end_in_hyphen,
             syntax.tail,
@@ -142,7 +140,7 @@ class Grammar:
 class Rules(NamedTuple):
     """A Grammar in the form that compiled code takes."""
 
-    roles: Octets
+    roles: ByteArray
     nid_min: int
     hyphen_ends_nid: bool
     tail: int
@@ -150,12 +148,12 @@ class Rules(NamedTuple):
     trim: bool
     cut_tail: bool
     path_mark: int
-    """With `cut_tail`, the octet that ends a URN in the path of a URL. A "#" also ends the URN."""
+    """With `cut_tail`, the byte that ends a URN in the path of a URL. A "#" also ends the URN."""
     keep_query: bool
     count_lines: bool
     rejects: bool
     tells_cuts: bool
-    """Whether the kernel looks at what stands behind a match. Without, no octets behind it are needed."""
+    """Whether the kernel looks at what stands behind a match. Without, no bytes behind it are needed."""
     filters_names: bool
     """Whether `nid` or `not_nid` leaves out names."""
     nid: Beginnings
@@ -163,15 +161,15 @@ class Rules(NamedTuple):
 
 
 @inner
-def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, int, int, bool]:
+def match(data: ByteArray, start: int, limit: int, rules: Rules) -> tuple[int, int, int, bool]:
     """Find the longest URN that begins with the `urn:` at `start`, in a text that ends at `limit`.
 
     Returns the place of the colon after the NID, the end of the NSS, the end of the URN (-1: there is no URN), and
-    whether octets from `limit` on could change the result.
+    whether bytes from `limit` on could change the result.
     """
     roles = rules.roles
     colon = start + 4
-    nid = octets[colon : min(limit, colon + 32)]
+    nid = data[colon : min(limit, colon + 32)]
     for i in range(len(nid)):
         if not roles[nid[i]] & LDH:
             colon += i
@@ -180,47 +178,47 @@ def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, in
         colon += len(nid)
     if colon >= limit:
         return colon, colon, -1, True
-    if octets[colon] != COLON or not _is_nid(octets, start + 4, colon, rules):
+    if data[colon] != COLON or not _is_nid(data, start + 4, colon, rules):
         return colon, colon, -1, False
     at = colon + 1
     if at >= limit:
         return colon, at, -1, True
-    if not _may_begin(octets[at], roles):
+    if not _may_begin(data[at], roles):
         return colon, at, -1, False
-    nss_end = _run(octets, at, limit, roles, _NSS)
-    undecided = _may_go_on(octets, nss_end, limit)
+    nss_end = _run(data, at, limit, roles, _NSS)
+    undecided = _may_go_on(data, nss_end, limit)
     if nss_end == at:
         return colon, nss_end, -1, undecided
     if rules.tail == TAIL_NONE:
         return colon, nss_end, nss_end, undecided
 
     if rules.tail == TAIL_COMPONENTS:
-        end = _component(octets, nss_end, limit, roles, _PLUS)
-        end = _component(octets, end, limit, roles, _EQUALS)
+        end = _component(data, nss_end, limit, roles, _PLUS)
+        end = _component(data, end, limit, roles, _EQUALS)
     else:
-        end, reaches_limit = _directives(octets, nss_end, limit, roles)
+        end, reaches_limit = _directives(data, nss_end, limit, roles)
         undecided = undecided or reaches_limit
-    if end < limit and octets[end] == HASH:
-        end = _run(octets, end + 1, limit, roles, _QUERY)
-    return colon, nss_end, end, undecided or _may_go_on(octets, end, limit)
+    if end < limit and data[end] == HASH:
+        end = _run(data, end + 1, limit, roles, _QUERY)
+    return colon, nss_end, end, undecided or _may_go_on(data, end, limit)
 
 
 @inlined
-def separator(octets: Octets, start: int, colon: int, end: int, whole: bool, rules: Rules) -> int:
+def separator(data: ByteArray, start: int, colon: int, end: int, whole: bool, rules: Rules) -> int:
     """The place where other text follows the match at `start`, as `urn.trim.separator` finds it; -1 if there is none."""
-    is_quoted = start > 0 and octets[start - 1] == QUOTATION_MARK
-    # Most matches have none. To look for the octets in whole blocks is faster than octet by octet.
+    is_quoted = start > 0 and data[start - 1] == QUOTATION_MARK
+    # Most matches have none. To look for the bytes in whole blocks is faster than byte by byte.
     if (
         is_quoted
-        or may_hold(octets, colon + 1, end, _COMMA, _SEMICOLON)
-        or (rules.tail != TAIL_NONE and may_hold(octets, colon + 1, end, _AMPERSAND, _AMPERSAND))
+        or may_hold(data, colon + 1, end, _COMMA, _SEMICOLON)
+        or (rules.tail != TAIL_NONE and may_hold(data, colon + 1, end, _AMPERSAND, _AMPERSAND))
     ):
-        return any_separator(octets, start, colon, end, whole)
+        return any_separator(data, start, colon, end, whole)
     return -1
 
 
 @inlined
-def trim(octets: Octets, start: int, parts: tuple[int, int, int], rules: Rules) -> tuple[int, int, int]:
+def trim(data: ByteArray, start: int, parts: tuple[int, int, int], rules: Rules) -> tuple[int, int, int]:
     """Trim the match that begins at `start`; `parts` are its colon and the ends of its NSS and of itself.
 
     Returns the place where other text follows it (its own end if none does), and the ends of the NSS and of the match
@@ -228,106 +226,106 @@ def trim(octets: Octets, start: int, parts: tuple[int, int, int], rules: Rules) 
     """
     colon, nss_end, end = parts
     item_end = end
-    at = separator(octets, start, colon, end, True, rules)
+    at = separator(data, start, colon, end, True, rules)
     if at != -1:
         item_end = at
-        _, nss_end, end, _ = match(octets, start, item_end, rules)
-    if end != -1 and may_be_cut(octets, end, IS_CLOSING):
-        nss_end, end = _trimmed(octets, start, end, rules)
+        _, nss_end, end, _ = match(data, start, item_end, rules)
+    if end != -1 and may_be_cut(data, end, IS_CLOSING):
+        nss_end, end = _trimmed(data, start, end, rules)
     return item_end, nss_end, end
 
 
 @inner
-def _trimmed(octets: Octets, start: int, end: int, rules: Rules) -> tuple[int, int]:
+def _trimmed(data: ByteArray, start: int, end: int, rules: Rules) -> tuple[int, int]:
     """The ends of the NSS and of the match without what closes; it is matched and cut again until nothing changes."""
     while True:
-        kept = end_without_closing(octets, start, end, IS_CLOSING)
-        _, nss_end, again, _ = match(octets, start, kept, rules)
+        kept = end_without_closing(data, start, end, IS_CLOSING)
+        _, nss_end, again, _ = match(data, start, kept, rules)
         if again == -1 or again == end:
             return nss_end, again
         end = again
 
 
 @inner
-def is_selected(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+def is_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
     """Whether `nid` and `not_nid` keep the name of the match [start, end)."""
     start += 4
-    if len(rules.nid.ends) and not begins(octets, start, end, rules.nid):
+    if len(rules.nid.ends) and not begins(data, start, end, rules.nid):
         return False
-    return not begins(octets, start, end, rules.not_nid)
+    return not begins(data, start, end, rules.not_nid)
 
 
 @inner
-def may_be_selected(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+def may_be_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
     """Whether `nid` and `not_nid` keep the text [start, end), which begins with `urn:`. They keep a text without a NID."""
-    colon, _, _, _ = match(octets, start, end, rules)
-    has_nid = colon < end and octets[colon] == COLON and _is_nid(octets, start + 4, colon, rules)
-    return not has_nid or is_selected(octets, start, end, rules)
+    colon, _, _, _ = match(data, start, end, rules)
+    has_nid = colon < end and data[colon] == COLON and _is_nid(data, start + 4, colon, rules)
+    return not has_nid or is_selected(data, start, end, rules)
 
 
 @inlined
-def _is_nid(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+def _is_nid(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
     """Whether the letters, digits and hyphens from `start` to `end` are a NID. "urn" is reserved."""
-    if end - start < rules.nid_min or octets[start] == HYPHEN:
+    if end - start < rules.nid_min or data[start] == HYPHEN:
         return False
-    if octets[end - 1] == HYPHEN and not rules.hyphen_ends_nid:
+    if data[end - 1] == HYPHEN and not rules.hyphen_ends_nid:
         return False
-    return end - start != 3 or not is_urn(octets, start)
+    return end - start != 3 or not is_urn(data, start)
 
 
 @inlined
-def _may_begin(octet: int, roles: Octets) -> bool:
-    """Whether an octet may begin an NSS or a component: a pchar, or the "%" of a %HH."""
-    return octet == PERCENT or roles[octet] & NSS_FIRST != 0
+def _may_begin(byte: int, roles: ByteArray) -> bool:
+    """Whether a byte may begin an NSS or a component: a pchar, or the "%" of a %HH."""
+    return byte == PERCENT or roles[byte] & NSS_FIRST != 0
 
 
 @inner
-def _run(octets: Octets, at: int, limit: int, roles: Octets, role: np.uint8) -> int:
+def _run(data: ByteArray, at: int, limit: int, roles: ByteArray, role: np.uint8) -> int:
     """The end of the run of characters with this role. A well-formed %HH is such a character."""
-    rest = octets[at:limit]
+    rest = data[at:limit]
     for i in range(len(rest)):
-        octet = rest[i]
-        # Hex digits have every role, so only the "%" of a %HH needs a look at the next octets.
-        if not roles[octet] & role and not (
-            octet == PERCENT and i + 2 < len(rest) and roles[rest[i + 1]] & HEX and roles[rest[i + 2]] & HEX
+        byte = rest[i]
+        # Hex digits have every role, so only the "%" of a %HH needs a look at the next bytes.
+        if not roles[byte] & role and not (
+            byte == PERCENT and i + 2 < len(rest) and roles[rest[i + 1]] & HEX and roles[rest[i + 2]] & HEX
         ):
             return at + i
     return limit
 
 
 @inner
-def _may_go_on(octets: Octets, end: int, limit: int) -> bool:
-    """Whether octets from `limit` on could lengthen a URN that ends at `end`."""
-    return end == limit or (end + LOOKAHEAD > limit and (octets[end] == PERCENT or octets[end] == QUESTION_MARK))
+def _may_go_on(data: ByteArray, end: int, limit: int) -> bool:
+    """Whether bytes from `limit` on could lengthen a URN that ends at `end`."""
+    return end == limit or (end + LOOKAHEAD > limit and (data[end] == PERCENT or data[end] == QUESTION_MARK))
 
 
 @inner
-def _component(octets: Octets, start: int, limit: int, roles: Octets, kind: np.uint8) -> int:
+def _component(data: ByteArray, start: int, limit: int, roles: ByteArray, kind: np.uint8) -> int:
     """The end of the r-component ("?+") or q-component ("?=") that begins at `start`, or `start` if there is none."""
     first = start + 2
-    if first >= limit or octets[start] != QUESTION_MARK or octets[start + 1] != kind:
+    if first >= limit or data[start] != QUESTION_MARK or data[start + 1] != kind:
         return start
-    if not _may_begin(octets[first], roles):
+    if not _may_begin(data[first], roles):
         return start
     role = _COMPONENT if kind == PLUS else _QUERY
-    end = _run(octets, first, limit, roles, role)
+    end = _run(data, first, limit, roles, role)
     if end == first:
         return start
     # A "?" belongs to the r-component, unless "?=" begins the q-component.
     if kind == PLUS:
-        while end < limit and octets[end] == QUESTION_MARK and not (end + 1 < limit and octets[end + 1] == EQUALS):
-            end = _run(octets, end + 1, limit, roles, role)
+        while end < limit and data[end] == QUESTION_MARK and not (end + 1 < limit and data[end + 1] == EQUALS):
+            end = _run(data, end + 1, limit, roles, role)
     return end
 
 
 @inner
-def _directives(octets: Octets, start: int, limit: int, roles: Octets) -> tuple[int, bool]:
+def _directives(data: ByteArray, start: int, limit: int, roles: ByteArray) -> tuple[int, bool]:
     """The end of the query that begins at `start`, or `start` if there is none; and whether it may go on after `limit`."""
     undecided = False
     end = start
     mark = QUESTION_MARK
-    while end < limit and octets[end] == mark:
-        at, reaches_limit = _directive(octets, end + 1, limit, roles)
+    while end < limit and data[end] == mark:
+        at, reaches_limit = _directive(data, end + 1, limit, roles)
         undecided = undecided or reaches_limit
         if at == -1:
             break
@@ -336,19 +334,19 @@ def _directives(octets: Octets, start: int, limit: int, roles: Octets) -> tuple[
 
 
 @inner
-def _directive(octets: Octets, at: int, limit: int, roles: Octets) -> tuple[int, bool]:
+def _directive(data: ByteArray, at: int, limit: int, roles: ByteArray) -> tuple[int, bool]:
     """The end of the directive that begins at `at`, or -1; and whether it may go on after `limit`."""
     if at >= limit:
         return -1, True
-    if not is_letter(octets[at]):
+    if not is_letter(data[at]):
         return -1, False
     at += 1
     while at < limit and (
-        roles[octets[at]] & ALNUM or (octets[at] == HYPHEN and at + 1 < limit and roles[octets[at + 1]] & ALNUM)
+        roles[data[at]] & ALNUM or (data[at] == HYPHEN and at + 1 < limit and roles[data[at + 1]] & ALNUM)
     ):
         at += 1
     if at + 1 >= limit:
-        return (at + 1 if at < limit and octets[at] == EQUALS else -1), True
-    if octets[at] != EQUALS:
+        return (at + 1 if at < limit and data[at] == EQUALS else -1), True
+    if data[at] != EQUALS:
         return -1, False
-    return _run(octets, at + 1, limit, roles, _VALUE), False
+    return _run(data, at + 1, limit, roles, _VALUE), False

@@ -1,4 +1,4 @@
-"""The kernel: scans a block of octets and appends matches and rejects to columns. Plain Python, compiled by Numba.
+"""The kernel: scans a block of bytes and appends matches and rejects to columns. Plain Python, compiled by Numba.
 
 One kernel serves all syntaxes, as a syntax is a table of roles. The columns are the arrays of the Arrow tables to come, so
 no match is copied. Small functions are inlined into their callers, so a call costs nothing. With NUMBA_DISABLE_JIT=1 the
@@ -20,8 +20,8 @@ from urnscan.compiled.ascii import (
     lower,
     upper,
 )
+from urnscan.compiled.bytes import ByteArray, Integers, copy, count_lf, find_byte, hunt, may_hold
 from urnscan.compiled.jit import compiled, inlined, inner
-from urnscan.compiled.octets import Integers, Octets, copy, count_lf, find_octet, hunt, may_hold
 from urnscan.scanner.beginning import is_in_word, may_be_character
 from urnscan.scanner.ending import MAY_BE_CUT, is_cut_short, letter_length, needs_more
 from urnscan.scanner.grammar import Rules, is_selected, match, may_be_selected, separator, trim
@@ -29,11 +29,11 @@ from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url
 from urnscan.urn.syntax import ALNUM
 
 END, CUT = -2, -1
-"""Values of `stop` that are not octets: END for the end of the input, CUT for a cut at `max_length`."""
+"""Values of `stop` that are not bytes: END for the end of the input, CUT for a cut at `max_length`."""
 REJECT = 256
-"""Maximum octets of the text of a reject. 40 octets decide whether a URN begins."""
+"""Maximum bytes of the text of a reject. 40 bytes decide whether a URN begins."""
 REST = 4
-"""Octets after a match that show the error in which it ends, such as "?+?="."""
+"""Bytes after a match that show the error in which it ends, such as "?+?="."""
 
 SLOTS = 12
 AT, COUNTED, LINE, LEFT_OUT, DOUBT, BEGIN, MATCHES, TEXT_USED, CANONICAL_USED, HOST_USED, REJECTS, REJECT_TEXT_USED = (
@@ -46,11 +46,11 @@ LEFT_OUT: the number of matches that `nid` or `not_nid` left out. DOUBT: -1, or 
 whether the letter before it is the end of a character. BEGIN: the place of one of which it has. The others: the used lengths of the columns.
 """
 
-# Results of an attempt to append: appended, more octets are needed, the columns are full.
+# Results of an attempt to append: appended, more bytes are needed, the columns are full.
 _GO_ON, _WAIT, _FULL = range(3)
-# Octets of a match that are matched first, if trimming may end the match early.
+# Bytes of a match that are matched first, if trimming may end the match early.
 _NEAR = 256
-# Up to so many octets after a match, another match is likely.
+# Up to so many bytes after a match, another match is likely.
 _DENSE = 256
 _QUOTE, _LESS, _GREATER, _DELETE = b'"<>\x7f'
 _U, _R, _N, _COLON, _PERCENT, _HASH, _QUESTION_MARK = np.frombuffer(b"urn:%#?", np.uint8)
@@ -59,11 +59,11 @@ _U, _R, _N, _COLON, _PERCENT, _HASH, _QUESTION_MARK = np.frombuffer(b"urn:%#?", 
 class Block(NamedTuple):
     """A part of a text in memory."""
 
-    octets: Octets
+    data: ByteArray
     filled: int
-    """Number of octets that may be read."""
+    """Number of bytes that may be read."""
     final: bool
-    """Whether the text ends after these octets."""
+    """Whether the text ends after these bytes."""
 
 
 class Columns(NamedTuple):
@@ -72,15 +72,15 @@ class Columns(NamedTuple):
     start: Integers
     length: npt.NDArray[np.int32]
     line: Integers
-    nid_length: Octets
+    nid_length: ByteArray
     stop: npt.NDArray[np.int16]
-    punctuation: Octets
+    punctuation: ByteArray
     cut_short: npt.NDArray[np.bool_]
-    text: Octets
+    text: ByteArray
     text_offsets: npt.NDArray[np.int32]
-    canonical: Octets
+    canonical: ByteArray
     canonical_offsets: npt.NDArray[np.int32]
-    host: Octets
+    host: ByteArray
     host_offsets: npt.NDArray[np.int32]
 
 
@@ -91,7 +91,7 @@ class RejectColumns(NamedTuple):
     line: Integers
     position: npt.NDArray[np.int32]
     rest: npt.NDArray[np.uint32]
-    text: Octets
+    text: ByteArray
     text_offsets: npt.NDArray[np.int32]
 
 
@@ -107,7 +107,7 @@ class _Urn(NamedTuple):
     is_cut: bool
     """Whether the URN was cut at `max_length`."""
     punctuation: int
-    """Number of octets that `trim` would cut off."""
+    """Number of bytes that `trim` would cut off."""
     cut_short: bool
     """Whether what follows looks like a part of the URN."""
     host: int
@@ -122,16 +122,16 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
     At the end of a block, `state[AT]` is the first place that must be scanned again with the next block; in a final
     block it is the end of the block.
     """
-    octets, filled, final = block
+    data, filled, final = block
     at, dense_until = state[AT], 0
     status = _GO_ON
     while status == _GO_ON:
-        at = start = hunt(octets, at, filled, dense_until)
+        at = start = hunt(data, at, filled, dense_until)
         if start + 4 > filled:
             at = filled if final else at
             break
-        if is_in_word(octets, start) and start != state[BEGIN]:
-            if may_be_character(octets, start):
+        if is_in_word(data, start) and start != state[BEGIN]:
+            if may_be_character(data, start):
                 state[DOUBT], status = start, _FULL
                 break
             at = start + 1
@@ -147,9 +147,9 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
             at = start + (status == _GO_ON)
             continue
         nss_end, end, is_cut = urn.nss_end, urn.end, urn.is_cut
-        tail = find_mark(octets, urn.colon + 1, end, mark) if mark else -1
+        tail = find_mark(data, urn.colon + 1, end, mark) if mark else -1
         if tail != -1:
-            _, nss_end, end, _ = match(octets, start, tail, rules)
+            _, nss_end, end, _ = match(data, start, tail, rules)
             is_cut = False
             if end == -1:
                 at = tail
@@ -158,9 +158,9 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
         if not _has_room(columns, state, end - start, urn.host_end - urn.host):
             status = _FULL
             break
-        item_end, trimmed_nss_end, trimmed_end = trim(octets, start, (urn.colon, nss_end, end), rules)
+        item_end, trimmed_nss_end, trimmed_end = trim(data, start, (urn.colon, nss_end, end), rules)
         cut_short, is_whole = False, not is_cut and tail == -1 and not (rules.trim and item_end < end)
-        if is_whole and rules.tells_cuts and end < filled and MAY_BE_CUT[octets[end]]:
+        if is_whole and rules.tells_cuts and end < filled and MAY_BE_CUT[data[end]]:
             cut_short, status = _tell_cut(block, urn, end, mark, state, rules, rejects)
             if status != _GO_ON:
                 break
@@ -172,31 +172,31 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
                 continue
             nss_end, end, is_cut, punctuation = trimmed_nss_end, trimmed_end, is_cut and trimmed_end == end, 0
         dense_until = at + _DENSE
-        if rules.filters_names and not is_selected(octets, start, end, rules):
+        if rules.filters_names and not is_selected(data, start, end, rules):
             state[LEFT_OUT] += 1
             continue
         urn = _Urn(start, urn.colon, nss_end, end, is_cut, punctuation, cut_short, urn.host, urn.host_end)
         _add_match(block, urn, state, rules, columns)
 
-    _count_lines(octets, at, state, rules)
+    _count_lines(data, at, state, rules)
     state[AT] = at
     return status != _FULL
 
 
 @inlined
 def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
-    """Find the longest URN of at most `max_length` octets at `start`, and the URL around it.
+    """Find the longest URN of at most `max_length` bytes at `start`, and the URL around it.
 
-    Also returns the octet that, in addition to "#", ends the URN in the URL (0: there is none); and whether more octets
+    Also returns the byte that, in addition to "#", ends the URN in the URL (0: there is none); and whether more bytes
     are needed. If trimming or the tail of the URL ends the URN early, the URN may be shorter than the longest.
     """
-    octets, filled, final = block
+    data, filled, final = block
     limit = min(filled, start + rules.max_length)
     near = min(limit, start + _NEAR) if rules.trim or rules.cut_tail else limit
-    colon, nss_end, end, undecided = match(octets, start, near, rules)
+    colon, nss_end, end, undecided = match(data, start, near, rules)
     host, host_end, mark = start, start, 0
-    if end != -1 and may_be_in_url(octets, start):
-        host, host_end, in_path = find_host(octets, start)
+    if end != -1 and may_be_in_url(data, start):
+        host, host_end, in_path = find_host(data, start)
         if rules.cut_tail and host < host_end:
             mark = rules.path_mark if in_path else AMPERSAND
     # A list of URNs without spaces is one long match, but trimming ends a match at a comma or quotation mark. To match
@@ -205,17 +205,17 @@ def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
     while (
         undecided
         and near < limit
-        and not (rules.trim and separator(octets, start, colon, end - 1, False, rules) != -1)
-        and not (mark and find_mark(octets, colon + 1, end - 1, mark) != -1)
+        and not (rules.trim and separator(data, start, colon, end - 1, False, rules) != -1)
+        and not (mark and find_mark(data, colon + 1, end - 1, mark) != -1)
     ):
         near = min(limit, near + near - start)
-        colon, nss_end, end, undecided = match(octets, start, near, rules)
+        colon, nss_end, end, undecided = match(data, start, near, rules)
     is_cut = waits = False
     if undecided and near == limit == filled:
         waits = not final
     elif undecided and near == limit:
         wide = min(filled, start + 2 * rules.max_length)
-        _, _, longest, undecided = match(octets, start, wide, rules)
+        _, _, longest, undecided = match(data, start, wide, rules)
         waits = undecided and wide == filled and not final
         is_cut = longest > end
     return _Urn(start, colon, nss_end, end, is_cut, 0, False, host, host_end), mark, waits
@@ -227,30 +227,30 @@ def _tell_cut(
 ) -> tuple[bool, int]:
     """Whether a URN that ends at `end` looks cut short there. With `--rejects` it is a reject then, too.
 
-    Also returns the result of appending that; _WAIT if more octets are needed.
+    Also returns the result of appending that; _WAIT if more bytes are needed.
     """
-    octets, filled, final = block
-    if not final and (needs_more(octets[end:filled]) or (rules.rejects and end + REST > filled)):
+    data, filled, final = block
+    if not final and (needs_more(data[end:filled]) or (rules.rejects and end + REST > filled)):
         return False, _WAIT
-    cut_short = is_cut_short(octets[:filled], (urn.start, urn.colon, end), urn.host < urn.host_end, mark, rules)
+    cut_short = is_cut_short(data[:filled], (urn.start, urn.colon, end), urn.host < urn.host_end, mark, rules)
     if cut_short and rules.rejects:
         return cut_short, _add_reject(block, urn.start, end, state, rules, rejects)
     return cut_short, _GO_ON
 
 
 @inlined
-def _count_lines(octets: Octets, at: int, state: Integers, rules: Rules) -> int:
+def _count_lines(data: ByteArray, at: int, state: Integers, rules: Rules) -> int:
     """The line of the place `at`; 0 if lines are not counted. Each LF is counted once."""
     if not rules.count_lines:
         return 0
-    state[LINE] += count_lf(octets, state[COUNTED], at)
+    state[LINE] += count_lf(data, state[COUNTED], at)
     state[COUNTED] = at
     return int(state[LINE])
 
 
 @inlined
 def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
-    """Whether the columns have room for a match of `text` octets and a host of `host` octets."""
+    """Whether the columns have room for a match of `text` bytes and a host of `host` bytes."""
     return bool(
         state[MATCHES] < len(columns.start)
         and state[TEXT_USED] + text <= len(columns.text)
@@ -260,14 +260,14 @@ def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
 
 
 @compiled
-def mark_selected(text: Octets, offsets: npt.NDArray[np.int32], rules: Rules, flags: npt.NDArray[np.bool_]) -> None:
+def mark_selected(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules, flags: npt.NDArray[np.bool_]) -> None:
     """Set for each text of matches or rejects whether `nid` and `not_nid` keep it."""
     for i in range(len(flags)):
         flags[i] = may_be_selected(text, offsets[i], offsets[i + 1], rules)
 
 
 @compiled
-def count_components(text: Octets, offsets: npt.NDArray[np.int32], rules: Rules) -> int:
+def count_components(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules) -> int:
     """The number of texts that are URNs with components by the rules of RFC 8141."""
     count = 0
     if may_hold(text, 0, len(text), _HASH, _QUESTION_MARK):
@@ -282,39 +282,39 @@ def count_components(text: Octets, offsets: npt.NDArray[np.int32], rules: Rules)
 @inlined
 def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: Columns) -> None:
     """Append a match. The columns must have room."""
-    octets, start, end = block.octets, urn.start, urn.end
+    data, start, end = block.data, urn.start, urn.end
     row = state[MATCHES]
     columns.start[row] = start
     columns.length[row] = end - start
-    columns.line[row] = _count_lines(octets, start, state, rules)
+    columns.line[row] = _count_lines(data, start, state, rules)
     columns.nid_length[row] = urn.colon - start - 4
-    columns.stop[row] = CUT if urn.is_cut else (octets[end] if end < block.filled else END)
+    columns.stop[row] = CUT if urn.is_cut else (data[end] if end < block.filled else END)
     columns.punctuation[row] = min(urn.punctuation, 255)
     columns.cut_short[row] = urn.cut_short
-    used = copy(octets, start, end, columns.text, state[TEXT_USED])
+    used = copy(data, start, end, columns.text, state[TEXT_USED])
     columns.text_offsets[row + 1] = state[TEXT_USED] = used
     canonical_end = urn.nss_end
     if rules.keep_query:
-        canonical_end = find_octet(octets, canonical_end, end, HASH)
-    _add_canonical(octets, start, urn.colon, canonical_end, state, columns)
+        canonical_end = find_byte(data, canonical_end, end, HASH)
+    _add_canonical(data, start, urn.colon, canonical_end, state, columns)
     used = state[HOST_USED]
     for i in range(urn.host, urn.host_end):
-        columns.host[used] = lower(octets[i])
+        columns.host[used] = lower(data[i])
         used += 1
     columns.host_offsets[row + 1] = state[HOST_USED] = used
     state[MATCHES] = row + 1
 
 
 @inlined
-def _add_canonical(octets: Octets, start: int, colon: int, end: int, state: Integers, columns: Columns) -> None:
+def _add_canonical(data: ByteArray, start: int, colon: int, end: int, state: Integers, columns: Columns) -> None:
     """Append the lexical canonical form: `urn:` and the NID in lower case, hex digits of every %HH in upper case."""
     used = state[CANONICAL_USED]
     canonical = columns.canonical[used : used + end - start]
     canonical[0], canonical[1], canonical[2], canonical[3] = _U, _R, _N, _COLON
     for i in range(4, colon - start):
-        canonical[i] = lower(octets[start + i])
-    copy(octets, colon, end, canonical, colon - start)
-    if may_hold(octets, colon, end, _PERCENT, _PERCENT):
+        canonical[i] = lower(data[start + i])
+    copy(data, colon, end, canonical, colon - start)
+    if may_hold(data, colon, end, _PERCENT, _PERCENT):
         for i in range(len(canonical) - 2):
             if canonical[i] == PERCENT:
                 for j in range(i + 1, i + 3):
@@ -329,22 +329,22 @@ def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules
 
     `match_end` is -1, or the end of a match that begins at `start` and ends in an error.
     """
-    octets, filled, final = block
+    data, filled, final = block
     row, used = state[REJECTS], state[REJECT_TEXT_USED]
     if row == len(rejects.start) or used + REJECT > len(rejects.text):
         return _FULL
-    end = _reject_end(octets, start, filled)
+    end = _reject_end(data, start, filled)
     if end == filled and end < start + REJECT and not final:
         return _WAIT
-    if match_end == -1 and not _is_reject(octets, start, end, rules):
+    if match_end == -1 and not _is_reject(data, start, end, rules):
         return _GO_ON
-    if rules.filters_names and not may_be_selected(octets, start, end, rules):
+    if rules.filters_names and not may_be_selected(data, start, end, rules):
         return _GO_ON
     rejects.start[row] = start
-    rejects.line[row] = _count_lines(octets, start, state, rules)
+    rejects.line[row] = _count_lines(data, start, state, rules)
     rejects.position[row] = -1 if match_end == -1 else match_end - start
-    rejects.rest[row] = 0 if match_end == -1 else _packed(octets, match_end, min(match_end + REST, filled))
-    used = copy(octets, start, end, rejects.text, used)
+    rejects.rest[row] = 0 if match_end == -1 else _packed(data, match_end, min(match_end + REST, filled))
+    used = copy(data, start, end, rejects.text, used)
     rejects.text_offsets[row + 1] = used
     state[REJECTS] = row + 1
     state[REJECT_TEXT_USED] = used
@@ -352,30 +352,30 @@ def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules
 
 
 @inner
-def _reject_end(octets: Octets, start: int, filled: int) -> int:
-    """The end of the text of a reject: before one of REJECT_ENDS, after REJECT octets, or at the end of the block."""
-    text = octets[start : min(filled, start + REJECT)]
+def _reject_end(data: ByteArray, start: int, filled: int) -> int:
+    """The end of the text of a reject: before one of REJECT_ENDS, after REJECT bytes, or at the end of the block."""
+    text = data[start : min(filled, start + REJECT)]
     for i in range(len(text)):
-        octet = text[i]
-        if octet <= SPACE or octet >= _DELETE or octet == _QUOTE or octet == _LESS or octet == _GREATER:
+        byte = text[i]
+        if byte <= SPACE or byte >= _DELETE or byte == _QUOTE or byte == _LESS or byte == _GREATER:
             return start + i
     return start + len(text)
 
 
 @inlined
-def _packed(octets: Octets, start: int, limit: int) -> int:
-    """Octets of the text of a reject, from `start` up to `limit`, as a little-endian number; a letter beyond ASCII as a whole."""
+def _packed(data: ByteArray, start: int, limit: int) -> int:
+    """Bytes of the text of a reject, from `start` up to `limit`, as a little-endian number; a letter beyond ASCII as a whole."""
     packed = 0
-    for i in range(letter_length(octets[start]) or _reject_end(octets, start, limit) - start):
-        packed |= int(octets[start + i]) << 8 * i
+    for i in range(letter_length(data[start]) or _reject_end(data, start, limit) - start):
+        packed |= int(data[start + i]) << 8 * i
     return packed
 
 
 @inner
-def _is_reject(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+def _is_reject(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
     """Whether no URN begins at `start` in the text [start, end), although letters or digits follow the `urn:`."""
     names = np.uint8(0)
     for i in range(start + 4, end):
-        names |= rules.roles[octets[i]] & np.uint8(ALNUM)
-    _, _, match_end, _ = match(octets, start, end, rules)
+        names |= rules.roles[data[i]] & np.uint8(ALNUM)
+    _, _, match_end, _ = match(data, start, end, rules)
     return bool(names and match_end == -1)

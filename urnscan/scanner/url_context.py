@@ -1,8 +1,8 @@
 """The URL around a URN: its host, and the place where the URN ends and the rest of the URL begins.
 
-The search goes backwards from the URN, over octets that RFC 3986 §3 allows in a URL, to the nearest `scheme://`. So the
-inner of two URLs counts, as in `https://nbn-resolving.org/http://nbn-resolving.de/urn:…`. A few octets that RFC 3986
-allows do not count as octets of a URL: a `'` is a quotation mark in SQL and scripts, and a `,` or `;` right before the
+The search goes backwards from the URN, over bytes that RFC 3986 §3 allows in a URL, to the nearest `scheme://`. So the
+inner of two URLs counts, as in `https://nbn-resolving.org/http://nbn-resolving.de/urn:…`. A few bytes that RFC 3986
+allows do not count as bytes of a URL: a `'` is a quotation mark in SQL and scripts, and a `,` or `;` right before the
 URN separates fields of CSV or names of a list, or ends an XML entity.
 """
 
@@ -13,80 +13,80 @@ import string
 import numpy as np
 
 from urnscan.compiled.ascii import COLON, HASH, PERCENT, QUESTION_MARK, SLASH, is_alnum, is_digit
+from urnscan.compiled.bytes import ByteArray, find_byte
 from urnscan.compiled.jit import inner
-from urnscan.compiled.octets import Octets, find_octet
 
 LOOK_BACK = 1024
-"""Octets before a URN that are searched for a URL."""
-URL_OCTETS = (string.ascii_letters + string.digits + "-._~:/?#[]@!$&()*+,;=%").encode()
-"""Octets that a URL may contain before a URN. A "%" needs no hex digits; brackets are allowed only around an address."""
+"""Bytes before a URN that are searched for a URL."""
+URL_BYTES = (string.ascii_letters + string.digits + "-._~:/?#[]@!$&()*+,;=%").encode()
+"""Bytes that a URL may contain before a URN. A "%" needs no hex digits; brackets are allowed only around an address."""
 
 _AT, _OPENING_BRACKET, _CLOSING_BRACKET = b"@[]"
-# Roles of an octet: allowed in a URL, allowed right before the URN, allowed in a scheme, a letter.
+# Roles of a byte: allowed in a URL, allowed right before the URN, allowed in a scheme, a letter.
 _URL, _BEFORE, _SCHEME, _LETTER = 1, 2, 4, 8
 _AUTHORITY_ENDS = (SLASH, QUESTION_MARK, HASH)
 _ALNUM = string.ascii_letters + string.digits
 _ROLES = np.array(
     [
         # _BEFORE has no letters and digits, since no URN begins after them but behind a %HH.
-        _URL * (octet in URL_OCTETS)
-        | _BEFORE * (octet in b"-._~:/?#@!$&()*+=%")
-        | _SCHEME * (chr(octet) in _ALNUM + "+-.")
-        | _LETTER * (chr(octet) in string.ascii_letters)
-        for octet in range(256)
+        _URL * (byte in URL_BYTES)
+        | _BEFORE * (byte in b"-._~:/?#@!$&()*+=%")
+        | _SCHEME * (chr(byte) in _ALNUM + "+-.")
+        | _LETTER * (chr(byte) in string.ascii_letters)
+        for byte in range(256)
     ],
     np.uint8,
 )
 
 
 @inner
-def may_be_in_url(octets: Octets, start: int) -> bool:
-    """Whether a URL may contain the URN at `start`, by the octet before the URN. A quick test that most URNs fail."""
-    if start < 1 or not is_alnum(octets[start - 1]):
-        return start > 0 and _ROLES[octets[start - 1]] & _BEFORE != 0
-    return start > 2 and octets[start - 3] == PERCENT
+def may_be_in_url(data: ByteArray, start: int) -> bool:
+    """Whether a URL may contain the URN at `start`, by the byte before the URN. A quick test that most URNs fail."""
+    if start < 1 or not is_alnum(data[start - 1]):
+        return start > 0 and _ROLES[data[start - 1]] & _BEFORE != 0
+    return start > 2 and data[start - 3] == PERCENT
 
 
 @inner
-def find_host(octets: Octets, start: int) -> tuple[int, int, bool]:
+def find_host(data: ByteArray, start: int) -> tuple[int, int, bool]:
     """The host of the URL around the URN at `start`, as (first, end); and whether the URN is in the path of the URL, and
     not in its query or fragment.
 
-    The host is `octets[first:end]`: a registered name, an IPv4 address, or an IPv6 address in its brackets, without
+    The host is `bytes[first:end]`: a registered name, an IPv4 address, or an IPv6 address in its brackets, without
     user information and port (RFC 3986 §3.2). The host is empty if there is no URL, or if the URL has no host. Call
-    `may_be_in_url` first, unless the octet before the URN may be encoded.
+    `may_be_in_url` first, unless the byte before the URN may be encoded.
     """
     floor = max(0, start - LOOK_BACK)
     begin = -1
     for at in range(start - 1, floor - 1, -1):
-        if not _ROLES[octets[at]] & _URL:
+        if not _ROLES[data[at]] & _URL:
             break
-        if octets[at] == SLASH and at - 2 >= floor and octets[at - 1] == SLASH and octets[at - 2] == COLON:
-            if _ends_scheme(octets, floor, at - 2):
+        if data[at] == SLASH and at - 2 >= floor and data[at - 1] == SLASH and data[at - 2] == COLON:
+            if _ends_scheme(data, floor, at - 2):
                 begin = at + 1
                 break
     if begin == -1:
         return start, start, False
-    return _host(octets, begin, start)
+    return _host(data, begin, start)
 
 
 @inner
-def _ends_scheme(octets: Octets, floor: int, end: int) -> bool:
+def _ends_scheme(data: ByteArray, floor: int, end: int) -> bool:
     """Whether a scheme ends at `end`: a letter, then letters, digits, "+", "-" and "." (RFC 3986 §3.1)."""
     for at in range(end - 1, floor - 1, -1):
-        if _ROLES[octets[at]] & _LETTER:
+        if _ROLES[data[at]] & _LETTER:
             return True
-        if not _ROLES[octets[at]] & _SCHEME:
+        if not _ROLES[data[at]] & _SCHEME:
             return False
     return False
 
 
 @inner
-def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
+def _host(data: ByteArray, begin: int, start: int) -> tuple[int, int, bool]:
     """The result of `find_host` for a URL whose authority begins at `begin`."""
     host = end = begin
-    while end < start and octets[end] not in _AUTHORITY_ENDS:
-        if octets[end] == _AT:
+    while end < start and data[end] not in _AUTHORITY_ENDS:
+        if data[end] == _AT:
             host = end + 1
         end += 1
     # An authority cannot contain a URN.
@@ -95,30 +95,30 @@ def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
     in_path = True
     brackets = 0
     for at in range(begin, start):
-        in_path = in_path and octets[at] != QUESTION_MARK and octets[at] != HASH
-        brackets += (octets[at] == _OPENING_BRACKET) + (octets[at] == _CLOSING_BRACKET)
+        in_path = in_path and data[at] != QUESTION_MARK and data[at] != HASH
+        brackets += (data[at] == _OPENING_BRACKET) + (data[at] == _CLOSING_BRACKET)
     host_end = host
-    if octets[host] == _OPENING_BRACKET:
-        host_end = find_octet(octets, host_end, end, _CLOSING_BRACKET)
+    if data[host] == _OPENING_BRACKET:
+        host_end = find_byte(data, host_end, end, _CLOSING_BRACKET)
         brackets -= 2
         if host_end == end or host_end == host + 1:
             return start, start, False
         host_end += 1
     else:
-        host_end = find_octet(octets, host_end, end, COLON)
-    if brackets or (host_end < end and octets[host_end] != COLON):
+        host_end = find_byte(data, host_end, end, COLON)
+    if brackets or (host_end < end and data[host_end] != COLON):
         return start, start, False
     # The rest of the authority is the port.
     for at in range(host_end + 1, end):
-        if not is_digit(octets[at]):
+        if not is_digit(data[at]):
             return start, start, False
     return host, host_end, in_path
 
 
 @inner
-def find_mark(octets: Octets, at: int, end: int, mark: int) -> int:
-    """First place of `mark` or "#" in `octets[at:end]`, or -1."""
+def find_mark(data: ByteArray, at: int, end: int, mark: int) -> int:
+    """First place of `mark` or "#" in `bytes[at:end]`, or -1."""
     for i in range(at, end):
-        if octets[i] == mark or octets[i] == HASH:
+        if data[i] == mark or data[i] == HASH:
             return i
     return -1

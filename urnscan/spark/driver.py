@@ -326,7 +326,7 @@ def scan_column(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> DataFrame:
-    """Scan a column of text or octets; occurrences get the columns `keep` of their row.
+    """Scan a column of text or bytes; occurrences get the columns `keep` of their row.
 
     The rows are those of the occurrence table. `source` is empty. `member` is `row/column`; the number of the row comes
     from `monotonically_increasing_id`. The options are those of `urnscan.scan_batches`. Raises ArgumentError (a

@@ -41,7 +41,7 @@ from urnscan.tables.scanned_columns import scan_values
 from urnscan.tables.schemas import PARTIAL, REJECTS, SINGLE, WRITTEN
 
 SIZES = Sizes(part=16 << 20)
-_MEMORY = 256 << 20  # octets of rows that an executor groups in memory; more rows are spilled
+_MEMORY = 256 << 20  # bytes of rows that an executor groups in memory; more rows are spilled
 
 _Blob = tuple[int, int, str, int, bytes]
 """A row of RESULTS."""
@@ -66,7 +66,7 @@ _workers: dict[ScanRequest, Worker] = {}
 def sample_heads(
     batches: Iterable[pa.RecordBatch], request: ScanRequest, heads: Sequence[bytes]
 ) -> Iterator[pa.RecordBatch]:
-    """Read heads; yields RESULTS rows with the number of octets that were read, and a sample of the keys.
+    """Read heads; yields RESULTS rows with the number of bytes that were read, and a sample of the keys.
 
     `batches` have the numbers of heads; `heads` are tasks, pickled.
     """
@@ -261,7 +261,7 @@ def table_rows(
 ) -> Iterator[pa.RecordBatch]:
     """RESULTS rows of occurrences or of rejects as rows of the schema, OCCURRENCES or REJECTS.
 
-    `lines_before` has, for a task that is a part of a file, the number of LF octets in earlier parts.
+    `lines_before` has, for a task that is a part of a file, the number of LF bytes in earlier parts.
     """
     for _, _, rows in _unpack(batches, lines_before):
         yield rows.select(schema.names)

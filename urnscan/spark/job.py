@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Options for a Java that only moves octets: it needs neither optimised code nor garbage collection in threads, which took
+"""Options for a Java that only moves bytes: it needs neither optimised code nor garbage collection in threads, which took
 most of its time.
 """
 _CONFIGURED = {"SPARK_CONF_DIR", "SPARK_HOME", "PYSPARK_GATEWAY_PORT"}

@@ -1,7 +1,7 @@
 """Samples of keys, by which ranges of keys are chosen: an executor groups the rows of one range.
 
 A large scan needs ranges from the start, so that executors split their rows by them. Then ranges are chosen by the keys
-in the heads of some tasks. (The head of a task is its first octets.) After the scan, a sample of all keys shows if these
+in the heads of some tasks. (The head of a task is its first bytes.) After the scan, a sample of all keys shows if these
 ranges fit. If they do not, other ranges are chosen by this sample, and the rows are split again.
 """
 
@@ -29,23 +29,23 @@ SAMPLE_STEP = 4096
 """A sample has one key of each 4,096 rows."""
 
 _KEY = 1024
-"""Maximum octets of a key in a sample."""
+"""Maximum bytes of a key in a sample."""
 _RANGE = 32 << 20
-"""Octets of the rows of a range, approximately."""
+"""Bytes of the rows of a range, approximately."""
 _SMALL_RANGE = 4 << 20
-"""Octets of the rows of a range, approximately, if there are fewer ranges than cores."""
+"""Bytes of the rows of a range, approximately, if there are fewer ranges than cores."""
 _TOO_FEW = 2
 """Ranges do not fit if more than 2 times as many are needed."""
 _TOO_MANY = 4
 """Ranges do not fit if there are more than 4 times as many as needed, or if one has more than 4 times its share of keys."""
 
 _SHARE = 32 << 20
-"""Octets of inputs for each head."""
+"""Bytes of inputs for each head."""
 _MIN_HEADS, _MAX_HEADS = 4, 256  # for fewer heads, a separate job of Spark would take longer than it saves
 _HEAD = 512 << 10
-"""Octets of a head, approximately."""
+"""Bytes of a head, approximately."""
 _MAX_HEAD = 4 << 20
-"""Octets after which a head ends, if there are no URNs in the first ones."""
+"""Bytes after which a head ends, if there are no URNs in the first ones."""
 _HEAD_SAMPLE_STEP = 4
 """A sample of a head has one key of each 4 rows."""
 
@@ -55,24 +55,24 @@ class KeySample:
     """A sample of the keys of rows."""
 
     keys: list[bytes] = field(default_factory=list)
-    octets: int = 0
-    """Octets of all the rows, not only of the sample."""
+    byte_count: int = 0
+    """Bytes of all the rows, not only of the sample."""
 
     def add_rows(self, rows: pa.RecordBatch, step: int, seed: str) -> None:
         """Add one key of each `step` rows. The seed chooses the first, so that many small batches are sampled, too."""
         first = zlib.crc32(seed.encode()) % step
         chosen = rows.column("urn").take(number_array(np.arange(first, rows.num_rows, step)))
         self.keys += [key.encode()[:_KEY] for key in chosen.to_pylist()]
-        self.octets += rows.nbytes
+        self.byte_count += rows.nbytes
 
     def add(self, other: KeySample) -> None:
         """Add the sample of other rows."""
         self.keys += other.keys
-        self.octets += other.octets
+        self.byte_count += other.byte_count
 
     def ranges(self, cores: int) -> Ranges:
         """Ranges of keys for all the rows, if so many cores group them."""
-        count = max(self.octets // _RANGE, min(cores, self.octets // _SMALL_RANGE), 1)
+        count = max(self.byte_count // _RANGE, min(cores, self.byte_count // _SMALL_RANGE), 1)
         return choose_ranges(self.keys, count)
 
     def fits(self, ranges: Ranges, cores: int) -> bool:
@@ -85,9 +85,9 @@ class KeySample:
 
 
 def choose_heads(planned: Sequence[Task], sizes: Sequence[int]) -> list[Task]:
-    """Choose tasks whose heads are read: they are evenly spread over the octets of all tasks.
+    """Choose tasks whose heads are read: they are evenly spread over the bytes of all tasks.
 
-    A part of a file is shortened to its head. `sizes` are the octets of the tasks. Empty if there is little to do.
+    A part of a file is shortened to its head. `sizes` are the bytes of the tasks. Empty if there is little to do.
     """
     ends = list(accumulate(sizes))
     count = min(ends[-1] // _SHARE, _MAX_HEADS) if ends else 0
@@ -105,14 +105,14 @@ class _HeadEnd(Exception):  # noqa: N818 (it is not an error)
 
 
 def sample_head(head: Task, options: Options, sizes: Sizes) -> tuple[int, KeySample]:
-    """Scan the head of a task; returns the number of octets that were read, and a sample of the keys in them."""
+    """Scan the head of a task; returns the number of bytes that were read, and a sample of the keys in them."""
     sample, read = KeySample(), 0
 
-    def on_read(octets: int) -> None:
+    def on_read(byte_count: int) -> None:
         nonlocal read
         if read >= _MAX_HEAD:
             raise _HeadEnd
-        read += octets
+        read += byte_count
 
     worker = Worker(options, sizes, {"classes"}, on_read)
     with suppress(_HeadEnd):

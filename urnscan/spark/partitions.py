@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from urnscan.grouping.ranges import Ranges
-from urnscan.run.tasks import FileGroup, FilePart, Task, octets_of
+from urnscan.run.tasks import FileGroup, FilePart, Task, bytes_of
 from urnscan.spark import executors
 from urnscan.spark.executors import ScanRequest
 from urnscan.spark.frames import PARTIAL_BLOBS, RESULTS, ddl
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 # Spark needs about 0.06 CPU seconds for each partition, so there should be few.
 _PARTITION = 512 << 20
-"""Maximum octets of inputs in a partition."""
+"""Maximum bytes of inputs in a partition."""
 _WORTH = 64 << 20
-"""Minimum octets of inputs in a partition, if each core has one."""
+"""Minimum bytes of inputs in a partition, if each core has one."""
 _WAVES = 4
 """Minimum number of partitions for each core, if these are not smaller than `_WORTH`."""
 _FILE = 32 << 20
-"""Octets of blobs in a file of occurrences or rejects, approximately, if a file gets the blobs of many tasks."""
+"""Bytes of blobs in a file of occurrences or rejects, approximately, if a file gets the blobs of many tasks."""
 
 
 def cores_of(spark: SparkSession) -> int:
@@ -48,12 +48,12 @@ def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, by
     sizes = [_size(task, _PARTITION) for task in planned]
     share = sum(sizes) // cores + 1
     full = min(_PARTITION, max(share // _WAVES, min(share, _WORTH)))
-    first = octets = 0
+    first = byte_count = 0
     for number, size in enumerate(sizes, 1):
-        octets += size
-        if octets >= full or number == len(planned):
+        byte_count += size
+        if byte_count >= full or number == len(planned):
             yield first, pickle.dumps(planned[first:number])
-            first, octets = number, 0
+            first, byte_count = number, 0
 
 
 def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanRequest, cores: int) -> Ranges:
@@ -67,10 +67,10 @@ def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanR
     blobs = numbers.mapInArrow(lambda batches: executors.sample_heads(batches, request, heads), ddl(RESULTS))
     sample, read = KeySample(), 0
     for (blob,) in blobs.select("rows").collect():
-        octets, head_sample = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
+        data, head_sample = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
         sample.add(head_sample)
-        read += octets
-    sample.octets = sample.octets * sum(sizes) // max(read, 1)
+        read += data
+    sample.byte_count = sample.byte_count * sum(sizes) // max(read, 1)
     return sample.ranges(cores)
 
 
@@ -81,20 +81,20 @@ def by_range(blobs: DataFrame, ranges: Ranges) -> DataFrame:
 
 def first_tasks(summaries: Sequence[TaskSummary], kind: str) -> list[int]:
     """The first task of each partition, if tasks with few blobs of a kind share a partition with their neighbours."""
-    firsts, octets = [0], 0
+    firsts, byte_count = [0], 0
     for summary in summaries:
-        if octets >= _FILE:
+        if byte_count >= _FILE:
             firsts.append(summary.task)
-            octets = 0
-        octets += summary.blobs[kind]
+            byte_count = 0
+        byte_count += summary.blobs[kind]
     return firsts
 
 
 def _size(task: Task, unknown: int) -> int:
-    """Octets of the inputs of a task; `unknown` is the size of an input whose size is unknown."""
+    """Bytes of the inputs of a task; `unknown` is the size of an input whose size is unknown."""
     match task:
         case FileGroup():
-            sizes = map(octets_of, task.inputs)
+            sizes = map(bytes_of, task.inputs)
             return sum(unknown if size is None else size for size in sizes)
         case FilePart():
             return min(task.end, (task.input.size or 0)) - task.start

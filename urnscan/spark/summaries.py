@@ -30,9 +30,9 @@ class TaskSummary:
     """Failures and notes."""
     counts: Counts = field(default_factory=Counts)
     lines: int = 0
-    """LF octets in the task, if it is a part of a huge file."""
+    """LF bytes in the task, if it is a part of a huge file."""
     blobs: Counter[str] = field(default_factory=Counter)
-    """Octets of its blobs by kind, except `partial`: such a blob has rows of several tasks."""
+    """Bytes of its blobs by kind, except `partial`: such a blob has rows of several tasks."""
 
 
 def collect(blobs: DataFrame) -> tuple[list[TaskSummary], KeySample]:
@@ -61,7 +61,7 @@ def report_of(summaries: Sequence[TaskSummary], options: Options) -> Report:
 
 
 def lines_before_parts(summaries: Sequence[TaskSummary]) -> dict[int, int]:
-    """For each task that is a part of a file, the number of LF octets in earlier parts."""
+    """For each task that is a part of a file, the number of LF bytes in earlier parts."""
     lines_before: dict[int, int] = {}
     lines: Counter[int] = Counter()
     for summary in summaries:

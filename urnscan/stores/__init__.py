@@ -1,6 +1,6 @@
-"""Places with octets: files of this machine, the web, object stores. Inputs and outputs use them.
+"""Places with bytes: files of this machine, the web, object stores. Inputs and outputs use them.
 
-reader: the protocol of all that gives octets.
+reader: the protocol of all that gives bytes.
 urls: URLs, and names of them without secrets.
 s3: endpoint, region and credentials of Amazon S3 and stores like it.
 store: the protocol of all stores, their errors, trying again.
@@ -10,6 +10,6 @@ objects: reading an object, again after a failure of the network.
 remote_outputs: outputs in a store: a file or a folder at a URL.
 temporary: names of the temporary files and folders of a run.
 input: an input of a run; many files as arrays.
-files: files, ranges of files, pipes and standard input -> octets.
+files: files, ranges of files, pipes and standard input -> bytes.
 prefetch: requests to servers, started in parallel.
 """

@@ -16,11 +16,11 @@ from urnscan.stores.input import Input
 from urnscan.stores.reader import Reader
 
 _PIPE_SIZE = 1 << 20  # what Linux lets everyone ask for
-_SEARCHED = 1 << 16  # octets searched for a separator at a time
+_SEARCHED = 1 << 16  # bytes searched for a separator at a time
 
 
 class File(Reader):
-    """A file: fills the view as far as the file goes, so that fewer octets than fit mean that the end is near."""
+    """A file: fills the view as far as the file goes, so that fewer bytes than fit mean that the end is near."""
 
     def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
         """`descriptor` is closed with this reader, except 0, standard input; `path` can be opened a second time."""
@@ -39,7 +39,7 @@ class File(Reader):
                 self._ended = not more
                 got += more
         except OSError as error:
-            # Octets before the error come first; the next call raises it.
+            # Bytes before the error come first; the next call raises it.
             if not got:
                 raise SourceError.from_os(self.name, error) from error
         return got
@@ -60,12 +60,12 @@ class File(Reader):
         self._descriptor = -1
 
     def _is_ready(self, got: int) -> bool:  # noqa: ARG002 (for pipes it counts)
-        """Whether to read on after `got` octets; may wait if there are none yet."""
+        """Whether to read on after `got` bytes; may wait if there are none yet."""
         return True
 
 
 class Pipe(File):
-    """A pipe, a socket, a terminal: waits for the first octet, then gives all octets that are there at once."""
+    """A pipe, a socket, a terminal: waits for the first byte, then gives all bytes that are there at once."""
 
     def __init__(self, name: str, descriptor: int) -> None:
         super().__init__(name, descriptor)
@@ -87,9 +87,9 @@ class Range(File):
     """A range of a regular file, with its ends moved to separators so that no URN is cut: see `open_range`."""
 
     offset: int
-    """The octet of the file at which it begins."""
+    """The byte of the file at which it begins."""
     following: int | None
-    """The octet after it, once it is read to its end: the separator, or None at the end of the file."""
+    """The byte after it, once it is read to its end: the separator, or None at the end of the file."""
 
     def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
         """Raises OSError."""
@@ -130,7 +130,7 @@ class Range(File):
 
 
 def open_file(source: Input) -> Reader:
-    """A reader of the octets of an input; waits for the writer of a FIFO. Raises SourceError, also for a folder."""
+    """A reader of the bytes of an input; waits for the writer of a FIFO. Raises SourceError, also for a folder."""
     if source.remote is not None:
         from urnscan.stores.objects import RemoteReader  # noqa: PLC0415 (who reads no URL loads nothing for it)
 
@@ -144,9 +144,9 @@ def open_file(source: Input) -> Reader:
 def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
     """A reader of a range of a regular file, with a descriptor of its own. Raises SourceError.
 
-    `separators` are octets that occur in no URN and in no URL around one. The range goes from the first of them at or
+    `separators` are bytes that occur in no URN and in no URL around one. The range goes from the first of them at or
     after `start` (from 0 if that is 0) to just before the first one at or after `end`, and is empty if none is between.
-    So ranges that follow each other, from 0 to sys.maxsize, hold each octet once, and every URN is whole in one of them.
+    So ranges that follow each other, from 0 to sys.maxsize, hold each byte once, and every URN is whole in one of them.
     """
     descriptor, _ = _open(source)
     try:

@@ -18,7 +18,7 @@ _Untyped: TypeAlias = Any  # neither pyarrow nor fsspec carries types
 _RETRY_LIMIT = 5  # seconds that the library of Google may try by itself
 # Streams that must not be deleted: that would complete them, and a partial object would appear.
 _UNFINISHED: list[object] = []
-_CHUNK = 8 << 20  # octets that are put at a time
+_CHUNK = 8 << 20  # bytes that are put at a time
 _INSTALL = "pip install 'urnscan[remote]'"
 _MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
 
@@ -35,7 +35,7 @@ def open_store(url: Url) -> Store:
 def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
     """Open the store of a URL that is not of the web. Raises the errors of `open_store`.
 
-    `tries`: how often pyarrow makes each request to S3; once, if the caller itself retries from the same octet.
+    `tries`: how often pyarrow makes each request to S3; once, if the caller itself retries from the same byte.
     """
     return open_bucket(url, tries) if url.scheme in ARROW else _Fsspec(url)
 
@@ -84,7 +84,7 @@ class _Arrow:
         marks = {} if info.mtime_ns is None else {"mtime": info.mtime_ns}
         return _entry(info.path, info.size, marks, is_folder=info.type.name == "Directory")
 
-    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any octet can be read)
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any byte can be read)
         file = self._system.open_input_file(path)
         marks = _marks(file.metadata() or {}) or {"mtime": self._system.get_file_info(path).mtime_ns}
         return _File(file, file.size(), marks)
@@ -169,7 +169,7 @@ class _Fsspec:
         is_folder = info["type"] == "directory"
         return _entry(info["name"].rstrip("/"), info.get("size"), _marks(info), is_folder=is_folder)
 
-    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any octet can be read)
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any byte can be read)
         info = self._info(path)
         return _File(self._system.open(path, "rb"), info.get("size"), _marks(info))
 
@@ -215,8 +215,8 @@ class _File:
             return 0
         if self._file.tell() != position:
             self._file.seek(position)
-        octets: int = self._file.readinto(view)
-        return octets
+        data: int = self._file.readinto(view)
+        return data
 
     def close(self) -> None:
         self._file.close()

@@ -20,17 +20,17 @@ class Input:
     """An input of a run."""
 
     name: str
-    """The input as the argument or the walk names it, "-" for standard input; octets that are not UTF-8 as in `\\xff`."""
+    """The input as the argument or the walk names it, "-" for standard input; bytes that are not UTF-8 as in `\\xff`."""
     path: str | None
-    """Path to open, None for standard input and remote objects; octets that are not UTF-8 are surrogate escapes."""
+    """Path to open, None for standard input and remote objects; bytes that are not UTF-8 are surrogate escapes."""
     size: int | None
-    """The octets of a regular file or an object at the time of the walk; None for standard input, a FIFO or a device."""
+    """The bytes of a regular file or an object at the time of the walk; None for standard input, a FIFO or a device."""
     remote: Remote | None = None
     """The object in a store; None for standard input and files of this machine."""
     mark: str | None = None
     """State of an object at the time of the walk, such as its ETag; None for files, and if the store has nothing like it."""
     extents: tuple[tuple[int, int], ...] = ()
-    """The first octet and the end of each record that an index names, sorted; `size` is their sum. Empty: all is read."""
+    """The first byte and the end of each record that an index names, sorted; `size` is their sum. Empty: all is read."""
 
     @property
     def key(self) -> bytes:
@@ -63,7 +63,7 @@ class Listed:
     ends: npt.NDArray[np.int64]
     """The end of each path, after its NUL."""
     sizes: npt.NDArray[np.int64]
-    """The octets of each at the time of the walk."""
+    """The bytes of each at the time of the walk."""
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
@@ -80,7 +80,7 @@ class Listed:
         before = np.cumsum([0, *(len(files.paths) for files in lists)]).tolist()
         return cls(
             b"".join(files.paths for files in lists),
-            np.concatenate([files.ends + octets for files, octets in zip(lists, before, strict=False)]),
+            np.concatenate([files.ends + data for files, data in zip(lists, before, strict=False)]),
             np.concatenate([files.sizes for files in lists]),
         )
 
@@ -92,8 +92,8 @@ class Listed:
 
     def input(self, at: int) -> Input:
         """The file with an index, as an object."""
-        octets = self.paths[self.ends[at - 1] if at else 0 : self.ends[at] - 1]
-        return Input(_shown(octets), os.fsdecode(octets), int(self.sizes[at]))
+        data = self.paths[self.ends[at - 1] if at else 0 : self.ends[at] - 1]
+        return Input(_shown(data), os.fsdecode(data), int(self.sizes[at]))
 
     def between(self, start: int, end: int) -> "Listed":
         """The files from one index up to another."""
@@ -103,10 +103,10 @@ class Listed:
         last = int(self.ends[end - 1]) if end > start else first
         return Listed(self.paths[first:last], self.ends[start:end] - first, self.sizes[start:end])
 
-    def runs(self, files: int, octets: int, huge: int) -> Iterator["Listed | Input"]:
-        """The files in runs: a run ends after `files` files, or after the file with which it exceeds `octets` octets.
+    def runs(self, files: int, byte_count: int, huge: int) -> Iterator["Listed | Input"]:
+        """The files in runs: a run ends after `files` files, or after the file with which it exceeds `byte_count` bytes.
 
-        A file of more than `huge` octets is alone, as an `Input`.
+        A file of more than `huge` bytes is alone, as an `Input`.
         """
         start = 0
         while start < len(self):
@@ -116,7 +116,7 @@ class Listed:
                 yield self.input(start)
                 start += 1
                 continue
-            full = int(np.searchsorted(np.cumsum(sizes), octets, side="right")) + 1
+            full = int(np.searchsorted(np.cumsum(sizes), byte_count, side="right")) + 1
             end = start + min(full, len(sizes), *alone)
             yield self.between(start, end)
             start = end
@@ -160,7 +160,7 @@ def _known_by(paths: Iterable[bytes]) -> list[bytes]:
     Links are not resolved, which takes long; so ".." stays.
     """
     try:
-        here = os.getcwdb() + b"/"  # noqa: PTH109 (octets)
+        here = os.getcwdb() + b"/"  # noqa: PTH109 (bytes)
     except OSError:
         # The working folder was deleted; no relative path leads to a file.
         here = b"/"
@@ -172,5 +172,5 @@ def _direct(path: bytes) -> bytes:
     return b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
 
 
-def _shown(octets: bytes) -> str:
-    return octets.decode("utf-8", "backslashreplace")
+def _shown(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""Reading objects: after a failure from the same octet on, and never a mixture of two states of the object."""
+"""Reading objects: after a failure from the same byte on, and never a mixture of two states of the object."""
 
 import io
 from collections.abc import Callable
@@ -10,10 +10,10 @@ from urnscan.stores.reader import Reader
 from urnscan.stores.store import Content, Trouble, in_thread, patiently
 from urnscan.stores.urls import Remote
 
-# Octets of one request to an object store; with fewer, latency would slow it down.
+# Bytes of one request to an object store; with fewer, latency would slow it down.
 _BLOCK = 8 << 20
-_BUFFER = 1 << 18  # octets that are read at least after a seek
-# Connections of an object that may break off, and octets for each that may break off besides.
+_BUFFER = 1 << 18  # bytes that are read at least after a seek
+# Connections of an object that may break off, and bytes for each that may break off besides.
 _BREAKS, _STEP = 10, 1 << 16
 
 Result = TypeVar("Result")
@@ -36,7 +36,7 @@ class _Object(io.RawIOBase):
         self.is_stream = content.at is not None
 
     def read_at(self, position: int, view: memoryview) -> int:
-        """Fill the front of the view from an octet on; how many octets were filled, 0 at the end."""
+        """Fill the front of the view from a byte on; how many bytes were filled, 0 at the end."""
         if self.size is not None and position >= self.size and self.is_stream:
             return 0
         return self._patiently(lambda: self._read_at(position, view), position)
@@ -78,7 +78,7 @@ class _Object(io.RawIOBase):
         return self._content
 
     def _opened(self, position: int) -> Content:
-        """The content, opened again after a failure or if a stream is at another octet; never in another state than the first."""
+        """The content, opened again after a failure or if a stream is at another byte; never in another state than the first."""
         if self._content is not None and self._content.at in (None, position):
             return self._content
         if self._content is None and self._reads:
@@ -99,7 +99,7 @@ class _Object(io.RawIOBase):
         if got:
             self._reads += 1
         elif self.size is not None and position < self.size:
-            raise Trouble(f"ended at octet {position} of {self.size}", passing=True)
+            raise Trouble(f"ended at byte {position} of {self.size}", passing=True)
         elif self._reads > 1 and not self.is_stream and not self._is_checked:
             self._disconnect()
             # Raises if the object has changed since the first block was read.
@@ -109,7 +109,7 @@ class _Object(io.RawIOBase):
 
 
 def open_between(source: Remote, start: int, end: int) -> _Object:
-    """An object of which the octets from `start` up to `end` will be read. Raises SourceError."""
+    """An object of which the bytes from `start` up to `end` will be read. Raises SourceError."""
     return _Object(source, start, end)
 
 
@@ -149,7 +149,7 @@ class RemoteReader(Reader):
         return block[: self._object.read_at(self._at, block)]
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """Open a file with the same octets, if the store can give any part of them. Raises SourceError."""
+        """Open a file with the same bytes, if the store can give any part of them. Raises SourceError."""
         return io.BufferedReader(_Object(self._object.source), _BUFFER) if self._object.seekable() else None
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Protocol of readers, which give the octets of an input or a member from the first to the last."""
+"""Protocol of readers, which give the bytes of an input or a member from the first to the last."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -6,23 +6,23 @@ from typing import Protocol, Self
 
 from urnscan.errors import DamageError, SourceError
 
-# Buffer for octets that are skipped; all threads write to it, no thread reads it.
+# Buffer for bytes that are skipped; all threads write to it, no thread reads it.
 _WASTE = memoryview(bytearray(1 << 16))
 
 
 class Reader(Protocol):
-    """Gives the octets of an input, from the first to the last; a context manager closes it. Only one thread may use it."""
+    """Gives the bytes of an input, from the first to the last; a context manager closes it. Only one thread may use it."""
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of a writable view of at least one octet; how many octets were filled, 0 at the end.
+        """Fill the front of a writable view of at least one byte; how many bytes were filled, 0 at the end.
 
-        Raises DamageError where a part of the input is lost, after all octets before it: the next call gives the octets
-        after the damage, or 0. After any other SourceError there are no more octets.
+        Raises DamageError where a part of the input is lost, after all bytes before it: the next call gives the bytes
+        after the damage, or 0. After any other SourceError there are no more bytes.
         """
         ...
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """A second, seekable file with the same octets from the first one on; None if that is impossible, as for a pipe.
+        """A second, seekable file with the same bytes from the first one on; None if that is impossible, as for a pipe.
 
         The caller closes it. Its `name` is a path where there is one. Raises SourceError.
         """
@@ -44,10 +44,10 @@ class PieceReader(Reader):
 
     def __init__(self, pieces: Iterator[bytes | memoryview]) -> None:
         self._pieces = pieces
-        self._piece = memoryview(b"")  # remaining octets
+        self._piece = memoryview(b"")  # remaining bytes
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view, with octets of one piece."""
+        """Fill the front of the view, with bytes of one piece."""
         while not self._piece:
             piece = next(self._pieces, None)
             if piece is None:
@@ -60,12 +60,12 @@ class PieceReader(Reader):
 
 
 class LengthReader(Reader):
-    """Reader of the next octets of another reader, as many as a header announces; that reader stays open."""
+    """Reader of the next bytes of another reader, as many as a header announces; that reader stays open."""
 
     def __init__(self, reader: Reader, length: int, name: str) -> None:
         """`name` is that of the member, for errors."""
         self.left = length
-        """Octets still to be read."""
+        """Bytes still to be read."""
         self.is_cut = False
         """Whether reading failed, or ended before the length."""
         self._reader = reader
@@ -73,7 +73,7 @@ class LengthReader(Reader):
         self._name = name
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Raises SourceError where the octets end too early; nothing follows."""
+        """Fill the front of the view. Raises SourceError where the bytes end too early; nothing follows."""
         if not self.left:
             return 0
         try:
@@ -89,14 +89,14 @@ class LengthReader(Reader):
 
 
 def begins(head: bytes, *signs: bytes) -> bool | None:
-    """Whether octets begin with one of the signs; None if there are too few of them to decide."""
+    """Whether bytes begin with one of the signs; None if there are too few of them to decide."""
     if head.startswith(signs):
         return True
     return None if any(sign.startswith(head) for sign in signs) else False
 
 
 def read_up_to(reader: Reader, count: int) -> bytes:
-    """The next `count` octets; fewer only at the end. If the reader raises, the octets before the error are lost."""
+    """The next `count` bytes; fewer only at the end. If the reader raises, the bytes before the error are lost."""
     buffer = memoryview(bytearray(count))
     filled = 0
     while filled < count and (got := reader.read_into(buffer[filled:])):
@@ -105,7 +105,7 @@ def read_up_to(reader: Reader, count: int) -> bytes:
 
 
 def skip(reader: Reader, count: int) -> int:
-    """Pass over the next `count` octets; how many there were, fewer only at the end. Raises what the reader raises."""
+    """Pass over the next `count` bytes; how many there were, fewer only at the end. Raises what the reader raises."""
     left = count
     while left and (got := reader.read_into(_WASTE[:left])):
         left -= got

@@ -64,21 +64,21 @@ class Entry:
 
 
 class Content(Protocol):
-    """Octets of an object that was opened."""
+    """Bytes of an object that was opened."""
 
     size: int | None
-    """Octets; None if the store does not report them."""
+    """Bytes; None if the store does not report them."""
     mark: object | None
     """State of the object, such as its ETag: differs when the object changes. None if the store has nothing like it."""
     seekable: bool
-    """Whether the object can be read from any octet on, if need be by opening it again."""
+    """Whether the object can be read from any byte on, if need be by opening it again."""
 
     @property
     def at(self) -> int | None:
-        """Next octet of a stream; None if any octet can be read without opening the object again."""
+        """Next byte of a stream; None if any byte can be read without opening the object again."""
 
     def read_at(self, position: int, view: memoryview) -> int:
-        """Fill the front of the view from an octet on; how many octets were filled, 0 at the end."""
+        """Fill the front of the view from a byte on; how many bytes were filled, 0 at the end."""
 
     def close(self) -> None:
         """Close the connection or file."""
@@ -100,7 +100,7 @@ class Store(Protocol):
         """Entries of a folder, in no order; none if there is no such folder."""
 
     def open(self, path: str, position: int, end: int | None = None) -> Content:
-        """Open an object for reading from an octet on, and up to the octet `end` if it is known."""
+        """Open an object for reading from a byte on, and up to the byte `end` if it is known."""
 
 
 class Trouble(Exception):  # noqa: N818
@@ -139,7 +139,7 @@ def explain(error: BaseException, url: Url) -> Trouble:
 def patiently(
     name: str, url: Url, action: Callable[[], Result], position: int = 0, on_failure: Callable[[], object] = int
 ) -> Result:
-    """Result of an action, which is repeated after a temporary failure; `position`: octet for errors. Raises SourceError."""
+    """Result of an action, which is repeated after a temporary failure; `position`: byte for errors. Raises SourceError."""
     for pause in (*PAUSES, None):
         try:
             return action()
@@ -152,8 +152,8 @@ def patiently(
             trouble = explain(error, url)
             if pause is None or not trouble.passing:
                 reason = str(trouble)
-                if position and " octet " not in reason:
-                    reason += f" (octet {position})"
+                if position and " byte " not in reason:
+                    reason += f" (byte {position})"
                 tries = f"; tried {len(PAUSES) + 1} times" if trouble.passing else ""
                 raise SourceError(name, reason + tries) from None
             time.sleep(pause)

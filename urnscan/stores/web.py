@@ -21,14 +21,14 @@ from urnscan.stores.store import Entry, Trouble, in_thread
 from urnscan.stores.urls import HTTP, Url, clean
 
 _INDEX = re.compile(rb"(?i)<title[^>]*>\s*(index of|directory listing for)\b")
-_BLOCK = 1 << 16  # octets that are read at a time to list a folder or to get to a position
-_LARGEST_INDEX = 1 << 24  # octets of a page that lists a folder
+_BLOCK = 1 << 16  # bytes that are read at a time to list a folder or to get to a position
+_LARGEST_INDEX = 1 << 24  # bytes of a page that lists a folder
 # Errors of OpenSSL where a server answers in plain HTTP, or in a version of TLS that is not spoken here.
 _NO_TLS = frozenset(
     "WRONG_VERSION_NUMBER RECORD_LAYER_FAILURE HTTP_REQUEST UNSUPPORTED_PROTOCOL TLSV1_ALERT_PROTOCOL_VERSION".split()
 )
-_PATIENCE = 3  # times the time for an octet: a header takes no more, and what follows it no more than its octets allow
-_SLOWEST = 1_000  # octets in a second
+_PATIENCE = 3  # times the time for a byte: a header takes no more, and what follows it no more than its bytes allow
+_SLOWEST = 1_000  # bytes in a second
 _MOST_LINES = 100  # of an answer after its headers, in one read: as many as the library takes as headers
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # characters of a URL that are not percent-encoded
@@ -58,7 +58,7 @@ _OPENER = urllib.request.build_opener(_Redirects)
 
 def _answer(request: urllib.request.Request) -> http.client.HTTPResponse:
     """The answer to a request, up to its headers. Raises TimeoutError if they do not come in time, and other errors."""
-    # Each octet of them may come within the time for one.
+    # Each byte of them may come within the time for one.
     answer: Future[http.client.HTTPResponse] = in_thread(lambda: _OPENER.open(request, timeout=store.TIMEOUT))
     try:
         return answer.result(_PATIENCE * store.TIMEOUT)
@@ -114,7 +114,7 @@ class Web:
                 yield Entry(link, unquote(name), below.endswith("/"))
 
     def open(self, path: str, position: int, end: int | None = None) -> "_Page":
-        """Open a page from an octet on or, if the server does not know ranges, from the first."""
+        """Open a page from a byte on or, if the server does not know ranges, from the first."""
         page = self._page(path, f"bytes={position}-{'' if end is None else end - 1}")
         if page.at > position:
             page.close()
@@ -125,25 +125,25 @@ class Web:
         """Targets of the links of a page that lists a folder, by its title; None for any other page."""
         from lxml import html  # noqa: PLC0415 (only for pages that may list a folder)
 
-        octets = bytearray()
+        data = bytearray()
         view = memoryview(bytearray(_BLOCK))
         with contextlib.closing(self.open(path, 0)) as page:
             while got := page.read_at(page.at, view):
-                octets += view[:got]
-                if not _INDEX.search(octets, 0, _BLOCK):
+                data += view[:got]
+                if not _INDEX.search(data, 0, _BLOCK):
                     return None
                 if page.at > _LARGEST_INDEX:
-                    raise Trouble(f"lists more than {_LARGEST_INDEX:,} octets of names", passing=False)
-        if not octets:
+                    raise Trouble(f"lists more than {_LARGEST_INDEX:,} bytes of names", passing=False)
+        if not data:
             return None
-        links = (link.get("href") for link in html.document_fromstring(bytes(octets)).iter("a"))
+        links = (link.get("href") for link in html.document_fromstring(bytes(data)).iter("a"))
         return {urljoin(path, link).partition("#")[0] for link in links if link}
 
-    def _page(self, path: str, octets: str | None) -> "_Page":
+    def _page(self, path: str, data: str | None) -> "_Page":
         """Ask for a page, or a range of it."""
         request = urllib.request.Request(path, headers={"User-Agent": "urnscan"})  # noqa: S310 (http and https only)
-        if octets:
-            request.add_header("Range", octets)
+        if data:
+            request.add_header("Range", data)
         if self._credentials:
             request.add_unredirected_header("Authorization", self._credentials)
         try:
@@ -152,7 +152,7 @@ class Web:
             error.close()
             if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 # An empty page has no range.
-                if octets in ("bytes=0-", "bytes=0-0"):
+                if data in ("bytes=0-", "bytes=0-0"):
                     return self._page(path, None)
                 raise Trouble("is shorter than it was", passing=False) from None
             if str(error.msg).startswith(urllib.request.HTTPRedirectHandler.inf_msg):
@@ -183,7 +183,7 @@ class _Lines:
         self._until = time.monotonic() + _PATIENCE * store.TIMEOUT
 
     def readline(self, most: int) -> bytes:
-        """The next line, or its first octets. Raises Trouble."""
+        """The next line, or its first bytes. Raises Trouble."""
         self._count += 1
         line = bytearray()
         while len(line) < most and not line.endswith(b"\n") and (pending := self._file.peek(1)):
@@ -199,16 +199,16 @@ class _Lines:
 
 
 class _Page:
-    """Answer of a server: a stream of octets."""
+    """Answer of a server: a stream of bytes."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self._response = response
         self._lines = _Lines(response.fp)
         if response.fp is not None:
             response.fp = cast(Any, self._lines)
-        self._failure: Trouble | None = None  # to be raised after the octets before it
+        self._failure: Trouble | None = None  # to be raised after the bytes before it
         self._waited = 0.0  # seconds
-        self._got = 0  # octets
+        self._got = 0  # bytes
         headers = response.headers
         self.is_html = "html" in headers.get("Content-Type", "")
         length = headers.get("Content-Length", "")
@@ -237,12 +237,12 @@ class _Page:
         # The server ignores ranges and sends the whole page.
         while self.at < position:
             if not self._read(min(position - self.at, _BLOCK)):
-                raise Trouble(f"the connection broke off at octet {self.at}", passing=True)
+                raise Trouble(f"the connection broke off at byte {self.at}", passing=True)
         filled = 0
         try:
-            while filled < len(view) and self._failure is None and (octets := self._read(len(view) - filled)):
-                view[filled : filled + len(octets)] = octets
-                filled += len(octets)
+            while filled < len(view) and self._failure is None and (data := self._read(len(view) - filled)):
+                view[filled : filled + len(data)] = data
+                filled += len(data)
         except Trouble as error:
             self._failure = error
         if self._failure is not None and not filled:
@@ -250,22 +250,22 @@ class _Page:
         return filled
 
     def _read(self, most: int) -> bytes:
-        """Read the next octets, empty at the end. Raises Trouble."""
+        """Read the next bytes, empty at the end. Raises Trouble."""
         began = time.monotonic()
         self._lines.begin()
         try:
-            octets = self._response.read1(most)
+            data = self._response.read1(most)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _of_network(error) from None
         self._waited += time.monotonic() - began
-        self._got += len(octets)
+        self._got += len(data)
         if self._waited > _PATIENCE * store.TIMEOUT + self._got / _SLOWEST:
-            reason = f"too slow: {self._got:,} octets came in {self._waited:.0f} s; read no further"
+            reason = f"too slow: {self._got:,} bytes came in {self._waited:.0f} s; read no further"
             raise Trouble(reason, passing=False)
-        self.at += len(octets)
-        if not octets and self._end is not None and self.at < self._end:
-            raise Trouble(f"the connection broke off at octet {self.at} of {self._end}", passing=True)
-        return octets
+        self.at += len(data)
+        if not data and self._end is not None and self.at < self._end:
+            raise Trouble(f"the connection broke off at byte {self.at} of {self._end}", passing=True)
+        return data
 
     def close(self) -> None:
         self._response.close()

@@ -31,7 +31,7 @@ _PART = 1 << 12  # rows that are Python objects at a time
 _MEASURED_ROWS = 1000  # of which the longest cell decides the width of its column
 _NARROWEST, _WIDEST, _MEANING_WIDTH = 8, 60, 110  # in characters
 _FILTER_WIDTH = 4  # the button of the filter in the header
-_MADE = dt.datetime(1980, 1, 1)  # noqa: DTZ001 (the time of the members of the file, so that a run gives the same octets again)
+_MADE = dt.datetime(1980, 1, 1)  # noqa: DTZ001 (the time of the members of the file, so that a run gives the same bytes again)
 _PROPERTIES = "docProps/custom.xml"
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import octet_strings, string_array
+from urnscan.compiled.arrow import byte_strings, string_array
 from urnscan.urn.equivalence import Level
 from urnscan.urn.namespaces.judgement_columns import namespace_forms
 
 # Of more classes nothing is counted: their names would have to be kept in memory.
 _MOST_CLASSES = 250_000
-_MOST_OCTETS = 1 << 25
+_MOST_BYTES = 1 << 25
 
 
 class JoinableClasses:
@@ -20,21 +20,21 @@ class JoinableClasses:
     def __init__(self, level: Level) -> None:
         """`level` is that of the scan; at other levels than `lexical` nothing is counted."""
         self._level = level
-        self._classes = self._octets = 0
+        self._classes = self._bytes = 0
         # Names that are canonical by the rules of their namespaces, and the canonical forms of the others.
         self._canonical: list[pa.StringArray] = []
         self._forms: list[pa.StringArray] = []
 
     def add(self, urn: pa.StringArray) -> None:
         """Add classes: their canonical forms at the level of the scan, each once."""
-        octets, offsets = octet_strings(urn)
+        data, offsets = byte_strings(urn)
         self._classes += len(urn)
-        self._octets += int(offsets[-1] - offsets[0])
+        self._bytes += int(offsets[-1] - offsets[0])
         if not self._is_countable:
             self._canonical.clear()
             self._forms.clear()
             return
-        forms = string_array(*namespace_forms(octets, offsets, self._level.rulebook))
+        forms = string_array(*namespace_forms(data, offsets, self._level.rulebook))
         is_canonical = pc.equal(forms, urn)
         self._canonical.append(urn.filter(is_canonical))
         self._forms.append(forms.filter(pc.invert(is_canonical)))
@@ -52,4 +52,4 @@ class JoinableClasses:
 
     @property
     def _is_countable(self) -> bool:
-        return self._level.name == "lexical" and self._classes <= _MOST_CLASSES and self._octets <= _MOST_OCTETS
+        return self._level.name == "lexical" and self._classes <= _MOST_CLASSES and self._bytes <= _MOST_BYTES

@@ -97,13 +97,13 @@ class Output:
         raise NotImplementedError
 
 
-def begin_sync(file: IO[bytes], start: int, octets: int) -> None:
+def begin_sync(file: IO[bytes], start: int, byte_count: int) -> None:
     """Let the disk begin to write a part of a file, so that the `os.fsync` at the end waits only for the last parts.
 
     This only saves time. Systems other than Linux have no such call.
     """
     if _sync_file_range is not None:
-        _sync_file_range(file.fileno(), start, octets, _SYNC_FILE_RANGE_WRITE)
+        _sync_file_range(file.fileno(), start, byte_count, _SYNC_FILE_RANGE_WRITE)
 
 
 class Committable(Protocol):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 MAGIC = b"PAR1"
-"""Octets with which a Parquet file begins and ends."""
+"""Bytes with which a Parquet file begins and ends."""
 
 _Structure = dict[int, tuple[int, Any]]
 """Type and value of each field, by the number of the field, in the order in which the fields are written."""
@@ -23,7 +23,7 @@ _Structure = dict[int, tuple[int, Any]]
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _STRUCTURE = (*range(10), 12)
 _INTEGERS = (_I16, _I32, _I64)
 _WIDTHS = {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: 8}
-"""Lengths of the values of a fixed length. A boolean has no octets, as its type is its value."""
+"""Lengths of the values of a fixed length. A boolean has no bytes, as its type is its value."""
 _LONG = 15
 """Four bits hold a length up to 14; this value in its place says that the length follows as a number."""
 
@@ -44,7 +44,7 @@ class RowGroup:
         end, footer = _read_footer(file)
         _, groups = footer[_FILE_GROUPS][1]
         (self._fields,) = groups
-        self.octets = file[len(MAGIC) : end]
+        self.data = file[len(MAGIC) : end]
         """The pages of its columns."""
         self.rows: int = self._fields[_GROUP_ROWS][1]
         """Number of its rows."""
@@ -52,7 +52,7 @@ class RowGroup:
     def moved_to(self, offset: int, number: int) -> bytes:
         """The structure `RowGroup` in the footer of another file.
 
-        `offset` is where `octets` begin in that file; `number` is the number of the row group there, from 0. May be
+        `offset` is where `data` begin in that file; `number` is the number of the row group there, from 0. May be
         called only once, as it changes the offsets of this row group.
         """
         distance = offset - len(MAGIC)
@@ -71,7 +71,7 @@ class RowGroup:
 
 
 def end_of_file(empty: memoryview, groups: Sequence[bytes], rows: int) -> bytes:
-    """The octets of a Parquet file that follow its row groups.
+    """The bytes of a Parquet file that follow its row groups.
 
     `empty` is a file with the same schema and without rows. `groups` are the results of `RowGroup.moved_to`; together
     the row groups have `rows` rows.
@@ -79,8 +79,8 @@ def end_of_file(empty: memoryview, groups: Sequence[bytes], rows: int) -> bytes:
     _, footer = _read_footer(empty)
     footer[_FILE_ROWS] = (_I64, rows)
     footer[_FILE_GROUPS] = (_LIST, (_STRUCTURE, groups))
-    octets = _encoded(footer)
-    return octets + len(octets).to_bytes(4, "little") + MAGIC
+    data = _encoded(footer)
+    return data + len(data).to_bytes(4, "little") + MAGIC
 
 
 def _read_footer(file: memoryview) -> tuple[int, _Structure]:
@@ -100,15 +100,15 @@ def _move(fields: _Structure, number: int, distance: int) -> None:
 class _Reader:
     """Reader of values of the compact protocol."""
 
-    def __init__(self, octets: bytes) -> None:
-        self._octets = octets
+    def __init__(self, data: bytes) -> None:
+        self._bytes = data
         self._at = 0
 
     def structure(self) -> _Structure:
         """Read fields up to the end of the structure."""
         fields: _Structure = {}
         number = 0
-        while (head := self._octet()) != _STOP:
+        while (head := self._byte()) != _STOP:
             kind = head & 15
             number = number + (head >> 4) if head >> 4 else self._integer()
             fields[number] = (kind, self._value(kind))
@@ -120,24 +120,24 @@ class _Reader:
         if kind == _STRUCTURE:
             return self.structure()
         if kind == _LIST:
-            head = self._octet()
+            head = self._byte()
             length = head >> 4 if head >> 4 != _LONG else self._unsigned()
             return head & 15, [self._value(head & 15) for _ in range(length)]
         length = self._unsigned() if kind == _BINARY else _WIDTHS[kind]
         self._at += length
-        return self._octets[self._at - length : self._at]
+        return self._bytes[self._at - length : self._at]
 
-    def _octet(self) -> int:
+    def _byte(self) -> int:
         self._at += 1
-        return self._octets[self._at - 1]
+        return self._bytes[self._at - 1]
 
     def _unsigned(self) -> int:
         """Read a number in groups of seven bits, the lowest first."""
         number = shift = 0
-        while (octet := self._octet()) > 127:
-            number |= (octet & 127) << shift
+        while (byte := self._byte()) > 127:
+            number |= (byte & 127) << shift
             shift += 7
-        return number | octet << shift
+        return number | byte << shift
 
     def _integer(self) -> int:
         """Read a number whose lowest bit is its sign."""

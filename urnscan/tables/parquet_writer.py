@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from urnscan.compiled.arrow import numbers, octet_strings
+from urnscan.compiled.arrow import byte_strings, numbers
 from urnscan.errors import FatalError
 from urnscan.pool import Pool, Timings
 from urnscan.tables.metadata import with_metadata
@@ -29,9 +29,9 @@ from urnscan.tables.output_file import Output, as_fatal, begin_sync, name_of
 from urnscan.tables.parquet_footer import MAGIC, RowGroup, end_of_file
 from urnscan.tables.plain_output import CODECS, NOT_WRITTEN
 
-# A row group is full when it has this many rows, or this many octets in their texts.
+# A row group is full when it has this many rows, or this many bytes in their texts.
 _ROW_GROUP = 1 << 17
-_ROW_GROUP_OCTETS = 1 << 25
+_ROW_GROUP_BYTES = 1 << 25
 
 _NOT_PARQUET = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".html", ".db", ".sqlite", *CODECS, *NOT_WRITTEN)
 """Suffixes of other formats: a program that expects one of them could not read a Parquet file of that name."""
@@ -73,7 +73,7 @@ class ParquetOutput(Output):
         self._pool = pool
         self._timings = Timings() if pool is None else pool.timings
         self._pending: list[pa.RecordBatch] = []
-        self._pending_rows = self._pending_octets = 0
+        self._pending_rows = self._pending_bytes = 0
         self._encoding: deque[Future[RowGroup]] = deque()
         self._written_groups: list[bytes] = []
         self._written_rows = 0
@@ -89,16 +89,16 @@ class ParquetOutput(Output):
 
         A column of strings may have a dictionary, which saves copies; readers of the file get strings.
         """
-        ends = np.cumsum(_octets(rows, self._repeating))
+        ends = np.cumsum(_bytes(rows, self._repeating))
         start = 0
         while start < rows.num_rows:
             before = int(ends[start - 1]) if start else 0
-            full = int(np.searchsorted(ends, before + _ROW_GROUP_OCTETS - self._pending_octets, side="left")) + 1
+            full = int(np.searchsorted(ends, before + _ROW_GROUP_BYTES - self._pending_bytes, side="left")) + 1
             stop = min(rows.num_rows, start + _ROW_GROUP - self._pending_rows, max(full, start + 1))
             self._pending.append(rows.slice(start, stop - start))
             self._pending_rows += stop - start
-            self._pending_octets += int(ends[stop - 1]) - before
-            if self._pending_rows >= _ROW_GROUP or self._pending_octets >= _ROW_GROUP_OCTETS:
+            self._pending_bytes += int(ends[stop - 1]) - before
+            if self._pending_rows >= _ROW_GROUP or self._pending_bytes >= _ROW_GROUP_BYTES:
                 self._write_group()
             start = stop
 
@@ -120,7 +120,7 @@ class ParquetOutput(Output):
         If more row groups are being encoded than the pool has threads, it waits for the first.
         """
         batches, self._pending = self._pending, []
-        self._pending_rows = self._pending_octets = 0
+        self._pending_rows = self._pending_bytes = 0
         with as_fatal(self._place.name):
             if self._pool is None:
                 self._append(self._row_group(batches))
@@ -148,10 +148,10 @@ class ParquetOutput(Output):
         self._written_groups.append(group.moved_to(offset, len(self._written_groups)))
         self._written_rows += group.rows
         with self._timings.measure("file"):
-            self._file.write(group.octets)
-            begin_sync(self._file, offset, len(group.octets))
+            self._file.write(group.data)
+            begin_sync(self._file, offset, len(group.data))
         self._timings.count("encoding", group.rows)
-        self._timings.count("file", len(group.octets))
+        self._timings.count("file", len(group.data))
 
     def _close(self) -> None:
         # The error of a full disk was already raised when a row group was written.
@@ -159,17 +159,17 @@ class ParquetOutput(Output):
             self._file.close()
 
 
-def _octets(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Octets of the texts of each row, without the columns `repeating` and texts in structures."""
-    octets = np.zeros(rows.num_rows, np.int64)
+def _bytes(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Bytes of the texts of each row, without the columns `repeating` and texts in structures."""
+    data = np.zeros(rows.num_rows, np.int64)
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         if name in repeating:
             continue
         if pa.types.is_string(column.type) and column.null_count < len(column):
-            octets += np.diff(octet_strings(column)[1])
+            data += np.diff(byte_strings(column)[1])
         elif pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type):
-            octets += np.diff(octet_strings(column.values)[1].astype(np.int64)[numbers(column.offsets)])
-    return octets
+            data += np.diff(byte_strings(column.values)[1].astype(np.int64)[numbers(column.offsets)])
+    return data
 
 
 def _same_dictionaries(group: pa.Table) -> pa.Table:

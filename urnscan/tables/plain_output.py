@@ -1,4 +1,4 @@
-"""Output files of octets and of HTML: deduplicated dumps, tables as text, pages."""
+"""Output files of bytes and of HTML: deduplicated dumps, tables as text, pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTIAL_SUFFIX = ".partial"
 PAGES = (".html", ".htm", ".xhtml")
 """Suffixes that the name of a page may have; a name without a suffix is accepted, too."""
 GENERATOR = b'<meta name="generator" content="urnscan">'
-"""Octets at the beginning of each page that urnscan writes."""
+"""Bytes at the beginning of each page that urnscan writes."""
 
 
 def form_of(name: str) -> tuple[str, str]:
@@ -40,8 +40,8 @@ def form_of(name: str) -> tuple[str, str]:
     return codec, ""
 
 
-class OctetOutput(Output):
-    """A file of octets. The suffix of its name chooses the compression (.gz, .bz2, .zst, .lz4)."""
+class ByteOutput(Output):
+    """A file of bytes. The suffix of its name chooses the compression (.gz, .bz2, .zst, .lz4)."""
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False, folder: Path | None = None) -> None:
         """See Output. Also raises FatalError for a suffix in NOT_WRITTEN."""
@@ -56,20 +56,20 @@ class OctetOutput(Output):
                 self._file = pa.CompressedOutputStream(self._file, CODECS[suffix])
             stack.pop_all()
 
-    def write(self, octets: bytes | memoryview) -> None:
-        """Append octets. Raises FatalError."""
+    def write(self, data: bytes | memoryview) -> None:
+        """Append bytes. Raises FatalError."""
         with as_fatal(self._place.name):
-            self._file.write(octets)
+            self._file.write(data)
 
     def _write_end(self, _metadata: Mapping[str, Any]) -> None:
         self._file.close()
 
 
-class PageOutput(OctetOutput):
-    """A page of HTML, compressed like OctetOutput."""
+class PageOutput(ByteOutput):
+    """A page of HTML, compressed like ByteOutput."""
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """See OctetOutput. Raises FatalError for a suffix that is not in PAGES; a name without a suffix is accepted."""
+        """See ByteOutput. Raises FatalError for a suffix that is not in PAGES; a name without a suffix is accepted."""
         name = name_of(path)
         suffix, _ = form_of(name)
         if suffix and suffix not in PAGES:

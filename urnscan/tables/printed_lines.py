@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import octet_strings, text_array
+from urnscan.compiled.arrow import byte_strings, text_array
 from urnscan.display.text import CONTROL, in_line, printable
 from urnscan.formats.context import INSIDE
 
@@ -76,7 +76,7 @@ def source_line(source: str, count: int | None, colours: Colours) -> str:
 def json_lines(rows: pa.RecordBatch) -> memoryview:
     """Lines of JSON, in UTF-8: an object for each row, with the names of the columns as keys.
 
-    The column `stop` is the number of an octet. Its key `stop` gets the character, and the key `stop_octet` the number.
+    The column `stop` is the number of a byte. Its key `stop` gets the character, and the key `stop_octet` the number.
     """
     parts: list[pa.StringArray | str] = []
     for name, values in _json_columns(rows):
@@ -99,9 +99,9 @@ def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | 
             yield name, json_values(column, needs_no_escape=name in urn_columns)
 
 
-def _stop(octet: int) -> str | None:
-    r"""JSON of the octet after a URN: its character, or a text like `\xe4` if it is not ASCII."""
-    return None if octet < 0 else _json_string(bytes([octet]).decode("ascii", "backslashreplace"))
+def _stop(byte: int) -> str | None:
+    r"""JSON of the byte after a URN: its character, or a text like `\xe4` if it is not ASCII."""
+    return None if byte < 0 else _json_string(bytes([byte]).decode("ascii", "backslashreplace"))
 
 
 def json_values(column: pa.Array, *, needs_no_escape: bool = False) -> pa.StringArray:
@@ -146,9 +146,9 @@ def _mapped(column: pa.Array, function: Callable[[Any], str | None]) -> pa.Strin
 
 def _joined(*parts: pa.StringArray | str) -> memoryview:
     """The columns next to each other, row after row, in UTF-8."""
-    octets, offsets = octet_strings(_strings(*parts))
-    # The buffer of a column without rows may have more octets.
-    return octets[: offsets[-1]].data
+    data, offsets = byte_strings(_strings(*parts))
+    # The buffer of a column without rows may have more bytes.
+    return data[: offsets[-1]].data
 
 
 def _strings(*parts: pa.StringArray | str) -> pa.StringArray:

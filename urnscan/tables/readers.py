@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from urnscan.compiled.arrow import number_array
-from urnscan.compiled.octets import Integers
+from urnscan.compiled.bytes import Integers
 from urnscan.errors import FatalError, option
 from urnscan.tables.editions import ADDED, names_now
 from urnscan.tables.metadata import KEY
@@ -29,8 +29,8 @@ from urnscan.tables.text_tables import as_parquet, is_text_table
 
 _BEGINS_AS_URN = "^urn:[^:]*:"
 _ROWS = 1 << 17
-_BUFFER = 1 << 18  # octets of a column that are read at once
-_COUNTS = ("inputs", "failures", "notes", "octets", "left_out")  # shown after the options of a run
+_BUFFER = 1 << 18  # bytes of a column that are read at once
+_COUNTS = ("inputs", "failures", "notes", "byte_count", "octets", "left_out")  # shown after the options of a run
 _MADE_BY = {
     "classes": (CLASSES, "urnscan -o"),
     "occurrences": (OCCURRENCES, "urnscan --occurrences"),
@@ -125,8 +125,8 @@ class TableFile:
         return {}
 
     @property
-    def row_octets(self) -> int:
-        """About how many octets a row takes in memory, in the row group with the largest rows."""
+    def row_bytes(self) -> int:
+        """About how many bytes a row takes in memory, in the row group with the largest rows."""
         metadata = self._file.metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         return max((group.total_byte_size // max(group.num_rows, 1) + 1 for group in groups), default=1)

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import bits, flag_array, number_array, numbers, octet_strings, string_array, text_array
+from urnscan.compiled.arrow import bits, byte_strings, flag_array, number_array, numbers, string_array, text_array
 from urnscan.compiled.ascii import COLON, HYPHEN, QUESTION_MARK, is_alnum
+from urnscan.compiled.bytes import ByteArray, copy
 from urnscan.compiled.jit import compiled
-from urnscan.compiled.octets import Octets, copy
 from urnscan.compiled.strings import Offsets, RowNumbers, cut, same, take_numbers
 from urnscan.scanner.blocks import Matches, Rejects
 from urnscan.scanner.kernel import END, REST
@@ -135,11 +135,11 @@ class NameColumns(NamedTuple):
     @classmethod
     def of(cls, urn: pa.StringArray, level: Level) -> Self:
         """The columns of canonical forms at a level. Equal forms are checked once."""
-        octets, offsets = octet_strings(urn)
-        parts = _parts(octets, offsets, level.keep_query)
-        codes = verdicts(octets, offsets, parts.ends, level.rulebook)
+        data, offsets = byte_strings(urn)
+        parts = _parts(data, offsets, level.keep_query)
+        codes = verdicts(data, offsets, parts.ends, level.rulebook)
         problem = problem_column(codes, np.zeros(len(codes), np.uint16))
-        return cls(parts.nids(octets, offsets), _valid(codes), problem)
+        return cls(parts.nids(data, offsets), _valid(codes), problem)
 
 
 def occurrences_in_values(
@@ -153,10 +153,10 @@ def occurrences_in_values(
 
 def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
     """The canonical forms of the matches at a level."""
-    octets, offsets = matches.canonical, matches.canonical_offsets
+    data, offsets = matches.canonical, matches.canonical_offsets
     if level.by_namespace:
-        return string_array(*namespace_forms(octets, offsets, level.rulebook))
-    urn = string_array(octets, offsets)
+        return string_array(*namespace_forms(data, offsets, level.rulebook))
+    urn = string_array(data, offsets)
     if not level.keep_query:
         return urn
     # Directives of a query are separated by "&" and sorted: a query without "&" has at most one.
@@ -195,31 +195,31 @@ def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBa
 
 def _shapes(texts: pa.StringArray) -> pa.StringArray:
     """For each text that is not a URN, a text with the same error at the same position. Only a few of them are different."""
-    octets, offsets = octet_strings(texts)
-    out, out_offsets = np.empty(len(octets), np.uint8), np.zeros(len(texts) + 1, np.int32)
-    _write_shapes(octets, offsets, out, out_offsets)
+    data, offsets = byte_strings(texts)
+    out, out_offsets = np.empty(len(data), np.uint8), np.zeros(len(texts) + 1, np.int32)
+    _write_shapes(data, offsets, out, out_offsets)
     return string_array(out[: out_offsets[-1]], out_offsets)
 
 
 @compiled
-def _write_shapes(octets: Octets, offsets: Offsets, out: Octets, out_offsets: Offsets) -> None:
+def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets: Offsets) -> None:
     """Write each text with the letter "a" in its NID, unless the NID is short, and without what follows a wrong NID."""
     at = 0
     for i in range(len(offsets) - 1):
         start, end = offsets[i], offsets[i + 1]
         nid = min(start + len("urn:"), end)
         colon = nid
-        while colon < end and (is_alnum(octets[colon]) or octets[colon] == HYPHEN):
+        while colon < end and (is_alnum(data[colon]) or data[colon] == HYPHEN):
             colon += 1
         until = end
-        if colon < end and octets[colon] != COLON:
+        if colon < end and data[colon] != COLON:
             until = colon + 1
-            while until < end and octets[until] & 0xC0 == 0x80:
+            while until < end and data[until] & 0xC0 == 0x80:
                 until += 1
         elif colon == nid:
             until = nid
         first = at
-        at = copy(octets, start, until, out, at)
+        at = copy(data, start, until, out, at)
         for place in range(first + len("urn:"), first + colon - start if colon - nid > len("urn") else first):
             if out[place] != HYPHEN:
                 out[place] = _LETTER_A
@@ -229,16 +229,16 @@ def _write_shapes(octets: Octets, offsets: Offsets, out: Octets, out_offsets: Of
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
     """GROUPED rows as CODED_CLASSES rows; `names` has the names of the inputs by their numbers."""
     urn = grouped.column("urn")
-    octets, offsets = octet_strings(urn)
-    parts = _parts(octets, offsets, level.keep_query)
-    codes = verdicts(octets, offsets, parts.ends, level.rulebook)
-    nid = parts.nids(octets, offsets)
+    data, offsets = byte_strings(urn)
+    parts = _parts(data, offsets, level.keep_query)
+    codes = verdicts(data, offsets, parts.ends, level.rulebook)
+    nid = parts.nids(data, offsets)
     places = grouped.column("first_source").dictionary_encode()
     sources = text_array([names[place] for place in places.dictionary.to_pylist()])
     status = text_array([nid_status(name) for name in nid.dictionary.to_pylist()]).dictionary_encode()
     columns = {
         "nid": nid,
-        "nss": string_array(*cut(octets, parts.colons + np.int32(1), parts.ends)),
+        "nss": string_array(*cut(data, parts.colons + np.int32(1), parts.ends)),
         "nid_status": pa.DictionaryArray.from_arrays(status.indices.take(nid.indices), status.dictionary),
         "first_source": pa.DictionaryArray.from_arrays(places.indices, sources),
         "valid": _valid(codes),
@@ -290,14 +290,14 @@ class _Parts(NamedTuple):
     heads: RowNumbers
     """The number of the first row of each run."""
 
-    def nids(self, octets: Octets, offsets: Offsets) -> pa.DictionaryArray:
+    def nids(self, data: ByteArray, offsets: Offsets) -> pa.DictionaryArray:
         starts = take_numbers(offsets, self.heads) + np.int32(len("urn:"))
-        nids = string_array(*cut(octets, starts, take_numbers(self.colons, self.heads))).dictionary_encode()
+        nids = string_array(*cut(data, starts, take_numbers(self.colons, self.heads))).dictionary_encode()
         indices = number_array(take_numbers(numbers(nids.indices), self.runs))
         return pa.DictionaryArray.from_arrays(indices, nids.dictionary)
 
 
-def _parts(urn: Octets, offsets: Offsets, query: bool) -> _Parts:
+def _parts(urn: ByteArray, offsets: Offsets, query: bool) -> _Parts:
     """The parts of each canonical form. With `query`, the NSS ends before the query; else at the end of the form."""
     rows = len(offsets) - 1
     parts = _Parts(np.empty(rows, np.int32), offsets[1:].copy(), np.empty(rows, np.int32), np.empty(rows, np.int32))
@@ -306,7 +306,7 @@ def _parts(urn: Octets, offsets: Offsets, query: bool) -> _Parts:
 
 
 @compiled
-def _find_parts(urn: Octets, offsets: Offsets, query: bool, parts: _Parts) -> int:
+def _find_parts(urn: ByteArray, offsets: Offsets, query: bool, parts: _Parts) -> int:
     """Set the parts of each form, and return the number of runs. Precondition: `ends` has the ends of the forms."""
     colons, ends, runs, heads = parts
     count = begin = end = 0

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import octet_strings, octets_array
+from urnscan.compiled.arrow import byte_strings, bytes_array
 from urnscan.errors import ArgumentError
 from urnscan.scanner.blocks import Matches, Scanner
 
@@ -31,9 +31,9 @@ class PlacesInValues:
     value: npt.NDArray[np.int64]
     """The index of the value, from 0."""
     start: npt.NDArray[np.int64]
-    """Octets before it in the value."""
+    """Bytes before it in the value."""
     line: npt.NDArray[np.int64]
-    """1 + the LF octets before it in the value."""
+    """1 + the LF bytes before it in the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class InValues(PlacesInValues):
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type can be scanned: text, octets, or a dictionary of them."""
+    """Whether a column of this type can be scanned: text, bytes, or a dictionary of them."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return kind in _TEXT or pa.types.is_fixed_size_binary(kind)
@@ -58,15 +58,15 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
     Raises ArgumentError for a value of more than 2 GiB.
     """
     first = 0
-    for octet_values in _octets(values):
-        octets, offsets = octet_strings(octet_values)
-        number = np.arange(first, first + len(octet_values))
+    for byte_values in _bytes(values):
+        data, offsets = byte_strings(byte_values)
+        number = np.arange(first, first + len(byte_values))
         starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
         line_ends: npt.NDArray[np.int64] | None = None if scanner.grammar.count_lines else starts[:0]
-        for matches in scanner.scan_octets(octets[: offsets[-1]]):
+        for matches in scanner.scan_bytes(data[: offsets[-1]]):
             # Found here, so that values without matches need not be searched.
             if line_ends is None:
-                line_ends = np.flatnonzero(octets == ord("\n"))
+                line_ends = np.flatnonzero(data == ord("\n"))
             rejects: PlacesInValues | None = None
             if matches.rejects:
                 of = matches.rejects.locate(starts, ends)
@@ -75,16 +75,16 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
             of = matches.locate(starts, ends)
             line = matches.line - np.searchsorted(line_ends, starts[of])
             yield InValues(number[of], matches.start - starts[of], line, matches, rejects)
-        first += len(octet_values)
+        first += len(byte_values)
 
 
-def count_octets(values: pa.Array) -> int:
-    """The number of octets of values of a type that `is_text` accepts."""
-    return pc.sum(pc.binary_length(as_octets(values))).as_py() or 0
+def count_bytes(values: pa.Array) -> int:
+    """The number of bytes of values of a type that `is_text` accepts."""
+    return pc.sum(pc.binary_length(as_bytes(values))).as_py() or 0
 
 
-def as_octets(values: pa.Array) -> pa.LargeBinaryArray:
-    """The octets of values of a type that `is_text` accepts."""
+def as_bytes(values: pa.Array) -> pa.LargeBinaryArray:
+    """The bytes of values of a type that `is_text` accepts."""
     return _decoded(values).cast(pa.large_binary())
 
 
@@ -95,10 +95,10 @@ def _decoded(values: pa.Array) -> pa.Array:
     return values.dictionary.cast(pa.large_binary()).take(values.indices)
 
 
-def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
-    """The values as octets with a separator after each value, in parts that fit 32-bit offsets."""
+def _bytes(values: pa.Array) -> Iterator[pa.BinaryArray]:
+    """The values as bytes with a separator after each value, in parts that fit 32-bit offsets."""
     values = _decoded(values)
-    separator, nothing = octets_array([b"\0", b""])
+    separator, nothing = bytes_array([b"\0", b""])
     rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
     while rest:
         part = rest.popleft()

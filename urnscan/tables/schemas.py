@@ -69,7 +69,7 @@ CLASSES = _schema(
     "urn nid nss nid_status occurrence_count source_count spelling_count spellings "
     "first_source first_member first_start valid problem"
 )
-"""One row per equivalence class, sorted by `urn` in the order of octets."""
+"""One row per equivalence class, sorted by `urn` in the order of bytes."""
 
 CODED_CLASSES = _schema(" ".join(CLASSES.names), first_source=_DICTIONARY, problem=_DICTIONARY)
 """CLASSES with dictionaries for texts that repeat: so these are not copied for each row. A Parquet file of such rows has
@@ -112,7 +112,7 @@ problems of all spellings as bits, see `urn.problem_columns`.
 """
 
 FREQUENCIES = _schema("urn occurrence_count")
-"""One row per equivalence class, by count, the highest first, then by `urn` in the order of octets."""
+"""One row per equivalence class, by count, the highest first, then by `urn` in the order of bytes."""
 
 CLUSTERS = _schema(
     "cluster source member record record_id start length urns other_keys joined_by cluster_rank kept decision reason component "

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from urnscan.compiled.arrow import bits, decoded, text_array
 from urnscan.compiled.ascii import EQUALS, HASH, PLUS, QUESTION_MARK
+from urnscan.compiled.bytes import ByteArray, find_byte
 from urnscan.compiled.jit import compiled, read_only
-from urnscan.compiled.octets import Octets, find_octet
 from urnscan.compiled.strings import Offsets, cut
 from urnscan.urn.namespaces.judgement_columns import NAMES, Codes
 from urnscan.urn.problem_columns import MARKS_IN_ALL, Marks, marks_of
@@ -21,11 +21,11 @@ from urnscan.urn.syntax import TAIL_COMPONENTS, TAIL_NONE, Syntax
 _R, _Q, _F = range(3)
 
 
-def spelling_columns(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[pa.Array]:
+def spelling_columns(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.Array]:
     """The columns r_component, q_component, f_component and spelling_problem of a column of spellings."""
-    marks = marks_of(octets, offsets, syntax)
+    marks = marks_of(data, offsets, syntax)
     problem = decoded(problem_column(np.zeros(len(marks), np.uint8), marks)) if marks.any() else _nulls(len(marks))
-    return [*_components(octets, offsets, syntax), problem]
+    return [*_components(data, offsets, syntax), problem]
 
 
 def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
@@ -56,18 +56,18 @@ def _nulls(rows: int) -> pa.StringArray:
     return pa.nulls(rows, pa.string())
 
 
-def _components(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[pa.StringArray]:
+def _components(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.StringArray]:
     """The r-component, q-component and f-component of each URN, without their delimiters; null where it has none."""
     rows = len(offsets) - 1
-    text = octets[offsets[0] : offsets[-1]]
+    text = data[offsets[0] : offsets[-1]]
     if syntax.tail == TAIL_NONE or not ((text == QUESTION_MARK).any() or (text == HASH).any()):
         return [_nulls(rows)] * 3
     starts, ends = np.zeros((3, rows), np.int32), np.zeros((3, rows), np.int32)
-    _find_components(read_only(octets), read_only(offsets), syntax.tail == TAIL_COMPONENTS, starts, ends)
+    _find_components(read_only(data), read_only(offsets), syntax.tail == TAIL_COMPONENTS, starts, ends)
     columns = []
     for start, end in zip(starts, ends, strict=True):
         known = start > 0  # a component begins after "urn:", so its start is never 0
-        component, component_offsets = cut(octets, start, end)
+        component, component_offsets = cut(data, start, end)
         buffers = [bits(known), pa.py_buffer(component_offsets), pa.py_buffer(component)]
         nulls = rows - int(np.count_nonzero(known))
         columns.append(
@@ -78,7 +78,7 @@ def _components(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[pa.Str
 
 @compiled
 def _find_components(
-    octets: Octets, offsets: Offsets, is_rfc8141: bool, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
+    data: ByteArray, offsets: Offsets, is_rfc8141: bool, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
 ) -> None:
     """Set the start and end of each component of each URN.
 
@@ -86,20 +86,20 @@ def _find_components(
     """
     for i in range(len(offsets) - 1):
         at, end = offsets[i], offsets[i + 1]
-        while at < end and octets[at] != QUESTION_MARK and octets[at] != HASH:
+        while at < end and data[at] != QUESTION_MARK and data[at] != HASH:
             at += 1
-        if is_rfc8141 and at + 1 < end and octets[at] == QUESTION_MARK and octets[at + 1] == PLUS:
+        if is_rfc8141 and at + 1 < end and data[at] == QUESTION_MARK and data[at + 1] == PLUS:
             at += 2
             starts[_R, i] = at
-            while at < end and octets[at] != HASH:
-                if octets[at] == QUESTION_MARK and at + 1 < end and octets[at + 1] == EQUALS:
+            while at < end and data[at] != HASH:
+                if data[at] == QUESTION_MARK and at + 1 < end and data[at + 1] == EQUALS:
                     break
                 at += 1
             ends[_R, i] = at
-        if at < end and octets[at] == QUESTION_MARK:
+        if at < end and data[at] == QUESTION_MARK:
             at += 2 if is_rfc8141 else 1
             starts[_Q, i] = at
-            ends[_Q, i] = at = find_octet(octets, at, end, HASH)
+            ends[_Q, i] = at = find_byte(data, at, end, HASH)
         if at < end:
             starts[_F, i] = at + 1
             ends[_F, i] = end

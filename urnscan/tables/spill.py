@@ -74,18 +74,18 @@ class Spilled:
 
     def __init__(self, schema: pa.Schema, folder: Callable[[], Path]) -> None:
         """`folder` returns the folder for the temporary file; it is called at the first `spill`."""
-        self.octets = 0
-        """Octets of the rows that are in memory."""
+        self.byte_count = 0
+        """Bytes of the rows that are in memory."""
         self._schema = schema
         self._folder = folder
         self._in_memory: list[pa.RecordBatch] = []
         self._on_disk: RowsOnDisk | None = None
         self._is_complete = False
 
-    def add(self, rows: pa.RecordBatch, octets: int | None = None) -> None:
-        """Append rows to those in memory. `octets` is about how much memory they take; None: it is measured."""
+    def add(self, rows: pa.RecordBatch, byte_count: int | None = None) -> None:
+        """Append rows to those in memory. `byte_count` is about how much memory they take; None: it is measured."""
         self._in_memory.append(rows)
-        self.octets += rows.nbytes if octets is None else octets
+        self.byte_count += rows.nbytes if byte_count is None else byte_count
 
     def spill(self) -> None:
         """Move the rows that are in memory to the file. Raises FatalError if the disk is full."""
@@ -94,7 +94,7 @@ class Spilled:
         for rows in self._in_memory:
             self._on_disk.append(rows)
         self._in_memory = []
-        self.octets = 0
+        self.byte_count = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows, from the first on. After this call, no rows can be added. Raises FatalError if the disk fails."""
@@ -116,9 +116,9 @@ class SpilledParts:
     """Rows that are spread over parts, which are read one by one. All parts share one limit of memory."""
 
     def __init__(self, schema: pa.Schema, parts: int, in_memory: int, folder: Callable[[], Path]) -> None:
-        """`in_memory` is the limit of octets of rows in memory, for all parts together. `folder`: see Spilled."""
+        """`in_memory` is the limit of bytes of rows in memory, for all parts together. `folder`: see Spilled."""
         self._schema = schema
-        self._max_octets = in_memory
+        self._max_bytes = in_memory
         self._parts = [Spilled(schema, folder) for _ in range(parts)]
 
     def close(self) -> None:
@@ -133,12 +133,12 @@ class SpilledParts:
         order = np.argsort(part, kind="stable")
         rows = rows.take(number_array(order))
         # Read once: `nbytes` of a slice would take longer than the rest of this method.
-        octets = rows.nbytes
+        byte_count = rows.nbytes
         ends = np.cumsum(np.bincount(part, minlength=len(self._parts))).tolist()
         for spilled, start, end in zip(self._parts, [0, *ends], ends, strict=False):
             if end > start:
-                spilled.add(rows.slice(start, end - start), octets * (end - start) // len(rows))
-        if sum(spilled.octets for spilled in self._parts) > self._max_octets:
+                spilled.add(rows.slice(start, end - start), byte_count * (end - start) // len(rows))
+        if sum(spilled.byte_count for spilled in self._parts) > self._max_bytes:
             for spilled in self._parts:
                 spilled.spill()
 

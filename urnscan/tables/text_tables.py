@@ -25,10 +25,10 @@ from urnscan.tables.plain_output import CODECS, form_of
 from urnscan.tables.schemas import type_of
 from urnscan.tables.writers import DELIMITERS, FORMULA, FORMULA_ESCAPE, SEPARATORS, TEXT_FORMS
 
-_HEAD = 1 << 24  # octets in which the first line must end
-_BLOCK = 1 << 25  # octets that are read at once; a row must be shorter
+_HEAD = 1 << 24  # bytes in which the first line must end
+_BLOCK = 1 << 25  # bytes that are read at once; a row must be shorter
 _NAMES_IN_JSON = {"stop": "", "stop_octet": "stop"}
-"""In JSON, `stop` is a character. The column has the number of its octet, which has a key of its own in JSON."""
+"""In JSON, `stop` is a character. The column has the number of its byte, which has a key of its own in JSON."""
 
 
 def is_text_table(path: str) -> bool:

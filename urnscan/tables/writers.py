@@ -19,7 +19,7 @@ from urnscan.pool import Pool
 from urnscan.tables.metadata import KEY, OF_FOLDER
 from urnscan.tables.nested_columns import FlatTable, cell_values, flat_schema
 from urnscan.tables.output_file import Output, name_of
-from urnscan.tables.plain_output import CODECS, GENERATOR, PARTIAL_SUFFIX, OctetOutput, form_of
+from urnscan.tables.plain_output import CODECS, GENERATOR, PARTIAL_SUFFIX, ByteOutput, form_of
 from urnscan.tables.printed_lines import json_lines
 from urnscan.tables.schemas import TABLES
 
@@ -51,13 +51,13 @@ USUAL = Layout()
 Lines = Callable[[pa.RecordBatch], bytes | memoryview]
 
 
-class LinesOutput(OctetOutput):
-    """A table as lines of text, compressed like OctetOutput. Metadata are not written."""
+class LinesOutput(ByteOutput):
+    """A table as lines of text, compressed like ByteOutput. Metadata are not written."""
 
     def __init__(
         self, path: str | os.PathLike[str], schema: pa.Schema, head: bytes, lines: Lines, *, force: bool = False
     ) -> None:
-        """`head` is written before all rows; `lines` returns the lines of a batch of rows. See OctetOutput."""
+        """`head` is written before all rows; `lines` returns the lines of a batch of rows. See ByteOutput."""
         super().__init__(path, force=force)
         self.schema = schema
         self._lines = lines
@@ -191,7 +191,7 @@ def _cells(column: pa.Array) -> pa.Array:
 
 
 def _separated(separator: str, schema: pa.Schema) -> tuple[bytes, Lines]:
-    """The first octets of a file of separated values, and the function that makes its lines."""
+    """The first bytes of a file of separated values, and the function that makes its lines."""
     # The byte order mark comes first: Excel reads a file without it in the local encoding. The header has no quotation
     # marks: after a byte order mark, OpenRefine treats a quotation mark as text, and the whole file as one cell.
     header = separator.join(schema.names).encode() + b"\n"

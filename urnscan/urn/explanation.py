@@ -31,7 +31,7 @@ class Explanation:
     """
 
     text: str
-    """The text, unchanged. Octets become characters."""
+    """The text, unchanged. Bytes become characters."""
     syntax: SyntaxName
     """The name of the syntax."""
     is_urn: bool

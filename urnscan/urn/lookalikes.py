@@ -19,7 +19,7 @@ are those of UTS #39, "Unicode Security Mechanisms", applied word by word:
 * `invisible-character`: a zero-width space, a soft hyphen, a control of direction and the like. Variation selectors are
   allowed. Joiners are allowed where they change the display: inside emoji and after letters that join.
 
-The text is composed first (NFC). An octet that is not UTF-8 counts as U+FFFD, which separates words: its meaning is unknown.
+The text is composed first (NFC). A byte that is not UTF-8 counts as U+FFFD, which separates words: its meaning is unknown.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from urllib.parse import unquote_to_bytes
 from urnscan.urn.syntax import pattern_of
 
 if TYPE_CHECKING:
-    from urnscan.compiled.octets import Integers
+    from urnscan.compiled.bytes import Integers
 
 _RECOMMENDED = (
     "Latn Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Kana Khmr Knda Laoo Mlym Mymr "

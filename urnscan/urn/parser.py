@@ -18,7 +18,7 @@ from urnscan.urn.syntax import (
     QUERY_KEYWORDS,
     URL,
     SyntaxName,
-    as_octets,
+    as_bytes,
     as_text,
     get_syntax,
     keywords_of,
@@ -27,7 +27,7 @@ from urnscan.urn.syntax import (
 )
 
 _PERCENT = regex.compile("%[0-9A-Fa-f]{2}")
-# Only the octets 80 to FF can be part of a character beyond ASCII.
+# Only the bytes 80 to FF can be part of a character beyond ASCII.
 _PERCENT_RUN = regex.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 
 
@@ -120,7 +120,7 @@ class URN:
     def display(self) -> str:
         """The human-friendly form (RFC 8141 §4.4, RFC 2141 §4): percent-encoded UTF-8 beyond ASCII as text.
 
-        Encoded ASCII stays encoded, since its meaning may differ from that of the plain character. Octets that are not
+        Encoded ASCII stays encoded, since its meaning may differ from that of the plain character. Bytes that are not
         UTF-8 or not printable stay encoded, too. The form is not meant for transport, and is not a canonical form.
 
         >>> parse("urn:example:stra%C3%9Fe%2C%20a").display()
@@ -166,8 +166,8 @@ def parse(text: str | bytes, syntax: SyntaxName = "rfc2141") -> URN:
     """
     rules = get_syntax(syntax)
     if not isinstance(text, str):
-        # Each octet becomes one character, and no character beyond ASCII can match.
-        text = as_octets("a URN", text).decode("latin-1")
+        # Each byte becomes one character, and no character beyond ASCII can match.
+        text = as_bytes("a URN", text).decode("latin-1")
     match = rules.pattern.fullmatch(text)
     if match is None:
         error = why_not(text, rules)
@@ -188,7 +188,7 @@ def parse(text: str | bytes, syntax: SyntaxName = "rfc2141") -> URN:
 
 @checks_options
 def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = None) -> str:
-    """Translate a native name into an NSS: UTF-8, then %HH for each octet that the syntax does not allow unencoded.
+    """Translate a native name into an NSS: UTF-8, then %HH for each byte that the syntax does not allow unencoded.
 
     `/` stays unencoded in rfc8141, except as the first character; `~` and `&` in rfc8141 and rfc2141bis-03. `%`, `?` and
     `#` are always encoded (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
@@ -221,9 +221,9 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
     if "\0" in text:
         raise ArgumentError(f"NUL at position {text.index(chr(0))}: no URN may hold it, encoded or not (RFC 2141 §2.4)")
     # The text is encoded as a whole, so that an error has the position in the text.
-    octets = text.encode()
+    data = text.encode()
     first, others = (_encodings(syntax, role) for role in (NSS_FIRST, NSS))
-    nss = first[octets[0]] + "".join([others[octet] for octet in octets[1:]])
+    nss = first[data[0]] + "".join([others[byte] for byte in data[1:]])
     if nid is not None:
         _check_name(text, parse(f"urn:{as_text('a NID', nid)}:{nss}", syntax))
     return nss
@@ -241,11 +241,11 @@ def _check_name(text: str, urn: URN) -> None:
 
 @functools.cache
 def _encodings(syntax: str, role: int) -> Sequence[str]:
-    """The text of each octet in an NSS, encoded or not, at a place of this role."""
+    """The text of each byte in an NSS, encoded or not, at a place of this role."""
     rules = get_syntax(syntax)
     return [
-        chr(octet) if rules.octets[octet] & role and chr(octet) not in rules.reserved else f"%{octet:02X}"
-        for octet in range(256)
+        chr(byte) if rules.data[byte] & role and chr(byte) not in rules.reserved else f"%{byte:02X}"
+        for byte in range(256)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Beginnings of names, which select the names to keep. They are read from options, and compared with octets, compiled.
+"""Beginnings of names, which select the names to keep. They are read from options, and compared with bytes, compiled.
 
 A beginning is a NID (`isbn`), or a NID and the first characters of an NSS (`nbn:de`). It ends at the end of a word:
 `nbn:de` is a beginning of `urn:nbn:de:101` and `urn:nbn:de-1`, but not of `urn:nbn:den:1`. A `*` at the end allows any
@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled.ascii import is_alnum, lower
+from urnscan.compiled.bytes import ByteArray
 from urnscan.compiled.jit import compiled, inner, read_only
-from urnscan.compiled.octets import Octets
 from urnscan.errors import ArgumentError, InvalidURN
 from urnscan.urn.parser import parse
 from urnscan.urn.syntax import Syntax
@@ -26,10 +26,10 @@ _SCHEME, _ANYTHING = "urn:", "*"
 class Beginnings(NamedTuple):
     """Beginnings of names, in the form that compiled code takes."""
 
-    octets: Octets
+    data: ByteArray
     """The beginnings without `urn:`, in lower case, end to end."""
     ends: npt.NDArray[np.int32]
-    """The end of each beginning in `octets`."""
+    """The end of each beginning in `data`."""
     are_whole: npt.NDArray[np.uint8]
     """1 for each beginning that no letter or digit may follow."""
 
@@ -77,31 +77,35 @@ def compiled_beginnings(beginnings: Sequence[str]) -> Beginnings:
     )
 
 
-def with_beginnings(octets: Octets, offsets: npt.NDArray[np.int32], beginnings: Sequence[str]) -> npt.NDArray[np.bool_]:
+def with_beginnings(
+    data: ByteArray, offsets: npt.NDArray[np.int32], beginnings: Sequence[str]
+) -> npt.NDArray[np.bool_]:
     """For each canonical form of a column, whether it has one of these beginnings from `read_beginnings`."""
     flags = np.empty(len(offsets) - 1, np.bool_)
-    _mark(octets, offsets, compiled_beginnings(beginnings), flags)
+    _mark(data, offsets, compiled_beginnings(beginnings), flags)
     return flags
 
 
 @compiled
-def _mark(octets: Octets, offsets: npt.NDArray[np.int32], beginnings: Beginnings, flags: npt.NDArray[np.bool_]) -> None:
+def _mark(
+    data: ByteArray, offsets: npt.NDArray[np.int32], beginnings: Beginnings, flags: npt.NDArray[np.bool_]
+) -> None:
     for i in range(len(flags)):
-        flags[i] = begins(octets, offsets[i] + 4, offsets[i + 1], beginnings)
+        flags[i] = begins(data, offsets[i] + 4, offsets[i + 1], beginnings)
 
 
 @inner
-def begins(octets: Octets, start: int, end: int, beginnings: Beginnings) -> bool:
-    """Whether the name in `octets[start:end]`, without its `urn:`, has one of the beginnings."""
+def begins(data: ByteArray, start: int, end: int, beginnings: Beginnings) -> bool:
+    """Whether the name in `bytes[start:end]`, without its `urn:`, has one of the beginnings."""
     first = 0
     for number in range(len(beginnings.ends)):
         last = beginnings.ends[number]
         after = start + last - first
         if after <= end:
             i = 0
-            while first + i < last and lower(octets[start + i]) == beginnings.octets[first + i]:
+            while first + i < last and lower(data[start + i]) == beginnings.data[first + i]:
                 i += 1
-            if first + i == last and not (beginnings.are_whole[number] and after < end and is_alnum(octets[after])):
+            if first + i == last and not (beginnings.are_whole[number] and after < end and is_alnum(data[after])):
                 return True
         first = last
     return False

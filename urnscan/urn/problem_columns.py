@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled.ascii import AMPERSAND, COLON, EQUALS, HASH, PERCENT, QUESTION_MARK, hex_digit, is_alnum, is_digit
+from urnscan.compiled.bytes import ByteArray, Integers, find_byte, holds, occurrences
 from urnscan.compiled.jit import compiled, inlined, inner, read_only
-from urnscan.compiled.octets import Integers, Octets, find_octet, holds, occurrences
 from urnscan.compiled.strings import Offsets
 from urnscan.urn.lookalikes import (
     COMPATIBILITY,
@@ -43,7 +43,7 @@ _SUSPECT = 1 << 15
 
 # Spellings that are searched at once.
 _TOGETHER = 8
-# Octets of spellings whose characters are in memory at once.
+# Bytes of spellings whose characters are in memory at once.
 _SLICE = 1 << 22
 # Directives of a URN whose keywords are compared by compiled code, each with each.
 _MOST_DIRECTIVES = 64
@@ -60,31 +60,31 @@ _TRAITS = np.zeros((2, 0x110000), np.int64)
 """The traits of all characters, and their exact traits; 0 for a character that no spelling had so far."""
 
 
-def marks_of(octets: Octets, offsets: Offsets, syntax: Syntax) -> Marks:
+def marks_of(data: ByteArray, offsets: Offsets, syntax: Syntax) -> Marks:
     """The mark of each spelling of a column; 0 for one without problems."""
     marks = np.zeros(len(offsets) - 1, np.uint16)
     has_directives = syntax.tail == TAIL_QUERY
-    text = octets[offsets[0] : offsets[-1]]
+    text = data[offsets[0] : offsets[-1]]
     if not (text == PERCENT).any() and not (has_directives and ((text == QUESTION_MARK) | (text == HASH)).any()):
         return marks
     first = 0
     while first < len(marks):
         last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _SLICE)) - 1)
-        _add_marks(octets, offsets[first : last + 1], syntax, marks[first:last])
+        _add_marks(data, offsets[first : last + 1], syntax, marks[first:last])
         first = last
     return marks
 
 
-def _add_marks(octets: Octets, offsets: Offsets, syntax: Syntax, marks: Marks) -> None:
+def _add_marks(data: ByteArray, offsets: Offsets, syntax: Syntax, marks: Marks) -> None:
     """Set the marks of some spellings."""
     codes = np.empty(offsets[-1] - offsets[0] + 2 * len(marks), np.uint32)
     has_components, has_directives = syntax.tail != TAIL_NONE, syntax.tail == TAIL_QUERY
-    filled, has_long = _mark(read_only(octets), read_only(offsets), has_components, has_directives, codes, marks)
+    filled, has_long = _mark(read_only(data), read_only(offsets), has_components, has_directives, codes, marks)
     if filled:
         _add_misleading(codes[:filled], marks)
     if has_long:
         for row in np.flatnonzero(marks & _REPEATED).tolist():
-            if not has_repeated_keyword(octets[offsets[row] : offsets[row + 1]].tobytes().decode(), syntax):
+            if not has_repeated_keyword(data[offsets[row] : offsets[row + 1]].tobytes().decode(), syntax):
                 marks[row] ^= _REPEATED
 
 
@@ -147,7 +147,7 @@ def _traits(codes: _Codes, *, exact: bool = False) -> Integers:
 
 @compiled
 def _mark(
-    octets: Octets, offsets: Offsets, has_components: bool, has_directives: bool, codes: _Codes, marks: Marks
+    data: ByteArray, offsets: Offsets, has_components: bool, has_directives: bool, codes: _Codes, marks: Marks
 ) -> tuple[int, bool]:
     """Set the marks of spellings, and write the characters of suspect ones: their number, and whether a query is long.
 
@@ -156,12 +156,12 @@ def _mark(
     filled, has_long = 0, False
     for first in range(0, len(marks), _TOGETHER):
         last = min(first + _TOGETHER, len(marks))
-        some = octets[offsets[first] : offsets[last]]
+        some = data[offsets[first] : offsets[last]]
         has_tail = has_directives and (holds(some, QUESTION_MARK) or holds(some, HASH))
         if not (holds(some, PERCENT) or has_tail):
             continue
         for i in range(first, last):
-            string = octets[offsets[i] : offsets[i + 1]]
+            string = data[offsets[i] : offsets[i + 1]]
             if holds(string, PERCENT):
                 end, marks[i] = _decode(string, has_components, codes, filled)
                 if marks[i] & _SUSPECT:
@@ -178,7 +178,7 @@ def _mark(
 
 
 @inner
-def _decode(string: Octets, has_components: bool, codes: _Codes, filled: int) -> tuple[int, int]:
+def _decode(string: ByteArray, has_components: bool, codes: _Codes, filled: int) -> tuple[int, int]:
     """Write the characters of a spelling after its NID, and an end after them: the new end of `codes`, and the mark.
 
     UTF-8 is decoded by the table of its well-formed sequences (Unicode 17, table 3-7). What is not UTF-8 becomes one
@@ -186,7 +186,7 @@ def _decode(string: Octets, has_components: bool, codes: _Codes, filled: int) ->
     letters and digits in ASCII becomes two as well: a letter, if it has one before its end, and its last character, with
     which a mark may combine.
     """
-    mark = code = wanted = 0  # of a character: its number so far, and the octets that are to follow
+    mark = code = wanted = 0  # of a character: its number so far, and the bytes that are to follow
     low, high = 0x80, 0xBF  # of the next of them
     at = colons = 0
     earlier = last = _END
@@ -194,16 +194,16 @@ def _decode(string: Octets, has_components: bool, codes: _Codes, filled: int) ->
         colons += int(string[at] == COLON)
         at += 1
     while at <= len(string):
-        octet, is_encoded = 0, False
+        byte, is_encoded = 0, False
         if at < len(string):
-            octet = int(np.int64(string[at]))
-            is_encoded = octet == PERCENT
+            byte = int(np.int64(string[at]))
+            is_encoded = byte == PERCENT
         if is_encoded:
-            octet = hex_digit(string[at + 1]) * 16 + hex_digit(string[at + 2])
+            byte = hex_digit(string[at + 1]) * 16 + hex_digit(string[at + 2])
             at += 2
         at += 1
-        if wanted and low <= octet <= high:
-            code = code << 6 | octet & 0x3F
+        if wanted and low <= byte <= high:
+            code = code << 6 | byte & 0x3F
             low, high = 0x80, 0xBF
             wanted -= 1
             if wanted:
@@ -217,21 +217,21 @@ def _decode(string: Octets, has_components: bool, codes: _Codes, filled: int) ->
                 codes[filled] = _REPLACEMENT
                 filled += 1
                 wanted, low, high = 0, 0x80, 0xBF
-            if 0xC2 <= octet <= 0xF4:
-                wanted = 1 + int(octet >= 0xE0) + int(octet >= 0xF0)
-                code = octet & (0x3F >> wanted)
-                low = 0xA0 if octet == 0xE0 else 0x90 if octet == 0xF0 else 0x80
-                high = 0x9F if octet == 0xED else 0x8F if octet == 0xF4 else 0xBF
+            if 0xC2 <= byte <= 0xF4:
+                wanted = 1 + int(byte >= 0xE0) + int(byte >= 0xF0)
+                code = byte & (0x3F >> wanted)
+                low = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
+                high = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
                 continue
-            code = octet
-            if octet >= 0x80:
+            code = byte
+            if byte >= 0x80:
                 mark |= _NOT_UTF_8
                 code = _REPLACEMENT
-            elif is_encoded and octet == 0:
+            elif is_encoded and byte == 0:
                 mark |= _NUL
-            elif is_encoded and is_alnum(octet):
+            elif is_encoded and is_alnum(byte):
                 mark |= _NEEDLESS
-            elif has_components and not is_encoded and (octet in (QUESTION_MARK, HASH)):
+            elif has_components and not is_encoded and (byte in (QUESTION_MARK, HASH)):
                 has_components = False
                 code = _NAME_END
         if max(code, last, earlier) < 0x80 and is_alnum(code) == is_alnum(last) == is_alnum(earlier):
@@ -247,26 +247,26 @@ def _decode(string: Octets, has_components: bool, codes: _Codes, filled: int) ->
 
 
 @inlined
-def _query(string: Octets) -> Octets:
+def _query(string: ByteArray) -> ByteArray:
     """The directives of a URN (rfc2141bis-03 §2.3)."""
-    end = find_octet(string, 0, len(string), HASH)
-    return string[min(find_octet(string, 0, end, QUESTION_MARK) + 1, end) : end]
+    end = find_byte(string, 0, len(string), HASH)
+    return string[min(find_byte(string, 0, end, QUESTION_MARK) + 1, end) : end]
 
 
 @inner
-def _has_repeated_keyword(query: Octets) -> bool:
+def _has_repeated_keyword(query: ByteArray) -> bool:
     """Whether two directives have the same keyword."""
     first = 0
     while first < len(query):
-        length = find_octet(query, first, len(query), EQUALS) + 1 - first
-        following = other = find_octet(query, first, len(query), AMPERSAND) + 1
+        length = find_byte(query, first, len(query), EQUALS) + 1 - first
+        following = other = find_byte(query, first, len(query), AMPERSAND) + 1
         while other + length <= len(query):
             same = 0
             while same < length and query[first + same] == query[other + same]:
                 same += 1
             if same == length:
                 return True
-            other = find_octet(query, other, len(query), AMPERSAND) + 1
+            other = find_byte(query, other, len(query), AMPERSAND) + 1
         first = following
     return False
 

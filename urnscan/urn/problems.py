@@ -19,12 +19,12 @@ _OF_NAMESPACES = {
     "dnb-check-digit": "a hint: the name does not end in the check digit of the Deutsche Nationalbibliothek, which not all have",
 }
 _OF_SPELLINGS = {
-    "nul-octet": "it holds the octet NUL, percent-encoded (RFC 2141 §2.4, rfc2141bis-03 §2.5.3)",
+    "nul-octet": "it holds the byte NUL, percent-encoded (RFC 2141 §2.4, rfc2141bis-03 §2.5.3)",
     "repeated-keyword": "two directives have the same keyword (rfc2141bis-03 §2.3)",
     "mixed-scripts": "scripts in one word that do not go together (UTS #39)",
     "confusable": "characters that look like ASCII among those that are (UTS #39)",
     "invisible-character": "characters that are not seen (UTS #39)",
-    "not-utf-8": "percent-encoded octets that are no UTF-8 (RFC 2141 §2.2): their characters are not known",
+    "not-utf-8": "percent-encoded bytes that are no UTF-8 (RFC 2141 §2.2): their characters are not known",
     "needless-encoding": "an ASCII letter or digit is percent-encoded (RFC 2141 §2.3.1): without that it would be another name",
     "not-nfc": "characters that are not composed (NFC): another spelling of them looks the same",
     "compatibility-character": "characters that are another form of others (NFKC), such as letters of full width",

@@ -21,7 +21,7 @@ _Choice = TypeVar("_Choice")
 SyntaxName = Literal["rfc2141", "rfc8141", "rfc2141bis-03"]
 """Name of a syntax: a value of the option `syntax`."""
 
-# Roles of an octet, one bit each. A syntax is a table of 256 sets of roles, which the compiled scanner reads, too.
+# Roles of a byte, one bit each. A syntax is a table of 256 sets of roles, which the compiled scanner reads, too.
 ALNUM = 1
 """A letter or digit: the first character of a NID."""
 LDH = 2
@@ -31,7 +31,7 @@ HEX = 4
 NSS_FIRST = 8
 NSS = 16
 COMPONENT = 32
-"""A character of an r-component, except "?". A "?" needs a look at the next octet, since "?=" ends the component."""
+"""A character of an r-component, except "?". A "?" needs a look at the next byte, since "?=" ends the component."""
 QUERY = 64
 """A character of a q-component, an f-component or a fragment."""
 VALUE = 128
@@ -58,8 +58,8 @@ class Syntax:
     """Document and section that define the syntax."""
     title: str
     """Title and date of that document."""
-    octets: bytes = field(repr=False)
-    """Roles of each octet: a set of the bits ALNUM to VALUE."""
+    data: bytes = field(repr=False)
+    """Roles of each byte: a set of the bits ALNUM to VALUE."""
     nid_min: int
     """Minimum number of characters of a NID. The maximum is 32 in all syntaxes."""
     nid_may_end_in_hyphen: bool
@@ -78,18 +78,18 @@ class Syntax:
 
     @property
     def separators(self) -> bytes:
-        """Octets that no URN of this syntax contains. A text can be split at these octets."""
-        return bytes(octet for octet in range(256) if not self.octets[octet] and octet not in b"%?#")
+        """Bytes that no URN of this syntax contains. A text can be split at these bytes."""
+        return bytes(byte for byte in range(256) if not self.data[byte] and byte not in b"%?#")
 
 
 pattern_of = functools.cache(regex.compile)
 """The compiled form of a pattern. It is compiled at its first use, since few programs need all patterns."""
 
 
-def _octets(**roles: str) -> bytes:
-    """The roles of all 256 octets, from the characters of each role."""
+def _bytes(**roles: str) -> bytes:
+    """The roles of all 256 bytes, from the characters of each role."""
     roles |= {"ALNUM": _LETTERS_DIGITS, "LDH": NID_CHARS, "HEX": string.hexdigits}
-    return bytes(sum(globals()[role] for role, chars in roles.items() if chr(octet) in chars) for octet in range(256))
+    return bytes(sum(globals()[role] for role, chars in roles.items() if chr(byte) in chars) for byte in range(256))
 
 
 def _chars(chars: str) -> str:
@@ -115,7 +115,7 @@ _SYNTAXES = [
         name="rfc2141",
         reference="RFC 2141 §2",
         title="URN Syntax (May 1997)",
-        octets=_octets(NSS_FIRST=_RFC2141_CHARS, NSS=_RFC2141_CHARS),
+        data=_bytes(NSS_FIRST=_RFC2141_CHARS, NSS=_RFC2141_CHARS),
         nid_min=1,
         nid_may_end_in_hyphen=True,
         tail=TAIL_NONE,
@@ -127,7 +127,7 @@ _SYNTAXES = [
         name="rfc8141",
         reference="RFC 8141 §2 (draft-ietf-urnbis-rfc2141bis-urn-20)",
         title="Uniform Resource Names (April 2017)",
-        octets=_octets(NSS_FIRST=_PCHAR, NSS=_PCHAR + "/", COMPONENT=_PCHAR + "/", QUERY=_PCHAR + "/?"),
+        data=_bytes(NSS_FIRST=_PCHAR, NSS=_PCHAR + "/", COMPONENT=_PCHAR + "/", QUERY=_PCHAR + "/?"),
         nid_min=2,
         nid_may_end_in_hyphen=False,
         tail=TAIL_COMPONENTS,
@@ -139,7 +139,7 @@ _SYNTAXES = [
         name="rfc2141bis-03",
         reference="draft-ietf-urnbis-rfc2141bis-urn-03 §2",
         title="Uniform Resource Name (URN) Syntax (October 2012)",
-        octets=_octets(NSS_FIRST=_PCHAR, NSS=_PCHAR, QUERY=_PCHAR + "/?", VALUE=_VALUE_CHARS),
+        data=_bytes(NSS_FIRST=_PCHAR, NSS=_PCHAR, QUERY=_PCHAR + "/?", VALUE=_VALUE_CHARS),
         nid_min=2,
         nid_may_end_in_hyphen=False,
         tail=TAIL_QUERY,
@@ -204,8 +204,8 @@ def as_strings(name: str, value: object) -> tuple[str, ...]:
     return strings
 
 
-def as_octets(label: str, value: object) -> bytes:
-    """The octets of a bytes-like value. Raises ArgumentError for other values; `label` is the subject of the message."""
+def as_bytes(label: str, value: object) -> bytes:
+    """The bytes of a bytes-like value. Raises ArgumentError for other values; `label` is the subject of the message."""
     try:
         view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:
@@ -215,6 +215,6 @@ def as_octets(label: str, value: object) -> bytes:
     return view.tobytes()
 
 
-def percent_encoded(octets: bytes) -> str:
-    """%HH for each octet."""
-    return "".join(f"%{octet:02X}" for octet in octets)
+def percent_encoded(data: bytes) -> str:
+    """%HH for each byte."""
+    return "".join(f"%{byte:02X}" for byte in data)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from urnscan.compiled.octets import Octets
+    from urnscan.compiled.bytes import ByteArray
 
 CLOSING = b".,;:!?'*_"
 """Punctuation that may end a sentence after a name, though a name may hold it, too."""
@@ -22,10 +22,10 @@ LIST_SEPARATORS = tuple(b",;&")
 BRACKETS = tuple(b"()")
 """The one that opens and the one that closes; the second is cut only without the first."""
 GROUP = 512
-"""A bracket in a name holds a separator if the bracket closes at most so many octets after it."""
+"""A bracket in a name holds a separator if the bracket closes at most so many bytes after it."""
 
-CLOSES = bytes(octet in (*CLOSING, BRACKETS[1]) for octet in range(256))
-"""For each octet: 1 if it may be cut off the end, else 0. An argument of the functions."""
+CLOSES = bytes(byte in (*CLOSING, BRACKETS[1]) for byte in range(256))
+"""For each byte: 1 if it may be cut off the end, else 0. An argument of the functions."""
 
 _OPENING_BRACKET, _CLOSING_BRACKET = BRACKETS
 _COMMA, _SEMICOLON, _AMPERSAND = LIST_SEPARATORS
@@ -34,7 +34,7 @@ _A, _M, _P, _L, _G, _T, _Q, _O = b"amplgtqo"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
-def separator(octets: Octets | bytes, start: int, colon: int, end: int, whole: bool = True) -> int:
+def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: bool = True) -> int:
     """First place between the NID's colon and `end` where other text follows the match at `start`; -1 if there is none.
 
     It is the place of the second quotation mark, of `&quot;`, `&lt;` or `&gt;`, or of a list separator that no bracket of
@@ -47,67 +47,65 @@ def separator(octets: Octets | bytes, start: int, colon: int, end: int, whole: b
     [-1, 8, 7]
     """
     quotation_end = -1
-    if start > 0 and octets[start - 1] == QUOTATION_MARK:
+    if start > 0 and data[start - 1] == QUOTATION_MARK:
         for i in range(colon + 1, end):
-            if octets[i] == QUOTATION_MARK:
+            if data[i] == QUOTATION_MARK:
                 quotation_end = end = i
                 break
     # The first separator in a bracket that is still open, and the number of brackets around it.
     pending, around = -1, 0
     depth = 0
     for i in range(colon + 1, end):
-        octet = octets[i]
-        if octet == _OPENING_BRACKET:
+        byte = data[i]
+        if byte == _OPENING_BRACKET:
             depth += 1
-        elif octet == _CLOSING_BRACKET:
+        elif byte == _CLOSING_BRACKET:
             depth = max(depth - 1, 0)
             if depth < around:
                 pending, around = -1, 0
-        elif _begins_item(octets, i, end):
+        elif _begins_item(data, i, end):
             if depth == 0:
                 return i
             if pending == -1:
                 pending, around = i, depth
-        elif octet == _AMPERSAND and is_markup(octets, i, end):
+        elif byte == _AMPERSAND and is_markup(data, i, end):
             return i if pending == -1 else pending
         if pending != -1 and i - pending > GROUP:
             return pending
     return pending if pending != -1 and (whole or quotation_end != -1) else quotation_end
 
 
-def _begins_item(octets: Octets | bytes, i: int, end: int) -> bool:
+def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
     """Whether a list separator stands at `i`, and `urn:` behind it."""
-    octet = octets[i]
-    if octet not in (_COMMA, _SEMICOLON, _AMPERSAND) or i + 4 >= end or octets[i + 4] != _COLON:
+    byte = data[i]
+    if byte not in (_COMMA, _SEMICOLON, _AMPERSAND) or i + 4 >= end or data[i + 4] != _COLON:
         return False
-    return bool(octets[i + 1] | _CASE == _U and octets[i + 2] | _CASE == _R and octets[i + 3] | _CASE == _N)
+    return bool(data[i + 1] | _CASE == _U and data[i + 2] | _CASE == _R and data[i + 3] | _CASE == _N)
 
 
-def is_markup(octets: Octets | bytes, i: int, end: int) -> bool:
+def is_markup(data: ByteArray | bytes, i: int, end: int) -> bool:
     """Whether `&lt;`, `&gt;` or `&quot;` stands at `i`, where there is an ampersand: characters that no name holds."""
-    if i + 3 < end and octets[i + 3] == _SEMICOLON and octets[i + 2] == _T:
-        return bool(octets[i + 1] == _L or octets[i + 1] == _G)
-    is_quot = i + 5 < end and octets[i + 1] == _Q and octets[i + 2] == _U and octets[i + 3] == _O
-    return bool(is_quot and octets[i + 4] == _T and octets[i + 5] == _SEMICOLON)
+    if i + 3 < end and data[i + 3] == _SEMICOLON and data[i + 2] == _T:
+        return bool(data[i + 1] == _L or data[i + 1] == _G)
+    is_quot = i + 5 < end and data[i + 1] == _Q and data[i + 2] == _U and data[i + 3] == _O
+    return bool(is_quot and data[i + 4] == _T and data[i + 5] == _SEMICOLON)
 
 
-def _is_amp(octets: Octets | bytes, i: int, end: int) -> bool:
+def _is_amp(data: ByteArray | bytes, i: int, end: int) -> bool:
     """Whether `&amp` stands at `i`."""
     is_inside = i >= 0 and i + 3 < end
-    return bool(
-        is_inside and octets[i] == _AMPERSAND and octets[i + 1] == _A and octets[i + 2] == _M and octets[i + 3] == _P
-    )
+    return bool(is_inside and data[i] == _AMPERSAND and data[i + 1] == _A and data[i + 2] == _M and data[i + 3] == _P)
 
 
-def may_be_cut(octets: Octets | bytes, end: int, closes: Octets | bytes) -> bool:
-    """Whether the end of a URN may be cut off, by its last octets. A quick test that most URNs fail."""
-    last = octets[end - 1]
-    is_genitive = last | _CASE == _S and octets[end - 2] == QUOTATION_MARK
-    return bool(closes[last] or is_genitive or (last == _P and _is_amp(octets, end - 4, end)))
+def may_be_cut(data: ByteArray | bytes, end: int, closes: ByteArray | bytes) -> bool:
+    """Whether the end of a URN may be cut off, by its last bytes. A quick test that most URNs fail."""
+    last = data[end - 1]
+    is_genitive = last | _CASE == _S and data[end - 2] == QUOTATION_MARK
+    return bool(closes[last] or is_genitive or (last == _P and _is_amp(data, end - 4, end)))
 
 
-def end_without_closing(octets: Octets | bytes, start: int, end: int, closes: Octets | bytes) -> int:
-    """The end of `octets[start:end]` without closing punctuation, without `'s` and `&amp`, and without closing brackets
+def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: ByteArray | bytes) -> int:
+    """The end of `bytes[start:end]` without closing punctuation, without `'s` and `&amp`, and without closing brackets
     that have no partner.
 
     >>> [end_without_closing(text, 0, len(text), CLOSES) for text in (b"urn:a:b).", b"urn:a:b(c).", b"urn:a:b.c")]
@@ -118,20 +116,20 @@ def end_without_closing(octets: Octets | bytes, start: int, end: int, closes: Oc
     depth = 0
     kept = start
     for i in range(start, end):
-        octet = octets[i]
-        if octet == _OPENING_BRACKET:
+        byte = data[i]
+        if byte == _OPENING_BRACKET:
             depth += 1
             kept = i + 1
-        elif octet == _CLOSING_BRACKET:
+        elif byte == _CLOSING_BRACKET:
             if depth > 0:
                 depth -= 1
                 kept = i + 1
-        elif not closes[octet] and not (octet | _CASE == _S and octets[i - 1] == QUOTATION_MARK):
+        elif not closes[byte] and not (byte | _CASE == _S and data[i - 1] == QUOTATION_MARK):
             kept = i + 1
-    return kept - 4 if _is_amp(octets, kept - 4, kept) else kept
+    return kept - 4 if _is_amp(data, kept - 4, kept) else kept
 
 
-def is_trimmable(octets: Octets | bytes, at: int, end: int, closes: Octets | bytes) -> bool:
+def is_trimmable(data: ByteArray | bytes, at: int, end: int, closes: ByteArray | bytes) -> bool:
     """Whether all from `at` on is cut: what closes, up to the end, to the next item of a list, or to markup.
 
     >>> is_trimmable(b").", 0, 2, CLOSES), is_trimmable(b").,urn:a:b", 0, 10, CLOSES), is_trimmable(b"/2", 0, 2, CLOSES)
@@ -141,13 +139,13 @@ def is_trimmable(octets: Octets | bytes, at: int, end: int, closes: Octets | byt
     """
     i = at
     while i < end:
-        octet = octets[i]
-        if closes[octet] or (i > at and octet | _CASE == _S and octets[i - 1] == QUOTATION_MARK):
+        byte = data[i]
+        if closes[byte] or (i > at and byte | _CASE == _S and data[i - 1] == QUOTATION_MARK):
             i += 1
-        elif _is_amp(octets, i, end):
+        elif _is_amp(data, i, end):
             i += 4
         else:
             break
-    if i == end or _begins_item(octets, i, end) or (i > at and _begins_item(octets, i - 1, end)):
+    if i == end or _begins_item(data, i, end) or (i > at and _begins_item(data, i - 1, end)):
         return True
-    return octets[i] == _AMPERSAND and is_markup(octets, i, end)
+    return data[i] == _AMPERSAND and is_markup(data, i, end)

@@ -181,7 +181,7 @@ def test_however_the_text_is_cut(pieces, sizes, recover):
 
 @pytest.mark.full
 def test_far_apart():
-    """What is found in the first octets waits for nothing in the last ones, and many references are found at once."""
+    """What is found in the first bytes waits for nothing in the last ones, and many references are found at once."""
     text = b"ISBN 0395363411, doi:10.1000/a and urn:isbn:1; " * 9000
     found = found_in(text, ["bare"])
     assert len(found) == 27000

@@ -96,7 +96,7 @@ GAPS = {
 
 @st.composite
 def parted(draw, syntax):
-    """A URN, and the octets that show it with gaps of one format at random places."""
+    """A URN, and the bytes that show it with gaps of one format at random places."""
     spelled, _ = draw(urn_pairs(syntax))
     gaps = st.sampled_from(GAPS[draw(st.sampled_from(sorted(GAPS)))])
     cuts = draw(st.sets(st.integers(1, len(spelled) - 1), min_size=1, max_size=4))
@@ -193,7 +193,7 @@ def test_the_longest_reading_counts():
 
 
 def test_a_gap_has_an_end():
-    """Markup of more than 8,192 octets parts, so that no text has to be kept in memory for it."""
+    """Markup of more than 8,192 bytes parts, so that no text has to be kept in memory for it."""
     for tags, is_joined in (
         (b"<b x='%b'>" % (b"x" * 4000), True),
         (b"<b x='%b'>" % (b"x" * 9000), False),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.support.examples import FEW
 from tests.support.oracle import SYNTAXES, oracle
-from tests.support.strategies import cuttings, octets, urn_pairs
+from tests.support.strategies import any_bytes, cuttings, urn_pairs
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
 from urnscan.scanner.kernel import END
@@ -68,7 +68,7 @@ def hits_of(batches):
 
 def found_in(text, recover=KINDS, syntax="rfc2141", **options):
     """What is found in a text in memory; it must be the same however the text is cut."""
-    return hits_of(scanner(syntax, recover, **options).scan_octets(np.frombuffer(text, np.uint8)))
+    return hits_of(scanner(syntax, recover, **options).scan_bytes(np.frombuffer(text, np.uint8)))
 
 
 def streamed(text, sizes, recover=KINDS, syntax="rfc2141", **options):
@@ -84,7 +84,7 @@ def streamed(text, sizes, recover=KINDS, syntax="rfc2141", **options):
 
     scan = scanner(syntax, recover, **options)
     found = hits_of(scan.scan(read))
-    assert (scan.octets, scan.lines) == (len(text), text.count(b"\n"))
+    assert (scan.byte_count, scan.lines) == (len(text), text.count(b"\n"))
     return found
 
 
@@ -149,7 +149,7 @@ class TestHidden:
         """Semantics §3: the result never depends on how the input is cut into blocks."""
         hide, _, before, behind = hiding
         parts = [
-            data.draw(octets) + before + hide(data.draw(urn_pairs(syntax))[0]) + behind
+            data.draw(any_bytes) + before + hide(data.draw(urn_pairs(syntax))[0]) + behind
             for _ in range(data.draw(st.integers(1, 3)))
         ]
         text = b"".join(parts)
@@ -161,7 +161,7 @@ class TestLiteral:
     """Without hidden forms it is as if no view was asked for."""
 
     @every_syntax
-    @given(text=octets)
+    @given(text=any_bytes)
     def test_a_text_without_hidden_forms(self, syntax, text):
         for mark in (b"%", b"&", b"\\", b"\xc2", b"\xe2", b"\xef", b"\x1f"):
             text = text.replace(mark, b"|")
@@ -175,21 +175,21 @@ class TestLiteral:
         ]
 
     @every_syntax
-    @given(text=octets, options=st.fixed_dictionaries({"trim": st.booleans()}))
+    @given(text=any_bytes, options=st.fixed_dictionaries({"trim": st.booleans()}))
     def test_no_view(self, syntax, text, options):
         """The hunt itself changes nothing: with no reading on, all is literal."""
         scan = RecoveringScanner(Grammar(get_syntax(syntax), **options), ())
-        found = hits_of(scan.scan_octets(np.frombuffer(text, np.uint8)))
+        found = hits_of(scan.scan_bytes(np.frombuffer(text, np.uint8)))
         assert [(hit.start, hit.end, hit.text.encode(), hit.line, hit.stop) for hit in found] == [
             (record.start, record.start + len(record.text), record.text, record.line, record.stop)
             for record in oracle(text, syntax, **options)
         ]
 
     @every_syntax
-    @given(text=octets, recover=st.lists(st.sampled_from(KINDS), min_size=1, unique=True), sizes=cuttings)
+    @given(text=any_bytes, recover=st.lists(st.sampled_from(KINDS), min_size=1, unique=True), sizes=cuttings)
     @example(b"urn:a:b%3", ["percent"], [1])
     def test_order_and_places(self, syntax, text, recover, sizes):
-        """Hits are in order and do not overlap; a literal one is the octets that stand there, and would be found without."""
+        """Hits are in order and do not overlap; a literal one is the bytes that stand there, and would be found without."""
         found = found_in(text, recover, syntax)
         assert streamed(text, sizes, recover, syntax) == found
         literal = {(record.start, record.start + len(record.text)) for record in oracle(text, syntax)}
@@ -299,7 +299,7 @@ def test_literal_wins_inside_of_itself():
 
 
 def test_long_ones_are_cut_as_literal_ones_are():
-    """`max_length` counts the octets of the URN, not those that hide it."""
+    """`max_length` counts the bytes of the URN, not those that hide it."""
     found = found_in(b"?u=urn%3Aa%3A" + b"%41" * 100, ["percent"], max_length=20)
     assert (found[0].text, found[0].end - found[0].start) == ("urn:a:" + "A" * 14, 3 + 3 + 1 + 3 + 14 * 3)
 
@@ -318,7 +318,7 @@ def test_lines_where_literal_ones_come_in_many_batches():
     text = b"\nurn:a:b\n\nurn%3Aa:c\nurn:a:d\nurn:a:e urn%3Aa:f\n\nurn%3Aa:g"
     scan = RecoveringScanner(Grammar(get_syntax("rfc2141")), ["percent"])
     scan._literal = Scanner(scan.grammar, rows=1)
-    hits = hits_of(scan.scan_octets(np.frombuffer(text, np.uint8)))
+    hits = hits_of(scan.scan_bytes(np.frombuffer(text, np.uint8)))
     assert [(hit.text[-1], hit.line) for hit in hits] == [("b", 2), ("c", 4), ("d", 5), ("e", 6), ("f", 6), ("g", 8)]
     assert hits == found_in(text, ["percent"])
 
@@ -343,7 +343,7 @@ class TestInURLs:
         ],
     )
     def test_host(self, text, host):
-        (matches,) = scanner("rfc2141", KINDS).scan_octets(np.frombuffer(text, np.uint8))
+        (matches,) = scanner("rfc2141", KINDS).scan_bytes(np.frombuffer(text, np.uint8))
         assert matches.host.tobytes().decode() == host
         assert matches.host_offsets.tolist() == [0, len(host)]
 
@@ -400,9 +400,9 @@ class TestFailure:
     @FEW
     @given(data=st.data(), sizes=cuttings, rejects=st.booleans())
     def test_what_was_whole_counts(self, syntax, data, sizes, rejects):
-        parts = [data.draw(octets) for _ in range(data.draw(st.integers(0, 3)))]
+        parts = [data.draw(any_bytes) for _ in range(data.draw(st.integers(0, 3)))]
         text = b" | ".join(
-            [*parts, b"urn%3Aisbn%3A1 urn&#58;isbn&#58;2", b"urn:ab:c-\n  d1234:5\n\n", data.draw(octets)]
+            [*parts, b"urn%3Aisbn%3A1 urn&#58;isbn&#58;2", b"urn:ab:c-\n  d1234:5\n\n", data.draw(any_bytes)]
         )
         pieces = [text[at : at + sizes[0]] for at in range(0, len(text), sizes[0])]
 
@@ -417,7 +417,7 @@ class TestFailure:
         with pytest.raises(OSError, match="gone"):
             batches.extend(scan.scan(read))  # which keeps what came before
         found = hits_of(batches)
-        assert scan.octets == len(text)
+        assert scan.byte_count == len(text)
         whole = found_in(text, KINDS, syntax)
         assert [hit for hit in found if hit not in whole] == []
         assert [hit for hit in whole if hit not in found and hit.end + 2 < len(text) - 400] == []
@@ -431,7 +431,7 @@ class TestFailure:
         ],
     )
     def test_a_urn_that_may_go_on_does_not_count(self, text, beginning):
-        """Reading fails behind a hidden octet or a line end: the literal beginning of a URN is not given for all of it."""
+        """Reading fails behind a hidden byte or a line end: the literal beginning of a URN is not given for all of it."""
         pieces = [b"x urn:aa:b | " + text]
 
         def read(view):
@@ -495,7 +495,7 @@ def test_broken_ones_are_cut():
     ],
 )
 def test_linear_time(piece):
-    """Candidates in candidates: twice the octets take twice the time, and no octet is read again and again."""
+    """Candidates in candidates: twice the bytes take twice the time, and no byte is read again and again."""
 
     def seconds(times):
         began = time.thread_time()

@@ -25,9 +25,9 @@ NAMES = st.lists(
 FILLING = st.text("ab >\"'`\n", max_size=300).map(lambda text: text.encode() + b"\n")
 
 
-def joined(octets, syntax):
+def joined(content, syntax):
     """The URNs that are broken at least once, found by the view: where they start and end, and their text."""
-    hits = found_in(octets, ["wraps"], syntax)
+    hits = found_in(content, ["wraps"], syntax)
     return [(hit.start, hit.end, hit.text.encode()) for hit in hits if hit.via]
 
 
@@ -61,7 +61,7 @@ def test_precision_and_recall():
 
 @pytest.mark.parametrize("sample", MADE, ids=lambda sample: ascii(sample["text"]))
 def test_made_samples(sample):
-    """What is rare in public texts: invisible octets, quote marks, options, labels, several breaks."""
+    """What is rare in public texts: invisible bytes, quote marks, options, labels, several breaks."""
     assert found(sample["text"]) == wanted(sample)
 
 
@@ -120,35 +120,36 @@ def test_marked_urns_are_found_whole(names, data, marks):
 
 
 @given(NAMES, st.data())
-def test_invisible_octets_do_not_end_a_urn(names, data):
+def test_invisible_bytes_do_not_end_a_urn(names, data):
     """Wherever in a URN one stands behind its scheme, the URN is found as if it did not."""
     urn = b"".join(names)
     at = data.draw(st.integers(4, len(urn) - 1))
-    octet = data.draw(INVISIBLE)
-    assert joined(urn[:at] + octet + urn[at:], "rfc8141") == [(0, len(urn) + len(octet), urn)]
+    byte = data.draw(INVISIBLE)
+    assert joined(urn[:at] + byte + urn[at:], "rfc8141") == [(0, len(urn) + len(byte), urn)]
 
 
 @given(FILLING, st.sampled_from([sample["text"] for sample in SAMPLES]), FILLING)
 @example(b"<\n", "urn:a1:b-\nc> d", b"\n")
 def test_what_stands_far_away_does_not_matter(before, text, behind):
     """The rule looks back to the beginning of the line and no further, so that a stream can be scanned."""
-    octets = text.encode() + b"\n"
-    alone = joined(octets, "rfc8141")
+    content = text.encode() + b"\n"
+    alone = joined(content, "rfc8141")
     assert [
-        (start - len(before), end - len(before), urn) for start, end, urn in joined(before + octets + behind, "rfc8141")
+        (start - len(before), end - len(before), urn)
+        for start, end, urn in joined(before + content + behind, "rfc8141")
     ][: len(alone)] == alone
 
 
 @given(st.sampled_from([sample["text"] for sample in SAMPLES]))
 def test_a_joined_urn_is_a_urn_that_the_text_holds(text):
-    """It is one of the grammar, its octets stand in the text in this order, and a scan of it finds all of it."""
-    octets = text.encode()
+    """It is one of the grammar, its bytes stand in the text in this order, and a scan of it finds all of it."""
+    content = text.encode()
     last = 0
-    for start, end, urn in joined(octets, "rfc8141"):
-        assert last <= start < end <= len(octets)
+    for start, end, urn in joined(content, "rfc8141"):
+        assert last <= start < end <= len(content)
         last = end
-        rest = iter(octets[start:end])
-        assert all(octet in rest for octet in urn)
+        rest = iter(content[start:end])
+        assert all(byte in rest for byte in urn)
         assert [record.text for record in oracle(urn, "rfc8141")] == [urn]
         assert joined(urn, "rfc8141") == []
 
@@ -163,17 +164,17 @@ def test_look_ahead_is_bounded():
 BORDERS = [
     # (what the number counts, the text with so many, the numbers for which it is joined, those for which it is not)
     (
-        "octets of a line of quoted-printable",
+        "bytes of a line of quoted-printable",
         lambda n: b"x\n" + b"a" * (n - 12) + b" urn:a1:bcd=\nefgh",
         (60, 76),
         (59, 77),
     ),
-    ("invisible octets", lambda n: b"urn:a1:b" + b"\xe2\x80\x8b" * n + b"cdef", (1, 3), (4,)),
+    ("invisible bytes", lambda n: b"urn:a1:b" + b"\xe2\x80\x8b" * n + b"cdef", (1, 3), (4,)),
     ("blanks before a line end", lambda n: b"urn:a1:b-" + b" " * n + b"\nc1d2", (0, 4), (5,)),
     ("blanks behind it", lambda n: b"urn:a1:b-\n" + b" " * n + b"c1d2", (0, 60), (61,)),
-    ("octets between the mark and the URN", lambda n: b'"' + b"/" * n + b'urn:a1:b\n-c1"', (0, 64), (65,)),
+    ("bytes between the mark and the URN", lambda n: b'"' + b"/" * n + b'urn:a1:b\n-c1"', (0, 64), (65,)),
     ("digits of what is telling", lambda n: b"urn:a1:b:\n" + b"1" * n + b"cdefghij", (4,), (3,)),
-    ("octets of what is telling", lambda n: b"urn:a1:b:\n1234" + b"c" * (n - 4), (8,), (7,)),
+    ("bytes of what is telling", lambda n: b"urn:a1:b:\n1234" + b"c" * (n - 4), (8,), (7,)),
 ]
 
 
@@ -203,7 +204,7 @@ def test_words_and_labels(text, is_joined):
 
 
 def test_as_long_as_may_be():
-    """A broken URN of exactly `max_length` octets is not cut."""
+    """A broken URN of exactly `max_length` bytes is not cut."""
     (hit,) = found_in(b"<urn:a1:b-\nc1>", ["wraps"], max_length=len(b"urn:a1:b-c1"))
     assert (hit.text, hit.stop) == ("urn:a1:b-c1", ord(">"))
 
@@ -216,14 +217,14 @@ def test_breaks_are_counted():
 
 
 def test_waits_for_as_many_breaks_as_there_may_be():
-    """A stream that comes octet by octet gives the same."""
-    octets = b"<urn:a1:b-" + b"\nc-" * MOST_BREAKS + b"d> x"
-    assert [hit.via for hit in found_in(octets, ["wraps"], "rfc8141")] == ["wraps"]
-    assert streamed(octets, [1], ["wraps"], "rfc8141") == found_in(octets, ["wraps"], "rfc8141")
+    """A stream that comes byte by byte gives the same."""
+    content = b"<urn:a1:b-" + b"\nc-" * MOST_BREAKS + b"d> x"
+    assert [hit.via for hit in found_in(content, ["wraps"], "rfc8141")] == ["wraps"]
+    assert streamed(content, [1], ["wraps"], "rfc8141") == found_in(content, ["wraps"], "rfc8141")
 
 
 def test_a_long_line_has_no_leader():
-    """The beginning of the line is looked for in so many octets, and no octets in the middle of a line are a leader."""
+    """The beginning of the line is looked for in so many bytes, and no bytes in the middle of a line are a leader."""
     assert joined(b"a" * 249 + b" // " + b"a" * 400 + b"<urn:a1:b-\nc1>", "rfc8141") != []
     for far in range(300, 330):  # also where what is looked at begins with them
         assert joined(b"a" * 249 + b" // " + b"a" * far + b"<urn:a1:b-\nc1>", "rfc8141") != []
@@ -232,5 +233,5 @@ def test_a_long_line_has_no_leader():
 @given(st.lists(st.sampled_from([sample["text"] for sample in SAMPLES]), min_size=1, max_size=3), cuttings)
 def test_however_the_text_is_cut(texts, sizes):
     """Semantics §3: the look ahead over line ends waits for what has not been read yet."""
-    octets = "\n\n".join(texts).encode()
-    assert streamed(octets, sizes, ["wraps"], "rfc8141") == found_in(octets, ["wraps"], "rfc8141")
+    content = "\n\n".join(texts).encode()
+    assert streamed(content, sizes, ["wraps"], "rfc8141") == found_in(content, ["wraps"], "rfc8141")

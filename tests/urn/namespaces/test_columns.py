@@ -19,7 +19,7 @@ from stdnum.iso7064 import mod_37_36, mod_97_10
 from tests.support.registrations import EXAMPLES, names, verdict
 from tests.support.spelled import CODES
 from tests.urn.namespaces.test_rules import lexical
-from urnscan.compiled.arrow import octet_strings, text_array
+from urnscan.compiled.arrow import byte_strings, text_array
 from urnscan.urn.namespaces.judgement_columns import NAMES, is_invalid, is_valid, namespace_forms, verdicts
 from urnscan.urn.problems import OF_SPELLINGS, PROBLEMS
 
@@ -28,9 +28,9 @@ NIDS = sorted(EXAMPLES)
 
 def judged(urns):
     """Of each URN whether it is valid, its problem and its form."""
-    octets, offsets = octet_strings(text_array(urns))
-    codes = verdicts(octets, offsets, offsets[1:])
-    forms, places = namespace_forms(octets, offsets)
+    data, offsets = byte_strings(text_array(urns))
+    codes = verdicts(data, offsets, offsets[1:])
+    forms, places = namespace_forms(data, offsets)
     assert len(codes) == len(places) - 1 == len(urns)
     return [
         (
@@ -152,16 +152,16 @@ def test_what_may_be_a_component_is_no_problem():
 def test_part_of_a_column():
     """Arrow slices share their buffers: offsets do not begin at 0."""
     urns = ["urn:isbn:0-395-36341-1", "urn:issn:0317-8471", "urn:uuid:F81D4FAE-7dec-11d0-a765-00a0c91e6bf6"]
-    octets, offsets = octet_strings(text_array(["urn:x:y", *urns, "urn:x:z"]).slice(1, 3))
-    forms, places = namespace_forms(octets, offsets)
+    data, offsets = byte_strings(text_array(["urn:x:y", *urns, "urn:x:z"]).slice(1, 3))
+    forms, places = namespace_forms(data, offsets)
     assert [forms[a:b].tobytes().decode() for a, b in pairwise(places)] == [verdict(urn).form for urn in urns]
 
 
 def test_the_nss_may_end_before_the_urn_does():
     """rfc2141bis-03 keeps the query at the level `resolution`: it is no part of the NSS."""
-    octets, offsets = octet_strings(text_array(["urn:oid:1.2?a=b"]))
-    assert NAMES[verdicts(octets, offsets, offsets[1:] - 4)[0]] is None
-    assert is_valid(verdicts(octets, offsets, offsets[1:] - 4))[0]
+    data, offsets = byte_strings(text_array(["urn:oid:1.2?a=b"]))
+    assert NAMES[verdicts(data, offsets, offsets[1:] - 4)[0]] is None
+    assert is_valid(verdicts(data, offsets, offsets[1:] - 4))[0]
 
 
 @pytest.mark.parametrize("threads", [4])
@@ -175,14 +175,14 @@ def test_threads_share_the_automata(threads):
 
 def test_writable_and_read_only_columns():
     """What the scanner gives is writable, what Arrow gives is not."""
-    octets, offsets = octet_strings(text_array(["urn:isbn:0395363411"]))
-    assert (verdicts(octets, offsets, offsets[1:]) == verdicts(octets.copy(), offsets.copy(), offsets[1:].copy())).all()
-    assert np.array_equal(namespace_forms(octets, offsets)[0], namespace_forms(octets.copy(), offsets.copy())[0])
+    data, offsets = byte_strings(text_array(["urn:isbn:0395363411"]))
+    assert (verdicts(data, offsets, offsets[1:]) == verdicts(data.copy(), offsets.copy(), offsets[1:].copy())).all()
+    assert np.array_equal(namespace_forms(data, offsets)[0], namespace_forms(data.copy(), offsets.copy())[0])
 
 
 @pytest.mark.full
 def test_without_compiling():
-    """The way into a debugger (docs/testing.md): an octet that stayed one there overflowed, and gave wrong check digits."""
+    """The way into a debugger (docs/testing.md): a byte that stayed one there overflowed, and gave wrong check digits."""
     run = subprocess.run(
         [
             sys.executable,

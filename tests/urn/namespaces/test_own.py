@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.registrations import EXAMPLES, is_right, names
 from tests.urn.namespaces.test_rules import lexical
-from urnscan.compiled.arrow import octet_strings, text_array
+from urnscan.compiled.arrow import byte_strings, text_array
 from urnscan.errors import ArgumentError, FatalError
 from urnscan.urn.namespaces import Rulebook, judge, namespace_form, nid_status, read_rules, rules
 from urnscan.urn.namespaces.judgement_columns import NAMES, is_invalid, is_valid, namespace_forms, verdicts
@@ -46,9 +46,9 @@ def repeated():
 
 def of_column(urns, rulebook):
     """Of each URN whether it is valid, its problem and its form, by compiled code."""
-    octets, offsets = octet_strings(text_array(urns))
-    codes = verdicts(octets, offsets, offsets[1:], rulebook)
-    forms, ends = namespace_forms(octets, offsets, rulebook)
+    data, offsets = byte_strings(text_array(urns))
+    codes = verdicts(data, offsets, offsets[1:], rulebook)
+    forms, ends = namespace_forms(data, offsets, rulebook)
     known = is_valid(codes) | is_invalid(codes)
     return [
         (

@@ -257,7 +257,7 @@ class TestWhatPeopleMeet:
         assert judge("urn:doi:10.1000/ab/cd?").problem == "untrimmed"
 
     def test_xml_namespaces_of_the_ietf_stay_exact(self):
-        """RFC 3553 §4 against RFC 2648 §2: XML compares names of namespaces octet by octet."""
+        """RFC 3553 §4 against RFC 2648 §2: XML compares names of namespaces byte by byte."""
         assert not equivalent("urn:ietf:params:xml:ns:a", "urn:ietf:params:xml:ns:A", equivalence="namespace")
         assert equivalent("urn:ietf:rfc:2648", "URN:IETF:RFC:2648", equivalence="namespace")
 

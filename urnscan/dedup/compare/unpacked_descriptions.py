@@ -26,7 +26,7 @@ def unpacked(packed: pa.BinaryArray) -> pa.RecordBatch:
     """Unpack descriptions: columns of SHOWN, and `description`, the whole of it as `description.as_text` writes it."""
     # Many duplicates are copies of one record: their description is unpacked once.
     encoded = packed.dictionary_encode()
-    descriptions = [description_of(octets) for octets in encoded.dictionary.to_pylist()]
+    descriptions = [description_of(data) for data in encoded.dictionary.to_pylist()]
     years = text_array([description.year for description in descriptions])
     columns = {
         "title": text_array([description.title and shown_title(description.title) for description in descriptions]),

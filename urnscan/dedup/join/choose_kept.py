@@ -40,7 +40,7 @@ class RankingValues:
     All arrays have an element for each work.
     """
 
-    octets: IntArray
+    byte_count: IntArray
     identifiers: IntArray
     """Number of different keys."""
     dump: IntArray
@@ -61,10 +61,10 @@ _RULES: Mapping[str, Callable[[RankingValues, Numbers], Sequence[IntArray]]] = M
     {
         "first": lambda _, works: [works],
         "last": lambda _, works: [~works],
-        "longest": lambda of, works: [~of.octets[works]],
+        "longest": lambda of, works: [~of.byte_count[works]],
         "most-identifiers": lambda of, works: [~of.identifiers[works]],
         "newest": lambda of, works: [~of.changed[works]],
-        "fullest": lambda of, works: [of.level[works], ~of.fields[works], ~of.octets[works]],
+        "fullest": lambda of, works: [of.level[works], ~of.fields[works], ~of.byte_count[works]],
     }
 )
 """Sort keys of works for each rule; the smallest wins. `~` reverses the order, also of unsigned numbers."""
@@ -140,7 +140,7 @@ def ranks(
     spread the statements about one work over several records (N-Triples), and it is kept or removed as a whole: these
     records have the same number in `work`, from 0 in the order of their first records, and get the same rank.
 
-    Example, by `longest`: in one cluster records of 10, 30 and 20 octets get the ranks 3, 1 and 2.
+    Example, by `longest`: in one cluster records of 10, 30 and 20 bytes get the ranks 3, 1 and 2.
     """
     of_work = cluster[first_records(work)]
     shared = np.flatnonzero((np.bincount(of_work) > 1)[of_work]).astype(np.int32)

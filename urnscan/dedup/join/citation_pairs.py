@@ -26,7 +26,7 @@ from urnscan.records.record import description_of
 from urnscan.tables.spill import SpilledParts
 
 _PARTS = 64
-_IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
+_IN_MEMORY = 1 << 26  # bytes of descriptions in memory; more are spilled
 _NEAR = 20  # articles after an article, in the order of titles, with which it is compared
 _KINDS = 3  # of blocks
 _MEMBERS = pa.schema(
@@ -137,8 +137,8 @@ def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.
 def _blocks(packed: pa.BinaryArray) -> Blocks:
     """The blocks of records by their packed descriptions."""
     hashes = np.zeros((len(packed), _KINDS), np.int64)
-    for at, octets in enumerate(packed.to_pylist()):
-        description = description_of(octets)
+    for at, data in enumerate(packed.to_pylist()):
+        description = description_of(data)
         if is_article(description):
             hashes[at] = [
                 digest_of(f"{kind}{name}".encode()) if name else 0 for kind, name in enumerate(blocks(description))

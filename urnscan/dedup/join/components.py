@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers, octet_strings
+from urnscan.compiled.arrow import byte_strings, flag_array, flags_of, number_array, numbers
 from urnscan.compiled.jit import compiled, inner, read_only
 from urnscan.compiled.strings import spread
 from urnscan.errors import FatalError
@@ -25,7 +25,7 @@ from urnscan.tables.spill import SpilledParts
 from urnscan.urn.prefix_filter import with_beginnings
 
 _PARTS = 64  # a power of two
-_IN_MEMORY = 1 << 27  # octets of edges in memory; more are spilled
+_IN_MEMORY = 1 << 27  # bytes of edges in memory; more are spilled
 MOST = (1 << 31) - 1
 """Largest number of records, and of edges: they are counted in 32 bits."""
 _SLICE = 1 << 20  # elements that are computed at a time
@@ -48,7 +48,7 @@ Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
     """Mark the canonical forms that are weak: those with one of the prefixes `weak` (`urn/prefix_filter.py`)."""
-    return with_beginnings(*octet_strings(urns), weak)
+    return with_beginnings(*byte_strings(urns), weak)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Edges:
         if are_live is not None and not are_live.all():
             records, urns, edges = records[are_live], urns.filter(flag_array(are_live)), edges[are_live]
         columns = [urns, number_array(records), number_array(edges)]
-        self._parts.add(spread(*octet_strings(urns), _PARTS), pa.RecordBatch.from_arrays(columns, schema=_EDGES))
+        self._parts.add(spread(*byte_strings(urns), _PARTS), pa.RecordBatch.from_arrays(columns, schema=_EDGES))
 
     def join(
         self, max_class: int, on_edges: Callable[[int], object] = lambda _: None, results: Results = map

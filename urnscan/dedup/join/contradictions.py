@@ -24,7 +24,7 @@ from urnscan.records.keys import single
 from urnscan.tables.spill import SpilledParts
 
 _PARTS = 64
-_IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
+_IN_MEMORY = 1 << 26  # bytes of descriptions in memory; more are spilled
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.compiled.arrow import flag_array, number_array, numbers, text_array
-from urnscan.compiled.octets import Integers
+from urnscan.compiled.bytes import Integers
 from urnscan.dedup.read.batches import ROWS, Batch, ReadBatch, ReadSettings, digest_of
 from urnscan.framing.lines import Damaged
 from urnscan.records.columns import Columns, Texts
@@ -18,7 +18,7 @@ from urnscan.records.identifier_columns import as_texts
 from urnscan.records.identifiers import wrong_number
 from urnscan.records.key_columns import KeyColumns
 from urnscan.records.record import Cut, RecordReader, Run, count_of
-from urnscan.records.record_columns import octets_of_each, read_columns
+from urnscan.records.record_columns import bytes_of_each, read_columns
 from urnscan.run.options import Options
 from urnscan.run.task_results import Counts
 from urnscan.scanner.blocks import OtherReadings
@@ -50,11 +50,11 @@ class BatchReader:
         damaged += ((int(number[at]), error) for at, error in columns.damaged.items())
         texts, wrong = _of_own(columns) if settings.own else (columns.texts, [])
         keys = [] if keys_of is None else [*keys_of.read(columns)]
-        octets = octets_of_each(records) if settings.digests or (keys_of and keys_of.has_octets) else []
-        if keys_of is not None and keys_of.has_octets:
-            keys.append(keys_of.of_octets(octets))
+        byte_count = bytes_of_each(records) if settings.digests or (keys_of and keys_of.has_bytes) else []
+        if keys_of is not None and keys_of.has_bytes:
+            keys.append(keys_of.of_bytes(byte_count))
         names, counts, cut_off = self._names(Texts.joined(texts), Texts.joined(keys), len(number))
-        digests = np.array([*map(digest_of, octets)] if settings.digests else np.zeros(len(number)), np.int64)
+        digests = np.array([*map(digest_of, byte_count)] if settings.digests else np.zeros(len(number)), np.int64)
         numbered, *place, digest = (number_array(values) for values in (number, *_places(records), digests))
         arrays = [numbered, columns.identifiers, *place, names, columns.descriptions, digest]
         rows = pa.RecordBatch.from_arrays(arrays, schema=ROWS)
@@ -127,6 +127,6 @@ def _numbers_of(batch: Batch) -> Integers:
 def _places(records: Sequence[Cut | Run]) -> tuple[Integers, Integers]:
     """Offset and length of each record."""
     offsets = [item.offset + item.starts if isinstance(item, Run) else [item.offset] for item in records]
-    lengths = [item.ends - item.starts if isinstance(item, Run) else [len(item.octets)] for item in records]
+    lengths = [item.ends - item.starts if isinstance(item, Run) else [len(item.data)] for item in records]
     nothing = np.empty(0, np.int64)
     return np.concatenate([nothing, *offsets]).astype(np.int64), np.concatenate([nothing, *lengths]).astype(np.int64)

@@ -31,9 +31,9 @@ ROWS = pa.schema(
 keys; its packed description; and its digest, 0 if digests are not needed.
 """
 
-# A batch with more records or octets is full.
+# A batch with more records or bytes is full.
 _FULL = 1 << 13
-_FULL_OCTETS = 1 << 21
+_FULL_BYTES = 1 << 21
 
 
 def only_names(names: pa.ListArray, *, of: str = "", but: Sequence[str] = ()) -> pa.ListArray:
@@ -44,9 +44,9 @@ def only_names(names: pa.ListArray, *, of: str = "", but: Sequence[str] = ()) ->
     return filtered(names, flags_of(which))
 
 
-def digest_of(octets: bytes) -> int:
-    """Digest of octets, which shows whether a record has changed."""
-    return int.from_bytes(hashlib.blake2b(octets, digest_size=8).digest(), "big", signed=True)
+def digest_of(data: bytes) -> int:
+    """Digest of bytes, which shows whether a record has changed."""
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big", signed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,26 +87,26 @@ class Batch:
     items: list[tuple[int, Cut | Damaged | Run]] = field(default_factory=list)
     """Records, and runs of them, with the number of the record in the dump, from 1, or of the first."""
     records: int = 0
-    octets: int = 0
-    """Octets of the records."""
+    byte_count: int = 0
+    """Bytes of the records."""
 
     def add(self, number: int, item: Cut | Damaged | Run) -> None:
         """Append a record or a run."""
         self.items.append((number, item))
         self.records += count_of(item)
         if not isinstance(item, Damaged):
-            self.octets += len(item.octets)
+            self.byte_count += len(item.data)
 
     @property
     def is_full(self) -> bool:
         """Whether the batch has to be read before the next record is added."""
-        return self.records >= _FULL or self.octets > _FULL_OCTETS
+        return self.records >= _FULL or self.byte_count > _FULL_BYTES
 
     def __reduce__(self) -> tuple[Callable[..., Batch], tuple[object, ...]]:
         """Pickled as columns, which takes half of the time of records."""
         cuts = [(number, *item) for number, item in self.items if isinstance(item, Cut)]
         others = [(place, item) for place, item in enumerate(self.items) if not isinstance(item[1], Cut)]
-        return _batch_of, (self.settings, [*zip(*cuts, strict=True)], others, self.records, self.octets)
+        return _batch_of, (self.settings, [*zip(*cuts, strict=True)], others, self.records, self.byte_count)
 
 
 def _batch_of(
@@ -114,13 +114,13 @@ def _batch_of(
     cuts: Sequence[Sequence[Any]],
     others: Sequence[tuple[int, tuple[int, Damaged | Run]]],
     records: int,
-    octets: int,
+    byte_count: int,
 ) -> Batch:
     """The batch that was pickled."""
     items: list[tuple[int, Cut | Damaged | Run]] = [*zip(cuts[0], map(Cut, *cuts[1:]), strict=True)] if cuts else []
     for place, item in others:
         items.insert(place, item)
-    return Batch(settings, items, records, octets)
+    return Batch(settings, items, records, byte_count)
 
 
 class ReadBatch(NamedTuple):

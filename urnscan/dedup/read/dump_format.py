@@ -25,20 +25,20 @@ class DumpFormats:
         self._named = named
 
     def recognise(self, buffer: Buffer, name: str) -> tuple[Format | None, bool]:
-        """The format of a document of this name, None if unknown; and whether its octets were recognised as that."""
+        """The format of a document of this name, None if unknown; and whether its bytes were recognised as that."""
         recognised = recognise(buffer, name)
         format_ = self._chosen or recognised
         return format_, format_ is recognised
 
-    def error_of_unknown(self, source: Input, name: str, octets: bytes, format_: Format | None) -> SourceError:
-        """The error or note about a document in no format of records that is read; `octets` are its first."""
+    def error_of_unknown(self, source: Input, name: str, data: bytes, format_: Format | None) -> SourceError:
+        """The error or note about a document in no format of records that is read; `data` are its first."""
         if format_ is not None:
             return FormatError(name, f"{format_.title} is not read; {format_.recipe}")
         reason = "unknown record format (urnscan dedup --help lists the formats)"
-        if guess := likely(octets):
+        if guess := likely(data):
             reason += f"; it resembles {guess.title}: try {option('record', guess.name)}"
             return UnknownFormatError(name, reason)
-        if not is_binary(octets):
+        if not is_binary(data):
             reason += f"; {option('record', 'line')} reads each line as a record"
         return self._no_dump(source, name.removeprefix(source.name), reason)
 

@@ -28,16 +28,16 @@ class DumpOrder:
     """
 
     def __init__(self, workers: Workers, on_read: Callable[[int], object]) -> None:
-        """`on_read` is called with the octets read since the last call."""
+        """`on_read` is called with the bytes read since the last call."""
         self._workers = workers
         self._on_read = on_read
         self._pending: deque[_PendingBatch | Callable[[], object]] = deque()
         self._batches = 0
         """Number of pending batches."""
         self._unreported = 0
-        """Octets of dumps that were read since the last batch."""
+        """Bytes of dumps that were read since the last batch."""
         self.is_in_dump = False
-        """Whether the octets that are read now belong to a dump."""
+        """Whether the bytes that are read now belong to a dump."""
 
     def submit(self, batch: Batch, on_result: Callable[[ReadBatch], object]) -> None:
         """Have a batch read, unless it is empty, and run what is due. Raises FatalError."""
@@ -51,9 +51,9 @@ class DumpOrder:
         self._pending.append(callback)
         self._run(self._workers.ahead if len(self._pending) < _MAX_PENDING else 0)
 
-    def count(self, octets: int) -> None:
-        """Count octets that were read. Those of a dump are reported after its batches, which comes much later."""
-        self._unreported += octets
+    def count(self, byte_count: int) -> None:
+        """Count bytes that were read. Those of a dump are reported after its batches, which comes much later."""
+        self._unreported += byte_count
         if self.is_in_dump:
             return
         report = self._report()
@@ -67,9 +67,9 @@ class DumpOrder:
         self._run(0)
 
     def _report(self) -> Callable[[], object]:
-        """The callback that reports the octets read by now."""
-        octets, self._unreported = self._unreported, 0
-        return partial(self._on_read, octets)
+        """The callback that reports the bytes read by now."""
+        data, self._unreported = self._unreported, 0
+        return partial(self._on_read, data)
 
     def _run(self, max_batches: int) -> None:
         """Run what is due until at most so many batches are pending. Raises FatalError."""

@@ -66,7 +66,7 @@ def read_dumps(
 ) -> ReadDumps:
     """Read all dumps; the caller closes the result. Raises FatalError.
 
-    `folder` gives the folder for spilled rows. `on_read` is called with the octets read since the last call. `named`: names
+    `folder` gives the folder for spilled rows. `on_read` is called with the bytes read since the last call. `named`: names
     of the inputs that the user gave; all others were met in folders and archives.
     """
     with ExitStack() as stack:
@@ -116,10 +116,10 @@ class _DumpReader:
         self.dumps: list[Dump] = []
         self.empty: list[Input] = []
         self.spool: Spool | None = None
-        """Octets that came out of pipes, if the dumps are read twice."""
+        """Bytes that came out of pipes, if the dumps are read twice."""
 
     def close(self) -> None:
-        """Delete the octets that came out of pipes."""
+        """Delete the bytes that came out of pipes."""
         if self.spool is not None:
             self.spool.close()
 
@@ -159,7 +159,7 @@ class _DumpReader:
         spool = None
         if is_read_twice and source.size is None:
             spool = self.spool = self.spool or Spool(self._folder())
-        spooled = None if spool is None else spool.octets
+        spooled = None if spool is None else spool.byte_count
         reader = SummedReader(document.reader.read_into, want_checksum=is_read_twice, spool=spool)
         buffer = Buffer(reader.read_into)
         # The name of a member tells more than the name of its archive.
@@ -171,7 +171,7 @@ class _DumpReader:
             if buffer.error is not None:
                 self._fail(place, source.name, buffer.error)
             elif buffer.has(1):
-                error = self._formats.error_of_unknown(source, name, buffer.octets, format_)
+                error = self._formats.error_of_unknown(source, name, buffer.data, format_)
                 self._fail(place, source.name, error)
             elif document.member is None:
                 self.empty.append(source)
@@ -184,12 +184,12 @@ class _DumpReader:
         try:
             if format_.has_fields and not self.any_urn:
                 buffer.has(HEAD)
-                head = buffer.octets[buffer.at : buffer.at + HEAD]
+                head = buffer.data[buffer.at : buffer.at + HEAD]
                 dump.own, dump.unread = format_.knows_fields(head), format_.unread(head)
             self._read_records(place, dump, buffer)
         finally:
             self._order.is_in_dump = False
-            dump.octets, dump.checksum = reader.octets, reader.checksum
+            dump.byte_count, dump.checksum = reader.byte_count, reader.checksum
         if not is_recognised:
             self._order.call(partial(self._check, place, dump))
 
@@ -244,7 +244,7 @@ class _DumpReader:
 
     def _check(self, place: int, dump: Dump) -> None:
         """Report a dump without a record in the format that the user named. Raises FatalError."""
-        if not dump.records + dump.damaged and dump.octets:
+        if not dump.records + dump.damaged and dump.byte_count:
             reason = f"no record in {dump.format.title} format; leave out {option('record', None)} to have the format recognised"
             self._failures.add(place, dump.source.name, FormatError(dump.name, reason))
 

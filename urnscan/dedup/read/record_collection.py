@@ -20,7 +20,7 @@ from urnscan.run.task_results import Counts
 from urnscan.tables.spill import Spilled
 
 _MOST_WRONG = 100  # records with a wrong check digit that are named
-_IN_MEMORY = 1 << 26  # octets of rows in memory; more are spilled
+_IN_MEMORY = 1 << 26  # bytes of rows in memory; more are spilled
 
 
 class RecordCollection:
@@ -36,7 +36,7 @@ class RecordCollection:
         self.rows = Spilled(ROWS, folder)
         """ROWS of all records; no batch has rows of two dumps."""
         self.lengths: list[IntArray] = []
-        """Octets of each record, by batch, in the least numbers that hold them."""
+        """Bytes of each record, by batch, in the least numbers that hold them."""
         self.counts: list[IntArray] = []
         """Number of different URNs and keys of each record, in the same way, without keys that nearly all records have."""
         self.count = 0
@@ -88,7 +88,7 @@ class RecordCollection:
         self.counts.append(_least(counts))
         self.lengths.append(_least(numbers(rows.column("length"))))
         self.rows.add(rows)
-        if self.rows.octets > _IN_MEMORY:
+        if self.rows.byte_count > _IN_MEMORY:
             self.rows.spill()
 
     def _add_ids(self, record: Numbers, dump_number: int, rows: pa.RecordBatch) -> None:
@@ -108,5 +108,5 @@ class RecordCollection:
 
 
 def _least(values: IntArray) -> IntArray:
-    """Numbers, none of which is below 0, in the fewest octets that hold them."""
+    """Numbers, none of which is below 0, in the fewest bytes that hold them."""
     return values.astype(np.min_scalar_type(values.max()))

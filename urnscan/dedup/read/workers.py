@@ -27,7 +27,7 @@ from urnscan.formats.scripts import start_python
 from urnscan.records.format_registry import FORMATS
 from urnscan.run.options import Options
 
-_LARGE = 1 << 24  # octets of records that Python reads one by one; reading so many takes longer than starting processes
+_LARGE = 1 << 24  # bytes of records that Python reads one by one; reading so many takes longer than starting processes
 _SERVE = "from urnscan.dedup.read.workers import serve; serve()"
 _Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
@@ -38,7 +38,7 @@ class Workers:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._octets = 0
+        self._bytes = 0
         self._in_thread = BatchReader(options).read
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="urnscan-reading")
         # Each of these threads waits for a process.
@@ -54,8 +54,8 @@ class Workers:
     def submit(self, batch: Batch) -> Future[ReadBatch]:
         """Have a batch read; the result may be a FatalError, if a process has died."""
         is_in_columns = FORMATS[batch.settings.format].in_columns
-        self._octets += 0 if is_in_columns else batch.octets
-        if is_in_columns or self._options.jobs == 1 or self._octets < _LARGE:
+        self._bytes += 0 if is_in_columns else batch.byte_count
+        if is_in_columns or self._options.jobs == 1 or self._bytes < _LARGE:
             return self._thread.submit(self._in_thread, batch)
         if not self._processes:
             self._processes = [_Process(self._options) for _ in range(self._options.jobs)]

@@ -54,7 +54,7 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
     """CANDIDATES rows, in the order of the first records. Raises FatalError if the disk fails.
 
     `progress` is called with the search for records that share name, year and beginning of title, and with their
-    comparison. Twelve octets of each word of a name are in memory, and the descriptions of the records that share one.
+    comparison. Twelve bytes of each word of a name are in memory, and the descriptions of the records that share one.
     """
     progress.on_stage(Stage("looking for candidates"))
     keys, owners = _keys(clustering)
@@ -145,7 +145,7 @@ def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
     keys: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
     counts: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
     for _, _, rows in clustering.standing():
-        of_each = [_keys_of(description_of(octets.as_py())) for octets in rows.column("description")]
+        of_each = [_keys_of(description_of(data.as_py())) for data in rows.column("description")]
         keys.append(np.array([*itertools.chain.from_iterable(of_each)], np.int64))
         counts.append(np.array([*map(len, of_each)], np.int32))
     count = np.concatenate(counts)

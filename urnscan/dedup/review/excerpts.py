@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from urnscan.compiled.arrow import octets_array, string_array
+from urnscan.compiled.arrow import bytes_array, string_array
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.reread import Dump
 from urnscan.framing.buffer import Buffer
@@ -21,7 +21,7 @@ from urnscan.tables.rows import canonical_column
 from urnscan.tables.scanned_columns import scan_values
 
 READ = 1 << 16
-"""Octets read of a record that is shown."""
+"""Bytes read of a record that is shown."""
 _EXCERPT = 3_000  # characters shown of it
 
 
@@ -30,18 +30,18 @@ class Excerpt(NamedTuple):
 
     text: str
     rest: int
-    """Octets that are left out."""
+    """Bytes that are left out."""
     spellings: list[tuple[str, str]]
     """Spellings of URNs and keys in it, each with its canonical form."""
 
 
 class Beginning(NamedTuple):
-    """The first octets of a record."""
+    """The first bytes of a record."""
 
     dump: Dump
-    octets: bytes
+    data: bytes
     length: int
-    """Octets of the whole record."""
+    """Bytes of the whole record."""
 
 
 class Excerpts:
@@ -56,7 +56,7 @@ class Excerpts:
     def of(self, records: Sequence[Beginning]) -> list[Excerpt]:
         """The excerpts of records. Their texts are scanned at once: a scan costs more than a record."""
         spellings: list[list[tuple[str, str]]] = [[] for _ in records]
-        texts = [octets for _, octets, _ in records]
+        texts = [data for _, data, _ in records]
         owner: list[tuple[int, str | None]] = [(at, None) for at in range(len(records))]
         """Of each text, its record, and the spelling of the name in that record; None if it is spelled as in the text."""
         for at, record in enumerate(records):
@@ -66,7 +66,7 @@ class Excerpts:
                     texts.append(text.encode())
                     owner.append((at, written))
                 spellings[at] += ((written, key) for key in self._key_reader.of_own(own))
-        for hits in scan_values(self._scanner, octets_array(texts)):
+        for hits in scan_values(self._scanner, bytes_array(texts)):
             names = canonical_column(hits.matches, self._level).to_pylist()
             spelled = string_array(hits.matches.text, hits.matches.text_offsets).to_pylist()
             for value, text, name in zip(hits.value.tolist(), spelled, names, strict=True):
@@ -80,13 +80,13 @@ class Excerpts:
             return
         reader = record.dump.format.reader(own=True, keys=self._has_keys)
         items = [
-            item for item in reader.find(Buffer(io.BytesIO(record.octets).readinto)) if not isinstance(item, Damaged)
+            item for item in reader.find(Buffer(io.BytesIO(record.data).readinto)) if not isinstance(item, Damaged)
         ]
         for own in read_columns(reader, items).own_of_each():
             yield from own
 
 
 def _excerpt(record: Beginning, spellings: Iterable[tuple[str, str]]) -> Excerpt:
-    text = record.dump.format.show(record.octets)
-    rest = record.length - len(record.octets) + len(text[_EXCERPT:].encode("utf-8", "replace"))
+    text = record.dump.format.show(record.data)
+    rest = record.length - len(record.data) + len(text[_EXCERPT:].encode("utf-8", "replace"))
     return Excerpt(text[:_EXCERPT], rest, list(dict.fromkeys(spellings)))

@@ -30,7 +30,7 @@ from urnscan.tables.writers import TEXT_FORMS
 from urnscan.version import __version__
 
 _BLOCK = 1 << 18  # characters of excerpts; a component is in one block
-_AT_ONCE = 128  # records of which excerpts are made at once; each of at most READ octets
+_AT_ONCE = 128  # records of which excerpts are made at once; each of at most READ bytes
 
 
 class _ExcerptFile:
@@ -64,7 +64,7 @@ class _ExcerptFile:
 
 
 def page_of(review: Review, again: SecondReading, excerpts: Excerpts, folder: Callable[[], Path]) -> Iterator[bytes]:
-    """The octets of the page. `folder` gives one for a file of the excerpts. Raises FatalError."""
+    """The bytes of the page. `folder` gives one for a file of the excerpts. Raises FatalError."""
     table = review.table()
     if table is None:
         yield from map(str.encode, render(0, 0, __version__, iter(())))
@@ -89,10 +89,10 @@ def _keep_excerpts(
     }
     read = zip(order.tolist(), again.excerpts(places), strict=True)
     while chunk := list(itertools.islice(read, _AT_ONCE)):
-        for row, ((dump, _), octets) in chunk:
-            if length[row] <= READ and shown_digest(digest_of(octets)) != table.column("digest")[row].as_py():
+        for row, ((dump, _), data) in chunk:
+            if length[row] <= READ and shown_digest(digest_of(data)) != table.column("digest")[row].as_py():
                 raise changed(dump)
-        beginnings = [Beginning(dump, octets, int(length[row])) for row, ((dump, _), octets) in chunk]
+        beginnings = [Beginning(dump, data, int(length[row])) for row, ((dump, _), data) in chunk]
         for (row, _), excerpt in zip(chunk, excerpts.of(beginnings), strict=True):
             kept.keep(row, excerpt)
 

@@ -68,7 +68,7 @@ class Review:
         """All collected records, sorted by component, cluster and rank; None if there are none.
 
         The columns are those of REVIEW, and after them `dump` and `length`: the number of the dump, and the number of
-        octets.
+        bytes.
         """
         if not self._batches:
             return None

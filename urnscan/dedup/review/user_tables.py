@@ -14,24 +14,24 @@ from urnscan.errors import FatalError
 
 _SEPARATORS = ",;|\t"
 _DEFUSED = tuple(f"'{first}" for first in "=+@-\t\r\n\uff1d\uff0b\uff0d\uff20")
-_LARGEST = 1 << 30  # octets of a file
+_LARGEST = 1 << 30  # bytes of a file
 
 
 @dataclass(frozen=True, slots=True)
 class UserTable:
-    """The octets of such a table."""
+    """The bytes of such a table."""
 
     path: str
-    octets: bytes
+    data: bytes
 
     @property
     def sha256(self) -> str:
         """The SHA-256 of the file, in hexadecimal digits."""
-        return hashlib.sha256(self.octets).hexdigest()
+        return hashlib.sha256(self.data).hexdigest()
 
     def has(self, column: str) -> bool:
         """Whether a column is named in the header."""
-        head = self.octets.partition(b"\n")[0].decode("utf-8-sig", "replace")
+        head = self.data.partition(b"\n")[0].decode("utf-8-sig", "replace")
         return any(column in (name.strip('\r"') for name in head.split(separator)) for separator in _SEPARATORS)
 
     def rows(
@@ -43,7 +43,7 @@ class UserTable:
         Raises FatalError, with the line, if it is no CSV in UTF-8, or has not all columns; then it gives the hint.
         """
         try:
-            text = self.octets.decode("utf-8-sig")
+            text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise FatalError(f"{self.path}: is not in UTF-8 (byte {error.start:,}); save it as CSV in UTF-8") from None
         head = text.partition("\n")[0]
@@ -63,12 +63,12 @@ def read_table(path: str | os.PathLike[str], what: str) -> UserTable:
     name = os.fsdecode(path)
     try:
         with Path(name).open("rb") as file:
-            octets = file.read(_LARGEST + 1)
+            data = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:  # ValueError: NUL in the path
         raise FatalError(f"{name}: {what} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if len(octets) > _LARGEST:
+    if len(data) > _LARGEST:
         raise FatalError(f"{name}: is larger than {_LARGEST >> 30} GiB, the maximum for {what}")
-    return UserTable(name, octets)
+    return UserTable(name, data)
 
 
 def _as_written(cell: str) -> str:

@@ -41,10 +41,10 @@ class Carry:
             for _ in buffer.blocks():
                 pass
 
-    def _take(self, record: int, format_: str, octets: bytes, tags: tuple[str, ...]) -> None:
+    def _take(self, record: int, format_: str, data: bytes, tags: tuple[str, ...]) -> None:
         """Take the fields of a removed record."""
         try:
-            fields = fields_of(format_, octets, tags)
+            fields = fields_of(format_, data, tags)
         except NotChangedError as error:
             self.refused.append((self._clustering.records.name(record), f"its fields are not copied: {error}"))
         else:
@@ -63,19 +63,19 @@ class Carry:
                 yield dataclasses.replace(batch, changes=changes)
                 record += len(batch.start)
 
-    def _change(self, record: int, format_: str, fields: list[Field], octets: bytes) -> bytes:
+    def _change(self, record: int, format_: str, fields: list[Field], data: bytes) -> bytes:
         try:
-            changed, count = with_fields(format_, octets, fields)
+            changed, count = with_fields(format_, data, fields)
         except NotChangedError as error:
             reason = f"the fields of removed records are not added to it: {error}"
             self.refused.append((self._clustering.records.name(record), reason))
-            return octets
+            return data
         self.fields += count
         return changed
 
 
 def _record(buffer: Buffer, places: Places, at: int) -> bytes:
-    """Octets of a record; takes them and all octets before them from the buffer."""
+    """Bytes of a record; takes them and all bytes before them from the buffer."""
     for _ in buffer.blocks(int(places.start[at]) - buffer.offset):
         pass
     return buffer.take(int(places.length[at]))

@@ -1,4 +1,4 @@
-"""Dumps copied octet for octet, without some of their records."""
+"""Dumps copied byte for byte, without some of their records."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy.typing as npt
 from urnscan.framing.buffer import Buffer
 
 _BLANK = b" \t\r\n"
-# Most octets around records that are searched for separators; octets written at a time.
+# Most bytes around records that are searched for separators; bytes written at a time.
 _BLOCK = 1 << 20
 
 Write = Callable[[bytes], object]
 Change = Callable[[bytes], bytes]
-"""Returns the octets that are written instead of those of a record."""
+"""Returns the bytes that are written instead of those of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Places:
         """Whether the records follow each other directly, and none is changed."""
         return not self.changes and bool(np.all(self.start[1:] == self.start[:-1] + self.length[:-1]))
 
-    def cut(self, octets: bytes) -> bytes:
-        """The octets of all records without those of the records that go. Precondition: `is_dense`."""
+    def cut(self, data: bytes) -> bytes:
+        """The bytes of all records without those of the records that go. Precondition: `is_dense`."""
         bounds = np.append(self.start, self.start[-1] + self.length[-1]) - self.start[0]
         turns = bounds[np.flatnonzero(np.diff(self.stays, prepend=False, append=False))].tolist()
-        return b"".join(octets[start:end] for start, end in zip(turns[::2], turns[1::2], strict=True))
+        return b"".join(data[start:end] for start, end in zip(turns[::2], turns[1::2], strict=True))
 
 
 class _Span(NamedTuple):
@@ -78,8 +78,8 @@ def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, wri
         if kept and not (change or separator or has_gone):  # copied together with what follows
             is_any_kept, end = True, offset + length
             continue
-        for octets in buffer.blocks(max(end, offset - _BLOCK) - buffer.offset):
-            copy.write(octets)
+        for data in buffer.blocks(max(end, offset - _BLOCK) - buffer.offset):
+            copy.write(data)
         gap = buffer.take(offset - buffer.offset)
         if has_gone:
             gap = _without_first(gap, separator)
@@ -94,33 +94,33 @@ def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, wri
             is_any_kept = True
             continue
         last = b""
-        for octets in buffer.blocks(length):
-            last = octets[-1:]
+        for data in buffer.blocks(length):
+            last = data[-1:]
         # A record that is a line goes with its line end. A comment before it keeps its own line end, so that it does
         # not run into the next record.
         stays = has_gone or (last == b"\n" and gap.strip(_BLANK))
         copy.write(gap if stays else _without_last(gap, separator))
-    for octets in buffer.blocks(end - buffer.offset):
-        copy.write(octets)
+    for data in buffer.blocks(end - buffer.offset):
+        copy.write(data)
     if has_gone:
         copy.write(_without_first(buffer.take(_BLOCK), separator))
-    for octets in buffer.blocks():
-        copy.write(octets)
+    for data in buffer.blocks():
+        copy.write(data)
     copy.flush()
 
 
 class _WriteBuffer:
-    """Joins octets, so that a file is written by few calls."""
+    """Joins bytes, so that a file is written by few calls."""
 
     def __init__(self, write: Write) -> None:
         self._write = write
         self._parts: list[bytes] = []
         self._length = 0
 
-    def write(self, octets: bytes) -> None:
-        """Append octets. Raises the errors of `write`."""
-        self._parts.append(octets)
-        self._length += len(octets)
+    def write(self, data: bytes) -> None:
+        """Append bytes. Raises the errors of `write`."""
+        self._parts.append(data)
+        self._length += len(data)
         if self._length >= _BLOCK:
             self.flush()
 
@@ -133,7 +133,7 @@ class _WriteBuffer:
 def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
     """Records in spans: neighbours that stay, with all between them; neighbours that go and follow each other directly.
 
-    The first record that goes is a span by itself if something is before it: its own last octet counts then. If all
+    The first record that goes is a span by itself if something is before it: its own last byte counts then. If all
     records follow each other directly, those from the first one that stays are one span, from which the others are cut.
     """
     if not separator and places.is_dense and not places.stays.all() and places.stays.any():
@@ -162,10 +162,10 @@ def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
 
 
 def _without_last(gap: bytes, separator: bytes) -> bytes:
-    """Drop the separator at the end of the octets before a record, with the white space around it."""
+    """Drop the separator at the end of the bytes before a record, with the white space around it."""
     return gap.rstrip(_BLANK).removesuffix(separator).rstrip(_BLANK)
 
 
 def _without_first(gap: bytes, separator: bytes) -> bytes:
-    """Drop the separator at the beginning of the octets after a record, with the white space around it."""
+    """Drop the separator at the beginning of the bytes after a record, with the white space around it."""
     return gap.lstrip(_BLANK).removeprefix(separator).lstrip(_BLANK)

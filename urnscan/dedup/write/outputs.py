@@ -21,7 +21,7 @@ from urnscan.stores.input import Input
 from urnscan.stores.urls import is_remote, local_path, real_place
 from urnscan.tables.nested_columns import FlatTable
 from urnscan.tables.output_file import Output, as_fatal, check_output, work_folder
-from urnscan.tables.plain_output import NOT_WRITTEN, PAGES, OctetOutput, PageOutput, form_of
+from urnscan.tables.plain_output import NOT_WRITTEN, PAGES, ByteOutput, PageOutput, form_of
 from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW
 from urnscan.tables.writers import USUAL, Layout, open_table
 
@@ -31,28 +31,28 @@ class JoinedDumps:
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
-        self._tail = b""  # the last octets that were written
-        self._line_ends = 0  # needed before the next octets
-        self._begins = False  # whether the next octets begin another dump
+        self._tail = b""  # the last bytes that were written
+        self._line_ends = 0  # needed before the next bytes
+        self._begins = False  # whether the next bytes begin another dump
 
     def begin(self, line_ends: int) -> None:
         """Begin another dump, with at least so many line ends before it."""
         self._begins = bool(self._tail)
         self._line_ends = line_ends if self._tail else 0
 
-    def __call__(self, octets: bytes) -> None:
-        """Write octets of the dump. Raises the errors of `write`."""
-        if self._begins and octets:
-            octets = octets.removeprefix(MARK)
+    def __call__(self, data: bytes) -> None:
+        """Write bytes of the dump. Raises the errors of `write`."""
+        if self._begins and data:
+            data = data.removeprefix(MARK)
             self._begins = False
-        if not octets:
+        if not data:
             return
         if self._line_ends:
             lines = self._tail.replace(b"\r", b"")
             self._write(b"\n" * (self._line_ends - len(lines) + len(lines.rstrip(b"\n"))))
             self._line_ends = 0
-        self._write(octets)
-        self._tail = (self._tail + octets[-4:])[-4:]
+        self._write(data)
+        self._tail = (self._tail + data[-4:])[-4:]
 
 
 class Dumps(contextlib.AbstractContextManager["Dumps"]):
@@ -73,10 +73,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
                 raise FatalError(f"{path}: this folder does not exist; make it: mkdir {path}")
             self._folder = None
         self._joined: JoinedDumps | None = None
-        self._outputs: list[OctetOutput] = []
+        self._outputs: list[ByteOutput] = []
         with as_fatal(path), contextlib.ExitStack() as stack:
             if self._folder is None:
-                output = stack.enter_context(OctetOutput(path, force=force))
+                output = stack.enter_context(ByteOutput(path, force=force))
                 self._outputs.append(output)
                 self._joined = JoinedDumps(output.write)
             else:
@@ -161,7 +161,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         work = self._work / f"dump-{len(self._outputs)}"
         with as_fatal(self._path):
             work.mkdir()
-        output = self._clean_up.enter_context(OctetOutput(self._place(source), force=self._force, folder=work))
+        output = self._clean_up.enter_context(ByteOutput(self._place(source), force=self._force, folder=work))
         yield JoinedDumps(output.write)
         output.complete()  # now: there may be more inputs than open files are allowed
         self._outputs.append(output)
@@ -238,7 +238,7 @@ FILES: Mapping[str, Callable[..., Any]] = {
 
 
 def review_sinks(file: Any) -> tuple[Callable[[Any], None] | None, Callable[[Any], None] | None]:  # noqa: ANN401
-    """The functions that append to the output of `--review`: rows to a table, octets to a page; None for the one that it is not."""
+    """The functions that append to the output of `--review`: rows to a table, bytes to a page; None for the one that it is not."""
     if isinstance(file, PageOutput):
         return None, file.write
     return file and file.write, None
@@ -255,7 +255,7 @@ class Outputs:
     review: Callable[[pa.RecordBatch], None] | None = None
     """Takes batches of REVIEW rows, in order."""
     review_page: Callable[[bytes], object] | None = None
-    """Takes the octets of the page of review, in blocks."""
+    """Takes the bytes of the page of review, in blocks."""
     review_all: bool = False
     """Whether the review has every removal, and not only what is in doubt."""
     candidates: Callable[[pa.RecordBatch], None] | None = None

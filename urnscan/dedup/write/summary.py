@@ -74,7 +74,7 @@ class ReportClusters:
             self._rows[row["cluster"]].append((dump, row))
 
     def places(self) -> Mapping[Dump, Sequence[tuple[int, int]]]:
-        """Offsets of the records that are shown, with the number of octets to read of each, by dump."""
+        """Offsets of the records that are shown, with the number of bytes to read of each, by dump."""
         places: dict[Dump, set[tuple[int, int]]] = defaultdict(set)
         for cluster in self._example_clusters:
             for dump, row in self._examples(cluster):
@@ -92,7 +92,7 @@ class ReportClusters:
         counted: Counted,
         excerpts: Mapping[Place, bytes],
     ) -> bytes:
-        """Make the report; `counted` has what the run counted, `excerpts` has the octets for which `places` asked."""
+        """Make the report; `counted` has what the run counted, `excerpts` has the bytes for which `places` asked."""
         sizes = Counter(self._sizes[1:].tolist())
         made = Excerpts(options, policy)
         inputs = [

@@ -2,7 +2,7 @@
 
 A record begins with a line: the address, the IP, fourteen digits of the time, the media type, in version 2 more, and the
 length. The address and the media type may have blanks in them, so the line is split from its end. A member is called by its address. Headers of HTTP messages are no text. What is no record is passed over to the next
-line that begins one, and one message says where that is and how many octets are passed over.
+line that begins one, and one message says where that is and how many bytes are passed over.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urnscan.formats.context import Layer
 from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import LengthReader, Reader
 
-_LONGEST = 1 << 14  # octets of the line that begins a record
+_LONGEST = 1 << 14  # bytes of the line that begins a record
 # The end of the line is looked at first: so a hostile line takes no more time than its length.
 _LINE = (
     rb"(?P<address>[A-Za-z][A-Za-z0-9+.-]{0,30}:(?=[^\r\n]* [0-9]{1,18}\r?\n)[^\r\n]*) [^ \r\n]+ "
@@ -33,7 +33,7 @@ _BLANK = re.compile(rb"[\r\n]+")
 
 
 def is_arc(head: bytes, _: Layer) -> bool | None:
-    """Whether a file called ARC is one: its first record is that of the file; None: more octets are needed."""
+    """Whether a file called ARC is one: its first record is that of the file; None: more bytes are needed."""
     if not (head.startswith(b"filedesc:") or b"filedesc:".startswith(head)):
         return False
     return _RECORD.match(head) is not None or (None if len(head) < _LONGEST and b"\n" not in head else False)

@@ -24,7 +24,7 @@ from urnscan.stores.reader import PieceReader, Reader
 _BLOCK = 1 << 18
 _TYPES, _REGULAR = 0o170000, 0o100000
 _WORDS = 200  # characters of the library's message
-_EMPTY = {"lzip": 36, "compress": 3}  # octets of a file with nothing in it; a package of RPM has always something
+_EMPTY = {"lzip": 36, "compress": 3}  # bytes of a file with nothing in it; a package of RPM has always something
 _RAW = ("raw", "empty")
 
 
@@ -46,7 +46,7 @@ def missing() -> str:
 
 
 class _Library:
-    """One reading by libarchive, of a file or of octets that come."""
+    """One reading by libarchive, of a file or of bytes that come."""
 
     def __init__(self, formats: Sequence[str], filter_: str = "none") -> None:
         """`formats` and `filter_` are its names of what may be read; nothing that runs other programs is among them."""
@@ -54,8 +54,8 @@ class _Library:
         self.error: type[Any] = importlib.import_module("libarchive.exception").ArchiveError
         self.is_at_end = False
         """Whether nothing more can be read, for it failed."""
-        self.octets = 0
-        """Octets that a reader gave."""
+        self.byte_count = 0
+        """Bytes that a reader gave."""
         self._archive = self.ffi.read_new()
         self._entry = self.ffi.entry_new()
         self._callback: object = None
@@ -87,7 +87,7 @@ class _Library:
             except SourceError as error:
                 failures.append(error)
                 return 0
-            self.octets += got
+            self.byte_count += got
             pointer[0] = ctypes.cast(block, ctypes.c_void_p)
             return got
 
@@ -96,7 +96,7 @@ class _Library:
 
     @property
     def filters(self) -> int:
-        """Number of filters that the octets pass."""
+        """Number of filters that the bytes pass."""
         return int(self.ffi.filter_count(self._archive)) - 1
 
     def next(self) -> bool:
@@ -111,13 +111,13 @@ class _Library:
 
     @property
     def has_data(self) -> bool:
-        """Whether the entry is a file that may have octets."""
+        """Whether the entry is a file that may have bytes."""
         is_empty = self.ffi.entry_size_is_set(self._entry) and not self.ffi.entry_size(self._entry)
         is_file = self.ffi.entry_filetype(self._entry) & _TYPES in (0, _REGULAR)
         return is_file and not is_empty and not self.ffi.entry_hardlink(self._entry)
 
     def texts(self, layer: Layer, name: str) -> Iterator[memoryview]:
-        """The octets of the entry. Raises SourceError where the rest of it is lost, LimitError."""
+        """The bytes of the entry. Raises SourceError where the rest of it is lost, LimitError."""
         block, size, offset = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_longlong()
         given = 0
         while True:
@@ -177,12 +177,12 @@ def _compressed(reader: Reader, layer: Layer, filter_: str) -> Iterator[memoryvi
                 for text in library.texts(layer, layer.name):
                     is_empty &= not text
                     yield text
-            if is_empty and library.octets > _EMPTY.get(filter_, 0) and not failures:
+            if is_empty and library.byte_count > _EMPTY.get(filter_, 0) and not failures:
                 failures.append(SourceError(layer.name, "is cut off or damaged: nothing comes out of it"))
         except library.error as error:
             raise (failures or [SourceError(layer.name, f"cannot be read further: {_in_words(error)}")])[0] from None
         except SourceError as error:
-            # The error of the reader below is the cause of one that the library has for lack of octets.
+            # The error of the reader below is the cause of one that the library has for lack of bytes.
             raise (failures or [error])[0] from None
     if failures:
         raise failures[0]

@@ -1,8 +1,8 @@
-"""From an HTTP/1.x message as it was archived to the octets of its body: without its headers, chunks and codings.
+"""From an HTTP/1.x message as it was archived to the bytes of its body: without its headers, chunks and codings.
 
 Implements RFC 9112 and the codings of RFC 9110, section 8.4.1, RFC 7932 and RFC 8878, as tolerantly as archives need it:
 a coding that a header announces, and that the body plainly does not have, is not decoded, as many archives decode bodies and leave
-the headers. From the first octet on that cannot be a header, all is body. Trailer fields are dropped, and what follows
+the headers. From the first byte on that cannot be a header, all is body. Trailer fields are dropped, and what follows
 the end of a coding, as browsers do. Content-Length is not looked at: the archive knows better.
 """
 
@@ -18,7 +18,7 @@ from urnscan.formats.compression.replay import BrokenError, ChecksumError, Decod
 from urnscan.formats.context import Layer
 from urnscan.stores.reader import PieceReader, Reader, skip
 
-_HEADERS = 1 << 16  # octets in which the headers must end
+_HEADERS = 1 << 16  # bytes in which the headers must end
 # Codings inside one another; real archives have at most two.
 _MOST_CODINGS = 8
 
@@ -35,13 +35,13 @@ _CODING = re.compile(rb"(?i)\n(Content|Transfer)-Encoding[ \t]*:([^\n]*(?:\n[ \t
 _TOKEN = re.compile(rb"[0-9A-Za-z-]+")
 
 _CHUNK = re.compile(rb"(?:\r?\n)?[ \t]*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
-_CHUNK_LINE = 1 << 12  # octets in which it must end
+_CHUNK_LINE = 1 << 12  # bytes in which it must end
 _NO_MORE = re.compile(rb"(?>(?:%b)*)[\r\n]*\Z" % _FIELD)  # after the last chunk: trailers
 
-_BLOCK = 1 << 16  # octets of a coding that are read at a time
-_TRIED = 1 << 12  # octets of a body by which its coding is recognised
+_BLOCK = 1 << 16  # bytes of a coding that are read at a time
+_TRIED = 1 << 12  # bytes of a body by which its coding is recognised
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
-_SHORT = 64  # octets from which on nothing that is coded is without a control character
+_SHORT = 64  # bytes from which on nothing that is coded is without a control character
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class _Coding:
     name: str
     decode: Decode
     magic: re.Pattern[bytes] | None = None
-    """The octets with which it begins, and each further part of it; a coding without has one part."""
+    """The bytes with which it begins, and each further part of it; a coding without has one part."""
 
     def fits(self, head: bytes) -> bool:
-        """Whether a body that begins so can be in it: by its magic, or if octets come out, and not by chance."""
+        """Whether a body that begins so can be in it: by its magic, or if bytes come out, and not by chance."""
         if self.magic:
             return self.magic.match(head) is not None
         is_text = _CONTROL.search(head) is None
@@ -84,15 +84,15 @@ _CODINGS = {
 }
 
 
-def plain_body(octets: memoryview, start: int, end: int) -> tuple[bytes, int] | None:
+def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | None:
     """The head of a message from `start` to `end`, and where its body begins.
 
     None if the body may be in a coding, or is for `Body` to find.
     """
     last = min(end, start + _HEADERS)
-    if not _HEAD_END.search(octets, start, last) or octets[start] in b"\r\n":
+    if not _HEAD_END.search(data, start, last) or data[start] in b"\r\n":
         return None
-    head = _HEAD.match(octets, start, last)
+    head = _HEAD.match(data, start, last)
     if head is None:
         return b"", start
     return None if _INTERIM.match(head[1]) or _CODING.search(head[0]) else (bytes(head[0]), head.end())
@@ -152,7 +152,7 @@ class Body(Reader):
         return reader
 
     def _head(self) -> bytes:
-        """Octets up to the end of the headers, at most 64 KiB, and perhaps a part of the body."""
+        """Bytes up to the end of the headers, at most 64 KiB, and perhaps a part of the body."""
         self._message.find_within(_HEAD_END, _HEADERS)
         head = self._message.head(0)
         return head if len(head) < _HEADERS else head[: head.rfind(b"\n", 0, _HEADERS) + 1]
@@ -163,10 +163,10 @@ def _is_chunked(head: bytes) -> bool:
     size = _CHUNK.match(head)
     if size is None:
         return False
-    octets = int(size[1], 16)
-    if not octets:
+    byte_count = int(size[1], 16)
+    if not byte_count:
         return _NO_MORE.match(head, size.end()) is not None
-    after = head[size.end() + octets :][:2]
+    after = head[size.end() + byte_count :][:2]
     return b"\r\n".startswith(after) or after.startswith(b"\n")
 
 
@@ -176,8 +176,8 @@ class _Chunked(Reader):
     def __init__(self, reader: Buffer, name: str) -> None:
         self._reader = reader
         self._name = name
-        self._left = 0  # remaining octets of this chunk
-        self._as_it_is = False  # whether the octets after a damaged chunk are given unchanged
+        self._left = 0  # remaining bytes of this chunk
+        self._as_it_is = False  # whether the bytes after a damaged chunk are given unchanged
         self._ended = False
 
     def read_into(self, view: memoryview) -> int:
@@ -194,7 +194,7 @@ class _Chunked(Reader):
             raise
         if not got:
             self._ended = True
-            raise SourceError(self._name, f"ends {self._left:,} octets before the end of a chunk: all else is read")
+            raise SourceError(self._name, f"ends {self._left:,} bytes before the end of a chunk: all else is read")
         self._left -= got
         return got
 
@@ -207,7 +207,7 @@ class _Chunked(Reader):
         if size is not None:
             self._reader.skip(size.end())
             self._left = int(size[1], 16)
-            # Trailers are headers, and no browser shows the octets after them.
+            # Trailers are headers, and no browser shows the bytes after them.
             self._ended = not self._left
             return
         self._as_it_is = True

@@ -18,10 +18,10 @@ from urnscan.formats.encodings import WIDE_MARKS
 from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import LengthReader, Reader, read_up_to, skip
 
-_RUN = 1 << 20  # octets of which the whole members are yielded together
+_RUN = 1 << 20  # bytes of which the whole members are yielded together
 # Files that are yielded together if their headers are not usual; the next one may be usual.
 _FEW = 64
-_SEARCHED = 1 << 16  # octets in which a header is searched at a time
+_SEARCHED = 1 << 16  # bytes in which a header is searched at a time
 _LARGEST = 1 << 63
 
 # A name, and nothing but NULs after it: what UTF-16 is not.
@@ -41,8 +41,8 @@ _SPARSE = (b"GNU.sparse.size", b"GNU.sparse.major")  # each sparse file of pax h
 _KEYWORDS = (b"path", b"size", b"GNU.sparse.name", *_SPARSE)
 
 
-def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its octets)
-    """Whether these are the first octets of a tar archive: a header whose checksum is right; NULs fill its fields."""
+def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its bytes)
+    """Whether these are the first bytes of a tar archive: a header whose checksum is right; NULs fill its fields."""
     if len(head) >= BLOCK:
         return b"\0" in head[:BLOCK] and _parse(head[:BLOCK]) is not None
     name = head[:100]
@@ -58,16 +58,16 @@ def _has_nuls(head: bytes, _: Layer) -> bool | None:
 
 def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """The files in a tar archive, and in those that follow it, many together or each to be read before the next is asked for."""
-    return _TarMembers(_TarOctets(Buffer.of(reader)), layer).members()
+    return _TarMembers(_TarBytes(Buffer.of(reader)), layer).members()
 
 
-class _TarOctets(Reader):
-    """The octets of the archive, and whether some were lost; the buffer stays open."""
+class _TarBytes(Reader):
+    """The bytes of the archive, and whether some were lost; the buffer stays open."""
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
         self.damage = False
-        """Whether octets were lost, so that the next header may begin at any octet."""
+        """Whether bytes were lost, so that the next header may begin at any byte."""
         self.failed = False
         """Whether reading ended with an error."""
 
@@ -85,7 +85,7 @@ class _TarOctets(Reader):
 class _TarMembers:
     """The members of a tar archive, header by header. A damaged header raises SourceError; the next call reads on."""
 
-    def __init__(self, source: _TarOctets, layer: Layer) -> None:
+    def __init__(self, source: _TarBytes, layer: Layer) -> None:
         self._source = source
         self._layer = layer
         self._usual = UsualFiles()
@@ -110,10 +110,10 @@ class _TarMembers:
         """Take the next members that are whole in the buffer, if no other header describes them; None if the next is not one."""
         if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
             return None
-        octets = self._source.buffer.peek(_RUN)
-        run = self._usual.find(octets)
+        data = self._source.buffer.peek(_RUN)
+        run = self._usual.find(data)
         if not run.end:
-            run = _others(octets)
+            run = _others(data)
         if not self._layer.budget.allows_members(len(run.texts) + run.passed):
             return None
         self._source.buffer.skip(run.end)
@@ -154,16 +154,16 @@ class _TarMembers:
             self._skip_padding(size)
 
     def _skip_padding(self, size: int) -> None:
-        """Pass over the padding after a member of `size` octets, up to the next block of 512."""
+        """Pass over the padding after a member of `size` bytes, up to the next block of 512."""
         padding = -size % BLOCK
         if skip(self._source, padding) < padding:
             self._ended = True
             raise self._error(f"truncated tar file (at byte {self._source.buffer.tell()}, before its end)")
 
     def _search(self) -> None:
-        """Go to the next header in the buffered octets, or to their end if they have none.
+        """Go to the next header in the buffered bytes, or to their end if they have none.
 
-        If octets were lost, only headers with a magic string are recognised.
+        If bytes were lost, only headers with a magic string are recognised.
         """
         source = self._source
         head = source.buffer.head(_SEARCHED)
@@ -234,24 +234,24 @@ class _TarMembers:
         self._pass_over(member, size)
 
 
-def _others(octets: memoryview) -> MemberRun:
+def _others(data: memoryview) -> MemberRun:
     """The first files that are whole, if no other header describes them; at most 64."""
     texts: list[tuple[Label, int, int]] = []
     end = 0
-    while len(texts) < _FEW and (start := end + BLOCK) < len(octets):
-        header = _parse(bytes(octets[end:start]))
+    while len(texts) < _FEW and (start := end + BLOCK) < len(data):
+        header = _parse(bytes(data[end:start]))
         if header is None or header.type not in _FILES or not header.size:
             break
         after = start + header.size + -header.size % BLOCK
-        if after > len(octets):
+        if after > len(data):
             break
         texts.append((Label(header.name), start, start + header.size))
         end = after
-    return MemberRun(Texts.of(octets, texts), 0, end)
+    return MemberRun(Texts.of(data, texts), 0, end)
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
-    """The header in a block of 512 octets; None if the block is not a header."""
+    """The header in a block of 512 bytes; None if the block is not a header."""
     if not _CHECKSUM.fullmatch(block, 148, 156):
         return None
     try:
@@ -265,7 +265,7 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
 
 
 def _find_header(head: bytes, *, anywhere: bool) -> int | None:
-    """Index of the first header: with `anywhere` of one with a magic string, else in steps of 512 octets."""
+    """Index of the first header: with `anywhere` of one with a magic string, else in steps of 512 bytes."""
     last = len(head) - BLOCK
     starts: Iterable[int] = range(0, last + 1, BLOCK)
     if anywhere:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled.ascii import EQUALS, LF, SPACE, is_digit
+from urnscan.compiled.bytes import ByteArray, copy, find_byte
 from urnscan.compiled.jit import compiled, inner, read_only
-from urnscan.compiled.octets import Octets, copy, find_octet
 from urnscan.formats.contents import Label, Labels, Names, Texts
 
 BLOCK = 512
@@ -21,19 +21,19 @@ MAGIC_AT = 257
 GNU_MAGIC = b"ustar  \0"
 """The magic string where GNU tar has other things than the front of the name."""
 LONGEST_EXTENSION = 1 << 20
-"""Octets that a long name or pax records may have."""
+"""Bytes that a long name or pax records may have."""
 
 _MOST = 1 << 11  # files of one call
 _NAME, _FRONT, _FRONT_END = 100, 345, 500  # where the name ends, and the place of its front
 _SIZE, _SIZE_END, _SUM, _SUM_END, _KIND = 124, 135, 148, 154, 156
 _FILE, _PAX = b"0x"
 _FIRST_EMPTY, _LAST_EMPTY = b"16"  # links, devices, folders, FIFOs, whatever size their headers give
-_DIGIT, _SPACE, _NUL = 1, 2, 4  # kinds of octets in numbers
+_DIGIT, _SPACE, _NUL = 1, 2, 4  # kinds of bytes in numbers
 _KINDS = np.zeros(256, np.uint8)
 _KINDS[np.frombuffer(b"01234567", np.uint8)] = _DIGIT
 _KINDS[[0x20, 0]] = _SPACE, _NUL
 _USUAL = np.zeros(BLOCK, np.uint8)
-"""For each octet of a header of which kinds it may be; 0: of any."""
+"""For each byte of a header of which kinds it may be; 0: of any."""
 for _at in (100, 108, 116, 329, 337):  # mode, owner, group, device
     _USUAL[_at : _at + 6], _USUAL[_at + 6], _USUAL[_at + 7] = _DIGIT, _DIGIT | _SPACE, _SPACE | _NUL
 for _at in (_SIZE, 136):  # and the time
@@ -42,18 +42,18 @@ _USUAL[_SUM:_SUM_END], _USUAL[_SUM_END:_KIND] = _DIGIT, _SPACE | _NUL
 _USUAL[329:345] |= _NUL
 _CHECKED = np.flatnonzero(_USUAL)
 SAID = np.frombuffer(b"psG", np.uint8)
-"""First octets of the keywords of pax that say more of a file than is passed over: `path`, `size`, `GNU.sparse…`."""
+"""First bytes of the keywords of pax that say more of a file than is passed over: `path`, `size`, `GNU.sparse…`."""
 
 
 class MemberRun(NamedTuple):
-    """Members at the beginning of some octets of an archive."""
+    """Members at the beginning of some bytes of an archive."""
 
     texts: Texts
     """The texts of files."""
     passed: int
     """The number of other members, which have no data: folders, links, devices, empty files."""
     end: int
-    """The octet after the last of them, and after the headers that follow it."""
+    """The byte after the last of them, and after the headers that follow it."""
 
 
 class UsualFiles:
@@ -63,11 +63,11 @@ class UsualFiles:
         self._heads = np.empty(_MOST * BLOCK, np.uint8)
         self._spans = np.empty((3, _MOST), np.int64)
 
-    def find(self, octets: memoryview) -> MemberRun:
+    def find(self, data: memoryview) -> MemberRun:
         """The first members, up to one that is not whole or not usual."""
         count = passed = end = 0
-        if octets:
-            count, passed, end = _find(read_only(np.frombuffer(octets, np.uint8)), self._heads, self._spans)
+        if data:
+            count, passed, end = _find(read_only(np.frombuffer(data, np.uint8)), self._heads, self._spans)
         heads = self._heads[: count * BLOCK].tobytes()
         starts, ends, name_ends = self._spans[:, :count].copy()
 
@@ -75,7 +75,7 @@ class UsualFiles:
             return Label(name_of(heads[number * BLOCK : (number + 1) * BLOCK]))
 
         names = Names(np.frombuffer(heads, np.uint8), np.arange(count) * BLOCK, name_ends)
-        return MemberRun(Texts(octets, Labels(label, range(count)), starts, ends, names=names), passed, end)
+        return MemberRun(Texts(data, Labels(label, range(count)), starts, ends, names=names), passed, end)
 
 
 def name_of(block: bytes) -> str:
@@ -87,7 +87,7 @@ def name_of(block: bytes) -> str:
 
 
 @compiled
-def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
+def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
     """Find members up to one whose header is not usual or that is not whole, and copy the headers of files.
 
     Returns how many files there are, how many members without data, and where the last member ends, with the pax headers
@@ -95,68 +95,68 @@ def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[
     """
     starts, ends, name_ends = spans[0], spans[1], spans[2]
     count = passed = at = 0
-    while count < len(starts) and len(octets) - at > BLOCK and _is_usual(octets, at):
-        kind = octets[at + _KIND]
-        size = _octal(octets, at + _SIZE, at + _SIZE_END)
+    while count < len(starts) and len(data) - at > BLOCK and _is_usual(data, at):
+        kind = data[at + _KIND]
+        size = _octal(data, at + _SIZE, at + _SIZE_END)
         start = at + BLOCK
         after = start + (size + BLOCK - 1) // BLOCK * BLOCK
         if _FIRST_EMPTY <= kind <= _LAST_EMPTY or (kind == _FILE and size == 0):
             passed += 1
             after = start
-        elif size == 0 or after > len(octets):
+        elif size == 0 or after > len(data):
             break
         elif kind == _FILE:
             name_end = 0
-            while name_end < _NAME and octets[at + name_end] != 0:
+            while name_end < _NAME and data[at + name_end] != 0:
                 name_end += 1
             starts[count], ends[count], name_ends[count] = start, start + size, count * BLOCK + name_end
-            copy(octets, at, start, heads, count * BLOCK)
+            copy(data, at, start, heads, count * BLOCK)
             count += 1
-        elif kind != _PAX or size > LONGEST_EXTENSION or not _says_little(octets, start, start + size):
+        elif kind != _PAX or size > LONGEST_EXTENSION or not _says_little(data, start, start + size):
             break
         at = after
     return count, passed, at
 
 
 @inner
-def _is_usual(octets: Octets, at: int) -> bool:
+def _is_usual(data: ByteArray, at: int) -> bool:
     """Whether the block at `at` is a header with its numbers in octal digits, and with the right checksum."""
     for place in _CHECKED:
-        if not _KINDS[octets[at + place]] & _USUAL[place]:
+        if not _KINDS[data[at + place]] & _USUAL[place]:
             return False
     # The checksum counts as spaces.
     total = SPACE * (_KIND - _SUM)
     for i in range(at, at + BLOCK):
-        total += int(np.int64(octets[i]))
+        total += int(np.int64(data[i]))
     for i in range(at + _SUM, at + _KIND):
-        total -= int(np.int64(octets[i]))
-    return bool(total == _octal(octets, at + _SUM, at + _SUM_END))
+        total -= int(np.int64(data[i]))
+    return bool(total == _octal(data, at + _SUM, at + _SUM_END))
 
 
 @inner
-def _octal(octets: Octets, start: int, end: int) -> int:
+def _octal(data: ByteArray, start: int, end: int) -> int:
     number = 0
     for i in range(start, end):
-        number = 8 * number + int(np.int64(octets[i])) - 0x30
+        number = 8 * number + int(np.int64(data[i])) - 0x30
     return number
 
 
 @inner
-def _says_little(octets: Octets, at: int, end: int) -> bool:
+def _says_little(data: ByteArray, at: int, end: int) -> bool:
     """Whether the records of a pax header are whole, and none changes a path, a size or a sparse file."""
     while at < end:
         begin, length = at, 0
-        while at < min(end, begin + 18) and is_digit(octets[at]):
-            length = 10 * length + int(np.int64(octets[at])) - 0x30
+        while at < min(end, begin + 18) and is_digit(data[at]):
+            length = 10 * length + int(np.int64(data[at])) - 0x30
             at += 1
-        if at == begin or at + 1 >= end or octets[at] != SPACE:
+        if at == begin or at + 1 >= end or data[at] != SPACE:
             return False
-        for octet in SAID:
-            if octets[at + 1] == octet:
+        for byte in SAID:
+            if data[at + 1] == byte:
                 return False
-        at = find_octet(octets, at, end, EQUALS)
+        at = find_byte(data, at, end, EQUALS)
         last = begin + length
-        if not at + 1 < last <= end or octets[last - 1] != LF:
+        if not at + 1 < last <= end or data[last - 1] != LF:
             return False
         at = last
     return True

@@ -3,8 +3,8 @@
 A member is called by its target URI and its record ID. The headers of a record are never text, nor are those of an HTTP
 message in it. Digests in the headers are not verified. Segments of a record are members of their own, and one message says so.
 
-A record is as long as its header says. What is no record, or damaged, is passed over to the next octets that begin a
-record, and one message says where that is and how many octets are passed over.
+A record is as long as its header says. What is no record, or damaged, is passed over to the next bytes that begin a
+record, and one message says where that is and how many bytes are passed over.
 """
 
 import re
@@ -25,13 +25,13 @@ _Fields = dict[bytes, bytes]
 """The fields of a header that are looked at, by their names in lower case."""
 
 _MAGICS = (b"WARC/0.", b"WARC/1.")
-_RUN = 1 << 20  # octets of which the whole records are yielded together
+_RUN = 1 << 20  # bytes of which the whole records are yielded together
 # Unusual records that are yielded together; the next one may be usual.
 _FEW = 16
 
 _BLANK = re.compile(rb"[\r\n]+")
 _RECORD = re.compile(rb"WARC/[0-9]")
-_SIGN = 6  # octets by which it matches
+_SIGN = 6  # bytes by which it matches
 _BEGIN = re.compile(rb"WARC/[0-9]{1,2}\.[0-9]{1,2}[ \t]{0,4}\r?\n")
 _LONGEST_BEGIN = 16
 _VERSION = re.compile(rb"WARC/[01]\.[0-9]{1,9}[ \t]{0,9}\r?\n")  # a text about such files has words after it
@@ -42,7 +42,7 @@ _FIELD = re.compile(
     rb"\n(?i:(Content-Length|Content-Type|WARC-Date|WARC-Record-ID|WARC-Target-URI|WARC-Type))[ \t]*:"
     rb"([^\n]*(?:\n[ \t]+[^\s][^\n]*)*)"
 )
-_FOLD = re.compile(rb"(?<!\s)\s*\n\s*")  # white space is passed once, not from each octet of it
+_FOLD = re.compile(rb"(?<!\s)\s*\n\s*")  # white space is passed once, not from each byte of it
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 _HTTP_TYPES = (b"response", b"request", b"revisit")
 _ANY_FIELD = re.compile(rb"(?im)^(?:WARC-[A-Z-]+[ \t]*:|WARC/[0-9])")
@@ -51,7 +51,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def is_warc(head: bytes, _: Layer) -> bool | None:
-    """Whether octets with this beginning are a WARC file; None if more are needed."""
+    """Whether bytes with this beginning are a WARC file; None if more are needed."""
     known = begins(head, *_MAGICS)
     if not known or _VERSION.match(head):
         return known
@@ -59,7 +59,7 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 
 def _has_fields(head: bytes, _: Layer) -> bool | None:
-    """Whether a file called a web archive is one with a damaged beginning: its first octets have fields of a record."""
+    """Whether a file called a web archive is one with a damaged beginning: its first bytes have fields of a record."""
     return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
 
 
@@ -80,7 +80,7 @@ class _WarcRecords:
 
     def members(self) -> Iterator[Member | Texts | SourceError]:
         buffer = self._buffer
-        # No record need begin at the next octet.
+        # No record need begin at the next byte.
         is_lost = False
         # The offset at which no record began, and the reason.
         wrong: tuple[int, str] | None = None
@@ -116,68 +116,68 @@ class _WarcRecords:
                 yield error
 
     def _run(self) -> Texts | None:
-        """Take the next records that are whole in the buffer, and whose text is their octets; None if the next is not one."""
+        """Take the next records that are whole in the buffer, and whose text is their bytes; None if the next is not one."""
         if self._layer.is_deepest:
             return None
-        octets = self._buffer.peek(_RUN)
-        texts, end = self._usual.find(octets)
+        data = self._buffer.peek(_RUN)
+        texts, end = self._usual.find(data)
         if not end:
-            texts, end = self._unusual(octets)
+            texts, end = self._unusual(data)
         self._buffer.skip(end)
         if not end:
             return None
         self._before = texts.labels[-1].member
         return texts
 
-    def _unusual(self, octets: memoryview) -> tuple[Texts, int]:
+    def _unusual(self, data: memoryview) -> tuple[Texts, int]:
         """The texts of the first records, and where the last of them ends."""
         texts: list[tuple[Label, int, int]] = []
         end = 0
         while len(texts) < _FEW:
-            blank = _BLANK.match(octets, end)
+            blank = _BLANK.match(data, end)
             at = blank.end() if blank else end
-            match = _HEADER_END.search(octets, at, at + HEADER) if _RECORD.match(octets, at) else None
-            fields = _fields(match, octets[at : match.end()]) if match else ""
+            match = _HEADER_END.search(data, at, at + HEADER) if _RECORD.match(data, at) else None
+            fields = _fields(match, data[at : match.end()]) if match else ""
             if not match or isinstance(fields, str) or _is_continuation(fields):
                 break
             start = match.end()
             after = start + int(fields[b"content-length"])
-            if after > len(octets):
+            if after > len(data):
                 break
-            message = plain_body(octets, start, after) if _is_http(fields) else (b"", start)
+            message = plain_body(data, start, after) if _is_http(fields) else (b"", start)
             if message is None:
                 break
             head, body = message
-            name = _name(fields) or f"octet {self._buffer.tell() + at}"
+            name = _name(fields) or f"byte {self._buffer.tell() + at}"
             texts.append((Label(name, _capture(fields, head)), body, after))
             end = after
-        return Texts.of(octets, texts), end
+        return Texts.of(data, texts), end
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next octet. If there is none, the reason, and the position stays; None at the end."""
+        """Take the header at the next byte. If there is none, the reason, and the position stays; None at the end."""
         buffer = self._buffer
-        octets = buffer.peek(_SIGN)
-        if not octets:
+        data = buffer.peek(_SIGN)
+        if not data:
             return None
-        if len(octets) >= _SIGN or buffer.error is None:
-            if not _RECORD.match(octets):
+        if len(data) >= _SIGN or buffer.error is None:
+            if not _RECORD.match(data):
                 previous = f", where {self._before} ends by its length" if self._before else ""
                 return f"no record begins here{previous}"
             if end := buffer.find_within(_HEADER_END, HEADER):
                 fields = _fields(end, buffer.peek()[: end.end()])
                 buffer.skip(0 if isinstance(fields, str) else end.end())
                 return fields
-            octets = buffer.peek(0)
-            if len(octets) >= HEADER:
+            data = buffer.peek(0)
+            if len(data) >= HEADER:
                 return f"a header has more than {HEADER:,} bytes"
         if buffer.error is None:
             return "a header is truncated"
-        buffer.skip(len(octets))
+        buffer.skip(len(data))
         return None
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
         """A record and the errors in it; returns whether the next one need not begin after it."""
-        name = self._before = _name(fields) or f"octet {at}"
+        name = self._before = _name(fields) or f"byte {at}"
         if _is_continuation(fields) and not self._has_told_segments:
             self._has_told_segments = True
             reason = "is a segment of another record (WARC-Type: continuation): segments are read each on its own"
@@ -205,14 +205,14 @@ def open_record(
         yield error
 
 
-def _fields(end: re.Match[bytes], octets: memoryview) -> _Fields | str:
-    """The fields of a header that ends with this match, from its octets; the reason if it is not a header."""
+def _fields(end: re.Match[bytes], data: memoryview) -> _Fields | str:
+    """The fields of a header that ends with this match, from its bytes; the reason if it is not a header."""
     if end["next"]:
         return "a header ends where another begins"
-    if not _VERSION_LINE.match(octets):
+    if not _VERSION_LINE.match(data):
         return "a line that begins a record has no version"
     fields: _Fields = {}
-    for name, value in _FIELD.findall(octets):
+    for name, value in _FIELD.findall(data):
         stripped = value.strip()
         fields.setdefault(name.lower(), _FOLD.sub(b" ", stripped) if b"\n" in stripped else stripped)
     if not _LENGTH.fullmatch(fields.get(b"content-length", b"")):

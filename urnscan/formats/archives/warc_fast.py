@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled.ascii import COLON
+from urnscan.compiled.bytes import ByteArray, copy, find_byte
 from urnscan.compiled.jit import compiled, inner, read_only
-from urnscan.compiled.octets import Octets, copy, find_octet
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Label, Labels, Names, Texts
 
@@ -23,7 +23,7 @@ and of the text.
 """
 
 HEADER = 1 << 16
-"""Octets that a header may have, of a record or of a message in it."""
+"""Bytes that a header may have, of a record or of a message in it."""
 _MOST = 1 << 12  # records of one call
 
 _FIELDS = (b"content-length", b"content-type", b"warc-date", b"warc-record-id", b"warc-target-uri", b"warc-type")
@@ -37,7 +37,7 @@ _CONTINUATION = np.frombuffer(b"continuation", np.uint8)
 _RESPONSE, _REQUEST, _REVISIT = (np.frombuffer(kind, np.uint8) for kind in (b"response", b"request", b"revisit"))
 _CONTENT, _TRANSFER = (np.frombuffer(kind, np.uint8) for kind in (b"content-encoding", b"transfer-encoding"))
 _CR, _LF, _TAB, _SPACE, _ONE, _GREATER = np.frombuffer(b"\r\n\t 1>", np.uint8)
-_TOKEN = np.zeros(256, np.bool_)  # octets of the name of a field of HTTP
+_TOKEN = np.zeros(256, np.bool_)  # bytes of the name of a field of HTTP
 _TOKEN[np.frombuffer(b"!#$%&'*+.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-", np.uint8)] = True
 
 
@@ -50,13 +50,13 @@ class UsualRecords:
         self._heads = np.empty(0, np.uint8)
         self._spans = np.empty((_MOST, _TEXT + 2), np.int64)
 
-    def find(self, octets: memoryview) -> tuple[Texts, int]:
+    def find(self, data: memoryview) -> tuple[Texts, int]:
         """The texts of the first records, up to one that is not whole or not usual, and where the last of them ends."""
-        if len(self._heads) < len(octets):
-            self._heads = np.empty(len(octets), np.uint8)
+        if len(self._heads) < len(data):
+            self._heads = np.empty(len(data), np.uint8)
         count = end = filled = 0
-        if octets:
-            count, end, filled = _find(read_only(np.frombuffer(octets, np.uint8)), self._heads, self._spans)
+        if data:
+            count, end, filled = _find(read_only(np.frombuffer(data, np.uint8)), self._heads, self._spans)
         heads, spans = self._heads[:filled].tobytes(), self._spans[:count].copy()
 
         def label(number: int) -> Label:
@@ -71,45 +71,40 @@ class UsualRecords:
         starts, ends = spans[:, _TEXT].copy(), spans[:, _TEXT + 1].copy()
         # The record ID is the end of the name.
         names = Names(np.frombuffer(heads, np.uint8), spans[:, _ID].copy(), spans[:, _ID + 1].copy())
-        return Texts(octets, Labels(label, range(count)), starts, ends, has_captures=True, names=names), end
+        return Texts(data, Labels(label, range(count)), starts, ends, has_captures=True, names=names), end
 
 
 @compiled
-def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
+def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
     """Find records up to one that is not usual or not whole, and copy their heads.
 
-    Returns how many there are, where the last ends, and the octets of the heads.
+    Returns how many there are, where the last ends, and the bytes of the heads.
     """
     count = at = filled = 0
     while count < len(spans):
         begin = at
-        while begin < len(octets) and (octets[begin] == _CR or octets[begin] == _LF):
+        while begin < len(data) and (data[begin] == _CR or data[begin] == _LF):
             begin += 1
         span = spans[count]
         span[:] = -1
-        start = _header_end(octets, begin, span)
+        start = _header_end(data, begin, span)
         if start < 0:
             break
-        length = _number(octets, span[_LENGTH], span[_LENGTH + 1])
-        if (
-            length < 0
-            or length > len(octets) - start
-            or not _has_id(octets, span)
-            or _is_kind(octets, span, _CONTINUATION)
-        ):
+        length = _number(data, span[_LENGTH], span[_LENGTH + 1])
+        if length < 0 or length > len(data) - start or not _has_id(data, span) or _is_kind(data, span, _CONTINUATION):
             break
         end = body = start + length
-        if not _is_http(octets, span):
+        if not _is_http(data, span):
             body = start
         else:
-            body = _body(octets, start, min(end, start + HEADER))
+            body = _body(data, start, min(end, start + HEADER))
             if body < 0:
                 break
             span[_MESSAGE], span[_MESSAGE + 1] = start, body
         for i in range(_TEXT):
             if span[i] >= 0:
                 span[i] += filled - begin
-        filled = copy(octets, begin, body, heads, filled)
+        filled = copy(data, begin, body, heads, filled)
         span[_TEXT], span[_TEXT + 1] = body, end
         at = end
         count += 1
@@ -117,162 +112,162 @@ def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[
 
 
 @inner
-def _header_end(octets: Octets, at: int, span: _Spans) -> int:
+def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
     """The end of the header of a record at `at`, whose fields are put into `span`; -1 if it is not usual or not whole."""
-    last = min(len(octets), at + HEADER)
-    if last - at < len(_VERSION) + 3 or not _is(octets, at, _VERSION):
+    last = min(len(data), at + HEADER)
+    if last - at < len(_VERSION) + 3 or not _is(data, at, _VERSION):
         return -1
     at += len(_VERSION)
-    if not 0x30 <= octets[at] <= 0x39 or octets[at + 1] != _CR or octets[at + 2] != _LF:
+    if not 0x30 <= data[at] <= 0x39 or data[at + 1] != _CR or data[at + 2] != _LF:
         return -1
     at += 3
     while True:
-        end = find_octet(octets, at, last, _LF)
-        if end == last or end == at or octets[end - 1] != _CR:
+        end = find_byte(data, at, last, _LF)
+        if end == last or end == at or data[end - 1] != _CR:
             return -1
         if end == at + 1:
             return end + 1
-        first = octets[at]
+        first = data[at]
         if first == _SPACE or first == _TAB or first == _CR:
             return -1
-        if end - at > 5 and _is(octets, at, _VERSION[:5]):
+        if end - at > 5 and _is(data, at, _VERSION[:5]):
             return -1
-        _put_field(octets, at, end, span)
+        _put_field(data, at, end, span)
         at = end + 1
 
 
 @inner
-def _put_field(octets: Octets, at: int, end: int, span: _Spans) -> None:
+def _put_field(data: ByteArray, at: int, end: int, span: _Spans) -> None:
     """Put the value of a field into `span`, if it is one of _FIELDS and the first of its name."""
     begin = 0
     for field in range(len(_NAME_ENDS)):
         name = _NAMES[begin : _NAME_ENDS[field]]
         begin = _NAME_ENDS[field]
-        if span[2 * field] < 0 and _is_field(octets, at, end, name):
+        if span[2 * field] < 0 and _is_field(data, at, end, name):
             start = at + len(name)
-            while octets[start] != COLON:
+            while data[start] != COLON:
                 start += 1
             start += 1
-            while start < end and _is_space(octets[start]):
+            while start < end and _is_space(data[start]):
                 start += 1
-            while end > start and _is_space(octets[end - 1]):
+            while end > start and _is_space(data[end - 1]):
                 end -= 1
             span[2 * field], span[2 * field + 1] = start, end
             return
 
 
 @inner
-def _body(octets: Octets, at: int, last: int) -> int:
+def _body(data: ByteArray, at: int, last: int) -> int:
     """Beginning of the body of a message at `at`; -1 if its head is not usual, or may say that the body is in a coding."""
     is_first = True
     while True:
-        end = find_octet(octets, at, last, _LF)
+        end = find_byte(data, at, last, _LF)
         if end == last:
             return -1
-        if end == at or (end == at + 1 and octets[at] == _CR):
+        if end == at or (end == at + 1 and data[at] == _CR):
             return -1 if is_first else end + 1
         if is_first:
-            if not _is_start_line(octets, at, end):
+            if not _is_start_line(data, at, end):
                 return -1
         else:
             colon = at
-            while _TOKEN[octets[colon]]:
+            while _TOKEN[data[colon]]:
                 colon += 1
             if colon == at:
                 return -1
-            if _is_field(octets, at, end, _CONTENT) or _is_field(octets, at, end, _TRANSFER):
+            if _is_field(data, at, end, _CONTENT) or _is_field(data, at, end, _TRANSFER):
                 return -1
-            while octets[colon] == _SPACE or octets[colon] == _TAB:
+            while data[colon] == _SPACE or data[colon] == _TAB:
                 colon += 1
-            if octets[colon] != COLON:
+            if data[colon] != COLON:
                 return -1
         is_first = False
         at = end + 1
 
 
 @inner
-def _is_start_line(octets: Octets, at: int, end: int) -> bool:
+def _is_start_line(data: ByteArray, at: int, end: int) -> bool:
     """Whether the line begins an answer, but no interim one, or a request with a version."""
-    if end - at > 6 and _is(octets, at, _HTTP):
+    if end - at > 6 and _is(data, at, _HTTP):
         at += len(_HTTP)
-        if not 0x30 <= octets[at] <= 0x39:
+        if not 0x30 <= data[at] <= 0x39:
             return False
-        while octets[at] != _SPACE and octets[at] != _TAB:
+        while data[at] != _SPACE and data[at] != _TAB:
             if at == end:
                 return True
             at += 1
-        while octets[at] == _SPACE or octets[at] == _TAB:
+        while data[at] == _SPACE or data[at] == _TAB:
             at += 1
-        return bool(octets[at] != _ONE)
+        return bool(data[at] != _ONE)
     method = at
-    while 0x41 <= octets[at] <= 0x5A:
+    while 0x41 <= data[at] <= 0x5A:
         at += 1
-    if at == method or octets[at] != _SPACE:
+    if at == method or data[at] != _SPACE:
         return False
     for i in range(at + 1, end - 6):
-        if octets[i] == _SPACE and _is(octets, i + 1, _HTTP) and 0x30 <= octets[i + 6] <= 0x39:
+        if data[i] == _SPACE and _is(data, i + 1, _HTTP) and 0x30 <= data[i + 6] <= 0x39:
             return True
     return False
 
 
 @inner
-def _is_http(octets: Octets, span: _Spans) -> bool:
+def _is_http(data: ByteArray, span: _Spans) -> bool:
     """Whether a record contains an HTTP message: by its content type, and if it has none by the type of the record."""
     start, end = span[_TYPE], span[_TYPE + 1]
     if end > start:
-        return end - start >= len(_HTTP_TYPE) and _is(octets, start, _HTTP_TYPE)
-    return _is_kind(octets, span, _RESPONSE) or _is_kind(octets, span, _REQUEST) or _is_kind(octets, span, _REVISIT)
+        return end - start >= len(_HTTP_TYPE) and _is(data, start, _HTTP_TYPE)
+    return _is_kind(data, span, _RESPONSE) or _is_kind(data, span, _REQUEST) or _is_kind(data, span, _REVISIT)
 
 
 @inner
-def _is_kind(octets: Octets, span: _Spans, kind: Octets) -> bool:
+def _is_kind(data: ByteArray, span: _Spans, kind: ByteArray) -> bool:
     """Whether a record is of this WARC-Type."""
     start, end = span[_KIND], span[_KIND + 1]
-    return bool(end - start == len(kind) and _is(octets, start, kind))
+    return bool(end - start == len(kind) and _is(data, start, kind))
 
 
 @inner
-def _has_id(octets: Octets, span: _Spans) -> bool:
+def _has_id(data: ByteArray, span: _Spans) -> bool:
     """Whether a record has an ID in angle brackets: no form is recognised by a name that ends so."""
-    return bool(span[_ID + 1] > span[_ID] and octets[span[_ID + 1] - 1] == _GREATER)
+    return bool(span[_ID + 1] > span[_ID] and data[span[_ID + 1] - 1] == _GREATER)
 
 
 @inner
-def _number(octets: Octets, start: int, end: int) -> int:
-    """The number of 1 to 18 digits in `octets[start:end]`; -1 if there is none."""
+def _number(data: ByteArray, start: int, end: int) -> int:
+    """The number of 1 to 18 digits in `bytes[start:end]`; -1 if there is none."""
     if not 0 < end - start <= 18:
         return -1
     number = np.int64(0)
     for i in range(start, end):
-        if not 0x30 <= octets[i] <= 0x39:
+        if not 0x30 <= data[i] <= 0x39:
             return -1
-        number = number * np.int64(10) + np.int64(octets[i] - 0x30)
+        number = number * np.int64(10) + np.int64(data[i] - 0x30)
     return int(number)
 
 
 @inner
-def _is_field(octets: Octets, at: int, end: int, name: Octets) -> bool:
+def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
     """Whether a line is a field of this name, with or without white space before the colon."""
-    if end - at <= len(name) or not _is(octets, at, name):
+    if end - at <= len(name) or not _is(data, at, name):
         return False
     at += len(name)
-    while octets[at] == _SPACE or octets[at] == _TAB:
+    while data[at] == _SPACE or data[at] == _TAB:
         at += 1
-    return bool(octets[at] == COLON)
+    return bool(data[at] == COLON)
 
 
 @inner
-def _is(octets: Octets, at: int, word: Octets) -> bool:
+def _is(data: ByteArray, at: int, word: ByteArray) -> bool:
     """Whether a word is at `at`: its small letters match in any case, its capitals only as capitals."""
     for i in range(len(word)):
-        octet = octets[at + i]
-        if 0x41 <= octet <= 0x5A and octet != word[i]:
-            octet |= 0x20
-        if octet != word[i]:
+        byte = data[at + i]
+        if 0x41 <= byte <= 0x5A and byte != word[i]:
+            byte |= 0x20
+        if byte != word[i]:
             return False
     return True
 
 
 @inner
-def _is_space(octet: int) -> bool:
-    return bool(octet == _SPACE or 0x09 <= octet <= 0x0D)
+def _is_space(byte: int) -> bool:
+    return bool(byte == _SPACE or 0x09 <= byte <= 0x0D)

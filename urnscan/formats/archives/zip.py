@@ -24,7 +24,7 @@ _ENTRY, _END = b"PK\x01\x02", b"PK\x05\x06"
 _SPLIT = (b"PK\x07\x08", b"PK00")  # in front of an archive of several parts, or of one that could have become such
 _MAGICS = (MEMBER, _END, *(mark + MEMBER for mark in _SPLIT))
 _RECORD = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06|\x06\x06)")
-# Other records: the octets of their fixed part, and the place and format in it of the size of the rest.
+# Other records: the bytes of their fixed part, and the place and format in it of the size of the rest.
 _OTHERS = {
     _ENTRY: (46, 28, "<HHH"),
     _END: (22, 20, "<H"),
@@ -33,18 +33,18 @@ _OTHERS = {
     b"PK\x05\x05": (6, 4, "<H"),  # a signature
     b"PK\x06\x08": (8, 4, "<I"),  # extra data, of encrypted archives
 }
-_SEARCHED = 1 << 16  # octets in which a record is searched at a time
-_PATIENCE = 1 << 28  # octets to go back in all to search them
-# Octets of one read; the whole members in them are yielded together.
+_SEARCHED = 1 << 16  # bytes in which a record is searched at a time
+_PATIENCE = 1 << 28  # bytes to go back in all to search them
+# Bytes of one read; the whole members in them are yielded together.
 _BLOCK = 1 << 18
-# Octets of text of such members; a larger member is yielded alone.
+# Bytes of text of such members; a larger member is yielded alone.
 _TOGETHER = 1 << 20
 _LARGEST_SIGNATURE = 1 << 18
 _APK_MAGIC = b"APK Sig Block 42"  # what Android has between the members and the directory
 
 
-def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip archive is known by its octets)
-    """Whether these are the first octets of a zip archive; one with a program in front of it is not recognised."""
+def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip archive is known by its bytes)
+    """Whether these are the first bytes of a zip archive; one with a program in front of it is not recognised."""
     return begins(head, *_MAGICS) if head else False
 
 
@@ -62,9 +62,9 @@ class _Member(PieceReader):
         self.start = buffer.tell()
         self.is_begun = False  # reading it has begun
         self.is_open = True  # it may have more text
-        self.is_decoded = False  # it was read to its end; the buffer is at the octet after it
+        self.is_decoded = False  # it was read to its end; the buffer is at the byte after it
         self.is_whole = False  # its header or descriptor agrees with that end
-        self.is_cut_off = False  # the octets end, or an error interrupts them, inside the member
+        self.is_cut_off = False  # the bytes end, or an error interrupts them, inside the member
         self._buffer = buffer
         self._layer = layer
 
@@ -155,10 +155,10 @@ class _ZipMembers:
         self._buffer.drop_kept()
         if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
             return None
-        octets = self._buffer.peek(_BLOCK)
+        data = self._buffer.peek(_BLOCK)
         members: list[Whole] = []
         end = size = unfolded = 0
-        while size < _TOGETHER and (member := Whole.at(octets, end, _TOGETHER)):
+        while size < _TOGETHER and (member := Whole.at(data, end, _TOGETHER)):
             more = len(member.text) if member.is_compressed else 0
             if not self._layer.budget.allows(unfolded + more):
                 break
@@ -176,11 +176,11 @@ class _ZipMembers:
 
     def _pass_over_entries(self) -> None:
         """Pass over the entries of the directory that are whole in the buffer."""
-        octets, end = self._buffer.peek(), 0
+        data, end = self._buffer.peek(), 0
         fixed, where, layout = _OTHERS[_ENTRY]
-        while octets[end : end + 4] == _ENTRY and end + fixed <= len(octets):
-            after = end + fixed + sum(struct.unpack_from(layout, octets, end + where))
-            if after > len(octets):
+        while data[end : end + 4] == _ENTRY and end + fixed <= len(data):
+            after = end + fixed + sum(struct.unpack_from(layout, data, end + where))
+            if after > len(data):
                 break
             end = after
         self._buffer.skip(end)
@@ -202,8 +202,8 @@ class _ZipMembers:
             yield from self._entry()
         elif magic in _OTHERS:
             fixed, where, layout = _OTHERS[magic]
-            octets = bytes(buffer.read(fixed))
-            buffer.skip(sum(struct.unpack_from(layout, octets, where)) if layout else 0)
+            data = bytes(buffer.read(fixed))
+            buffer.skip(sum(struct.unpack_from(layout, data, where)) if layout else 0)
             self._is_whole |= magic == _END
         elif at == 0 and magic in _SPLIT:
             # The mark at the beginning of an archive of several parts.
@@ -239,7 +239,7 @@ class _ZipMembers:
                     yield error
             self._leave(member)
         else:
-            # If the header is wrong about that, no record begins at the next octet, which is reported then.
+            # If the header is wrong about that, no record begins at the next byte, which is reported then.
             self._layer.budget.count_member()
 
     def _leave(self, member: _Member) -> None:
@@ -280,7 +280,7 @@ class _ZipMembers:
         return magic == MEMBER or magic in _OTHERS
 
     def _search(self) -> None:
-        """Go to the next record in the buffered octets, or to their end if they have none. Raises CutError."""
+        """Go to the next record in the buffered bytes, or to their end if they have none. Raises CutError."""
         buffer = self._buffer
         buffer.drop_kept()
         head = bytes(buffer.peek(_SEARCHED)[:_SEARCHED])
@@ -306,7 +306,7 @@ class _ZipMembers:
         return True
 
     def _cut_off(self) -> SourceError | None:
-        """The error where the octets end or are interrupted; None if it was reported. Raises an error that ends reading."""
+        """The error where the bytes end or are interrupted; None if it was reported. Raises an error that ends reading."""
         buffer, error = self._buffer, self._buffer.error
         if error is not None:
             is_reported = error is self._raised

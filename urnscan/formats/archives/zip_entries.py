@@ -15,9 +15,9 @@ from urnscan.formats.checksum import fastest_crc32
 from urnscan.formats.compression import decoders, frames
 
 MEMBER = b"PK\x03\x04"
-"""Octets with which the header of a member begins."""
+"""Bytes with which the header of a member begins."""
 FIXED = 30
-"""Octets of the header of a member before its name."""
+"""Bytes of the header of a member before its name."""
 
 _HEADER = struct.Struct("<4x5H3I2H")
 _LATEST_VERSION = 99
@@ -40,7 +40,7 @@ _SIGNED = _DESCRIPTORS[:2]
 _LONGEST_DESCRIPTOR = 24
 _BEHIND = (MEMBER, b"PK\x01\x02")
 _MARK = re.compile(_SIGNATURE)
-_SEARCHED = 1 << 12  # octets in which a descriptor is searched at a time
+_SEARCHED = 1 << 12  # bytes in which a descriptor is searched at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Header:
     method: int
     crc: int
     compressed: int | None
-    """Octets in the archive; None where only the descriptor after them has their number."""
+    """Bytes in the archive; None where only the descriptor after them has their number."""
     size: int | None
 
     @property
@@ -67,11 +67,11 @@ class Header:
 
     @classmethod
     def parse(cls, fixed: bytes, rest: bytes) -> "Header":
-        """`fixed` are its first 30 octets, `rest` the name and the extra fields."""
+        """`fixed` are its first 30 bytes, `rest` the name and the extra fields."""
         _, flags, method, _, _, crc, compressed, size, name_length, _ = _HEADER.unpack(fixed)
-        octets, extra = rest[:name_length], rest[name_length:]
-        is_utf8 = flags & _UTF8 or octets.isascii()
-        name = octets.decode("utf-8", "backslashreplace") if is_utf8 else octets.decode("cp437")
+        data, extra = rest[:name_length], rest[name_length:]
+        is_utf8 = flags & _UTF8 or data.isascii()
+        name = data.decode("utf-8", "backslashreplace") if is_utf8 else data.decode("cp437")
         at = 0
         while at + 4 <= len(extra):
             kind, length = struct.unpack_from("<HH", extra, at)
@@ -83,7 +83,7 @@ class Header:
                     size, field = int.from_bytes(field[:8], "little"), field[8:]
                 if compressed == _IN_EXTRA and len(field) >= 8:
                     compressed = int.from_bytes(field[:8], "little")
-            elif kind == 0x7075 and int.from_bytes(field[1:5], "little") == zlib.crc32(octets):
+            elif kind == 0x7075 and int.from_bytes(field[1:5], "little") == zlib.crc32(data):
                 # The name in Unicode.
                 name = field[5:].decode("utf-8", "backslashreplace")
         none = None if flags & _DESCRIPTOR else 0
@@ -91,7 +91,7 @@ class Header:
 
     @staticmethod
     def is_plausible(fixed: bytes) -> bool:
-        """Whether its first 30 octets can be such, and are not data that happens to look so."""
+        """Whether its first 30 bytes can be such, and are not data that happens to look so."""
         version, flags, method, _, _, _, _, _, name_length, _ = _HEADER.unpack(fixed)
         return version & 0xFF <= _LATEST_VERSION and method in _METHODS and not flags & 0xC000 and name_length > 0
 
@@ -132,22 +132,22 @@ class Whole(NamedTuple):
     name: str
     text: bytes | memoryview
     end: int
-    """Index of the octet after it."""
+    """Index of the byte after it."""
     is_compressed: bool
 
     @classmethod
-    def at(cls, octets: memoryview, start: int, most: int) -> "Whole | None":
-        """The member whose header is at `start`; None if it is not whole there, has more octets than `most`, or has a flaw."""
-        fixed = bytes(octets[start : start + FIXED])
+    def at(cls, data: memoryview, start: int, most: int) -> "Whole | None":
+        """The member whose header is at `start`; None if it is not whole there, has more bytes than `most`, or has a flaw."""
+        fixed = bytes(data[start : start + FIXED])
         if len(fixed) < FIXED or not fixed.startswith(MEMBER):
             return None
         begin = start + FIXED + int.from_bytes(fixed[26:28], "little") + int.from_bytes(fixed[28:30], "little")
-        header = Header.parse(fixed, bytes(octets[start + FIXED : begin]))
+        header = Header.parse(fixed, bytes(data[start + FIXED : begin]))
         size, end = header.size or 0, begin + (header.compressed or 0)
         is_usual = not header.is_encrypted and not header.has_descriptor
-        if not is_usual or not begin < end <= len(octets) or not 0 < size <= most:
+        if not is_usual or not begin < end <= len(data) or not 0 < size <= most:
             return None
-        packed, is_compressed = octets[begin:end], header.method != _STORED
+        packed, is_compressed = data[begin:end], header.method != _STORED
         result: tuple[bytes | memoryview, int] | None = None
         if header.method == _DEFLATE:
             result = decoders.inflated(packed, size)
@@ -180,16 +180,16 @@ def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[in
 
 def _stored(buffer: Buffer, left: int) -> Iterator[memoryview]:
     while left:
-        octets = buffer.peek()[:left]
-        if not octets:
+        data = buffer.peek()[:left]
+        if not data:
             raise CutError
-        buffer.skip(len(octets))
-        left -= len(octets)
-        yield octets
+        buffer.skip(len(data))
+        left -= len(data)
+        yield data
 
 
 def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
-    """Octets before the first descriptor with a signature whose sizes are the number of these octets."""
+    """Bytes before the first descriptor with a signature whose sizes are the number of these bytes."""
     position = 0
     while True:
         head = buffer.peek(_SEARCHED)
@@ -203,7 +203,7 @@ def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
                     buffer.skip(at)
                     yield head[:at]
                     return
-        # Octets in which a mark may have begun.
+        # Bytes in which a mark may have begun.
         safe -= 0 if is_last else 3
         buffer.skip(safe)
         position += safe

@@ -25,15 +25,15 @@ from urnscan.stores.reader import Reader, begins
 
 # Damaged members of a file: each is decoded twice, and a hostile file has millions.
 _MOST_FAILURES = 1_000
-_PROOF = 1 << 10  # octets of text that a member must have, or a good end, that was found after damaged octets
+_PROOF = 1 << 10  # bytes of text that a member must have, or a good end, that was found after damaged bytes
 _LONGEST_MAGIC = 6
-# Octets of a member; after a longer one each is decoded on its own, as decoding again would take long.
+# Bytes of a member; after a longer one each is decoded on its own, as decoding again would take long.
 _SHORT = 1 << 20
-# Octets for the search of a header; every pattern of a header is shorter.
+# Bytes for the search of a header; every pattern of a header is shorter.
 _WINDOW = 16
-_BLOCK = 1 << 18  # octets read at a time
+_BLOCK = 1 << 18  # bytes read at a time
 
-# Octets with which members begin, and patterns of whole headers.
+# Bytes with which members begin, and patterns of whole headers.
 _GZIP, _XZ, _LZ4 = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x04\x22\x4d\x18"
 _LZ4_HEADER = _LZ4 + rb"[\x40-\x7f][\x40\x50\x60\x70]"
 _SKIPPABLE = tuple(bytes((0x50 + number, 0x2A, 0x4D, 0x18)) for number in range(16))
@@ -55,18 +55,18 @@ class Codec:
     decode: Decode | type[ZstandardFile]
     """Decodes a member; or decodes those of one file, where one says how others are decoded."""
     overrun: int
-    """Octets that the library may read on before it finds an error: the next members may begin in them. A block of it."""
+    """Bytes that the library may read on before it finds an error: the next members may begin in them. A block of it."""
     magics: tuple[bytes, ...]
-    """Octets with which a member may begin."""
+    """Bytes with which a member may begin."""
     telling: tuple[bytes, ...]
     """The magics by which the form is recognised under any name."""
     header: bytes
-    """Pattern of the beginning of a member, searched for after damaged octets."""
+    """Pattern of the beginning of a member, searched for after damaged bytes."""
     decode_whole: Decode | None = None
     """Decodes all members that follow, faster than one by one, if nothing is wrong with them; BrokenError if there is."""
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
-        """Whether octets that begin so are compressed in this form; None if more are needed."""
+        """Whether bytes that begin so are compressed in this form; None if more are needed."""
         is_named = layer.file_name.lower().endswith(self.suffixes)
         return begins(head, *(self.magics if is_named else self.telling))
 
@@ -88,7 +88,7 @@ CODECS = (
 class Unpacked(Reader):
     """The text of a compressed file: its members after each other, and what is left of it where it is damaged.
 
-    After damaged octets the next member is searched for.
+    After damaged bytes the next member is searched for.
     """
 
     def __init__(self, codec: Codec, reader: Reader, layer: Layer) -> None:
@@ -104,12 +104,12 @@ class Unpacked(Reader):
         self._decode_short = self._decode.short if isinstance(self._decode, ZstandardFile) else None
         self._searching = False
         self._may_be_whole = codec.decode_whole is not None and self._buffer.has_second
-        self._known = 0  # octets of text from the position on that were yielded already
-        self._failures = 0  # members that could not be decoded, and octets that only looked like a member
+        self._known = 0  # bytes of text from the position on that were yielded already
+        self._failures = 0  # members that could not be decoded, and bytes that only looked like a member
         self._left_out = ""  # the reported reason why members were left out since the last text
-        self._passed: int | None = None  # where octets begin that are no member, if they are still to be reported
+        self._passed: int | None = None  # where bytes begin that are no member, if they are still to be reported
         self._parts = self._read()
-        self._part: memoryview | SourceError = memoryview(b"")  # remaining octets
+        self._part: memoryview | SourceError = memoryview(b"")  # remaining bytes
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view, as far as that can be done without waiting for a pipe."""
@@ -131,14 +131,14 @@ class Unpacked(Reader):
                     break
                 raised, self._part = self._part, memoryview(b"")
                 raise raised
-            octets = min(len(self._part), len(view) - filled)
-            view[filled : filled + octets] = self._part[:octets]
-            self._part = self._part[octets:]
-            filled += octets
+            byte_count = min(len(self._part), len(view) - filled)
+            view[filled : filled + byte_count] = self._part[:byte_count]
+            self._part = self._part[byte_count:]
+            filled += byte_count
         return filled
 
     def close(self) -> None:
-        """Close the second file; the reader of the compressed octets stays open."""
+        """Close the second file; the reader of the compressed bytes stays open."""
         self._parts.close()
         self._buffer.stop_keeping()
 
@@ -198,7 +198,7 @@ class Unpacked(Reader):
     def _member(self) -> Iterator[bytes | SourceError]:
         """Text of the member at the position.
 
-        After a search the octets may only look like a member: the text is pending until enough of it was decoded.
+        After a search the bytes may only look like a member: the text is pending until enough of it was decoded.
         """
         buffer = self._buffer
         start = buffer.tell()
@@ -261,7 +261,7 @@ class Unpacked(Reader):
         buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
 
     def _is_at_member(self) -> bool:
-        """Whether a member begins here, after octets of padding if it is not the first."""
+        """Whether a member begins here, after bytes of padding if it is not the first."""
         buffer = self._buffer
         while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
             buffer.skip(len(block) - len(bytes(block).lstrip(b"\0")))
@@ -269,7 +269,7 @@ class Unpacked(Reader):
         return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._codec.magics)
 
     def _report_passed(self, end: int) -> Iterator[SourceError]:
-        """Report once how many octets before `end` are no member."""
+        """Report once how many bytes before `end` are no member."""
         if self._passed is not None:
             first, self._passed = self._passed, None
             reason = f"{counted(end - first, 'byte')} at byte {first} are not {self._codec.name}; they are skipped"

@@ -1,6 +1,6 @@
 """Decoders of one member of a compressed text: gzip, deflate, Brotli, bzip2, xz and LZMA; frames.py has the others.
 
-A decoder takes its member from a buffer that stands at the first octet of it, and gives the text in steps of bounded
+A decoder takes its member from a buffer that stands at the first byte of it, and gives the text in steps of bounded
 size. It gives all that can be decoded before it raises
 
     CutError       the buffer ends in the middle of the member
@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterator
 from urnscan.formats.buffer import Buffer, CutError
 from urnscan.formats.compression.replay import STEP, BrokenError, ChecksumError, Decoding, Decompressor, without
 
-# Octets for an LZMA decoder: for a dictionary of 128 MiB.
+# Bytes for an LZMA decoder: for a dictionary of 128 MiB.
 _MEMORY = (1 << 27) + (1 << 21)
-_LONGEST_NAME = 1 << 16  # octets of a file name or comment in a gzip header
+_LONGEST_NAME = 1 << 16  # bytes of a file name or comment in a gzip header
 _NUL = re.compile(b"\0")
-_BZIP2_PIECE = 44  # octets; the shortest block has 22, so no more than two blocks of 46 MB at most come out at once
+_BZIP2_PIECE = 44  # bytes; the shortest block has 22, so no more than two blocks of 46 MB at most come out at once
 _XZ_CHECK_SIZES = (0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64)
 
 
@@ -47,7 +47,7 @@ class _Zlib:
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
         text = self._inner.decompress(self._inner.unconsumed_tail or data, max_length)
-        # It may still have text that did not fit, although it has consumed all octets.
+        # It may still have text that did not fit, although it has consumed all bytes.
         self.needs_input = not self._inner.unconsumed_tail and len(text) < max_length
         self.crc = zlib.crc32(text, self.crc)
         return text
@@ -94,7 +94,7 @@ def gzip(buffer: Buffer) -> Iterator[bytes]:
 
 
 class _Rest(io.RawIOBase):
-    """The octets of a buffer as a file, up to the end or an error."""
+    """The bytes of a buffer as a file, up to the end or an error."""
 
     def __init__(self, buffer: Buffer) -> None:
         self._buffer = buffer
@@ -103,10 +103,10 @@ class _Rest(io.RawIOBase):
         return True
 
     def readinto(self, view: memoryview) -> int:  # type: ignore[override]
-        octets = self._buffer.peek()[: len(view)]
-        view[: len(octets)] = octets
-        self._buffer.skip(len(octets))
-        return len(octets)
+        data = self._buffer.peek()[: len(view)]
+        view[: len(data)] = data
+        self._buffer.skip(len(data))
+        return len(data)
 
 
 def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
@@ -135,12 +135,12 @@ def deflate(buffer: Buffer) -> Iterator[bytes]:
     return Decoding(buffer, *_inflater(counts=False)).finish()
 
 
-def inflated(octets: memoryview, size: int) -> tuple[bytes, int] | None:
-    """The text of raw deflate, and its CRC; None unless the octets are all of it and no more, and give `size` octets."""
+def inflated(data: memoryview, size: int) -> tuple[bytes, int] | None:
+    """The text of raw deflate, and its CRC; None unless the bytes are all of it and no more, and give `size` bytes."""
     new, error = _inflater(counts=True)
     decompressor = new()
     try:
-        text = decompressor.decompress(octets, size + 1)
+        text = decompressor.decompress(data, size + 1)
     except error:
         return None
     is_all = decompressor.eof and not decompressor.unused_data and len(text) == size
@@ -187,7 +187,7 @@ def brotli(buffer: Buffer) -> Iterator[bytes]:
 
 
 def bzip2(buffer: Buffer) -> Iterator[bytes]:
-    """Decode a stream of a bzip2 file; gives only octets of blocks whose CRC is good."""
+    """Decode a stream of a bzip2 file; gives only bytes of blocks whose CRC is good."""
     origin = buffer.tell()
     length = 0
     try:
@@ -204,21 +204,21 @@ def bzip2(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
-    """The blocks of a stream, fed octet by octet from the position `until` on. Raises OSError, where not all may be given."""
+    """The blocks of a stream, fed byte by byte from the position `until` on. Raises OSError, where not all may be given."""
     decompressor = bz2.BZ2Decompressor()
     decompress = decompressor.decompress
     while not decompressor.eof:
-        octets = buffer.peek()
-        if not octets:
+        data = buffer.peek()
+        if not data:
             raise CutError
         size = _BZIP2_PIECE
         if until is not None:
-            octets = octets[: max(1, until - buffer.tell())]
+            data = data[: max(1, until - buffer.tell())]
             size = size if buffer.tell() < until else 1
         fed = 0
         try:
-            for fed in range(0, len(octets), size):
-                text = decompress(octets[fed : fed + size])
+            for fed in range(0, len(data), size):
+                text = decompress(data[fed : fed + size])
                 if text or decompressor.eof:
                     break
             # What ends a block may be all that it was fed: it then goes on giving it, and last looks at the CRC.
@@ -229,7 +229,7 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
         except OSError:
             buffer.skip(fed)
             raise
-        buffer.skip(min(fed + size, len(octets)) - len(decompressor.unused_data))
+        buffer.skip(min(fed + size, len(data)) - len(decompressor.unused_data))
         if text:
             yield text
 
@@ -260,7 +260,7 @@ def xz(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _lzma2_chunk(buffer: Buffer) -> int:
-    """Octets of the LZMA2 chunk at the position of the buffer."""
+    """Bytes of the LZMA2 chunk at the position of the buffer."""
     head = buffer.peek(6)
     if len(head) < 6:
         # It is cut off: no chunk is shorter and followed by less.

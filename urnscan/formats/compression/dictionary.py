@@ -21,10 +21,10 @@ from urnscan.formats.compression.replay import BrokenError, ChecksumError, LeftO
 from urnscan.stores.reader import PieceReader
 
 DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
-"""The first octets of a skippable frame that may contain a dictionary; such frames may contain anything."""
+"""The first bytes of a skippable frame that may contain a dictionary; such frames may contain anything."""
 LARGEST_DICTIONARY = 1 << 23
-"""Octets of a dictionary, compressed or not: what the specification asks readers to take."""
-_TOGETHER = 1 << 17  # octets, of short frames or of their texts, that are decoded by one call
+"""Bytes of a dictionary, compressed or not: what the specification asks readers to take."""
+_TOGETHER = 1 << 17  # bytes, of short frames or of their texts, that are decoded by one call
 _DICTIONARY = b"\x37\xa4\x30\xec"
 _ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
 
@@ -33,9 +33,9 @@ class ZstandardFile:
     """Decoder of the frames of one file."""
 
     def __init__(self, count: Callable[[int], object]) -> None:
-        """`count` is called with the number of octets that came out of a dictionary."""
+        """`count` is called with the number of bytes that came out of a dictionary."""
         self._count = count
-        self._octets = b""  # the dictionary, still compressed, until a frame needs it
+        self._bytes = b""  # the dictionary, still compressed, until a frame needs it
         self._name = ""
         self._wrong = ""  # why the dictionary cannot be used
         self._number = 0
@@ -66,17 +66,17 @@ class ZstandardFile:
         That takes far fewer steps for each than to decode it block by block.
         """
         # The next frame says more.
-        if self._octets or self._wrong:
+        if self._bytes or self._wrong:
             return b""
         from zstandard import ZstdError  # noqa: PLC0415 (only for such files)
 
         decompressors = self._decompressors or without_dictionary(0)
         decompressor = decompressors.take()
-        octets = bytes(buffer.peek()[:_TOGETHER])
-        view = memoryview(octets)
+        data = bytes(buffer.peek()[:_TOGETHER])
+        view = memoryview(data)
         texts: list[bytes] = []
         at = length = 0
-        while length < _TOGETHER and (frame := short_frame(octets, at)) and frame.dictionary in (0, self._number):
+        while length < _TOGETHER and (frame := short_frame(data, at)) and frame.dictionary in (0, self._number):
             try:
                 text = decompressor.decompress(view[at : frame.end])
             except ZstdError:
@@ -96,22 +96,22 @@ class ZstandardFile:
         if head[:4] != DICTIONARY_FRAME or head[8:] not in (_DICTIONARY, TEXT_FRAME):
             return False
         start, size = buffer.tell(), int.from_bytes(head[4:8], "little")
-        self._name = f"the dictionary at octet {start}"
-        self._octets, self._decompressors, self._number = b"", None, 0
+        self._name = f"the dictionary at byte {start}"
+        self._bytes, self._decompressors, self._number = b"", None, 0
         self._wrong = f"needs {self._name}, which has more than 8 MiB"
         if size > LARGEST_DICTIONARY:
             return skip_frame(buffer)
         self._wrong = f"needs {self._name}, which is cut off"
         buffer.skip(8)
-        self._octets = bytes(buffer.read(size))
+        self._bytes = bytes(buffer.read(size))
         self._wrong = ""
         return True
 
     def _find(self, number: int) -> Decompressors:
         """Decompressors for frames with this number of a dictionary."""
-        if self._octets:
-            octets, self._octets = self._octets, b""
-            self._open(octets)
+        if self._bytes:
+            data, self._bytes = self._bytes, b""
+            self._open(data)
         if self._wrong:
             raise _MissingError(self._wrong)
         if self._decompressors is None and not number:
@@ -121,12 +121,12 @@ class ZstandardFile:
             raise _MissingError(f"needs the dictionary {number}, and {has}")
         return self._decompressors
 
-    def _open(self, octets: bytes) -> None:
+    def _open(self, data: bytes) -> None:
         """Make decompressors of a dictionary."""
         from zstandard import DICT_TYPE_FULLDICT, ZstdCompressionDict, ZstdError  # noqa: PLC0415 (only for such files)
 
         try:
-            content = octets if octets.startswith(_DICTIONARY) else self._decompressed(octets)
+            content = data if data.startswith(_DICTIONARY) else self._decompressed(data)
             dictionary = ZstdCompressionDict(content, dict_type=DICT_TYPE_FULLDICT)
             decompressors = Decompressors(dictionary)
             decompressors.give_back(decompressors.take(), 0)
@@ -136,9 +136,9 @@ class ZstandardFile:
         except _TooLargeError:
             self._wrong = f"needs {self._name}, which has more than 8 MiB"
 
-    def _decompressed(self, octets: bytes) -> bytes:
+    def _decompressed(self, data: bytes) -> bytes:
         content = bytearray()
-        for text in zstandard(Buffer(PieceReader(iter([octets])))):
+        for text in zstandard(Buffer(PieceReader(iter([data])))):
             self._count(len(text))
             content += text
             if len(content) > LARGEST_DICTIONARY:

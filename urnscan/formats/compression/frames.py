@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from zstandard import ZstdCompressionDict, ZstdDecompressor
 
 TEXT_FRAME = b"\x28\xb5\x2f\xfd"
-"""The first octets of a Zstandard frame with text, or of a compressed dictionary."""
+"""The first bytes of a Zstandard frame with text, or of a compressed dictionary."""
 _LONGEST_HEADER = 18
-_LARGEST_SHORT_TEXT = 1 << 18  # octets
+_LARGEST_SHORT_TEXT = 1 << 18  # bytes
 _LARGEST_ZSTANDARD_BLOCK = 1 << 17
-# Octets; the largest that zstd decodes by default.
+# Bytes; the largest that zstd decodes by default.
 _LARGEST_WINDOW = 1 << 27
 _LZ4_BLOCKS = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
-_LZ4_RATIO = 256  # no octet of a block gives more
-_LARGEST_SPARE_WINDOW = 1 << 23  # octets of memory that an idle decompressor may keep
+_LZ4_RATIO = 256  # no byte of a block gives more
+_LARGEST_SPARE_WINDOW = 1 << 23  # bytes of memory that an idle decompressor may keep
 
 _Decompress: TypeAlias = Callable[[memoryview], bytes]
 
@@ -63,28 +63,28 @@ class _Header(NamedTuple):
     """Header of a Zstandard frame (RFC 8878, 3.1.1.1)."""
 
     length: int
-    """Octets of the header itself."""
+    """Bytes of the header itself."""
     window: int
-    """Octets that must be in memory to decode the frame."""
+    """Bytes that must be in memory to decode the frame."""
     dictionary: int
     """The number of the dictionary; 0: the frame names none."""
     size: int
-    """Octets of the text; 0: the frame has none, or its header does not say."""
+    """Bytes of the text; 0: the frame has none, or its header does not say."""
     has_checksum: bool
 
     @classmethod
     def of(cls, buffer: Buffer) -> Self:
         """The header at the position of a buffer, which stays. Raises CutError."""
-        octets = buffer.peek_exactly(5)
-        return cls.at(buffer.peek_exactly(cls._places(octets[4])[2]), 0)
+        data = buffer.peek_exactly(5)
+        return cls.at(buffer.peek_exactly(cls._places(data[4])[2]), 0)
 
     @classmethod
-    def at(cls, octets: bytes, at: int) -> Self:
+    def at(cls, data: bytes, at: int) -> Self:
         """The header at this place, which is whole."""
-        descriptor, window = octets[at + 4 : at + 6]
+        descriptor, window = data[at + 4 : at + 6]
         number_at, size_at, length = cls._places(descriptor)
-        number = int.from_bytes(octets[at + number_at : at + size_at], "little")
-        size = int.from_bytes(octets[at + size_at : at + length], "little")
+        number = int.from_bytes(data[at + number_at : at + size_at], "little")
+        size = int.from_bytes(data[at + size_at : at + length], "little")
         if length - size_at == 2:
             size += 256
         needs = size if descriptor & 32 else (8 + (window & 7)) << (7 + (window >> 3))
@@ -117,19 +117,19 @@ def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dic
     yield from _push(decompress, buffer, header.length, ZstdError)
     is_last = False
     while not is_last:
-        octets, is_last = _block(buffer)
-        # At its last octet the library compares the size of all and may raise: first what comes before it.
+        byte_count, is_last = _block(buffer)
+        # At its last byte the library compares the size of all and may raise: first what comes before it.
         if is_last:
-            yield from _push(decompress, buffer, octets - 1, ZstdError)
-            octets = 1
-        yield from _push(decompress, buffer, octets, ZstdError)
+            yield from _push(decompress, buffer, byte_count - 1, ZstdError)
+            byte_count = 1
+        yield from _push(decompress, buffer, byte_count, ZstdError)
     if header.has_checksum:
         _verify(decompress, buffer, ZstdError)
     decompressors.give_back(decompressor, header.window)
 
 
 class ShortFrame(NamedTuple):
-    """A Zstandard frame that is whole in some octets, has the size of its text in its header, and needs little memory."""
+    """A Zstandard frame that is whole in some bytes, has the size of its text in its header, and needs little memory."""
 
     end: int
     """The place after it."""
@@ -137,22 +137,22 @@ class ShortFrame(NamedTuple):
     """The number of its dictionary; 0: it names none."""
 
 
-def short_frame(octets: bytes, at: int) -> ShortFrame | None:
+def short_frame(data: bytes, at: int) -> ShortFrame | None:
     """The frame that begins at this place, if it is short."""
-    if len(octets) < at + _LONGEST_HEADER or octets[at : at + 4] != TEXT_FRAME:
+    if len(data) < at + _LONGEST_HEADER or data[at : at + 4] != TEXT_FRAME:
         return None
-    header = _Header.at(octets, at)
+    header = _Header.at(data, at)
     if not 0 < header.size <= _LARGEST_SHORT_TEXT or header.window > _LARGEST_SPARE_WINDOW:
         return None
     end = at + header.length
     is_last = False
     while not is_last:
-        if end + 3 > len(octets):
+        if end + 3 > len(data):
             return None
-        size, is_last = _block_at(octets, end)
+        size, is_last = _block_at(data, end)
         end += size
     end += 4 * header.has_checksum
-    return None if end > len(octets) else ShortFrame(end, header.dictionary)
+    return None if end > len(data) else ShortFrame(end, header.dictionary)
 
 
 def pass_over(buffer: Buffer) -> None:
@@ -161,24 +161,24 @@ def pass_over(buffer: Buffer) -> None:
     buffer.skip(header.length)
     is_last = False
     while not is_last:
-        octets, is_last = _block(buffer)
-        buffer.skip(octets)
+        data, is_last = _block(buffer)
+        buffer.skip(data)
     if header.has_checksum:
         buffer.skip(4)
 
 
 def _block(buffer: Buffer) -> tuple[int, bool]:
-    """The octets of the block of a Zstandard frame at the position, and whether it is the last; the position stays."""
+    """The bytes of the block of a Zstandard frame at the position, and whether it is the last; the position stays."""
     size, is_last = _block_at(buffer.peek_exactly(3), 0)
     if size > 3 + _LARGEST_ZSTANDARD_BLOCK:
         raise BrokenError
     return size, is_last
 
 
-def _block_at(octets: bytes, at: int) -> tuple[int, bool]:
-    """The octets of the block whose head is at this place, and whether it is the last."""
-    word = int.from_bytes(octets[at : at + 3], "little")
-    # A run is one octet.
+def _block_at(data: bytes, at: int) -> tuple[int, bool]:
+    """The bytes of the block whose head is at this place, and whether it is the last."""
+    word = int.from_bytes(data[at : at + 3], "little")
+    # A run is one byte.
     return 3 + (1 if word >> 1 & 3 == 1 else word >> 3), bool(word & 1)
 
 
@@ -196,8 +196,8 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
     if flags & 1:
         raise BrokenError("needs a dictionary: decompress it first")
 
-    def decompress(octets: memoryview) -> bytes:
-        text: bytes = frame.decompress(octets, min(largest, _LZ4_RATIO * len(octets)))
+    def decompress(data: memoryview) -> bytes:
+        text: bytes = frame.decompress(data, min(largest, _LZ4_RATIO * len(data)))
         return text
 
     yield from _push(decompress, buffer, 7 + (flags & 8), RuntimeError)
@@ -211,16 +211,16 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Exception]) -> Iterator[bytes]:
-    """Decode the next `count` octets, which are whole blocks unless the buffer ends."""
-    octets = buffer.peek(count)[:count]
+    """Decode the next `count` bytes, which are whole blocks unless the buffer ends."""
+    data = buffer.peek(count)[:count]
     try:
-        text = decompress(octets)
+        text = decompress(data)
     except error as reason:
         raise BrokenError from reason
-    buffer.skip(len(octets))
+    buffer.skip(len(data))
     if text:
         yield text
-    if len(octets) < count:
+    if len(data) < count:
         raise CutError
 
 

@@ -1,6 +1,6 @@
 """Decoding of one member with a library that loses what it has decoded when it raises.
 
-The member is then decoded a second time, up to the first octet that cannot be decoded.
+The member is then decoded a second time, up to the first byte that cannot be decoded.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,10 +11,10 @@ from urnscan.formats.buffer import Buffer, CutError
 Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
 """Decodes the member at the position of a buffer."""
 
-STEP = 1 << 18  # octets of text of one step
+STEP = 1 << 18  # bytes of text of one step
 # The same for a member that is too large to decode twice: damage costs at most one step.
 _STEP_WITHOUT_REPLAY = 1 << 16
-_FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # octets fed at first, then, and from then on
+_FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # bytes fed at first, then, and from then on
 
 
 class BrokenError(Exception):
@@ -38,14 +38,14 @@ class Decompressor(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Whether all text of the octets so far has come out."""
+        """Whether all text of the bytes so far has come out."""
 
     @property
     def unused_data(self) -> bytes:
-        """Octets after the end of the stream."""
+        """Bytes after the end of the stream."""
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
-        """Decode to at most `max_length` octets; without data, give the octets that are still pending."""
+        """Decode to at most `max_length` bytes; without data, give the bytes that are still pending."""
 
 
 class Decoding:
@@ -53,15 +53,15 @@ class Decoding:
 
     def __init__(self, buffer: Buffer, new: Callable[[], Decompressor], error: type[Exception]) -> None:
         self.decompressor = new()
-        self.length = 0  # octets of text, without those of the second decoding
+        self.length = 0  # bytes of text, without those of the second decoding
         self._buffer = buffer
         self._new = new
         self._error = error
         self._origin = buffer.tell()
-        self._broken = True  # unless decoding octet by octet comes to the end
+        self._broken = True  # unless decoding byte by byte comes to the end
 
     def feed(self, count: int) -> Iterator[bytes]:
-        """Decode the next `count` octets, or those up to the end of the stream."""
+        """Decode the next `count` bytes, or those up to the end of the stream."""
         end = self._buffer.tell() + count
         while self._buffer.tell() < end and not self.decompressor.eof:
             piece = self._next_piece(end)
@@ -84,7 +84,7 @@ class Decoding:
                     raise BrokenError(reason) from error
 
     def finish(self) -> Iterator[bytes]:
-        """Decode the octets up to the end of the stream."""
+        """Decode the bytes up to the end of the stream."""
         while not self.decompressor.eof:
             yield from self.feed(_PIECE)
 
@@ -94,7 +94,7 @@ class Decoding:
         return self._buffer.peek()[: min(size, end - self._buffer.tell())]
 
     def _again(self) -> Iterator[bytes]:
-        """Decode from the beginning, the last piece octet by octet, up to the first octet that cannot be decoded."""
+        """Decode from the beginning, the last piece byte by byte, up to the first byte that cannot be decoded."""
         until = self._buffer.tell()
         self._buffer.seek(self._origin)
         again = self._new()
@@ -107,7 +107,7 @@ class Decoding:
             except self._error:
                 return
             self._buffer.skip(len(piece))
-        # Brotli raises for octets after the end.
+        # Brotli raises for bytes after the end.
         self.decompressor, self._broken = again, False
 
 
@@ -119,7 +119,7 @@ def _drain(decompressor: Decompressor, piece: memoryview, step: int) -> Iterator
 
 
 def without(count: int, texts: Iterator[bytes]) -> Iterator[bytes]:
-    """Texts without their first `count` octets, and without empty ones."""
+    """Texts without their first `count` bytes, and without empty ones."""
     for text in texts:
         if len(text) > count:
             yield text[count:]

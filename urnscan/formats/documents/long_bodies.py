@@ -1,6 +1,6 @@
 """A message is parsed without its long bodies, which are put back afterwards: the parser makes an object of each line.
 
-So a message takes a few times its octets, and not forty times. What would take long or much is refused: headers and
+So a message takes a few times its bytes, and not forty times. What would take long or much is refused: headers and
 fields that are too long, and messages with too many lines besides long bodies.
 """
 
@@ -17,15 +17,15 @@ from typing import TypeVar
 
 _Parsed = TypeVar("_Parsed", bound=Message)
 
-_MOST_IN_HEAD = 1 << 20  # octets
+_MOST_IN_HEAD = 1 << 20  # bytes
 _MOST_FIELDS = 10_000
-_MOST_IN_FIELD = 1 << 14  # octets of a field with parameters, which the library parses in quadratic time
+_MOST_IN_FIELD = 1 << 14  # bytes of a field with parameters, which the library parses in quadratic time
 _MOST_PARAMETERS = 100
-_MOST_PARSED = 1 << 23  # octets
+_MOST_PARSED = 1 << 23  # bytes
 _MOST_LINES = 250_000
-_DEEPEST, _DEEPEST_LONG = 16, 2  # messages around one, and around one of more than the octets above
-_KEPT = 1 << 16  # octets of a part with which its header has ended
-_LONG = 1 << 12  # octets of a body that is worth the trouble
+_DEEPEST, _DEEPEST_LONG = 16, 2  # messages around one, and around one of more than the bytes above
+_KEPT = 1 << 16  # bytes of a part with which its header has ended
+_LONG = 1 << 12  # bytes of a body that is worth the trouble
 
 _REPORT = "message/delivery-status"
 _LINE_END = re.compile(rb"(?:\r\n|\r|\n)\Z")
@@ -36,27 +36,27 @@ _FIELD = re.compile(rb"(?i)(?<![^\r\n])content-[a-z-]++:[^\r\n]*+(?>(?:(?:\r\n|\
 _DELIMITER = re.compile(rb"[\r\n](?=--)")
 
 
-def check_depth(octets: bytes, depth: int) -> None:
+def check_depth(data: bytes, depth: int) -> None:
     """Raise ValueError for a message that lies so many messages deep, as each of these is in memory, decoded."""
-    if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(octets) > _MOST_PARSED):
+    if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(data) > _MOST_PARSED):
         raise ValueError("too many messages are attached in one another")
 
 
-def check_head(octets: bytes, head: int) -> None:
-    """Raise ValueError for a header, the first `head` octets, that is too long, or has a field that is."""
+def check_head(data: bytes, head: int) -> None:
+    """Raise ValueError for a header, the first `head` bytes, that is too long, or has a field that is."""
     if head > _MOST_IN_HEAD:
-        raise ValueError(f"its header has more than {_MOST_IN_HEAD:,} octets")
-    if _lines(octets, head) > _MOST_FIELDS:
+        raise ValueError(f"its header has more than {_MOST_IN_HEAD:,} bytes")
+    if _lines(data, head) > _MOST_FIELDS:
         raise ValueError(f"its header has more than {_MOST_FIELDS:,} lines")
-    _check_fields(octets[:head])
+    _check_fields(data[:head])
 
 
-def parse(parser: BytesParser[_Parsed], octets: bytes) -> _Parsed:
-    """The message in octets. Raises ValueError if it would take too long, or too much memory."""
+def parse(parser: BytesParser[_Parsed], data: bytes) -> _Parsed:
+    """The message in bytes. Raises ValueError if it would take too long, or too much memory."""
     mark = f"urnscan-{os.urandom(12).hex()}-"  # so that no message can have one in it
-    short, bodies = _set_aside(octets, mark)
+    short, bodies = _set_aside(data, mark)
     if len(short) > _MOST_PARSED or _lines(short, len(short)) > _MOST_LINES:
-        raise ValueError(f"more than {_MOST_PARSED:,} octets or {_MOST_LINES:,} lines of it are no long bodies")
+        raise ValueError(f"more than {_MOST_PARSED:,} bytes or {_MOST_LINES:,} lines of it are no long bodies")
     _check_fields(short)
     message = parser.parsebytes(short)
     if bodies:
@@ -66,37 +66,37 @@ def parse(parser: BytesParser[_Parsed], octets: bytes) -> _Parsed:
         pattern = re.compile(f"{mark}([0-9]+)")
         there = sum(_put_back(part, pattern, bodies) for part in parts if id(part) not in blocks)
         if there < len(bodies):
-            raise ValueError(f"the header of a part has more than {_KEPT:,} octets")
+            raise ValueError(f"the header of a part has more than {_KEPT:,} bytes")
     return message
 
 
-def _lines(octets: bytes, end: int) -> int:
-    """The number of lines up to an octet; the library takes a CR alone for a line end, too."""
-    return max(octets.count(b"\n", 0, end), octets.count(b"\r", 0, end))
+def _lines(data: bytes, end: int) -> int:
+    """The number of lines up to a byte; the library takes a CR alone for a line end, too."""
+    return max(data.count(b"\n", 0, end), data.count(b"\r", 0, end))
 
 
-def _check_fields(octets: bytes) -> None:
-    for field in _FIELD.finditer(octets):
+def _check_fields(data: bytes) -> None:
+    for field in _FIELD.finditer(data):
         if len(field[0]) > _MOST_IN_FIELD or field[0].count(b";") > _MOST_PARAMETERS:
-            limits = f"{_MOST_IN_FIELD:,} octets or {_MOST_PARAMETERS} parameters"
+            limits = f"{_MOST_IN_FIELD:,} bytes or {_MOST_PARAMETERS} parameters"
             raise ValueError(f"a field of its header has more than {limits}")
 
 
-def _set_aside(octets: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
-    """The octets with a line in the place of each long body: a mark and its number. And the bodies."""
+def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
+    """The bytes with a line in the place of each long body: a mark and its number. And the bodies."""
     pieces: list[bytes] = []
     bodies: list[memoryview] = []
     start = end_of_last = 0
-    for end in itertools.chain((match.end() for match in _DELIMITER.finditer(octets)), [len(octets)]):
-        cut = octets.find(b"\n", start + _KEPT, end) + 1
-        if cut and end - cut >= _LONG and HEAD_END.search(octets, start, cut):
-            line_end = _LINE_END.search(octets, end - 2, end)
+    for end in itertools.chain((match.end() for match in _DELIMITER.finditer(data)), [len(data)]):
+        cut = data.find(b"\n", start + _KEPT, end) + 1
+        if cut and end - cut >= _LONG and HEAD_END.search(data, start, cut):
+            line_end = _LINE_END.search(data, end - 2, end)
             end_of_body = line_end.start() if line_end else end
-            pieces += [octets[end_of_last:cut], f"{mark}{len(bodies)}".encode()]
-            bodies.append(memoryview(octets)[cut:end_of_body])
+            pieces += [data[end_of_last:cut], f"{mark}{len(bodies)}".encode()]
+            bodies.append(memoryview(data)[cut:end_of_body])
             end_of_last = end_of_body
         start = end
-    return b"".join([*pieces, octets[end_of_last:]]), bodies
+    return b"".join([*pieces, data[end_of_last:]]), bodies
 
 
 def _put_back(part: Message, mark: re.Pattern[str], bodies: Sequence[memoryview]) -> int:

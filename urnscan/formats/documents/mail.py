@@ -22,17 +22,17 @@ from urnscan.formats.protocol import Archive, exactly
 from urnscan.stores.reader import PieceReader, Reader
 
 _NamedTexts: TypeAlias = list[tuple[str, bytes]]
-"""Names and octets."""
+"""Names and bytes."""
 
-# Octets of a message, which is read into memory.
+# Bytes of a message, which is read into memory.
 _MOST = 1 << 26
-_BLOCK = 1 << 18  # octets of an mbox that are searched at a time, at least
+_BLOCK = 1 << 18  # bytes of an mbox that are searched at a time, at least
 
 _FIELD = rb"[!-9;-~]+[ \t]*:"
 _FROM = rb"From [^\r\n]*[0-9]:[0-9]{2}[^\r\n]*[0-9]{4}[^\r\n]*\r?\n"  # the line has a time and a year
 _MBOX = re.compile(rb"%b(?:>?%b)" % (_FROM, _FIELD))
 _NEXT = re.compile(rb"\n\r?\n(?=%b>?%b)" % (_FROM, _FIELD))
-_LINE = 1 << 10  # octets in which a line that begins a message, and the name of the field below it, end
+_LINE = 1 << 10  # bytes in which a line that begins a message, and the name of the field below it, end
 _SURE = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|Date|DKIM-Signature|X-[A-Za-z-]+):")
 _SURE_SIGNS = exactly(b"Return-Path:", b"Received:", b"Delivered-To:", b"From:", b"Date:", b"DKIM-Signature:", b"X-")
 _MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/[^/]+$")
@@ -41,7 +41,7 @@ _CONTENT_LENGTH = re.compile(rb"(?i)\nContent-Length[ \t]*:[ \t]*([0-9]{1,12})[ 
 _COUNT = re.compile(rb"([0-9]{1,10})[ \t]*\r?\n")
 _COUNT_BEGUN = re.compile(rb"[0-9]{1,10}[ \t]{0,8}\r?")
 _LONGEST_COUNT = 20
-_TOLD_BY = 16  # octets
+_TOLD_BY = 16  # bytes
 _BEHIND = re.compile(rb"[\r\n]*(?:From |\Z)")
 
 
@@ -60,12 +60,12 @@ def is_mbox(head: bytes, _: Layer) -> bool | None:
 def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """The members of a message."""
     buffer = Buffer.of(reader)
-    octets = buffer.head(_MOST + 1)
-    buffer.skip(len(octets))
-    texts, others = _members(octets, "", layer, is_whole=len(octets) <= _MOST)
+    data = buffer.head(_MOST + 1)
+    buffer.skip(len(data))
+    texts, others = _members(data, "", layer, is_whole=len(data) <= _MOST)
     yield _together(texts)
     yield from others
-    if len(octets) > _MOST:
+    if len(data) > _MOST:
         yield Member("rest", buffer)
     yield from _after_end(buffer)
 
@@ -76,17 +76,17 @@ def is_emlx(head: bytes, _: Layer) -> bool | None:
 
 
 def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """The members of a message of Apple Mail, which its number of octets precedes, and a property list follows."""
+    """The members of a message of Apple Mail, which its number of bytes precedes, and a property list follows."""
     buffer = Buffer.of(reader)
     count = _COUNT.match(buffer.head(_LONGEST_COUNT))
     buffer.skip(count.end() if count else 0)
     length = min(int(count[1]) if count else 0, _MOST + 1)
-    octets = buffer.head(length)[:length]
-    buffer.skip(len(octets))
-    texts, others = _members(octets, "", layer, is_whole=len(octets) <= _MOST)
+    data = buffer.head(length)[:length]
+    buffer.skip(len(data))
+    texts, others = _members(data, "", layer, is_whole=len(data) <= _MOST)
     yield _together(texts)
     yield from others
-    yield Member("rest" if len(octets) > _MOST else "properties", buffer)
+    yield Member("rest" if len(data) > _MOST else "properties", buffer)
     yield from _after_end(buffer)
 
 
@@ -95,13 +95,13 @@ def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
     buffer = Buffer.of(reader)
     number = waiting = 0
     texts: _NamedTexts = []
-    while octets := _next(buffer):
+    while data := _next(buffer):
         number += 1
         name = f"message {number}"
-        line = octets.find(b"\n") + 1 if octets.startswith(b"From ") else 0
-        message_texts, others = _members(octets[line:], f"{name}/", layer, is_whole=len(octets) <= _MOST)
+        line = data.find(b"\n") + 1 if data.startswith(b"From ") else 0
+        message_texts, others = _members(data[line:], f"{name}/", layer, is_whole=len(data) <= _MOST)
         texts += message_texts
-        waiting += len(octets)
+        waiting += len(data)
         if others or waiting >= _BLOCK:
             yield _together(texts)
             texts, waiting = [], 0
@@ -111,7 +111,7 @@ def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
-    """The error at which the octets ended, and the rest of them as a member."""
+    """The error at which the bytes ended, and the rest of them as a member."""
     if (error := buffer.error) is not None:
         yield error
         buffer.resume()
@@ -120,38 +120,38 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 
 def _next(buffer: Buffer) -> bytes:
     """Take the next message with its line `From`: up to the next such line, or by its Content-Length."""
-    octets, searched = buffer.peek(_BLOCK), 0
+    data, searched = buffer.peek(_BLOCK), 0
     while True:
-        if length := _announced_length(octets):
+        if length := _announced_length(data):
             end = length
             break
-        if match := _NEXT.search(octets, searched, _MOST + 1):
+        if match := _NEXT.search(data, searched, _MOST + 1):
             end = match.end()
             break
-        searched = max(0, len(octets) - _LINE)
-        longer = buffer.peek(2 * len(octets)) if len(octets) <= _MOST else octets
-        if len(longer) == len(octets):
-            end = min(len(octets), _MOST + 1)
+        searched = max(0, len(data) - _LINE)
+        longer = buffer.peek(2 * len(data)) if len(data) <= _MOST else data
+        if len(longer) == len(data):
+            end = min(len(data), _MOST + 1)
             break
-        octets = longer
-    message = bytes(octets[:end])
+        data = longer
+    message = bytes(data[:end])
     buffer.skip(end)
     return message
 
 
-def _announced_length(octets: memoryview) -> int:
+def _announced_length(data: memoryview) -> int:
     """The end of a message by its Content-Length, if the next message or the end follows there; else 0."""
-    head = _HEAD_END.search(octets)
-    length = head and _CONTENT_LENGTH.search(octets, 0, head.end())
+    head = _HEAD_END.search(data)
+    length = head and _CONTENT_LENGTH.search(data, 0, head.end())
     if not (head and length):
         return 0
     end = head.end() + int(length[1])
-    following = _BEHIND.match(octets, end) if end < len(octets) else None
+    following = _BEHIND.match(data, end) if end < len(data) else None
     return following.end() - len(b"From ") if following and following[0].endswith(b"From ") else 0
 
 
 def _members(
-    octets: bytes, before: str, layer: Layer, *, is_whole: bool
+    data: bytes, before: str, layer: Layer, *, is_whole: bool
 ) -> tuple[_NamedTexts, list[Member | SourceError]]:
     """The texts of a message and its attached files; `before` is the prefix of their names.
 
@@ -159,17 +159,17 @@ def _members(
     """
     from urnscan.formats.documents.mime import take_apart  # noqa: PLC0415 (its library takes long to load)
 
-    wrong = "" if is_whole else f"it has more than {_MOST:,} octets"
+    wrong = "" if is_whole else f"it has more than {_MOST:,} bytes"
     if not wrong:
         try:
-            head = _HEAD_END.search(octets)
-            texts, attached = take_apart(octets, head.end() if head else len(octets), before)
+            head = _HEAD_END.search(data)
+            texts, attached = take_apart(data, head.end() if head else len(data), before)
             return texts, [Member(name, PieceReader(iter([content]))) for name, content in attached]
         except Exception as error:  # noqa: BLE001 (the library raises errors of all kinds where a message is no message)
             wrong = " ".join(str(error).split())
     name = f"{before}message"
     failure = SourceError(layer.name_of(name), f"cannot be taken apart ({wrong}): read as it is")
-    return [], [failure, Member(name, PieceReader(iter([octets])))]
+    return [], [failure, Member(name, PieceReader(iter([data])))]
 
 
 def _together(texts: _NamedTexts) -> Texts:

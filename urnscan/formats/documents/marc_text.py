@@ -20,7 +20,7 @@ from urnscan.stores.reader import Reader
 
 _UNIT_SEPARATOR = b"\x1f"
 _BLOCK = 1 << 16
-_WITHIN = 1 << 12  # octets in which the first field with subfields begins
+_WITHIN = 1 << 12  # bytes in which the first field with subfields begins
 _MARK = rb"(?:\xef\xbb\xbf)?"
 _CONTROL_FIELDS = rb"(?>(?:(?:LDR|LEADER|00[0-9])[ \t][^\n]*\n)*)"
 
@@ -36,7 +36,7 @@ _FORMS = (
     (_CONTROL_FIELDS + rb"[0-9]{3}[ \t][0-9a-z#_.\\ \t]{0,4}\|[0-9a-z]", rb"\|"),
 )
 _KNOWN = tuple((re.compile(_MARK + rb"(?:%b)" % first), re.compile(delimiter)) for first, delimiter in _FORMS)
-"""Beginnings of such texts, and the octets before the code of a subfield."""
+"""Beginnings of such texts, and the bytes before the code of a subfield."""
 _DIGIT, _BLANK = b"0123456789", b" \t"
 _IN_TAG = _DIGIT + b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SIGNS = (
@@ -53,7 +53,7 @@ _MAY_BE = re.compile(
 
 
 def _delimiter(head: bytes) -> re.Pattern[bytes] | None:
-    """The octets before the code of a subfield in a text that begins so; None if it is no MARC."""
+    """The bytes before the code of a subfield in a text that begins so; None if it is no MARC."""
     return next((delimiter for first, delimiter in _KNOWN if first.match(head)), None)
 
 
@@ -72,19 +72,19 @@ def open_marc_text(reader: Reader, layer: Layer) -> Iterator[Document | SourceEr
 
 
 class Subfields(Reader):
-    """The octets of MARC as text with the octet 0x1F, as ISO 2709 has it, in the place of each octet of a delimiter."""
+    """The bytes of MARC as text with the byte 0x1F, as ISO 2709 has it, in the place of each byte of a delimiter."""
 
     def __init__(self, reader: Reader, delimiter: re.Pattern[bytes]) -> None:
         """`reader` is closed with this one."""
         self._reader = reader
         self._delimiter = delimiter
         self._block = memoryview(bytearray(_BLOCK))
-        self._text = memoryview(b"")  # octets to be given
+        self._text = memoryview(b"")  # bytes to be given
         self._line = b""  # the beginning of a line whose end is not read yet
         self._ended: SourceError | bool = False
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Raises what the reader raises, after the octets before it."""
+        """Fill the front of the view. Raises what the reader raises, after the bytes before it."""
         while not self._text:
             if isinstance(self._ended, SourceError):
                 error, self._ended = self._ended, False
@@ -102,18 +102,18 @@ class Subfields(Reader):
         self._reader.close()
 
     def _read(self) -> None:
-        """Read once, and take the lines that are whole; all octets at the end and of a line that is very long."""
+        """Read once, and take the lines that are whole; all bytes at the end and of a line that is very long."""
         try:
             got = self._reader.read_into(self._block)
             self._ended = not got
         except SourceError as error:
             got, self._ended = 0, error
-        octets = self._line + self._block[:got]
-        end = octets.rfind(b"\n") + 1
-        if self._ended or (not end and len(octets) > _BLOCK):
-            end = len(octets)
-        self._text = memoryview(self._delimiter.sub(_separators, octets[:end]))
-        self._line = octets[end:]
+        data = self._line + self._block[:got]
+        end = data.rfind(b"\n") + 1
+        if self._ended or (not end and len(data) > _BLOCK):
+            end = len(data)
+        self._text = memoryview(self._delimiter.sub(_separators, data[:end]))
+        self._line = data[end:]
 
 
 def _separators(match: re.Match[bytes]) -> bytes:

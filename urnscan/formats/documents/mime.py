@@ -17,7 +17,7 @@ from urnscan.formats.contents import plain_name
 from urnscan.formats.documents.long_bodies import HEAD_END, check_depth, check_head, parse
 
 Parts: TypeAlias = list[tuple[str, bytes]]
-"""Names and octets."""
+"""Names and bytes."""
 
 _ATTACHED = "message/"  # begins the names of an attached message
 # Boundaries in a message, as each line is compared with all of them.
@@ -41,21 +41,21 @@ _ENCODINGS = ("base64", "quoted-printable")
 _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
-def take_apart(octets: bytes, head: int, before: str) -> tuple[Parts, Parts]:
+def take_apart(data: bytes, head: int, before: str) -> tuple[Parts, Parts]:
     """The texts of a message, and what is attached to it, with `before` in front of their names.
 
-    `head` is the number of octets of its headers, with the empty line after them.
+    `head` is the number of bytes of its headers, with the empty line after them.
     Raises ValueError if it would take too long or too much memory, and errors of all kinds where a message is no message.
     """
-    check_depth(octets, before.count(_ATTACHED))
-    check_head(octets, head)
-    plain = _plain(octets, before)
-    return (plain, []) if plain is not None else _parts(_parsed(octets, head), before)
+    check_depth(data, before.count(_ATTACHED))
+    check_head(data, head)
+    plain = _plain(data, before)
+    return (plain, []) if plain is not None else _parts(_parsed(data, head), before)
 
 
-def _plain(octets: bytes, before: str) -> Parts | None:
+def _plain(data: bytes, before: str) -> Parts | None:
     """The texts of a message of one text in which nothing is encoded; None for any other."""
-    head = _PLAIN_HEAD.match(octets)
+    head = _PLAIN_HEAD.match(data)
     if head is None or b"=?" in head[0]:
         return None
     headers = []
@@ -73,18 +73,18 @@ def _plain(octets: bytes, before: str) -> Parts | None:
             if field["kind"]:
                 body = "html" if field["kind"].lower() == b"html" else "text"
                 charset = (field["charset"] or b"").decode()
-    return [(f"{before}headers", b"".join(headers)), (before + body, _in_utf_8(octets[head.end() :], charset))]
+    return [(f"{before}headers", b"".join(headers)), (before + body, _in_utf_8(data[head.end() :], charset))]
 
 
 class _Part(Message):
-    """A part of a message; an attached message that is encoded is read as octets, which are decoded later.
+    """A part of a message; an attached message that is encoded is read as bytes, which are decoded later.
 
     RFC 2046, 5.2.1, forbids that encoding and RFC 6532, 3.5, allows it; the library would read encoded text as a message.
     """
 
     @property
     def encoding(self) -> str:
-        """How its octets are encoded, in lower case, without a comment and spaces, which the library takes for a part of it."""
+        """How its bytes are encoded, in lower case, without a comment and spaces, which the library takes for a part of it."""
         token = _TOKEN.search(str(self.get("content-transfer-encoding", "")).lower())
         return token[0] if token else ""
 
@@ -94,34 +94,34 @@ class _Part(Message):
         return self.encoding in _ENCODINGS and super().get_content_maintype() == "message"
 
     @property
-    def octets(self) -> bytes:
-        """Its octets, decoded."""
+    def data(self) -> bytes:
+        """Its bytes, decoded."""
         if self.encoding:
             self.replace_header("Content-Transfer-Encoding", self.encoding)
-        octets = self.get_payload(decode=True)
-        return octets if isinstance(octets, bytes) else b""
+        data = self.get_payload(decode=True)
+        return data if isinstance(data, bytes) else b""
 
     def get_content_maintype(self) -> str:
         """The first half of the media type, by which the parser decides how to go on."""
         return "application" if self.is_encoded_message else super().get_content_maintype()
 
 
-def _parsed(octets: bytes, head: int) -> _Part:
-    """The message in octets. Raises ValueError if it would take too long."""
+def _parsed(data: bytes, head: int) -> _Part:
+    """The message in bytes. Raises ValueError if it would take too long."""
     parser = BytesParser(_Part)
-    message = parser.parsebytes(octets[:head])
+    message = parser.parsebytes(data[:head])
     if message.get_content_maintype() in ("multipart", "message"):
-        if sum(1 for _ in _BOUNDARY.finditer(octets)) > _MOST_BOUNDARIES:
+        if sum(1 for _ in _BOUNDARY.finditer(data)) > _MOST_BOUNDARIES:
             raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
-        return parse(parser, octets)
+        return parse(parser, data)
     # The parser would go from line to line.
-    rest = octets[head:].decode("ascii", "surrogateescape")
+    rest = data[head:].decode("ascii", "surrogateescape")
     message.set_payload(str(message.get_payload()) + rest)
     return message
 
 
 def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
-    """Names and octets of the texts of a message, and of what is attached to it."""
+    """Names and bytes of the texts of a message, and of what is attached to it."""
     texts: Parts = []
     attached: Parts = []
     headers = "".join(f"{name}: {_decoded(str(value))}\n" for name, value in message.items())
@@ -132,7 +132,7 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
         kind = part.get_content_type()
         content = part.get_payload()
         if part.is_encoded_message:
-            inner = part.octets
+            inner = part.data
             head = HEAD_END.search(inner)
             inner_texts, inner_attached = take_apart(inner, head.end() if head else len(inner), before + _ATTACHED)
             texts += inner_texts
@@ -149,15 +149,15 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
             else:
                 parts += reversed(content)
             continue
-        octets = part.octets
+        data = part.data
         if any(isinstance(defect, InvalidBase64CharactersDefect) for defect in part.defects):
             texts.append((f"{before}text", content.encode("ascii", "surrogateescape")))
         name = plain_name(_decoded(part.get_filename() or ""))
         if name or part.get_content_maintype() != "text":
-            attached.append((before + (name or f"attachment.{part.get_content_subtype()}"), octets))
+            attached.append((before + (name or f"attachment.{part.get_content_subtype()}"), data))
         else:
             body = "html" if kind == "text/html" else "text"
-            text = _in_utf_8(octets, part.get_content_charset() or "")
+            text = _in_utf_8(data, part.get_content_charset() or "")
             texts.append((before + body, _unflowed(text) if _deletes_spaces(part) else text))
     return texts, attached
 
@@ -185,14 +185,14 @@ def _unflowed(text: bytes) -> bytes:
     return b"".join(out)
 
 
-def _in_utf_8(octets: bytes, charset: str) -> bytes:
+def _in_utf_8(data: bytes, charset: str) -> bytes:
     """A body in UTF-8; unchanged if its charset is unknown."""
     if charset.lower() in _AS_THEY_ARE:
-        return octets
+        return data
     try:
-        return octets.decode(charset, "replace").encode("utf-8", "replace")
+        return data.decode(charset, "replace").encode("utf-8", "replace")
     except (LookupError, ValueError):
-        return octets
+        return data
 
 
 def _decoded(value: str) -> str:
@@ -204,9 +204,9 @@ def _decoded(value: str) -> str:
 def _decoded_word(word: re.Match[str]) -> str:
     try:
         if word[2] in "bB":
-            octets = binascii.a2b_base64(word[3] + "=" * (-len(word[3]) % 4))
+            data = binascii.a2b_base64(word[3] + "=" * (-len(word[3]) % 4))
         else:
-            octets = header_decode(word[3]).encode("latin-1")
-        return octets.decode(word[1], "replace")
+            data = header_decode(word[3]).encode("latin-1")
+        return data.decode(word[1], "replace")
     except (LookupError, ValueError):
         return word[0]

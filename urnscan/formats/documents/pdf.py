@@ -1,6 +1,6 @@
 """PDFs: the text of each page and its links, outline, metadata and attached files, by pdfium (the extra `pdf`).
 
-A PDF that pdfium cannot open, and each PDF where the extra is missing, is scanned as it is: its octets.
+A PDF that pdfium cannot open, and each PDF where the extra is missing, is scanned as it is: its bytes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from urnscan.stores.reader import PieceReader, Reader, begins
 
 _AS_IT_IS = "is scanned as it is, and its text is not read"
 _BEGIN = b"%PDF-"
-_BEGIN_WITHIN = 1 << 10  # octets in which a PDF begins, as its readers have it
+_BEGIN_WITHIN = 1 << 10  # bytes in which a PDF begins, as its readers have it
 _BLOCK = 1 << 18
-_IN_MEMORY = 1 << 24  # octets of attached files that are not written to the disk
+_IN_MEMORY = 1 << 24  # bytes of attached files that are not written to the disk
 
 
 @functools.cache
@@ -37,12 +37,12 @@ def is_pdf(head: bytes, _: Layer) -> bool | None:
 
 
 def is_pdf_within(head: bytes, _: Layer) -> bool | None:
-    """Whether a file called a PDF is one, with other octets before its first line."""
+    """Whether a file called a PDF is one, with other bytes before its first line."""
     return _BEGIN in head[:_BEGIN_WITHIN] or (None if len(head) < _BEGIN_WITHIN else False)
 
 
 def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
-    """The pages and other members of a PDF; the octets of the PDF if it cannot be read. Raises SourceError, LimitError."""
+    """The pages and other members of a PDF; the bytes of the PDF if it cannot be read. Raises SourceError, LimitError."""
     if not is_installed():
         yield PdfNote(layer.name, f"a PDF {_AS_IT_IS}: pip install 'urnscan[pdf]'")
         yield Document(layer.member, reader)
@@ -57,8 +57,8 @@ def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | Sourc
             yield from _texts(path, layer, file, files)
         except _UnreadableError as error:
             yield SourceError(layer.name, f"{error}: it {_AS_IT_IS}")
-            with open(path, "rb") as octets:  # noqa: PTH123 (names may be odd)
-                yield Document(layer.member, PieceReader(iter(functools.partial(octets.read, _BLOCK), b"")))
+            with open(path, "rb") as data:  # noqa: PTH123 (names may be odd)
+                yield Document(layer.member, PieceReader(iter(functools.partial(data.read, _BLOCK), b"")))
         file.seek(0)
         for name, length in files:
             yield Member(name, PieceReader(_pieces(file, length)))

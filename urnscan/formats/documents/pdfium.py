@@ -23,11 +23,11 @@ from urnscan.formats.scripts import start_python
 __all__ = ["FILE", "WRONG", "Pdfium", "ProcessError", "lent"]
 
 _PATIENCE = 60  # seconds without a word, after which a process is ended
-# Seconds of the processor that a PDF may take, and its octets that allow one more: a page may be in it a thousand times.
+# Seconds of the processor that a PDF may take, and its bytes that allow one more: a page may be in it a thousand times.
 _TIME = 120
-_OCTETS_PER_SECOND = 10_000
+_BYTES_PER_SECOND = 10_000
 _BLOCK = 1 << 18
-_MEMORY = 2 << 30  # octets that a process may take
+_MEMORY = 2 << 30  # bytes that a process may take
 
 
 class ProcessError(Exception):
@@ -61,7 +61,7 @@ class Pdfium:
 
     def __init__(self) -> None:
         """Raises ProcessError if it cannot be started."""
-        self._output = bytearray()  # octets that were read from the process, and not used yet
+        self._output = bytearray()  # bytes that were read from the process, and not used yet
         self._seconds = 0  # of the processor, for the present PDF
         self._has_answered = True  # whether the last request was answered completely
         try:
@@ -87,9 +87,9 @@ class Pdfium:
         return self._has_answered and self._process.poll() is None
 
     def contents(self, path: str) -> Iterator[tuple[bytes, str, int]]:
-        """The kind, name and length of what is in a PDF; the caller takes the octets of each. Raises ProcessError."""
+        """The kind, name and length of what is in a PDF; the caller takes the bytes of each. Raises ProcessError."""
         self._has_answered = False
-        self._seconds = _TIME + os.path.getsize(path) // _OCTETS_PER_SECOND  # noqa: PTH202 (names may be odd)
+        self._seconds = _TIME + os.path.getsize(path) // _BYTES_PER_SECOND  # noqa: PTH202 (names may be odd)
         # If the process has ended, the next read reports it.
         with contextlib.suppress(BrokenPipeError):
             self._in.write(b"%d %b\n" % (self._seconds, os.fsencode(path).hex().encode()))
@@ -102,21 +102,21 @@ class Pdfium:
             yield kind, name, length
 
     def take(self, length: int) -> bytes:
-        """The next octets that the process writes. Raises ProcessError if it ends or is silent first."""
+        """The next bytes that the process writes. Raises ProcessError if it ends or is silent first."""
         while len(self._output) < length:
             if not self._poll.poll(_PATIENCE * 1000):
                 raise ProcessError(f"pdfium took more than {_PATIENCE} s for a page")
-            octets = os.read(self._out.fileno(), _BLOCK)
-            if not octets:
+            data = os.read(self._out.fileno(), _BLOCK)
+            if not data:
                 status = self._process.wait()
                 how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
                 if status == -signal.SIGXCPU:
                     how = f"took more than {self._seconds:,} s of the processor for it"
                 raise ProcessError(f"pdfium {how}")
-            self._output += octets
-        octets = bytes(self._output[:length])
+            self._output += data
+        data = bytes(self._output[:length])
         del self._output[:length]
-        return octets
+        return data
 
     def end(self) -> None:
         """End the process, from any thread: the thread that reads from it gets a ProcessError."""

@@ -30,12 +30,12 @@ _HYPHEN = "\ufffe"
 """One sign of pdfium for a hyphen and a line end. It is also used for a glyph without a character."""
 _SOFT = 2  # its number where pdfium counts characters
 _LONGEST_FONT = 200
-# Octets of an address; few are longer.
+# Bytes of an address; few are longer.
 _LONG_ADDRESS = 500
-_OCTETS = r"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
+_BYTES = r"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
 _LINE_END = rf"{_HYPHEN}|[ \t]{{0,4}}\r\n[ \t]{{0,60}}"
-_NAME = re.compile(rf"(?P<part>[Uu][Rr][Nn]:{_OCTETS}*)(?P<runs>(?:(?:{_LINE_END})(?![Uu][Rr][Nn]:){_OCTETS}+){{0,4}})")
-_RUN = re.compile(rf"({_LINE_END})({_OCTETS}+)")
+_NAME = re.compile(rf"(?P<part>[Uu][Rr][Nn]:{_BYTES}*)(?P<runs>(?:(?:{_LINE_END})(?![Uu][Rr][Nn]:){_BYTES}+){{0,4}})")
+_RUN = re.compile(rf"({_LINE_END})({_BYTES}+)")
 _DELIMITERS = ":/.-_@?=&#+"
 _FILLED = 2 / 3  # of the width of the column
 _PITCH = 2  # heights of a line from one to the next
@@ -220,9 +220,9 @@ def address(pdf: PdfDocument, action: object) -> bytes:
 
     if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:
         return b""
-    octets = ctypes.create_string_buffer(_LONG_ADDRESS)
-    length = raw.FPDFAction_GetURIPath(pdf, action, octets, _LONG_ADDRESS)
+    data = ctypes.create_string_buffer(_LONG_ADDRESS)
+    length = raw.FPDFAction_GetURIPath(pdf, action, data, _LONG_ADDRESS)
     if length > _LONG_ADDRESS:
-        octets = ctypes.create_string_buffer(length)
-        raw.FPDFAction_GetURIPath(pdf, action, octets, length)
-    return octets.value
+        data = ctypes.create_string_buffer(length)
+        raw.FPDFAction_GetURIPath(pdf, action, data, length)
+    return data.value

@@ -1,8 +1,8 @@
 """The script of a process in which pdfium reads PDFs; it imports nothing of this package.
 
 It reads from standard input a line for each PDF: the seconds of the processor that it may take, and its path in
-hexadecimal digits. It writes what is in them to standard output as frames: the kind (an octet), the lengths of name and
-content (4 and 8 octets), name and content.
+hexadecimal digits. It writes what is in them to standard output as frames: the kind (a byte), the lengths of name and
+content (4 and 8 bytes), name and content.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ENCRYPTED = {4: "it is encrypted, and needs a password", 5: "it is encrypted in
 """Errors of pdfium (`FPDF_ERR_`) that say more than that a PDF is damaged."""
 _SIGNS = "\x1b\x1c\x1d\x1e\x1f\x0b\x0c\x0e\x0f"
 _LIGATURES = str.maketrans(dict(zip(_SIGNS, "ff fi fl ffi ffl ff fi ffi ffl".split(), strict=True)))
-"""Letters of TeX's ligatures of fonts without a table of characters; no other text has such octets.
+"""Letters of TeX's ligatures of fonts without a table of characters; no other text has such bytes.
 
 The signs are numbers in TeX's encodings T1, and OT1, whose "fl" is a line end.
 """
@@ -162,13 +162,13 @@ def _outline(pdf: PdfDocument) -> Iterator[bytes]:
 
 
 def _xmp(path: str) -> Iterator[bytes]:
-    """Packets of XMP in the octets of a PDF, where these are not compressed: pdfium does not give them."""
+    """Packets of XMP in the bytes of a PDF, where these are not compressed: pdfium does not give them."""
     begin, end = _XMP
     with open(path, "rb") as file:  # noqa: PTH123 (names may be odd)
-        octets = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         after = 0
-        while (start := octets.find(begin, after)) >= 0 and (after := octets.find(end, start)) >= 0:
-            yield octets[start:after]
+        while (start := data.find(begin, after)) >= 0 and (after := data.find(end, start)) >= 0:
+            yield data[start:after]
 
 
 def _write(out: BinaryIO, kind: bytes, name: str, content: bytes) -> None:

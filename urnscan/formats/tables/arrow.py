@@ -1,7 +1,7 @@
 """Arrow IPC as a file (Feather V2) and as a stream, both read front to back with `pyarrow.ipc`.
 
 An IPC file is a stream between a sign and a footer, and is read as that stream: so one that is cut off gives what is
-there. Before pyarrow reads a batch, the octets that it unfolds to are bounded, and its rows are counted, so that the
+there. Before pyarrow reads a batch, the bytes that it unfolds to are bounded, and its rows are counted, so that the
 rows after a damaged batch have their numbers.
 """
 
@@ -23,12 +23,12 @@ from urnscan.stores.reader import Reader, begins, read_up_to, skip
 _MAGIC = b"ARROW1\0\0"
 _NAMES = (".arrow", ".arrows", ".feather")
 _CONTINUATION = b"\xff\xff\xff\xff"  # each message begins with it since Arrow 0.15
-# Octets of a schema; a file that begins with a longer one is not recognised as a stream.
+# Bytes of a schema; a file that begins with a longer one is not recognised as a stream.
 _LONGEST_SCHEMA = 1 << 20
-_FOOTER = struct.Struct("<i6s")  # the last octets of a file: the length of its footer, and a sign
-# Octets; a longer body is mapped and not read, if the input is a file.
+_FOOTER = struct.Struct("<i6s")  # the last bytes of a file: the length of its footer, and a sign
+# Bytes; a longer body is mapped and not read, if the input is a file.
 _MAPPED = 1 << 28
-_LARGEST = 1 << 30  # octets of a body that is read, of what a body unfolds to, of all dictionaries
+_LARGEST = 1 << 30  # bytes of a body that is read, of what a body unfolds to, of all dictionaries
 _BLOCK = 1 << 20
 
 
@@ -59,16 +59,16 @@ def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
 def read_arrow_file(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     """Read the text in a file of Arrow IPC. Raises SourceError if it cannot be read to its end."""
     read_up_to(reader, len(_MAGIC))
-    return _read(_Octets(reader, layer, len(_MAGIC)), layer, is_file=True)
+    return _read(_Bytes(reader, layer, len(_MAGIC)), layer, is_file=True)
 
 
 def read_arrow_stream(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     """Read the text in a stream of Arrow IPC. Raises SourceError if it cannot be read to its end."""
-    return _read(_Octets(reader, layer, 0), layer, is_file=False)
+    return _read(_Bytes(reader, layer, 0), layer, is_file=False)
 
 
-def _read(octets: "_Octets", layer: Layer, *, is_file: bool) -> Iterator[Values | SourceError]:
-    messages = _Messages(octets, layer)
+def _read(data: "_Bytes", layer: Layer, *, is_file: bool) -> Iterator[Values | SourceError]:
+    messages = _Messages(data, layer)
     try:
         schema = messages.schema()
         chosen, errors = choose(schema, layer)
@@ -82,7 +82,7 @@ def _read(octets: "_Octets", layer: Layer, *, is_file: bool) -> Iterator[Values 
     failures = Failures(layer.name, "batches")
     row = 0
     while True:
-        at = octets.at
+        at = data.at
         try:
             batch = stream.read_next_batch()
             for column, (index, tails) in zip(batch.columns, chosen.items(), strict=True):
@@ -94,45 +94,45 @@ def _read(octets: "_Octets", layer: Layer, *, is_file: bool) -> Iterator[Values 
             raise
         except FAILED as error:
             messages.parts.clear()
-            yield from failures.one(f"batch before octet {octets.at} damaged: {in_words(error)}")
+            yield from failures.one(f"batch before byte {data.at} damaged: {in_words(error)}")
             # Nothing more can be read.
-            if octets.at == at:
+            if data.at == at:
                 break
         row += messages.rows
     yield from failures.rest()
-    octets.end(is_file=is_file)
+    data.end(is_file=is_file)
 
 
-class _Octets:
+class _Bytes:
     """Input of pyarrow's reader of messages: a file that is read front to back."""
 
     closed = False
 
     def __init__(self, reader: Reader, layer: Layer, at: int) -> None:
-        """`at`: offset in the file of the next octet of `reader`."""
+        """`at`: offset in the file of the next byte of `reader`."""
         self.at = at
-        """Octets that were read."""
+        """Bytes that were read."""
         self.is_short = False
-        """Whether fewer octets came than were asked for."""
+        """Whether fewer bytes came than were asked for."""
         self._reader = reader
         self._layer = layer
 
     def read(self, count: int) -> memoryview:
-        """Read the next octets, fewer only at the end. Raises SourceError for more octets than are read at once."""
+        """Read the next bytes, fewer only at the end. Raises SourceError for more bytes than are read at once."""
         if count > _MAPPED and (mapped := self._mapped(count)):
             return mapped
         if count > _LARGEST:
-            what = f"has a message of {count:,} octets at octet {self.at}, more than {_LARGEST:,}"
+            what = f"has a message of {count:,} bytes at byte {self.at}, more than {_LARGEST:,}"
             raise SourceError(self._layer.name, f"{what}: write smaller batches")
         # A length in a message may be false.
-        octets = read_growing(self._reader, count)
-        self.at += len(octets)
-        if len(octets) < count:
-            self.is_short = len(octets) > 0 or count != len(_CONTINUATION)
-        return memoryview(octets)
+        data = read_growing(self._reader, count)
+        self.at += len(data)
+        if len(data) < count:
+            self.is_short = len(data) > 0 or count != len(_CONTINUATION)
+        return memoryview(data)
 
     def _mapped(self, count: int) -> memoryview | None:
-        """Map the next octets instead of reading them; None if the input is not a file of the system or too short."""
+        """Map the next bytes instead of reading them; None if the input is not a file of the system or too short."""
         file = self._reader.reopen()
         if file is None:
             return None
@@ -144,9 +144,9 @@ class _Octets:
             if self.at + count > mapped.size():
                 return None
             mapped.seek(self.at)
-            octets = memoryview(mapped.read_buffer(count))
+            data = memoryview(mapped.read_buffer(count))
         self.at += skip(self._reader, count)
-        return octets
+        return data
 
     def close(self) -> None:
         """Do nothing: the caller closes the reader."""
@@ -155,9 +155,9 @@ class _Octets:
         """Read to the end, after the last message. Raises SourceError if there is more than the footer of a file."""
         begin, tail, is_blank = self.at, b"", True
         while block := self.read(_BLOCK):
-            octets = bytes(block)
-            is_blank &= not octets.strip(b"\0")
-            tail = (tail + octets)[-_FOOTER.size :]
+            data = bytes(block)
+            is_blank &= not data.strip(b"\0")
+            tail = (tail + data)[-_FOOTER.size :]
         if is_file:
             size, magic = _FOOTER.unpack(tail.rjust(_FOOTER.size, b"\0"))
             if magic != _MAGIC[:6] or self.at - begin != size + _FOOTER.size:
@@ -171,24 +171,24 @@ class _Messages:
 
     closed = False
 
-    def __init__(self, octets: _Octets, layer: Layer) -> None:
+    def __init__(self, data: _Bytes, layer: Layer) -> None:
         self.rows = 0
         """Rows of the last batch, as its message says."""
         self.parts: list[memoryview] = []
         """Parts of a message that are still to be read."""
-        self._octets = octets
+        self._bytes = data
         self._layer = layer
         self._reader: Any = None
-        self._dictionaries: dict[int, int] = {}  # octets of each
+        self._dictionaries: dict[int, int] = {}  # bytes of each
 
     def schema(self) -> pa.Schema:
         """Read the schema in the first message. Raises pyarrow's own errors and SourceError."""
-        self._reader = pa.ipc.MessageReader.open_stream(pa.PythonFile(self._octets, "r"))
+        self._reader = pa.ipc.MessageReader.open_stream(pa.PythonFile(self._bytes, "r"))
         self._next()
         return pa.ipc.read_schema(pa.py_buffer(b"".join(self.parts)))
 
     def read(self, count: int) -> memoryview | bytes:
-        """Read the next octets, of one part of a message, as pyarrow asks for them. Raises SourceError."""
+        """Read the next bytes, of one part of a message, as pyarrow asks for them. Raises SourceError."""
         if not self.parts:
             self._next()
         if not self.parts:
@@ -210,8 +210,8 @@ class _Messages:
         except StopIteration:
             return
         except (*FAILED, struct.error) as error:
-            at = self._octets.at
-            what = "truncated" if self._octets.is_short else "damaged"
+            at = self._bytes.at
+            what = "truncated" if self._bytes.is_short else "damaged"
             raise SourceError(self._layer.name, f"{what} Arrow file (in the message at byte {at})") from error
         begin = _CONTINUATION + struct.pack("<i", len(metadata))
         self.parts = [part for part in (memoryview(begin), metadata, body) if part]
@@ -237,32 +237,32 @@ class _Messages:
         if (total := sum(self._dictionaries.values())) > _LARGEST:
             self._refuse("its dictionaries have", total)
 
-    def _refuse(self, what: str, octets: int) -> None:
-        much = f"{what} {octets:,} octets before octet {self._octets.at}, more than {_LARGEST:,}"
+    def _refuse(self, what: str, byte_count: int) -> None:
+        much = f"{what} {byte_count:,} bytes before byte {self._bytes.at}, more than {_LARGEST:,}"
         raise SourceError(self._layer.name, f"{much}: write smaller batches")
 
 
-def _table(octets: bytes, at: int) -> int:
+def _table(data: bytes, at: int) -> int:
     """Place of the table that a flatbuffer refers to at `at`."""
-    return at + int(struct.unpack_from("<I", octets, at)[0])
+    return at + int(struct.unpack_from("<I", data, at)[0])
 
 
-def _field(octets: bytes, table: int, number: int) -> int:
+def _field(data: bytes, table: int, number: int) -> int:
     """Place of a field of a table in a flatbuffer; 0 if the table does not have it."""
-    vtable = table - struct.unpack_from("<i", octets, table)[0]
-    size = struct.unpack_from("<H", octets, vtable)[0]
-    offset = struct.unpack_from("<H", octets, vtable + 4 + 2 * number)[0] if 6 + 2 * number <= size else 0
+    vtable = table - struct.unpack_from("<i", data, table)[0]
+    size = struct.unpack_from("<H", data, vtable)[0]
+    offset = struct.unpack_from("<H", data, vtable + 4 + 2 * number)[0] if 6 + 2 * number <= size else 0
     return int(table + offset) if offset else 0
 
 
-def _number(octets: bytes, table: int, number: int) -> int:
+def _number(data: bytes, table: int, number: int) -> int:
     """Field of 64 bits of a table in a flatbuffer; 0 if the table does not have it."""
-    at = _field(octets, table, number)
-    return int(struct.unpack_from("<q", octets, at)[0]) if at else 0
+    at = _field(data, table, number)
+    return int(struct.unpack_from("<q", data, at)[0]) if at else 0
 
 
 def _unfolded(metadata: bytes, batch: int, body: memoryview) -> int:
-    """Octets that a batch unfolds to, 0 if it is not compressed.
+    """Bytes that a batch unfolds to, 0 if it is not compressed.
 
     Each buffer of a compressed batch begins with its size, or with -1 if it is stored as it is.
     """

@@ -35,7 +35,7 @@ _LINE = re.compile(
     rb'|\{"source": S, "member": (?:null|S), "start": \d+, "line": \d+, "text": '
     rb'|\{"cluster": \d+, "source": S, "member": (?:null|S), "record": '.replace(b"S", _STRING)
 )
-# Octets by which such a line is recognised; a line with a longer first value is not.
+# Bytes by which such a line is recognised; a line with a longer first value is not.
 _LINE_WITHIN = 1 << 9
 _LINES_BEGIN = (b'{"urn": "', b'{"source": "', b'{"cluster": ')
 

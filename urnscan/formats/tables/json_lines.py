@@ -15,7 +15,7 @@ import numpy.typing as npt
 from urnscan.formats.tables.values import Place, PlacedValues, in_lists, in_place
 from urnscan.framing.buffer import Buffer
 
-_MOST = 1 << 18  # octets of lines that are read at a time
+_MOST = 1 << 18  # bytes of lines that are read at a time
 _LF, _OPEN, _CLOSE = np.frombuffer(b"\n{}", np.uint8)
 # Arrays in arrays whose strings are usual. More of them cost a pass over all values each.
 _DEEPEST = 3
@@ -49,7 +49,7 @@ class UsualLines:
         self._levels: list[tuple[list[bool], npt.NDArray[np.int64]]] = []
 
     def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues | None]:
-        """Read the usual lines from the next octet on, as far as they are in memory, and take them: their number, and the values
+        """Read the usual lines from the next byte on, as far as they are in memory, and take them: their number, and the values
         in them. `first` is the number of the first.
         """
         at = bisect.bisect_left(self._starts, buffer.offset)
@@ -101,8 +101,8 @@ class UsualLines:
 
     def _look(self, buffer: Buffer) -> None:
         """Decode the next lines that are in memory."""
-        end = buffer.octets.rfind(b"\n", buffer.at, buffer.at + _MOST) + 1
-        block = buffer.octets[buffer.at : end]
+        end = buffer.data.rfind(b"\n", buffer.at, buffer.at + _MOST) + 1
+        block = buffer.data[buffer.at : end]
         if not self._look_at_all(block, buffer.offset):
             self._look_at_each(block, buffer.offset)
 
@@ -110,9 +110,9 @@ class UsualLines:
         """Decode lines by one call, if nothing is unusual in any of them and each is an object without white space around it."""
         if not block.startswith(b"{") or not block.endswith(b"}\n"):
             return False
-        octets = np.frombuffer(block, np.uint8)
-        ends = np.flatnonzero(octets == _LF)
-        is_usual = (octets[ends - 1] == _CLOSE).all() and (octets[ends[:-1] + 1] == _OPEN).all()
+        data = np.frombuffer(block, np.uint8)
+        ends = np.flatnonzero(data == _LF)
+        is_usual = (data[ends - 1] == _CLOSE).all() and (data[ends[:-1] + 1] == _OPEN).all()
         if not is_usual or _ESCAPED.search(block):
             return False
         try:

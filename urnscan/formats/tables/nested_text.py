@@ -14,7 +14,7 @@ from urnscan.compiled.arrow import number_array, number_scalar
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
-from urnscan.formats.tables.values import MOST_OCTETS, Failures, Place, below, in_lists, in_place, in_words, no_column
+from urnscan.formats.tables.values import MOST_BYTES, Failures, Place, below, in_lists, in_place, in_words, no_column
 
 FAILED = (pa.ArrowException, ValueError, OSError, MemoryError, OverflowError, RecursionError)
 """Errors that pyarrow raises for a damaged file."""
@@ -24,14 +24,14 @@ Tails = tuple[str, ...]
 
 _TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 _VIEWS = (pa.string_view(), pa.binary_view())
-_AS_OCTETS = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+_AS_BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
 # Hardly any file has them. Text in them is reported as not read.
 _UNREAD = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view, pa.types.is_run_end_encoded)
 _DEEPEST = 100
-_LONGEST = (1 << 31) - 1  # octets of a value that 32-bit offsets can count
+_LONGEST = (1 << 31) - 1  # bytes of a value that 32-bit offsets can count
 # Rows of one step: types without data, such as null, have any number of rows in no memory.
 _MOST_ROWS = 1 << 20
-_LARGEST_DICTIONARY = 1 << 30  # octets, if its values may share them
+_LARGEST_DICTIONARY = 1 << 30  # bytes, if its values may share them
 
 
 def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
@@ -98,7 +98,7 @@ def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
 
 
 def _texts(kind: pa.DataType, depth: int = 0, *, is_read: bool = True) -> Iterator[bool]:
-    """For each text or octets in a type that is `depth` deep in its column: whether it is read."""
+    """For each text or bytes in a type that is `depth` deep in its column: whether it is read."""
     kind = _storage(kind)
     is_dictionary = pa.types.is_dictionary(kind)
     is_read = is_read and depth <= _DEEPEST and not any(is_unread(kind) for is_unread in _UNREAD)
@@ -121,7 +121,7 @@ def _storage(kind: pa.DataType) -> pa.DataType:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    # Any number of values without octets takes no memory in a file, and much in a list.
+    # Any number of values without bytes takes no memory in a file, and much in a list.
     return kind in _TEXT or (pa.types.is_fixed_size_binary(kind) and kind.byte_width > 0)
 
 
@@ -186,17 +186,17 @@ def _as_list(array: pa.Array) -> pa.Array:
 
 
 def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Cut values of text into parts that are in memory, as octets, each part with the index of its first value."""
+    """Cut values of text into parts that are in memory, as bytes, each part with the index of its first value."""
     dictionary, sizes = None, np.empty(0, np.int64)
     if pa.types.is_dictionary(array.type):
-        dictionary, array = as_octets(array.dictionary), array.indices
+        dictionary, array = as_bytes(array.dictionary), array.indices
         sizes = _sizes(dictionary)
         if dictionary.type not in (pa.binary(), pa.large_binary()):
             if int(sizes.sum()) > _LARGEST_DICTIONARY:
-                raise OverflowError(f"a dictionary has more than {_LARGEST_DICTIONARY:,} octets")
+                raise OverflowError(f"a dictionary has more than {_LARGEST_DICTIONARY:,} bytes")
             dictionary = dictionary.cast(pa.binary())
     else:
-        array = as_octets(array)
+        array = as_bytes(array)
     for first in range(0, len(array), _MOST_ROWS):
         for start, values in _pieces_of_rows(array.slice(first, _MOST_ROWS), dictionary, sizes):
             yield first + start, values
@@ -217,18 +217,18 @@ def _pieces_of_rows(
     start = 0
     while start < len(array):
         before = int(ends[start - 1]) if start else 0
-        end = max(start + 1, int(np.searchsorted(ends, before + MOST_OCTETS, "right")))
-        octets = int(ends[end - 1]) - before
-        if octets > _LONGEST:
-            raise OverflowError(f"a value has {octets:,} octets, more than {_LONGEST:,}")
+        end = max(start + 1, int(np.searchsorted(ends, before + MOST_BYTES, "right")))
+        byte_count = int(ends[end - 1]) - before
+        if byte_count > _LONGEST:
+            raise OverflowError(f"a value has {byte_count:,} bytes, more than {_LONGEST:,}")
         piece = array.slice(start, end - start)
-        if octets:
+        if byte_count:
             yield start, _piece(piece if dictionary is None else dictionary.take(piece))
         start = end
 
 
 def _piece(values: pa.Array) -> pa.BinaryArray:
-    """Octets of few values, with 32-bit offsets."""
+    """Bytes of few values, with 32-bit offsets."""
     try:
         return values.cast(pa.binary())
     except pa.ArrowInvalid:
@@ -236,9 +236,9 @@ def _piece(values: pa.Array) -> pa.BinaryArray:
         return values.take(number_array(np.arange(len(values)))).cast(pa.binary())
 
 
-def as_octets(array: pa.Array) -> pa.Array:
-    """Text as octets, valid or not, its offsets checked."""
-    kind = _AS_OCTETS.get(array.type)
+def as_bytes(array: pa.Array) -> pa.Array:
+    """Text as bytes, valid or not, its offsets checked."""
+    kind = _AS_BYTES.get(array.type)
     if kind is not None:
         array = pa.Array.from_buffers(kind, len(array), array.buffers(), offset=array.offset)
     array.validate(full=True)
@@ -246,7 +246,7 @@ def as_octets(array: pa.Array) -> pa.Array:
 
 
 def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
-    """Octets of each value, 0 for null."""
+    """Bytes of each value, 0 for null."""
     if array.type not in _VIEWS:
         return _integers(pc.binary_length(array))
     views = np.frombuffer(array.buffers()[1] or b"", np.int32)[::4][array.offset : array.offset + len(array)]

@@ -12,8 +12,8 @@ from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
 from urnscan.formats.protocol import Table, exactly, looks_binary
 from urnscan.formats.tables.former_outputs import told
-from urnscan.formats.tables.nested_text import FAILED, Tails, as_octets, choose, read_column, tails_of
-from urnscan.formats.tables.values import MOST_OCTETS, Failures, in_words, octets_of, path_of
+from urnscan.formats.tables.nested_text import FAILED, Tails, as_bytes, choose, read_column, tails_of
+from urnscan.formats.tables.values import MOST_BYTES, Failures, bytes_of, in_words, path_of
 from urnscan.stores.reader import Reader, begins
 
 _MAGIC = b"PAR1"
@@ -23,13 +23,13 @@ _TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
 
 _MOST_ROWS = 1 << 16
 _BUFFER = 1 << 18
-# Octets; a larger dictionary stays one while its column is decoded.
+# Bytes; a larger dictionary stays one while its column is decoded.
 _LARGE_DICTIONARY = 1 << 22
-_UNFOLDED = 1 << 30  # octets that decoding a small dictionary may take in a hostile file
-# Octets of memory of a value in a list, besides its text: its levels and its offset. Levels are run-length coded, so that
-# a file of some hundred octets may have any number of values, all of them in one row.
+_UNFOLDED = 1 << 30  # bytes that decoding a small dictionary may take in a hostile file
+# Bytes of memory of a value in a list, besides its text: its levels and its offset. Levels are run-length coded, so that
+# a file of some hundred bytes may have any number of values, all of them in one row.
 _IN_LIST = 12
-_LISTS = 1 << 30  # octets that values in lists may take, or else so many times what is there of them
+_LISTS = 1 << 30  # bytes that values in lists may take, or else so many times what is there of them
 _LISTS_RATIO = 8
 
 
@@ -45,7 +45,7 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
     with file or contextlib.nullcontext():
         try:
             if file is None:
-                source = pa.BufferReader(pa.py_buffer(octets_of(reader, layer)))
+                source = pa.BufferReader(pa.py_buffer(bytes_of(reader, layer)))
             elif path := path_of(file):
                 source = pa.OSFile(path)
             else:
@@ -91,7 +91,7 @@ class _Unread:
 
 class _Parquet:
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
-        """`counts`: whether the octets are counted in the budget. Raises pyarrow's own errors and SourceError."""
+        """`counts`: whether the bytes are counted in the budget. Raises pyarrow's own errors and SourceError."""
         self._source = source
         self._layer = layer
         self._counts = counts
@@ -100,7 +100,7 @@ class _Parquet:
         self._metadata: Any = None
         self._file = self._open(source, [])
         self._metadata = self._file.metadata
-        self._left = source.size()  # octets of the file that were not counted as read
+        self._left = source.size()  # bytes of the file that were not counted as read
         self._columns: list[str] = []  # columns of the file that are read
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
@@ -132,18 +132,18 @@ class _Parquet:
         self._try_metadata(group)
         chunks = [(leaf, self._metadata.row_group(group).column(leaf)) for leaf in leaves]
         rows = max(1, self._metadata.row_group(group).num_rows)
-        # A file that lies about its sizes has no more octets than it has.
+        # A file that lies about its sizes has no more bytes than it has.
         there = min(self._left, sum(max(0, chunk.total_compressed_size) for _, chunk in chunks))
         self._left -= there
         if self._counts:
             self._layer.budget.count_read(there)
         in_lists = _IN_LIST * sum(self._in_lists(leaf, chunk) for leaf, chunk in chunks)
-        octets = in_lists + sum(max(0, chunk.total_uncompressed_size) for _, chunk in chunks)
+        byte_count = in_lists + sum(max(0, chunk.total_uncompressed_size) for _, chunk in chunks)
         # A page may be all of it, and takes its memory thrice.
-        self._layer.budget.check_announced(octets)
+        self._layer.budget.check_announced(byte_count)
         if in_lists > max(_LISTS, _LISTS_RATIO * there):
             raise OverflowError(f"lists with {in_lists // _IN_LIST:,} values are too long; write smaller row groups")
-        most = min(_MOST_ROWS, 2 * MOST_OCTETS * rows // max(1, octets))
+        most = min(_MOST_ROWS, 2 * MOST_BYTES * rows // max(1, byte_count))
         kept = []
         for leaf, chunk in chunks:
             dictionary = self._dictionary(chunk)
@@ -166,11 +166,11 @@ class _Parquet:
         return max(0, chunk.num_values) if self._file.schema.column(leaf).max_repetition_level else 0
 
     def _longest(self, group: int, name: str) -> int:
-        """Octets of the longest value in the dictionary of a column of text."""
+        """Bytes of the longest value in the dictionary of a column of text."""
         file = self._open(self._source, [name])
         batch = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False))
         dictionary = batch.column(0).dictionary
-        return pc.max(pc.binary_length(as_octets(dictionary))).as_py() or 0
+        return pc.max(pc.binary_length(as_bytes(dictionary))).as_py() or 0
 
     def _try_metadata(self, group: int) -> None:
         """Check the metadata of column chunks by a reading that comes no farther. Raises pyarrow's own errors.
@@ -194,10 +194,10 @@ class _Parquet:
         )
 
     def _dictionary(self, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
-        """Octets of the dictionary with which a column chunk begins, 0 if there is none.
+        """Bytes of the dictionary with which a column chunk begins, 0 if there is none.
 
-        The first fields of a page's header, in Thrift's compact protocol, are its type and its size: each an octet 0x15
-        and a number in zigzag, seven bits an octet.
+        The first fields of a page's header, in Thrift's compact protocol, are its type and its size: each a byte 0x15
+        and a number in zigzag, seven bits a byte.
         """
         start = chunk.data_page_offset
         if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
@@ -206,9 +206,9 @@ class _Parquet:
         if not header.startswith(b"\x15\x04\x15"):
             return 0
         size = 0
-        for shift, octet in enumerate(header[3:]):
-            size |= (octet & 0x7F) << 7 * shift
-            if octet < 0x80:
+        for shift, byte in enumerate(header[3:]):
+            size |= (byte & 0x7F) << 7 * shift
+            if byte < 0x80:
                 break
         return size >> 1
 

@@ -1,4 +1,4 @@
-"""SQLite databases: the values of text and octets in their tables.
+"""SQLite databases: the values of text and bytes in their tables.
 
 No code of the database is run: views, generated columns that are not stored, and virtual tables are left out. A virtual
 table keeps its values in ordinary tables next to it, which are read (`NAME_content` of a full-text index `NAME`).
@@ -23,30 +23,30 @@ from urnscan.formats.protocol import Table, exactly
 from urnscan.formats.tables.values import (
     Failures,
     PlacedValues,
+    bytes_of,
     gather,
     in_place,
     in_words,
     no_column,
-    octets_of,
     path_of,
 )
 from urnscan.stores.reader import Reader, begins
 
 LONGEST = 1 << 26
-"""Octets of a row or value that is read."""
+"""Bytes of a row or value that is read."""
 
 _MAGIC = b"SQLite format 3\0"
 _SHARED_SUFFIXES = (".db", ".db3")
-_FRACTIONS = slice(21, 24)  # places of octets that are the same in every database
+_FRACTIONS = slice(21, 24)  # places of bytes that are the same in every database
 _ROW_IDS = ("rowid", "_rowid_", "oid")
 # Of table_xinfo's `hidden`: an ordinary column, and a generated one that is stored.
 _STORED = (0, 3)
 # Possessive, all of it: a statement may be long, and many comments in a row could be matched in too many ways.
 _GAP = r"(?>\s++|\xef\xbb\xbf|/\*.*?\*/|--[^\n]*+\n)"
 _VIRTUAL = re.compile(rf"(?>{_GAP}*)CREATE(?>{_GAP}+)VIRTUAL\b".encode(), re.IGNORECASE | re.DOTALL)
-_SMALLEST_ROW = 2  # octets that a row takes in its table's file, and more
+_SMALLEST_ROW = 2  # bytes that a row takes in its table's file, and more
 _AT_ONCE = 256  # rows that are read at a time
-_SHORT = 1 << 18  # octets of a row of which there are so many at a time
+_SHORT = 1 << 18  # bytes of a row of which there are so many at a time
 # Raised by sqlite3 for a damaged database; the last if it quotes a name that is damaged.
 _FAILED = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
 
@@ -74,8 +74,8 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
             path, size = path_of(file), file.seek(0, os.SEEK_END)
     try:
         if path is None:
-            octets = octets_of(reader, layer)
-            database, size = _load(octets), len(octets)
+            byte_count = bytes_of(reader, layer)
+            database, size = _load(byte_count), len(byte_count)
         else:
             yield from _log_error(path, layer)
             # The file does not change: so nothing is written next to it.
@@ -95,11 +95,11 @@ def _log_error(path: str, layer: Layer) -> Iterator[SourceError]:
             yield SourceError(layer.name, f"its changes in the -wal file next to it are not read; {remedy}")
 
 
-def _load(octets: bytearray) -> sqlite3.Connection:
+def _load(data: bytearray) -> sqlite3.Connection:
     # The two versions of the format: 2 is for a write-ahead log, and in memory there is none.
-    octets[18:20] = bytes(min(version, 1) for version in octets[18:20])
+    data[18:20] = bytes(min(version, 1) for version in data[18:20])
     database = sqlite3.connect(":memory:", check_same_thread=False)
-    database.deserialize(octets)
+    database.deserialize(data)
     return database
 
 
@@ -110,7 +110,7 @@ def _quoted(name: str) -> str:
 
 class _Database:
     def __init__(self, database: sqlite3.Connection, layer: Layer, size: int, *, counts: bool) -> None:
-        """`size`: octets of its file. `counts`: whether the octets are counted in the budget."""
+        """`size`: bytes of its file. `counts`: whether the bytes are counted in the budget."""
         self._database = database
         self._layer = layer
         self._size = self._left = size
@@ -236,7 +236,7 @@ class _Database:
                     yield self._failed(table.name, error)
                     break
                 where = f"row {last} of table {in_place(table.name)!r}"
-                yield from failures.one(f"{where} has a value of more than {LONGEST:,} octets: not read")
+                yield from failures.one(f"{where} has a value of more than {LONGEST:,} bytes: not read")
                 at_once = _AT_ONCE
             else:
                 if not table.row_id or at_once > 1:
@@ -257,9 +257,9 @@ class _Database:
         while rows := list(itertools.islice(cursor, at_once)):
             yield rows
 
-    def _limit(self, octets: int) -> None:
+    def _limit(self, byte_count: int) -> None:
         """Limit the length of values and rows, from now on."""
-        self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, octets)
+        self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, byte_count)
 
     def _next_id(self, table: _Table, last: int | None) -> int | None:
         """Id of the row after `last`; None if it is unknown."""
@@ -273,11 +273,11 @@ class _Database:
             return None
         return int(number) if isinstance(number, int) and (last is None or number > last) else None
 
-    def _took(self, rows: int, octets: int) -> bool:
+    def _took(self, rows: int, byte_count: int) -> bool:
         """Count rows that were read; whether as many fit into the file."""
         self._rows += rows
         if self._counts:
-            took = min(octets + rows * _SMALLEST_ROW, self._left)
+            took = min(byte_count + rows * _SMALLEST_ROW, self._left)
             self._left -= took
             self._layer.budget.count_read(took)
         return self._rows * _SMALLEST_ROW <= self._size

@@ -29,11 +29,11 @@ _JSON_NAMES = (".json", ".jsonl", ".ndjson", ".geojson")
 _JSON = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*(?:\{[ \t\r\n]*["}]|\[[ \t\r\n\[]*["{\]])')
 _JSON_BEGUN = re.compile(rb"(?:\xef(?:\xbb(?:\xbf)?)?)?[ \t\r\n]*(?:\{[ \t\r\n]*|\[[ \t\r\n\[]*)?")
 _CSV_NAMES = (".csv", ".tsv", ".tab")
-_LONGEST_HEADER = 1 << 24  # octets
+_LONGEST_HEADER = 1 << 24  # bytes
 _FIELDS = 100  # names of fields that are kept for an error
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _IS_PLAIN = re.compile(r"[ !#-\-/-\[\]-~]+").fullmatch  # no quotation mark, no full stop, no backslash
-_ESCAPED = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # those that do not represent an octet
+_ESCAPED = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # those that do not represent a byte
 # Objects as tuples of pairs, as a name may occur twice. Numbers are not looked at, and Python refuses those of many digits.
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float)
 
@@ -74,7 +74,7 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
         if not present and isinstance(record.value, tuple) and len(there) < _FIELDS:
             there.update(dict.fromkeys(in_place(name) for name, _ in record.value))
         filled = [pair for column in columns for pair in strings(record.value, column, present) if pair[1]]
-        return [_octets(value, record.octets) for _, value in filled], lambda index: f"{number}/{filled[index][0]}"
+        return [_bytes(value, record.data) for _, value in filled], lambda index: f"{number}/{filled[index][0]}"
 
     records = _json_reader(text.buffer, layer)
     usual = UsualLines(columns) if isinstance(records, ValueLines) and all(map(_IS_PLAIN, columns)) else None
@@ -98,7 +98,7 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | Source
     layout, header = begin(text.buffer, columns)
     if header.fault is not None and text.buffer.error is None:
         yield SourceError(layer.name, f"damaged header: {header.fault}")
-    if len(header.octets) > _LONGEST_HEADER:
+    if len(header.data) > _LONGEST_HEADER:
         raise SourceError(layer.name, f"its first line has more than {_LONGEST_HEADER:,} bytes, so it is not read")
     names = layout.names(header)
     chosen = [(at, in_place(name)) for at, name in enumerate(names) if name in columns]
@@ -129,7 +129,7 @@ class _Text:
         self.buffer.take_mark()
         self.failures = Failures(layer.name, f"{what}s")
         self.count = 0
-        """Records so far. One that a loss of octets cuts counts once."""
+        """Records so far. One that a loss of bytes cuts counts once."""
         self._layer = layer
         self._what = what
 
@@ -178,7 +178,7 @@ class _Text:
                     fault = f"{record.fault}; only its line is read"
                 is_cut = self.buffer.error is not None and not self.buffer.has(1)
                 if not is_cut and not is_resumed:
-                    where = f"{self._what} {self.count} at octet {record.offset}"
+                    where = f"{self._what} {self.count} at byte {record.offset}"
                     yield from self.failures.one(f"{where} damaged: {fault}")
                 if not isinstance(record, Damaged) and not (is_cut and isinstance(self.buffer.error, DamageError)):
                     yield named(record, self.count)
@@ -191,10 +191,10 @@ class _Text:
 
 
 def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
-    """Choose how values are read, by the first octets of a text."""
+    """Choose how values are read, by the first bytes of a text."""
     name = layer.file_name.lower()
     while True:
-        head = buffer.octets[buffer.at : buffer.at + HEAD]
+        head = buffer.data[buffer.at : buffer.at + HEAD]
         try:
             in_lines = are_lines(head, name)
         except ValueError:
@@ -207,10 +207,10 @@ def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
     return ValueLines(_DECODER) if in_lines else JsonValues(_DECODER)
 
 
-def _octets(value: str, around: bytes) -> bytes:
-    """Octets of a string in the record `around`; half of a surrogate pair, which JSON can escape, is U+FFFD.
+def _bytes(value: str, around: bytes) -> bytes:
+    """Bytes of a string in the record `around`; half of a surrogate pair, which JSON can escape, is U+FFFD.
 
-    Surrogates may stand for octets, but only if the record is not UTF-8.
+    Surrogates may stand for bytes, but only if the record is not UTF-8.
     """
     try:
         return value.encode()

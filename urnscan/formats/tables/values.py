@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled.arrow import octets_array
+from urnscan.compiled.arrow import bytes_array
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
@@ -19,10 +19,10 @@ Place = Callable[[int], str]
 """From the index of a value to its place: `row/column`."""
 PlacedValues = tuple[list[bytes], Place]
 """Values, none of them empty, and their places."""
-MOST_OCTETS = 1 << 23
-"""Octets of the values in one column; a longer value has a column of its own."""
+MOST_BYTES = 1 << 23
+"""Bytes of the values in one column; a longer value has a column of its own."""
 _MOST_VALUES = 1 << 14
-_IN_MEMORY = 1 << 28  # octets of a table that is read back and forth, from a stream
+_IN_MEMORY = 1 << 28  # bytes of a table that is read back and forth, from a stream
 _FAILURES = 10  # that are reported one by one
 _NAMES = 20  # columns that an error lists
 _WORDS = 200  # characters of a library's message
@@ -36,7 +36,7 @@ def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterato
     values: list[bytes] = []
     starts: list[int] = []
     places: list[Place] = []
-    octets = 0
+    byte_count = 0
     for part in parts:
         if isinstance(part, SourceError):
             yield part
@@ -45,10 +45,10 @@ def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterato
             starts.append(len(values))
             places.append(part[1])
             values += part[0]
-            octets += sum(map(len, part[0]))
-        if octets >= MOST_OCTETS or len(values) >= _MOST_VALUES:
+            byte_count += sum(map(len, part[0]))
+        if byte_count >= MOST_BYTES or len(values) >= _MOST_VALUES:
             yield _column(values, starts, places, layer)
-            values, starts, places, octets = [], [], [], 0
+            values, starts, places, byte_count = [], [], [], 0
     if values:
         yield _column(values, starts, places, layer)
 
@@ -59,7 +59,7 @@ def _column(values: list[bytes], starts: list[int], places: list[Place], layer: 
         return layer.of_value(places[part](index - starts[part]))
 
     layer.budget.count_unfolded(sum(map(len, values)))
-    return Values(octets_array(values), place)
+    return Values(bytes_array(values), place)
 
 
 def in_lists(place: Place, offsets: npt.NDArray[np.int64]) -> Place:
@@ -104,7 +104,7 @@ def in_words(error: BaseException) -> str:
         return "it takes more memory than there is"
     if isinstance(error, RecursionError):
         return "nested too deep"
-    # Python could not decode the message of SQLite, as it quotes octets that are damaged.
+    # Python could not decode the message of SQLite, as it quotes bytes that are damaged.
     message = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
     line = next(iter(message.strip().splitlines()), type(error).__name__)
     return _printable(line[:_WORDS].encode("utf-8", "replace").decode().rstrip(". "))
@@ -130,7 +130,7 @@ def in_place(name: str) -> str:
 
 
 def _escaped(surrogate: re.Match[str]) -> str:
-    """Escape an octet that is not UTF-8 (see `surrogateescape`), or else a surrogate."""
+    """Escape a byte that is not UTF-8 (see `surrogateescape`), or else a surrogate."""
     code = ord(surrogate[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
@@ -164,18 +164,18 @@ def path_of(file: io.BufferedIOBase) -> str | None:
 
 
 def read_growing(reader: Reader, count: int) -> bytearray:
-    """Read the next `count` octets, fewer only at the end; memory is allocated only for octets that arrive."""
-    octets = bytearray()
+    """Read the next `count` bytes, fewer only at the end; memory is allocated only for bytes that arrive."""
+    data = bytearray()
     block = memoryview(bytearray(min(count, 1 << 20)))
-    while len(octets) < count and (got := reader.read_into(block[: count - len(octets)])):
-        octets += block[:got]
-    return octets
+    while len(data) < count and (got := reader.read_into(block[: count - len(data)])):
+        data += block[:got]
+    return data
 
 
-def octets_of(reader: Reader, layer: Layer) -> bytearray:
-    """Read all octets, for a form that is read back and forth. Raises SourceError if they are too many."""
-    octets = read_growing(reader, _IN_MEMORY + 1)
-    if len(octets) > _IN_MEMORY:
-        reason = f"has more than {_IN_MEMORY:,} octets, and is read back and forth: unpack it first"
+def bytes_of(reader: Reader, layer: Layer) -> bytearray:
+    """Read all bytes, for a form that is read back and forth. Raises SourceError if they are too many."""
+    data = read_growing(reader, _IN_MEMORY + 1)
+    if len(data) > _IN_MEMORY:
+        reason = f"has more than {_IN_MEMORY:,} bytes, and is read back and forth: unpack it first"
         raise SourceError(layer.name, reason)
-    return octets
+    return data

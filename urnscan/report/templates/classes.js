@@ -195,7 +195,7 @@
         nameSource(inside(item, "bdi"), data.source.values[source]);
         if (data.member.values[member] !== null) inside(item, "bdi", `!/${data.member.values[member]}`);
       }
-      item.append(`${goesOn ? ";" : ":"} ${at === null ? "" : `line ${number(at)}, `}octet ${number(begins)}`);
+      item.append(`${goesOn ? ";" : ":"} ${at === null ? "" : `line ${number(at)}, `}byte ${number(begins)}`);
       const spelling = typeof text === "number" ? spellingsOf(row)[text][0] : text;
       if (spelling !== null && spelling !== data.urn[row]) {
         item.append(" as ");

@@ -3,8 +3,8 @@
   const told = element("told");
   const canUnpack = typeof DecompressionStream !== "undefined";
   const unpacked = (packed) => {
-    const octets = Uint8Array.from(atob(packed.textContent), (octet) => octet.charCodeAt(0));
-    return new Response(new Blob([octets]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+    const bytes = Uint8Array.from(atob(packed.textContent), (byte) => byte.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
   };
 
   // What cannot be seen, or commands, becomes a sign that is seen, as in the rest of the page.

@@ -205,7 +205,7 @@
       for (let at = 0; at < parts.length; at += 2) inside(line, ["span", isCommon ? "span" : "u", "mark"][parts[at + 1]], parts[at]);
       line.append("\n");
     }
-    if (rest) inside(made, "p", `\u2026 and ${number(rest)} more octets`, "quiet");
+    if (rest) inside(made, "p", `\u2026 and ${number(rest)} more bytes`, "quiet");
   };
   const cards = () => [...element("records").children];
   // The record that keys are about: the one that has or had the focus, at first the first one.

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from urnscan.compiled.octets import Integers, Octets
+from urnscan.compiled.bytes import ByteArray, Integers
 from urnscan.errors import ArgumentError
 from urnscan.scanner.views.label_words import find_words
 from urnscan.urn.namespaces import identifiers as native
@@ -25,14 +25,14 @@ from urnscan.urn.namespaces.registry import OURS
 Booleans = npt.NDArray[np.bool_]
 
 LOOK_BACK = 1024
-"""Octets before a reference that must be in memory, for the URL around the reference."""
+"""Bytes before a reference that must be in memory, for the URL around the reference."""
 LOOK_AHEAD = 1 << 12
-"""Octets from the beginning of a word on that decide about a reference."""
-# Octets after a name that decide whether the name ends there.
+"""Bytes from the beginning of a word on that decide about a reference."""
+# Bytes after a name that decide whether the name ends there.
 _STOP = 4
-# Maximum octets of a label up to its word.
+# Maximum bytes of a label up to its word.
 _LABEL = 32
-# Maximum octets of an address before an NBN.
+# Maximum bytes of an address before an NBN.
 _ADDRESS = 256
 # Maximum number of words that are found at once.
 _PLACES = 1 << 12
@@ -45,7 +45,7 @@ _HYPHEN = rb"(?:(?:-|\xe2\x80[\x90\x91\x93])(?:\r?\n[\x20\t]{0,24})?)"
 _SEPARATOR = rb"(?:%b|\x20|\xc2\xa0)" % _HYPHEN
 _NO_MORE = rb"(?![0-9A-Za-z]|%b\d)" % _HYPHEN
 
-# A DOI ends before octets that no DOI has in practice, or that separate fields, items of a list or parts of a query.
+# A DOI ends before bytes that no DOI has in practice, or that separate fields, items of a list or parts of a query.
 _DOI = rb"10\.\d{4,9}(?:\.\d+)*+(?:/|%%2F)[^\x00-\x20\"'<>\\^`{|}\x7f-\xff?#&,;]{1,%d}+" % (LOOK_AHEAD // 2)
 # A SICI contains "<", ">" and ";" (ANSI/NISO Z39.56).
 _SICI = (
@@ -107,11 +107,11 @@ _TAILS = (
     # Names of a publisher's pages and files for the same work, and punctuation of the text.
     *b"/abstract /full /fulltext /full-text /pdf /epdf /meta /summary /references /html /suppinfo".split(),
     *b".pdf .htm .html .full".split(),
-    *(bytes([octet]) for octet in b".:!*_~/"),
+    *(bytes([byte]) for byte in b".:!*_~/"),
 )
 _STRAY_PERCENT = regex.compile(rb"%(?![0-9A-Fa-f]{2})")
 _PARTNERS = {ord(")"): ord("("), ord("]"): ord("[")}
-# After these octets at the end of a line, the name may go on in the next line.
+# After these bytes at the end of a line, the name may go on in the next line.
 _GOES_ON = tuple(b"-/_:(=+")
 # Characters beyond ASCII that may end a name: spaces, quotation marks, dashes.
 _MARK = regex.compile(r"[\p{Z}\p{P}\p{S}\p{Cf}]")
@@ -127,24 +127,24 @@ class Reference(NamedTuple):
 
 
 def find_references(
-    octets: Octets, start: int, end: int, are_free: Callable[[Integers], Booleans], *, whole: bool
+    data: ByteArray, start: int, end: int, are_free: Callable[[Integers], Booleans], *, whole: bool
 ) -> tuple[list[Reference], int]:
-    """The references whose word is in `octets[start:end]`, in order; and the place up to which all references are known.
+    """The references whose word is in `bytes[start:end]`, in order; and the place up to which all references are known.
 
-    References after this place depend on more octets. With `whole`, the text ends after `octets`. `are_free` returns for
+    References after this place depend on more bytes. With `whole`, the text ends after `data`. `are_free` returns for
     each place whether it is outside of all other matches; a label inside a match does not count.
     """
     references: list[Reference] = []
     places = np.empty(_PLACES, np.int64)
-    last = min(end, len(octets) - 2)
+    last = min(end, len(data) - 2)
     while start < last:
-        count, next_start = find_words(octets, start, last, places)
+        count, next_start = find_words(data, start, last, places)
         words = places[:count]
         for place in words[are_free(words)].tolist():
             if place < start:
                 continue
-            reference = _reference(octets, place)
-            if not whole and (place + LOOK_AHEAD > len(octets) or (reference and reference.end > end)):
+            reference = _reference(data, place)
+            if not whole and (place + LOOK_AHEAD > len(data) or (reference and reference.end > end)):
                 return references, place
             if reference:
                 start = reference.end
@@ -154,12 +154,12 @@ def find_references(
     return references, end if whole else max(start, last)
 
 
-def _reference(octets: Octets, place: int) -> Reference | None:
+def _reference(data: ByteArray, place: int) -> Reference | None:
     """The reference whose word is at this place, or None."""
-    after = octets[place : place + LOOK_AHEAD].tobytes()
+    after = data[place : place + LOOK_AHEAD].tobytes()
     if after[:3].lower() == b"nbn":
-        return _nbn(octets, place, after)
-    before = octets[max(0, place - _LABEL) : place].tobytes()
+        return _nbn(data, place, after)
+    before = data[max(0, place - _LABEL) : place].tobytes()
     for kind in _KINDS:
         match = kind.after.match(after) if kind.word == after[:3].lower() else None
         label = match and kind.before.search(before)
@@ -172,10 +172,10 @@ def _reference(octets: Octets, place: int) -> Reference | None:
     return None
 
 
-def _nbn(octets: Octets, place: int, after: bytes) -> Reference | None:
+def _nbn(data: ByteArray, place: int, after: bytes) -> Reference | None:
     """A National Bibliography Number without `urn:`, in the address of a resolver."""
     match = _NBN.match(after)
-    if match is None or not _address_of_nbn().search(octets[max(0, place - _ADDRESS) : place].tobytes()):
+    if match is None or not _address_of_nbn().search(data[max(0, place - _ADDRESS) : place].tobytes()):
         return None
     end = _end_of_name(after, 0, match.end())
     return Reference(place, place + end, b"urn:" + after[:end] if end else b"")
@@ -192,7 +192,7 @@ def _address_of_nbn() -> regex.Pattern[bytes]:
 def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int:
     """The end of the name in `text[start:end]`, without punctuation of the text and names of a publisher's pages.
 
-    It is `start` if the end is in doubt. `opening` is the octet before the reference.
+    It is `start` if the end is in doubt. `opening` is the byte before the reference.
     """
     if _SICI_BEGINNING.match(text[start:end].replace(b"%28", b"(").replace(b"%29", b")").replace(b"%2F", b"/")):
         return end if _WHOLE_SICI.fullmatch(text[start:end]) else start
@@ -202,7 +202,7 @@ def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int
         return start
     if stop[:1].isspace() and text[end - 1] in _GOES_ON:
         return start
-    # A program completes the name; or LaTeX escapes the next octet of the name.
+    # A program completes the name; or LaTeX escapes the next byte of the name.
     if stop[:1] in (b"{", b"$", b"%") or (stop[:1] == b"\\" and not stop[1:2].isalnum() and stop[1:2] != b'"'):
         return start
     if stop and stop[0] >= 0x80 and not _MARK.match(stop.decode(errors="replace")):

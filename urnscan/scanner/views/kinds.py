@@ -22,10 +22,10 @@ MEANINGS: Mapping[str, str] = {
 
 
 def separators(recover: Collection[str]) -> bytes | None:
-    """Octets at which a text can be split for these views; None: the text must not be split.
+    """Bytes at which a text can be split for these views; None: the text must not be split.
 
     A URN that is broken over lines may go on after the mark of a quoted mail or a comment, a label may precede any mark,
-    and a tag in the middle of a URN may contain any octet. So for these views no octet is safe.
+    and a tag in the middle of a URN may contain any byte. So for these views no byte is safe.
     """
     if not {"wraps", "bare", "markup"}.isdisjoint(recover):
         return None

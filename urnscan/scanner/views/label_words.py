@@ -5,28 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from urnscan.compiled.ascii import CASE
+from urnscan.compiled.bytes import ByteArray, Integers
 from urnscan.compiled.jit import compiled, inlined
-from urnscan.compiled.octets import Integers, Octets
 
-# Octets that are searched at once.
+# Bytes that are searched at once.
 _HUNT = 64
 _CASE = np.uint8(CASE)
 _B, _D, _I, _N, _O, _S = np.frombuffer(b"bdinos", np.uint8)
 
 
 @compiled
-def find_words(octets: Octets, at: int, end: int, places: Integers) -> tuple[int, int]:
-    """Write to `places` where `sbn`, `ssn`, `sni`, `nbn` or `doi` begins in `octets[at:end]`, in any case.
+def find_words(data: ByteArray, at: int, end: int, places: Integers) -> tuple[int, int]:
+    """Write to `places` where `sbn`, `ssn`, `sni`, `nbn` or `doi` begins in `bytes[at:end]`, in any case.
 
-    The last word may reach two octets beyond `end`. Returns the number of places and the position reached, which is
+    The last word may reach two bytes beyond `end`. Returns the number of places and the position reached, which is
     less than `end` if `places` is full.
     """
     count = 0
     while at < end and count + _HUNT <= len(places):
         last = min(at + _HUNT, end)
-        if last - at < _HUNT or _has_word(octets[at : last + 2]):
+        if last - at < _HUNT or _has_word(data[at : last + 2]):
             for i in range(at, last):
-                if not _differs(octets[i], octets[i + 1], octets[i + 2]):
+                if not _differs(data[i], data[i + 1], data[i + 2]):
                     places[count] = i
                     count += 1
         at = last
@@ -34,18 +34,18 @@ def find_words(octets: Octets, at: int, end: int, places: Integers) -> tuple[int
 
 
 @inlined
-def _has_word(octets: Octets) -> bool:
-    """Whether one of the words begins in the first _HUNT octets. `octets` has two more, for the end of the last word."""
+def _has_word(data: ByteArray) -> bool:
+    """Whether one of the words begins in the first _HUNT bytes. `data` has two more, for the end of the last word."""
     least = np.uint8(255)
-    # The loop is vectorised, as in `compiled/octets.py`.
+    # The loop is vectorised, as in `compiled/bytes.py`.
     for i in range(_HUNT):
-        least = min(least, _differs(octets[i], octets[i + 1], octets[i + 2]))
+        least = min(least, _differs(data[i], data[i + 1], data[i + 2]))
     return bool(least == 0)
 
 
 @inlined
 def _differs(first: np.uint8, second: np.uint8, third: np.uint8) -> np.uint8:
-    """0 if these octets are one of the words. What the words share is compared once: the search takes a fifth of the time."""
+    """0 if these bytes are one of the words. What the words share is compared once: the search takes a fifth of the time."""
     first, second, third = np.uint8(first | _CASE), np.uint8(second | _CASE), np.uint8(third | _CASE)
     from_s, from_b = np.uint8(first ^ _S), np.uint8(second ^ _B)
     from_sbn_or_ssn = np.uint8(from_s | min(from_b, np.uint8(second ^ _S)))

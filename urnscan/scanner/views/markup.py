@@ -1,7 +1,7 @@
 """Markup in the middle of a name, such as `urn:isbn:<b>978</b>-3-16-148410-0`: tags, references, invisible characters. Compiled.
 
-A gap is the text between two octets of a name: tags of inline elements, comments, processing instructions and invisible
-characters, at most LONGEST_GAP octets. Elements that are not listed in `elements` end a name.
+A gap is the text between two bytes of a name: tags of inline elements, comments, processing instructions and invisible
+characters, at most LONGEST_GAP bytes. Elements that are not listed in `elements` end a name.
 
 Tags may mark the end of a name, as in `<code>urn:xmpp:ping</code>s`. Other tags say nothing about the end: an author, or
 an office program, makes a part of a name bold. So there are two kinds of gaps. A gap is strong if it has a tag of a
@@ -40,18 +40,18 @@ from urnscan.compiled.ascii import (
     is_digit,
     is_letter,
 )
+from urnscan.compiled.bytes import ByteArray, Integers, is_urn
 from urnscan.compiled.jit import inner
-from urnscan.compiled.octets import Integers, Octets, is_urn
 from urnscan.compiled.strings import Vocabulary, word_number
 from urnscan.scanner.kernel import Block
 from urnscan.scanner.views.references import MORE, NOTHING, STOP, References, is_invisible, read_reference
 
 LONGEST_GAP = 1 << 13
-"""Maximum octets of the markup between two octets of a name."""
+"""Maximum bytes of the markup between two bytes of a name."""
 LONGEST_NAME = 1 << 17
-"""Maximum octets from the beginning of a name to its end, with the markup in it."""
+"""Maximum bytes from the beginning of a name to its end, with the markup in it."""
 LOOK_BACK = 1024
-"""Octets before a name that are searched for the beginning of the tag right before the name."""
+"""Bytes before a name that are searched for the beginning of the tag right before the name."""
 
 _EXCLAMATION, _QUOTE, _U, _R, _S, _P = b'!"ursp'
 _SOFT_HYPHEN_FIRST = 0xC2
@@ -86,7 +86,7 @@ class Elements(NamedTuple):
     """The inline elements of HTML, WordprocessingML, DrawingML and OpenDocument, by name, and the kind of each."""
 
     names: Vocabulary
-    kinds: Octets
+    kinds: ByteArray
     attributes: Vocabulary
     """Words with which the attributes of a `<span>` begin if it sets a style."""
 
@@ -96,57 +96,57 @@ class PartialName(NamedTuple):
 
     start: int
     last: int
-    """The last octet, or 0."""
+    """The last byte, or 0."""
     colons: int
 
 
 @inner
-def begins_gap(octet: int) -> bool:
-    """Whether a gap may begin with this octet."""
-    return octet == LESS or octet == AMPERSAND or octet in _INVISIBLE_FIRST
+def begins_gap(byte: int) -> bool:
+    """Whether a gap may begin with this byte."""
+    return byte == LESS or byte == AMPERSAND or byte in _INVISIBLE_FIRST
 
 
 @inner
-def is_split(octets: Octets, at: int) -> bool:
+def is_split(data: ByteArray, at: int) -> bool:
     """Whether the letters `urn`, with a gap between them, may begin at `at`."""
-    if octets[at] | CASE != _U:
+    if data[at] | CASE != _U:
         return False
-    return begins_gap(octets[at + 1]) or (octets[at + 1] | CASE == _R and begins_gap(octets[at + 2]))
+    return begins_gap(data[at + 1]) or (data[at + 1] | CASE == _R and begins_gap(data[at + 2]))
 
 
 @inner
-def wrapper(octets: Octets, start: int, elements: Elements) -> int:
+def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
     """The place of the tag right before `start`, if it begins an element that is a style, phrase or link; else -1."""
-    if start == 0 or octets[start - 1] != GREATER:
+    if start == 0 or data[start - 1] != GREATER:
         return -1
     at, floor = start - 2, max(0, start - LOOK_BACK)
-    while at > floor and octets[at] != LESS and octets[at] != GREATER and octets[at] != STOP:
+    while at > floor and data[at] != LESS and data[at] != GREATER and data[at] != STOP:
         at -= 1
-    if at < floor or octets[at] != LESS:
+    if at < floor or data[at] != LESS:
         return -1
-    tag, after = _tag(octets, at, start, elements)
+    tag, after = _tag(data, at, start, elements)
     return at if after == start and (tag == LOOSE or tag == TIGHT) else -1
 
 
 @inner
 def step_over_markup(
-    block: Block, at: int, name: PartialName, state: Integers, data: tuple[Elements, References]
+    block: Block, at: int, name: PartialName, state: Integers, tables: tuple[Elements, References]
 ) -> tuple[int, int]:
-    """One step of a reading: an octet, or NOTHING for a gap; and its end."""
-    octets, filled, _ = block
-    octet, after, _ = _piece(octets, at, filled, data)
-    if octet == APOSTROPHE and _is_quoted(octets, name.start, data[1]):
+    """One step of a reading: a byte, or NOTHING for a gap; and its end."""
+    data, filled, _ = block
+    byte, after, _ = _piece(data, at, filled, tables)
+    if byte == APOSTROPHE and _is_quoted(data, name.start, tables[1]):
         return STOP, at + 1
-    if octet != NOTHING or after == MORE:
-        return octet, after
-    gap = _gap(block, at, name.start, state, data)
-    if gap.after == MORE or gap.octet == STOP:
-        return gap.octet, gap.after
+    if byte != NOTHING or after == MORE:
+        return byte, after
+    gap = _gap(block, at, name.start, state, tables)
+    if gap.after == MORE or gap.byte == STOP:
+        return gap.byte, gap.after
     goes_on = _goes_on(block, gap, name)
     if goes_on == MORE:
-        return gap.octet, MORE
+        return gap.byte, MORE
     if not goes_on:
-        state[DOUBT] = not gap.tags & _PHRASE and is_alnum(gap.octet) and not gap.begins_another
+        state[DOUBT] = not gap.tags & _PHRASE and is_alnum(gap.byte) and not gap.begins_another
         return STOP, gap.end
     state[DEPTH] = gap.depth
     if gap.tags & _CLOSES:
@@ -155,27 +155,27 @@ def step_over_markup(
 
 
 class _Gap(NamedTuple):
-    """A gap: the markup between two octets of a name."""
+    """A gap: the markup between two bytes of a name."""
 
     tags: int
     end: int
-    octet: int
-    """The octet after the gap, or STOP."""
+    byte: int
+    """The byte after the gap, or STOP."""
     after: int
-    """The end of the text that represents this octet, or MORE."""
+    """The end of the text that represents this byte, or MORE."""
     depth: int
     begins_another: bool
     """Whether another name, or a URL, begins after the gap."""
 
 
 @inner
-def _gap(block: Block, at: int, start: int, state: Integers, data: tuple[Elements, References]) -> _Gap:
+def _gap(block: Block, at: int, start: int, state: Integers, tables: tuple[Elements, References]) -> _Gap:
     """The gap at `at` in a name that begins at `start`."""
-    octets, filled, _ = block
-    elements = data[0]
+    data, filled, _ = block
+    elements = tables[0]
     begin, depth, tags = at, int(state[DEPTH]), 0
-    octet, after, tag = _piece(octets, at, filled, data)
-    while octet == NOTHING and after != MORE:
+    byte, after, tag = _piece(data, at, filled, tables)
+    while byte == NOTHING and after != MORE:
         if after - begin > LONGEST_GAP or after - start > LONGEST_NAME:
             return _Gap(tags, after, STOP, after, depth, False)
         kind = tag & _KIND
@@ -187,214 +187,214 @@ def _gap(block: Block, at: int, start: int, state: Integers, data: tuple[Element
             else:
                 depth += 1
                 tags |= _OPENS
-                if tags & _CLOSES and _are_alike(octets, state[WRAPPER], at):
+                if tags & _CLOSES and _are_alike(data, state[WRAPPER], at):
                     tags |= _REOPENS
-                elif tags & _CLOSES and _is_style(octets, state[WRAPPER], elements) and _is_style(octets, at, elements):
+                elif tags & _CLOSES and _is_style(data, state[WRAPPER], elements) and _is_style(data, at, elements):
                     tags |= _RESTYLES
         at = after
-        octet, after, tag = _piece(octets, at, filled, data)
-    if after == MORE or octet == STOP:
-        return _Gap(tags, at, octet, after, depth, False)
+        byte, after, tag = _piece(data, at, filled, tables)
+    if after == MORE or byte == STOP:
+        return _Gap(tags, at, byte, after, depth, False)
     another = _begins_another(block, at)
-    return _Gap(tags, at, octet, MORE if another == MORE else after, depth, another == 1)
+    return _Gap(tags, at, byte, MORE if another == MORE else after, depth, another == 1)
 
 
 @inner
 def _goes_on(block: Block, gap: _Gap, name: PartialName) -> int:
     """1 if a name goes on after a gap, 0 if not, or MORE."""
-    octets, filled, final = block
-    octet, closes = gap.octet, gap.tags & _CLOSES and not gap.tags & _REOPENS
+    data, filled, final = block
+    byte, closes = gap.byte, gap.tags & _CLOSES and not gap.tags & _REOPENS
     if gap.begins_another:
         return 0
     if not gap.tags & _PHRASE and not closes:
         return 1
     if name.colons < 2 or name.last in _DELIMITERS:
-        return int(is_alnum(octet) or (octet == COLON and name.colons < 2))
+        return int(is_alnum(byte) or (byte == COLON and name.colons < 2))
     restyles = gap.tags & _RESTYLES and not gap.tags & _PHRASE
-    is_sign = octet in _INNER if restyles else octet == HYPHEN or octet == COLON or octet == SLASH
+    is_sign = byte in _INNER if restyles else byte == HYPHEN or byte == COLON or byte == SLASH
     if is_sign:
         if gap.after >= filled:
             return 0 if final else MORE
-        if is_digit(octets[gap.after]) or (restyles and is_letter(octets[gap.after])):
+        if is_digit(data[gap.after]) or (restyles and is_letter(data[gap.after])):
             return 1
-    elif restyles or not is_alnum(octet):
-        return int(is_alnum(octet))
+    elif restyles or not is_alnum(byte):
+        return int(is_alnum(byte))
     if gap.tags & (_PHRASE | _OPENS):
         return 0
-    return 1 if is_digit(name.last) and is_digit(octet) else _has_colon(block, gap.after)
+    return 1 if is_digit(name.last) and is_digit(byte) else _has_colon(block, gap.after)
 
 
 @inner
 def _has_colon(block: Block, at: int) -> int:
     """1 if at `at` there are letters, digits and `-`, then a `:`, then a letter or digit; 0 if not, or MORE."""
-    octets, filled, final = block
+    data, filled, final = block
     end = min(filled, at + _LONGEST_LABEL)
-    while at < end and (is_alnum(octets[at]) or octets[at] == HYPHEN):
+    while at < end and (is_alnum(data[at]) or data[at] == HYPHEN):
         at += 1
     if at + 1 >= filled:
         return 0 if final else MORE
-    return int(octets[at] == COLON and is_alnum(octets[at + 1]))
+    return int(data[at] == COLON and is_alnum(data[at + 1]))
 
 
 @inner
-def _are_alike(octets: Octets, one: int, other: int) -> bool:
+def _are_alike(data: ByteArray, one: int, other: int) -> bool:
     """Whether the tags at these places are equal except for digits."""
     while True:
-        while is_digit(octets[one]):
+        while is_digit(data[one]):
             one += 1
-        while is_digit(octets[other]):
+        while is_digit(data[other]):
             other += 1
-        if octets[one] != octets[other]:
+        if data[one] != data[other]:
             return False
-        if octets[one] == GREATER:
+        if data[one] == GREATER:
             return True
         one, other = one + 1, other + 1
 
 
 @inner
-def _is_style(octets: Octets, at: int, elements: Elements) -> bool:
+def _is_style(data: ByteArray, at: int, elements: Elements) -> bool:
     """Whether the tag at `at` of kind LOOSE sets a style. A `<span>` does so only by `lang` or a `style` of letters."""
-    if octets[at + 1] | CASE != _S or octets[at + 2] | CASE != _P:
+    if data[at + 1] | CASE != _S or data[at + 2] | CASE != _P:
         return True
     begin = at + len("<span ")
-    end = _end_of_word(octets, begin)
-    number = word_number(octets, begin, end, elements.attributes)
-    if number != _STYLE or octets[end] != EQUALS or octets[end + 1] not in (_QUOTE, APOSTROPHE):
+    end = _end_of_word(data, begin)
+    number = word_number(data, begin, end, elements.attributes)
+    if number != _STYLE or data[end] != EQUALS or data[end + 1] not in (_QUOTE, APOSTROPHE):
         return number == _LANG
-    return word_number(octets, end + 2, _end_of_word(octets, end + 2), elements.attributes) > _STYLE
+    return word_number(data, end + 2, _end_of_word(data, end + 2), elements.attributes) > _STYLE
 
 
 @inner
-def _end_of_word(octets: Octets, at: int) -> int:
-    while is_letter(octets[at]):
+def _end_of_word(data: ByteArray, at: int) -> int:
+    while is_letter(data[at]):
         at += 1
     return at
 
 
 @inner
-def _piece(octets: Octets, at: int, filled: int, data: tuple[Elements, References]) -> tuple[int, int, int]:
-    """The piece of text at `at`: its octet, NOTHING for markup, or STOP; its end or MORE; and the number of its tag, or 0."""
-    elements, references = data
+def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, References]) -> tuple[int, int, int]:
+    """The piece of text at `at`: its byte, NOTHING for markup, or STOP; its end or MORE; and the number of its tag, or 0."""
+    elements, references = tables
     if at >= filled:
         return STOP, MORE, 0
-    octet = int(octets[at])
-    if octet == AMPERSAND:
-        octet, after = read_reference(octets, at, filled, references)
-        return octet, after, 0
-    if octet in _INVISIBLE_FIRST:
-        after = at + (2 if octet == _SOFT_HYPHEN_FIRST else 3)
+    byte = int(data[at])
+    if byte == AMPERSAND:
+        byte, after = read_reference(data, at, filled, references)
+        return byte, after, 0
+    if byte in _INVISIBLE_FIRST:
+        after = at + (2 if byte == _SOFT_HYPHEN_FIRST else 3)
         if at + 2 >= filled:
             return STOP, MORE, 0
-        return (NOTHING if is_invisible(octets, at) else STOP), after, 0
-    if octet != LESS:
-        return octet, at + 1, 0
-    tag, after = _tag(octets, at, filled, elements)
+        return (NOTHING if is_invisible(data, at) else STOP), after, 0
+    if byte != LESS:
+        return byte, at + 1, 0
+    tag, after = _tag(data, at, filled, elements)
     if tag == SEPARATING:
         return STOP, after, 0
     return (HYPHEN if tag == HYPHENATED | _ENDED else NOTHING), after, tag
 
 
 @inner
-def _tag(octets: Octets, at: int, filled: int, elements: Elements) -> tuple[int, int]:
+def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int, int]:
     """The tag or comment that begins at `at`: its kind and bits, or SEPARATING for unlisted elements; and its end or MORE."""
     begin = at + 1
-    if begin < filled and octets[begin] == _EXCLAMATION:
-        return _comment(octets, at, filled)
-    is_closing = begin < filled and octets[begin] == SLASH
+    if begin < filled and data[begin] == _EXCLAMATION:
+        return _comment(data, at, filled)
+    is_closing = begin < filled and data[begin] == SLASH
     begin += is_closing
     end, last = begin, min(filled, begin + _LONGEST_ELEMENT_NAME)
-    while end < last and (is_alnum(octets[end]) or octets[end] == COLON or octets[end] == HYPHEN):
+    while end < last and (is_alnum(data[end]) or data[end] == COLON or data[end] == HYPHEN):
         end += 1
     if end == filled:
         return SEPARATING, MORE
     number = -1
-    if octets[end] <= SPACE or octets[end] == SLASH or octets[end] == GREATER:
-        number = word_number(octets, begin, end, elements.names)
+    if data[end] <= SPACE or data[end] == SLASH or data[end] == GREATER:
+        number = word_number(data, begin, end, elements.names)
     if number == -1:
         return SEPARATING, end
-    after = _end_of_tag(octets, at, end, filled)
+    after = _end_of_tag(data, at, end, filled)
     if after == MORE or after == STOP:
         return SEPARATING, after
     kind = int(elements.kinds[number])
-    is_ended = octets[after - 2] == SLASH and not is_closing
-    if octets[begin + 1] == COLON and kind != HYPHENATED and (kind != TEXT or is_closing or is_ended):
+    is_ended = data[after - 2] == SLASH and not is_closing
+    if data[begin + 1] == COLON and kind != HYPHENATED and (kind != TEXT or is_closing or is_ended):
         # White space between the runs of WordprocessingML and DrawingML does not count.
-        after = _past_white_space(octets, after, filled)
+        after = _past_white_space(data, after, filled)
     return kind | _CLOSING * is_closing | _ENDED * is_ended, after
 
 
 @inner
-def _comment(octets: Octets, at: int, filled: int) -> tuple[int, int]:
+def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
     """The comment that begins with the `<!` at `at`: PLAIN and its end. SEPARATING if there is no comment, or with MORE."""
     for i in range(at + 2, at + _LONGEST_COMMENT):
         if i >= filled:
             return SEPARATING, MORE
-        if i < at + 4 and octets[i] != HYPHEN:
+        if i < at + 4 and data[i] != HYPHEN:
             break
-        if octets[i] == GREATER and i > at + 5 and octets[i - 1] == HYPHEN and octets[i - 2] == HYPHEN:
+        if data[i] == GREATER and i > at + 5 and data[i - 1] == HYPHEN and data[i - 2] == HYPHEN:
             return PLAIN, i + 1
     return SEPARATING, at + 1
 
 
 @inner
-def _end_of_tag(octets: Octets, at: int, end: int, filled: int) -> int:
+def _end_of_tag(data: ByteArray, at: int, end: int, filled: int) -> int:
     """The end of the tag that begins at `at` and whose name ends at `end`; STOP if it is malformed or too long, or MORE."""
     quote = 0
     for i in range(end, at + LONGEST_GAP):
         if i >= filled:
             return MORE
-        octet = int(octets[i])
-        if octet == STOP:
+        byte = int(data[i])
+        if byte == STOP:
             break
         if quote:
-            if octet == quote:
+            if byte == quote:
                 quote = 0
-        elif octet == GREATER:
+        elif byte == GREATER:
             return i + 1
-        elif octet == LESS:
+        elif byte == LESS:
             break
-        elif octet == _QUOTE or octet == APOSTROPHE:
-            quote = octet
+        elif byte == _QUOTE or byte == APOSTROPHE:
+            quote = byte
     return STOP
 
 
 @inner
-def _past_white_space(octets: Octets, at: int, filled: int) -> int:
+def _past_white_space(data: ByteArray, at: int, filled: int) -> int:
     """The place of the tag after white space at `at`; `at` if other text follows, or MORE."""
     for i in range(at, at + _LONGEST_INDENT):
         if i >= filled:
             return MORE
-        if octets[i] == LESS:
+        if data[i] == LESS:
             return i
-        if octets[i] > SPACE or octets[i] == STOP:
+        if data[i] > SPACE or data[i] == STOP:
             break
     return at
 
 
 @inner
-def _is_quoted(octets: Octets, start: int, references: References) -> bool:
+def _is_quoted(data: ByteArray, start: int, references: References) -> bool:
     """Whether an apostrophe, or a reference to one, precedes `start`."""
-    if start > 0 and octets[start - 1] == APOSTROPHE:
+    if start > 0 and data[start - 1] == APOSTROPHE:
         return True
     for begin in range(max(0, start - _LONGEST_APOSTROPHE), start):
-        if octets[begin] == AMPERSAND:
-            octet, after = read_reference(octets, begin, start, references)
-            return octet == APOSTROPHE and after == start
+        if data[begin] == AMPERSAND:
+            byte, after = read_reference(data, begin, start, references)
+            return byte == APOSTROPHE and after == start
     return False
 
 
 @inner
 def _begins_another(block: Block, at: int) -> int:
     """1 if `urn:` or a URL (a scheme and `://`) begins at `at`, 0 if not, or MORE."""
-    octets, filled, final = block
+    data, filled, final = block
     end = at
-    while end < min(filled, at + _LONGEST_SCHEME) and is_letter(octets[end]):
+    while end < min(filled, at + _LONGEST_SCHEME) and is_letter(data[end]):
         end += 1
     if end == at:
         return 0
     if end + 2 >= filled:
         return 0 if final else MORE
-    if octets[end] != COLON:
+    if data[end] != COLON:
         return 0
-    is_url = octets[end + 1] == SLASH and octets[end + 2] == SLASH
-    return int(is_url or (end == at + 3 and is_urn(octets, at)))
+    is_url = data[end + 1] == SLASH and data[end + 2] == SLASH
+    return int(is_url or (end == at + 3 and is_urn(data, at)))

@@ -1,8 +1,8 @@
 """Readings: ways to decode a text, from places where a hidden URN may begin, step by step. Compiled.
 
-A step decodes one octet: from `%3A` it returns COLON and the place after the `A`. Instead of an octet it may return NOTHING
-for text to skip, or STOP for an octet that no URN contains. Instead of a place it returns MORE if the result depends on
-octets that have not been read yet.
+A step decodes one byte: from `%3A` it returns COLON and the place after the `A`. Instead of a byte it may return NOTHING
+for text to skip, or STOP for a byte that no URN contains. Instead of a place it returns MORE if the result depends on
+bytes that have not been read yet.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from urnscan.compiled.ascii import (
     is_alnum,
     is_letter,
 )
+from urnscan.compiled.bytes import ByteArray, Integers, is_scheme, is_urn, read_number
 from urnscan.compiled.jit import inlined, inner
-from urnscan.compiled.octets import Integers, Octets, is_scheme, is_urn, read_number
 from urnscan.compiled.strings import Vocabulary
 from urnscan.scanner.grammar import Rules
 from urnscan.scanner.kernel import Block
@@ -48,7 +48,7 @@ READINGS = 7
 PERCENT_ONCE, PERCENT_TWICE, ENTITIES, ESCAPES, WRAPS, LABELS, MARKUP = range(READINGS)
 """Numbers of the readings."""
 
-# Octets that are searched at once.
+# Bytes that are searched at once.
 _HUNT = 64
 _CASE = np.uint8(CASE)
 _U, _R, _N = np.frombuffer(b"urn", np.uint8)
@@ -56,9 +56,9 @@ _SIGNS = tuple(b"&=?%")
 _OPENING = tuple(b"<\"'`([{")
 _CLOSING = tuple(b">)]}")
 _DELIMITERS = (HYPHEN, COLON, SLASH, EQUALS)
-# The octets for which `begins_gap` is true; two of them differ only by _CASE.
+# The bytes for which `begins_gap` is true; two of them differ only by _CASE.
 _LESS, _AMPERSAND, _GAP_1_OR_2, _GAP_3 = np.frombuffer(b"<&\xe2\xef", np.uint8)
-# For each reading, the octet that begins an encoded octet.
+# For each reading, the byte that begins an encoded byte.
 _MARKS = np.frombuffer(b"%%&\\::", np.uint8)
 # Letters before `urn` in words: turn, burn, churn, spurn, mourn.
 _ENDS_OF_WORDS = tuple(b"tbhpo")
@@ -86,36 +86,36 @@ class Plan(NamedTuple):
 
 
 @inner
-def next_candidate(octets: Octets, at: int, until: int, filled: int, in_markup: bool) -> int:
-    """First place in `octets[at:until]` of `urn`, followed by `:`, "%", "&" or a backslash; `until` if there is none.
+def next_candidate(data: ByteArray, at: int, until: int, filled: int, in_markup: bool) -> int:
+    """First place in `bytes[at:until]` of `urn`, followed by `:`, "%", "&" or a backslash; `until` if there is none.
 
     With `in_markup`, a gap may also be between or after the letters.
     """
     while at < until and at + 4 <= filled:
-        at = _pass_over_gaps(octets, at, until) if in_markup else _pass_over(octets, at, until)
+        at = _pass_over_gaps(data, at, until) if in_markup else _pass_over(data, at, until)
         block_end = min(at + _HUNT, until, filled - 3)
         while at < block_end:
-            if is_urn(octets, at):
-                following = octets[at + 3]
+            if is_urn(data, at):
+                following = data[at + 3]
                 if following == COLON or following == PERCENT or following == AMPERSAND or following == BACKSLASH:
                     return at
                 if in_markup and begins_gap(following):
                     return at
-            elif in_markup and is_split(octets, at):
+            elif in_markup and is_split(data, at):
                 return at
             at += 1
     return until
 
 
 @inner
-def _pass_over(octets: Octets, at: int, end: int) -> int:
-    """Beginning of the first block of _HUNT octets from `at` on in which a `urn` begins; else the end of the last whole
+def _pass_over(data: ByteArray, at: int, end: int) -> int:
+    """Beginning of the first block of _HUNT bytes from `at` on in which a `urn` begins; else the end of the last whole
     block.
     """
     while at + _HUNT + 3 <= end:
-        block = octets[at : at + _HUNT + 3]
+        block = data[at : at + _HUNT + 3]
         least = np.uint8(255)
-        # The loop is vectorised, as in `compiled/octets.py`.
+        # The loop is vectorised, as in `compiled/bytes.py`.
         for i in range(_HUNT):
             differs = ((block[i] | _CASE) ^ _U) | ((block[i + 1] | _CASE) ^ _R) | ((block[i + 2] | _CASE) ^ _N)
             least = min(least, np.uint8(differs))
@@ -126,10 +126,10 @@ def _pass_over(octets: Octets, at: int, end: int) -> int:
 
 
 @inner
-def _pass_over_gaps(octets: Octets, at: int, end: int) -> int:
+def _pass_over_gaps(data: ByteArray, at: int, end: int) -> int:
     """Like `_pass_over`, for a `urn` that may have a gap after its first or second letter."""
     while at + _HUNT + 3 <= end:
-        block = octets[at : at + _HUNT + 3]
+        block = data[at : at + _HUNT + 3]
         least = np.uint8(255)
         for i in range(_HUNT):
             second, third = block[i + 1], block[i + 2]
@@ -143,18 +143,18 @@ def _pass_over_gaps(octets: Octets, at: int, end: int) -> int:
 
 
 @inlined
-def _differs_from_gap(octet: np.uint8) -> np.uint8:
-    """0 for the octets for which `begins_gap` is true."""
+def _differs_from_gap(byte: np.uint8) -> np.uint8:
+    """0 for the bytes for which `begins_gap` is true."""
     # Without these conversions the numbers have 64 bits, and the search takes seven times as long.
-    first = min(np.uint8(octet ^ _LESS), np.uint8(octet ^ _AMPERSAND))
-    return min(first, np.uint8((octet | _CASE) ^ _GAP_1_OR_2), np.uint8(octet ^ _GAP_3))
+    first = min(np.uint8(byte ^ _LESS), np.uint8(byte ^ _AMPERSAND))
+    return min(first, np.uint8((byte | _CASE) ^ _GAP_1_OR_2), np.uint8(byte ^ _GAP_3))
 
 
 @inner
 def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
     """Whether a reading can find more at a candidate than the literal match, if there is one.
 
-    `following` is the octet after `urn`. `stop` is the octet that ended the literal match, or "&" if the match contains
+    `following` is the byte after `urn`. `stop` is the byte that ended the literal match, or "&" if the match contains
     one.
     """
     if reading == MARKUP:
@@ -166,146 +166,144 @@ def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
 
 
 @inner
-def begins_hidden(reading: int, octets: Octets, at: int) -> bool:
+def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
     """Whether a URN can begin at `at` in this reading, although a letter or digit precedes it in the text."""
     if reading == LABELS:
-        letter = octets[at - 1] | CASE
+        letter = data[at - 1] | CASE
         if not is_letter(letter) or letter in _ENDS_OF_WORDS:
             return False
-        return not _is_encoded(PERCENT_ONCE, octets, at) and not _is_encoded(ESCAPES, octets, at)
-    return _is_encoded(reading, octets, at)
+        return not _is_encoded(PERCENT_ONCE, data, at) and not _is_encoded(ESCAPES, data, at)
+    return _is_encoded(reading, data, at)
 
 
 @inner
-def _is_encoded(reading: int, octets: Octets, at: int) -> bool:
+def _is_encoded(reading: int, data: ByteArray, at: int) -> bool:
     r"""Whether the letter or digit before `at` belongs to an encoded delimiter, as in `%3Curn:` and `\nurn:`."""
     if reading == ESCAPES:
-        letter = octets[at - 1]
-        if at > 1 and octets[at - 2] == BACKSLASH:
+        letter = data[at - 1]
+        if at > 1 and data[at - 2] == BACKSLASH:
             return bool(letter == _LETTER_N or letter == _LETTER_T or letter == _LETTER_R)
-        return bool(
-            at > 5 and octets[at - 6] == BACKSLASH and octets[at - 5] == _LETTER_U and _is_delimiter(octets, at - 2)
-        )
+        return bool(at > 5 and data[at - 6] == BACKSLASH and data[at - 5] == _LETTER_U and _is_delimiter(data, at - 2))
     if at < 3 or not (reading == PERCENT_ONCE or reading == PERCENT_TWICE):
         return False
-    is_percent = octets[at - 3] == PERCENT
-    if reading == PERCENT_TWICE and at > 4 and octets[at - 5] == PERCENT:
-        is_percent = is_percent or (octets[at - 4] == _DIGIT_2 and octets[at - 3] == _DIGIT_5)
-    return is_percent and _is_delimiter(octets, at - 2)
+    is_percent = data[at - 3] == PERCENT
+    if reading == PERCENT_TWICE and at > 4 and data[at - 5] == PERCENT:
+        is_percent = is_percent or (data[at - 4] == _DIGIT_2 and data[at - 3] == _DIGIT_5)
+    return is_percent and _is_delimiter(data, at - 2)
 
 
 @inner
-def _is_delimiter(octets: Octets, at: int) -> bool:
-    """Whether two hex digits at `at` represent an octet that is not a letter or digit."""
-    high, low = hex_digit(octets[at]), hex_digit(octets[at + 1])
+def _is_delimiter(data: ByteArray, at: int) -> bool:
+    """Whether two hex digits at `at` represent a byte that is not a letter or digit."""
+    high, low = hex_digit(data[at]), hex_digit(data[at + 1])
     return high != -1 and low != -1 and not is_alnum(16 * high + low)
 
 
 @inner
-def may_be_broken(octets: Octets, start: int, end: int, filled: int) -> bool:
+def may_be_broken(data: ByteArray, start: int, end: int, filled: int) -> bool:
     """Whether a match, or the beginning of a match, may go on after its end. A quick test before `wraps.read_on`."""
     if end >= filled:
         return True
-    octet = octets[end]
-    if octet == BACKSLASH:
+    byte = data[end]
+    if byte == BACKSLASH:
         return True
-    if octet >= 0x80:
-        return end + 2 >= filled or is_invisible(octets, end)
+    if byte >= 0x80:
+        return end + 2 >= filled or is_invisible(data, end)
     # A "%HH" or the sign of a component may be broken in its middle.
     line_end = end
-    if octet in _SIGNS:
+    if byte in _SIGNS:
         line_end += 1
-        is_begun = hex_digit(octets[line_end]) != -1 or octets[line_end] in _SIGNS if line_end < filled else False
+        is_begun = hex_digit(data[line_end]) != -1 or data[line_end] in _SIGNS if line_end < filled else False
         line_end += is_begun
     at = line_end
-    while at < filled and (octets[at] == SPACE or octets[at] == TAB) and at < line_end + 5:
+    while at < filled and (data[at] == SPACE or data[at] == TAB) and at < line_end + 5:
         at += 1
-    if at < filled and octets[at] == CR:
+    if at < filled and data[at] == CR:
         at += 1
-    if at < filled and octets[at] != LF:
+    if at < filled and data[at] != LF:
         return False
-    if octets[line_end - 1] in _DELIMITERS or octets[line_end - 1] in _SIGNS or line_end > end:
+    if data[line_end - 1] in _DELIMITERS or data[line_end - 1] in _SIGNS or line_end > end:
         return True
     at += 1
-    while at < filled and (octets[at] == SPACE or octets[at] == TAB):
+    while at < filled and (data[at] == SPACE or data[at] == TAB):
         at += 1
-    if at >= filled or octets[at] == SLASH or octets[at] in _SIGNS:
+    if at >= filled or data[at] == SLASH or data[at] in _SIGNS:
         return True
     # Between marks a URN may go on after any line end, if there is no space and no other mark between the opening mark
     # and the URN.
     for i in range(start - 1, max(-1, start - 66), -1):
-        octet = octets[i]
-        if octet in _OPENING:
+        byte = data[i]
+        if byte in _OPENING:
             return True
-        if octet <= SPACE or octet in _CLOSING:
+        if byte <= SPACE or byte in _CLOSING:
             return False
     return False
 
 
 @inner
 def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, state: Integers) -> tuple[int, int]:
-    """One step of a reading: the decoded octet, and the end of the text that represents it.
+    """One step of a reading: the decoded byte, and the end of the text that represents it.
 
     `state` is the state of `step_over_markup`.
     """
-    octets, filled, _ = block
+    data, filled, _ = block
     if reading == PERCENT_ONCE:
-        return _percent(octets, at, filled, 1)
+        return _percent(data, at, filled, 1)
     if reading == PERCENT_TWICE:
-        return _percent(octets, at, filled, 2)
+        return _percent(data, at, filled, 2)
     if reading == ENTITIES:
-        return _entity(octets, at, filled, plan.references)
+        return _entity(data, at, filled, plan.references)
     if reading == ESCAPES:
-        return _escape(octets, at, filled)
+        return _escape(data, at, filled)
     if reading == MARKUP:
         return step_over_markup(block, at, name, state, (plan.elements, plan.references))
-    return _label(octets, at, filled, name.last == COLON and name.colons <= 2)
+    return _label(data, at, filled, name.last == COLON and name.colons <= 2)
 
 
 @inner
-def _percent(octets: Octets, at: int, filled: int, times: int) -> tuple[int, int]:
+def _percent(data: ByteArray, at: int, filled: int, times: int) -> tuple[int, int]:
     """A step in percent-encoded text (RFC 3986 §2.1). A value in a URL is encoded once; if this URL is a value in another
     URL, the value is encoded twice.
     """
-    octet, after = int(octets[at]), at + 1
+    byte, after = int(data[at]), at + 1
     for _ in range(times):
-        if octet in _URL_DELIMITERS:
+        if byte in _URL_DELIMITERS:
             return STOP, after
-        if octet != PERCENT:
+        if byte != PERCENT:
             break
         if after + 1 >= filled:
-            return octet, MORE
-        high, low = hex_digit(octets[after]), hex_digit(octets[after + 1])
+            return byte, MORE
+        high, low = hex_digit(data[after]), hex_digit(data[after + 1])
         if high == -1 or low == -1:
             return STOP, after
-        octet, after = 16 * high + low, after + 2
-    return octet, after
+        byte, after = 16 * high + low, after + 2
+    return byte, after
 
 
 @inner
-def _entity(octets: Octets, at: int, filled: int, references: References) -> tuple[int, int]:
-    """A step over a character reference of XML or HTML (`&#58;`, `&#x3a;`, `&colon;`), or over any other octet."""
-    if octets[at] != AMPERSAND:
-        return int(octets[at]), at + 1
-    octet, after = read_reference(octets, at, filled, references)
-    return STOP if octet == NOTHING else octet, after
+def _entity(data: ByteArray, at: int, filled: int, references: References) -> tuple[int, int]:
+    """A step over a character reference of XML or HTML (`&#58;`, `&#x3a;`, `&colon;`), or over any other byte."""
+    if data[at] != AMPERSAND:
+        return int(data[at]), at + 1
+    byte, after = read_reference(data, at, filled, references)
+    return STOP if byte == NOTHING else byte, after
 
 
 @inner
-def _escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
-    """A step over an escape of JSON, C, N-Triples or Python, or over any other octet. A backslash at a line end is NOTHING."""
-    octet = int(octets[at])
-    if octet != BACKSLASH:
-        return octet, at + 1
+def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
+    """A step over an escape of JSON, C, N-Triples or Python, or over any other byte. A backslash at a line end is NOTHING."""
+    byte = int(data[at])
+    if byte != BACKSLASH:
+        return byte, at + 1
     if at + 1 >= filled:
-        return octet, MORE
-    kind = int(octets[at + 1])
+        return byte, MORE
+    kind = int(data[at + 1])
     if kind == LF:
         return NOTHING, at + 2
     if kind == CR:
         if at + 2 >= filled:
-            return octet, MORE
-        return (NOTHING, at + 3) if octets[at + 2] == LF else (STOP, at + 1)
+            return byte, MORE
+        return (NOTHING, at + 3) if data[at + 2] == LF else (STOP, at + 1)
     digits, base, first = 0, 16, at + 2
     if kind == _LETTER_U:
         digits = 4
@@ -317,8 +315,8 @@ def _escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
         digits, base, first = 3, 8, at + 1
     if digits:
         if first + digits > filled:
-            return octet, MORE
-        number = read_number(octets, first, first + digits, base)
+            return byte, MORE
+        number = read_number(data, first, first + digits, base)
         if number == -1:
             return STOP, at + 1
         return number if number <= _DELETE else STOP, first + digits
@@ -326,23 +324,23 @@ def _escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
 
 
 @inner
-def _label(octets: Octets, at: int, filled: int, is_prefix: bool) -> tuple[int, int]:
-    """A step over any octet. If `is_prefix`, the step skips one or two spaces; they follow `urn:` or `urn:NID:`."""
-    octet = int(octets[at])
-    if not is_prefix or not (octet == SPACE or octet == TAB or octet == _NO_BREAK_SPACE[0]):
-        return octet, at + 1
+def _label(data: ByteArray, at: int, filled: int, is_prefix: bool) -> tuple[int, int]:
+    """A step over any byte. If `is_prefix`, the step skips one or two spaces; they follow `urn:` or `urn:NID:`."""
+    byte = int(data[at])
+    if not is_prefix or not (byte == SPACE or byte == TAB or byte == _NO_BREAK_SPACE[0]):
+        return byte, at + 1
     end = at
     for _ in range(2):
-        if end < filled and (octets[end] == SPACE or octets[end] == TAB):
+        if end < filled and (data[end] == SPACE or data[end] == TAB):
             end += 1
-        elif end + 1 < filled and octets[end] == _NO_BREAK_SPACE[0] and octets[end + 1] == _NO_BREAK_SPACE[1]:
+        elif end + 1 < filled and data[end] == _NO_BREAK_SPACE[0] and data[end + 1] == _NO_BREAK_SPACE[1]:
             end += 2
     if end + 1 >= filled:
-        return octet, MORE
+        return byte, MORE
     # Another "urn:" does not belong to this URN.
-    if octets[end] | CASE == _LETTER_U:
+    if data[end] | CASE == _LETTER_U:
         if end + 3 >= filled:
-            return octet, MORE
-        if is_scheme(octets, end):
+            return byte, MORE
+        if is_scheme(data, end):
             return STOP, at + 1
-    return (NOTHING, end) if is_alnum(octets[end]) and end > at else (STOP, at + 1)
+    return (NOTHING, end) if is_alnum(data[end]) and end > at else (STOP, at + 1)

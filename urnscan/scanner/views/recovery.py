@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled.ascii import APOSTROPHE, SPACE
+from urnscan.compiled.bytes import ByteArray, Integers
 from urnscan.compiled.jit import read_only
-from urnscan.compiled.octets import Integers, Octets
 from urnscan.compiled.strings import take
 from urnscan.scanner.blocks import BufferedText, Matches, Rejects, Scanner
 from urnscan.scanner.grammar import Grammar
@@ -66,11 +66,11 @@ class RecoveringScanner:
     def __init__(self, grammar: Grammar, recover: Collection[str]) -> None:
         """`recover` has the names of views, from KINDS."""
         self.grammar = grammar
-        self.octets = self.lines = self.left_out = 0
+        self.byte_count = self.lines = self.left_out = 0
         # Names are selected at the end, since a literal match that `nid` leaves out still replaces hidden URNs inside it.
         all_names = replace(grammar, nid=(), not_nid=())
         self._literal = Scanner(all_names)
-        self.multi_octet = self._literal.multi_octet
+        self.multi_byte = self._literal.multi_byte
         self._hidden = Scanner(replace(all_names, count_lines=False, rejects=False))
         self._rules = grammar.rules
         self._reads_bare = "bare" in recover
@@ -90,9 +90,9 @@ class RecoveringScanner:
         for _ in self._scan(iter(()), in_memory=True):
             raise AssertionError
 
-    def scan_octets(self, octets: Octets) -> Iterator[Matches]:
+    def scan_bytes(self, data: ByteArray) -> Iterator[Matches]:
         """The matches of a text in memory."""
-        return self._selected(self._scan(self._literal.scan_octets(octets), in_memory=True))
+        return self._selected(self._scan(self._literal.scan_bytes(data), in_memory=True))
 
     def scan(self, read_into: Callable[[memoryview], int]) -> Iterator[Matches]:
         """The matches of a stream. Reads and raises as `Scanner.scan` does."""
@@ -134,38 +134,38 @@ class RecoveringScanner:
         yield from self._hunt(pending, self._last_buffered(), final=True)
 
     def _last_buffered(self) -> BufferedText:
-        """The octets in memory after the last read. All literal matches in them are known."""
-        self.octets, self.lines = self._literal.octets, self._literal.lines
-        return self._literal.buffered._replace(decided=self.octets, lines=self.lines)
+        """The bytes in memory after the last read. All literal matches in them are known."""
+        self.byte_count, self.lines = self._literal.byte_count, self._literal.lines
+        return self._literal.buffered._replace(decided=self.byte_count, lines=self.lines)
 
     def _hunt(
         self, pending: _PendingMatches, text: BufferedText, *, final: bool = False, failed: bool = False
     ) -> Iterator[Matches]:
         """Search for hidden URNs up to the place where all literal matches are known, and yield the decided matches.
 
-        With `final`, the text ends after the buffered octets. With `failed`, the next octets cannot be read, and a URN
+        With `final`, the text ends after the buffered bytes. With `failed`, the next bytes cannot be read, and a URN
         that depends on them is left out.
         """
-        octets, base = text.octets, text.base
+        data, base = text.data, text.base
         starts, ends = (places - base for places in pending.extents())
         state = np.zeros(SLOTS, np.int64)
         state[AT] = pending.hunt_end - base
-        block = Block(octets, len(octets), final)
+        block = Block(data, len(data), final)
         while True:
             result = hunt(block, text.decided - base, (starts, ends), state, self._plan, self._windows)
             if result == ASK:
-                result = self._read_on(state, octets, final=final, failed=failed)
+                result = self._read_on(state, data, final=final, failed=failed)
                 if result == DONE:
                     continue
             pending.hidden += self._scan_windows(state, pending, text)
             if result == OPEN and failed:
-                # The unreadable octets may belong to the URN here. So a literal match of its beginning does not count.
+                # The unreadable bytes may belong to the URN here. So a literal match of its beginning does not count.
                 pending.add_hidden(base + state[[AT]], base + state[[AT]] + 1)
                 state[AT], state[FIRST_END] = state[AT] + 1, 0
             elif result != FULL:
                 break
         pending.hunt_end = base + int(state[AT])
-        at_the_end = (final or failed) and text.decided == base + len(octets)
+        at_the_end = (final or failed) and text.decided == base + len(data)
         if self._reads_bare:
             self._add_references(pending, text, whole=final and at_the_end, failed=failed)
         else:
@@ -176,7 +176,7 @@ class RecoveringScanner:
     def _add_references(self, pending: _PendingMatches, text: BufferedText, *, whole: bool, failed: bool) -> None:
         """Add references to names without `urn:` that overlap no other match, up to the place where all matches are known.
 
-        With `whole`, the text ends after the buffered octets. With `failed`, the next octets cannot be read.
+        With `whole`, the text ends after the buffered bytes. With `failed`, the next bytes cannot be read.
         """
         base, hunt_end = text.base, pending.hunt_end - text.base
 
@@ -184,15 +184,15 @@ class RecoveringScanner:
             return pending.are_free(places + base, places + base + 1)
 
         references, end = find_references(
-            text.octets, pending.reference_end - base, hunt_end, are_free, whole=whole or failed
+            text.data, pending.reference_end - base, hunt_end, are_free, whole=whole or failed
         )
         pending.reference_end = base + end
-        # Unreadable octets may belong to the name, or to a URN around the name.
+        # Unreadable bytes may belong to the name, or to a URN around the name.
         if failed:
             references = [
                 reference
                 for reference in references
-                if reference.end < hunt_end and _separates(text.octets[reference.end : reference.end + AHEAD])
+                if reference.end < hunt_end and _separates(text.data[reference.end : reference.end + AHEAD])
             ]
         if not references:
             return
@@ -202,14 +202,14 @@ class RecoveringScanner:
         urns = [references[row].urn for row in free]
         begins = np.cumsum([0, *(len(urn) + 1 for urn in urns)])
         joined = np.frombuffer(b"\0".join([*urns, b""]), np.uint8)
-        for matches in self._hidden.scan_octets(joined):
+        for matches in self._hidden.scan_bytes(joined):
             numbers = np.searchsorted(begins, matches.start, side="right") - 1
             is_whole = np.diff(matches.text_offsets) == begins[numbers + 1] - begins[numbers] - 1
             rows, row = np.flatnonzero(is_whole), free[numbers[is_whole]]
             # Some URNs are not valid in each syntax: rfc2141bis-03 does not allow the slash of a DOI.
             if not len(rows):
                 continue
-            host, host_offsets = hosts(text.octets, starts[row] - base)
+            host, host_offsets = hosts(text.data, starts[row] - base)
             pending.hidden.append(
                 replace(
                     _rows(matches, rows),
@@ -223,29 +223,29 @@ class RecoveringScanner:
                 )
             )
 
-    def _read_on(self, state: Integers, octets: Octets, *, final: bool, failed: bool) -> int:
+    def _read_on(self, state: Integers, data: ByteArray, *, final: bool, failed: bool) -> int:
         """Append a window for the URN at `state[AT]`, if the URN goes on after a line end.
 
-        Returns DONE; ASK if the decision needs octets after the block; OPEN if it needs octets that cannot be read.
+        Returns DONE; ASK if the decision needs bytes after the block; OPEN if it needs bytes that cannot be read.
         """
         windows = self._windows
         at, used, count, first_end = (int(state[slot]) for slot in (AT, USED, COUNT, FIRST_END))
         ahead = first_end + AHEAD
-        if not final and not failed and not is_enough(octets[first_end:ahead].tobytes()):
+        if not final and not failed and not is_enough(data[first_end:ahead].tobytes()):
             return ASK
         first = max(0, at - LOOK_BACK_OF_WRAPS)
-        broken = read_on(octets[first:ahead].tobytes(), at - first, self.grammar.syntax, self.grammar.max_length)
+        broken = read_on(data[first:ahead].tobytes(), at - first, self.grammar.syntax, self.grammar.max_length)
         if broken is None:
             return DONE
-        if failed and first + broken.places[-1] + 1 == len(octets):
+        if failed and first + broken.places[-1] + 1 == len(data):
             return OPEN
         # Trimming ends a URN at an apostrophe if another one precedes the URN. So the window needs this one, too.
-        if at and octets[at - 1] == APOSTROPHE:
-            windows.octets[used] = APOSTROPHE
+        if at and data[at - 1] == APOSTROPHE:
+            windows.data[used] = APOSTROPHE
             used += 1
         end = used + len(broken.text)
-        windows.octets[used:end] = np.frombuffer(broken.text, np.uint8)
-        windows.octets[end] = STOP
+        windows.data[used:end] = np.frombuffer(broken.text, np.uint8)
+        windows.data[end] = STOP
         windows.origin[used:end] = broken.places + first
         windows.after[used:end] = windows.origin[used:end] + 1
         windows.changed[used:end] = np.diff(broken.places, prepend=broken.places[0] - 1) != 1
@@ -264,13 +264,13 @@ class RecoveringScanner:
         starts, ends = windows.starts[:count], windows.ends[:count] + base
         pending.add_hidden(windows.origin[starts] + base, ends)
         changes = np.append(0, np.cumsum(windows.changed[:used], dtype=np.int64))
-        for matches in self._hidden.scan_octets(windows.octets[:used]):
+        for matches in self._hidden.scan_bytes(windows.data[:used]):
             first = matches.start
             last = first + np.diff(matches.text_offsets) - 1
             numbers = np.searchsorted(starts, first, side="right") - 1
             start, end = windows.origin[first] + base, windows.after[last] + base
             # The URL around a hidden URN is in the text, but not in the window.
-            host, host_offsets = hosts(text.octets, windows.origin[first])
+            host, host_offsets = hosts(text.data, windows.origin[first])
             is_cut = (windows.cuts[numbers] > 0) & (end == ends[numbers])
             # Trimming splits lists. The later items of a list in a window may be literal.
             is_hidden = (first == starts[numbers]) | (changes[last + 1] > changes[first])
@@ -286,23 +286,23 @@ class RecoveringScanner:
             )
 
 
-def _separates(octets: Octets) -> bool:
-    """Whether no URN can reach from before these octets to after them, not even over line ends."""
-    return bool((octets <= SPACE).any()) and is_enough(octets.tobytes())
+def _separates(data: ByteArray) -> bool:
+    """Whether no URN can reach from before these bytes to after them, not even over line ends."""
+    return bool((data <= SPACE).any()) and is_enough(data.tobytes())
 
 
 def _lines(places: Integers, text: BufferedText) -> Integers:
     """The line of each place in the text. The places are sorted."""
     decided, places = text.decided - text.base, places - text.base
     low, high = min(decided, places[0]), max(decided, places[-1])
-    ends = low + np.flatnonzero(text.octets[low:high] == _LF)
+    ends = low + np.flatnonzero(text.data[low:high] == _LF)
     return 1 + text.lines + np.searchsorted(ends, places) - np.searchsorted(ends, decided)
 
 
 def _stops(places: Integers, text: BufferedText) -> Integers:
-    """The octet at each place in the text; END after the last octet."""
-    within = places < text.base + len(text.octets)
-    return np.where(within, text.octets[np.where(within, places - text.base, 0)].astype(np.int64), END)
+    """The byte at each place in the text; END after the last byte."""
+    within = places < text.base + len(text.data)
+    return np.where(within, text.data[np.where(within, places - text.base, 0)].astype(np.int64), END)
 
 
 class _PendingMatches:

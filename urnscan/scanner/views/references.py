@@ -9,19 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled.ascii import CASE, HASH, SEMICOLON, is_alnum
+from urnscan.compiled.bytes import ByteArray, read_number
 from urnscan.compiled.jit import inner
-from urnscan.compiled.octets import Octets, read_number
 from urnscan.compiled.strings import Vocabulary, index_words, word_number
 
 STOP, NOTHING, MORE = 0, -1, -2
-"""Special results of a step through a text, instead of an octet or its end.
+"""Special results of a step through a text, instead of a byte or its end.
 
-STOP: an octet that no URN contains. NOTHING: text to skip. MORE: the result depends on more octets.
+STOP: a byte that no URN contains. NOTHING: text to skip. MORE: the result depends on more bytes.
 """
 INVISIBLES = (0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF)
 """The soft hyphen, and spaces and joiners of zero width."""
 
-# Octets of "&CounterClockwiseContourIntegral;", the longest reference.
+# Bytes of "&CounterClockwiseContourIntegral;", the longest reference.
 _LONGEST = 34
 _LETTER_X = ord("x")
 
@@ -31,7 +31,7 @@ class References(NamedTuple):
 
     names: Vocabulary
     values: npt.NDArray[np.int16]
-    """For each name, the ASCII octet of its character; NOTHING for an invisible character; STOP for any other."""
+    """For each name, the ASCII byte of its character; NOTHING for an invisible character; STOP for any other."""
 
 
 def _value(text: str) -> int:
@@ -49,37 +49,37 @@ REFERENCES = References(
 
 
 @inner
-def read_reference(octets: Octets, at: int, filled: int, references: References) -> tuple[int, int]:
-    """A step over the reference that begins with the "&" at `at`: its octet and its end. If there is no reference, a step
+def read_reference(data: ByteArray, at: int, filled: int, references: References) -> tuple[int, int]:
+    """A step over the reference that begins with the "&" at `at`: its byte and its end. If there is no reference, a step
     over the "&" alone.
     """
-    octet = int(octets[at])
+    byte = int(data[at])
     end = at + 1
     last = min(filled, at + _LONGEST)
-    if end < last and octets[end] == HASH:
+    if end < last and data[end] == HASH:
         end += 1
-    while end < last and is_alnum(octets[end]):
+    while end < last and is_alnum(data[end]):
         end += 1
     if end == filled and end < at + _LONGEST:
-        return octet, MORE
-    if end == last or octets[end] != SEMICOLON:
-        return octet, at + 1
-    if octets[at + 1] != HASH:
-        name = word_number(octets, at + 1, end, references.names)
-        return (octet, at + 1) if name == -1 else (int(references.values[name]), end + 1)
-    is_hex = octets[at + 2] | CASE == _LETTER_X
-    number = read_number(octets, at + 2 + is_hex, end, 16 if is_hex else 10)
+        return byte, MORE
+    if end == last or data[end] != SEMICOLON:
+        return byte, at + 1
+    if data[at + 1] != HASH:
+        name = word_number(data, at + 1, end, references.names)
+        return (byte, at + 1) if name == -1 else (int(references.values[name]), end + 1)
+    is_hex = data[at + 2] | CASE == _LETTER_X
+    number = read_number(data, at + 2 + is_hex, end, 16 if is_hex else 10)
     if number == -1:
-        return octet, at + 1
+        return byte, at + 1
     if number in INVISIBLES:
         return NOTHING, end + 1
     return number if number < 128 else STOP, end + 1
 
 
 @inner
-def is_invisible(octets: Octets, at: int) -> bool:
-    """Whether one of INVISIBLES begins at `at`, in UTF-8. Two more octets must follow."""
-    first, second, third = octets[at], octets[at + 1], octets[at + 2]
+def is_invisible(data: ByteArray, at: int) -> bool:
+    """Whether one of INVISIBLES begins at `at`, in UTF-8. Two more bytes must follow."""
+    first, second, third = data[at], data[at + 1], data[at + 2]
     return bool(
         (first == 0xC2 and second == 0xAD)
         or (first == 0xE2 and second == 0x80 and 0x8B <= third <= 0x8D)

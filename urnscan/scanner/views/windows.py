@@ -23,8 +23,8 @@ from urnscan.compiled.ascii import (
     is_alnum,
     lower,
 )
+from urnscan.compiled.bytes import ByteArray, Integers, is_scheme, is_urn
 from urnscan.compiled.jit import compiled, inlined, inner
-from urnscan.compiled.octets import Integers, Octets, is_scheme, is_urn
 from urnscan.compiled.strings import Column, Offsets, cut, word_number
 from urnscan.scanner.beginning import is_in_word
 from urnscan.scanner.grammar import IS_CLOSING, Rules, match
@@ -50,11 +50,11 @@ from urnscan.scanner.views.readings import (
 from urnscan.scanner.views.references import MORE, NOTHING, STOP, read_reference
 
 _LONGEST_PREFIX = len("urn:") + 32 + len(":")
-# Octets that a reading decodes first. Most candidates fail in these.
+# Bytes that a reading decodes first. Most candidates fail in these.
 _FIRST = 40
-# Maximum octets of an incomplete "%HH", component or keyword: `?=%4`, `?key`.
+# Maximum bytes of an incomplete "%HH", component or keyword: `?=%4`, `?key`.
 _LONGEST_FRONT = 32
-# Octets of a window after its longest URN, for the look-ahead.
+# Bytes of a window after its longest URN, for the look-ahead.
 _SPARE = 1 << 12
 # Maximum number of consecutive steps that skip text, such as line ends.
 _MOST_NOTHING = 16
@@ -63,7 +63,7 @@ SLOTS = 6
 AT, USED, COUNT, LITERAL, FIRST_END, BROKEN = range(SLOTS)
 """Slots of the state of a hunt, the search for hidden URNs.
 
-AT: the place in the text. USED: the used octets of the windows. COUNT: the number of windows. LITERAL: the number of the
+AT: the place in the text. USED: the used bytes of the windows. COUNT: the number of windows. LITERAL: the number of the
 literal match at or after AT. FIRST_END: 0, or, with the result ASK, the end of the first part of a URN. If the URN goes
 on after the line end, the caller appends a window for the URN, and sets BROKEN to the place after the window. Then the
 caller calls `hunt` again, which tries the other readings and keeps the window that reaches farthest.
@@ -72,25 +72,25 @@ caller calls `hunt` again, which tries the other readings and keeps the window t
 DONE, FULL, OPEN, ASK = range(4)
 """Results of a hunt.
 
-DONE: the end of the text is reached. FULL: the windows are full. OPEN: the octets after the block decide about AT; call
-`hunt` again with more octets. ASK: the caller must decide whether a URN goes on after a line end.
+DONE: the end of the text is reached. FULL: the windows are full. OPEN: the bytes after the block decide about AT; call
+`hunt` again with more bytes. ASK: the caller must decide whether a URN goes on after a line end.
 """
-# Results of a reading instead of the end of a URN: there is no URN; more octets are needed.
+# Results of a reading instead of the end of a URN: there is no URN; more bytes are needed.
 _NONE, _OPEN = -1, -2
 
 
 class Windows(NamedTuple):
     """Decoded texts, stored end to end, with STOP after each text, so that they can be scanned as one text."""
 
-    octets: Octets
+    data: ByteArray
     origin: Integers
-    """For each octet, the place in the original text where its encoded form begins."""
+    """For each byte, the place in the original text where its encoded form begins."""
     after: Integers
-    """For each octet, the place in the original text where its encoded form ends."""
+    """For each byte, the place in the original text where its encoded form ends."""
     changed: Flags
-    """For each octet, 1 if it was encoded, or if text was skipped before it."""
+    """For each byte, 1 if it was encoded, or if text was skipped before it."""
     starts: Integers
-    """The beginning of each window in `octets`."""
+    """The beginning of each window in `data`."""
     ends: Integers
     """The end of each window in the original text. Literal matches that begin inside a window are dropped."""
     cuts: Flags
@@ -107,9 +107,9 @@ def hunt(
 ) -> int:
     """Append a window for each hidden URN that begins between `state[AT]` and `end`; returns DONE, FULL, OPEN or ASK.
 
-    Octets of the block after `end` are used for the look-ahead. `literal` has the starts and ends of literal matches.
+    Bytes of the block after `end` are used for the look-ahead. `literal` has the starts and ends of literal matches.
     """
-    octets, filled, final = block
+    data, filled, final = block
     starts, ends = literal
     at, number = state[AT], state[LITERAL]
     result = DONE
@@ -119,17 +119,17 @@ def hunt(
         literal_end, stop, first_end = -1, 0, -1
         if number < len(starts) and starts[number] <= at:
             literal_end = ends[number]
-            stop, first_end = _stop(octets, at, literal_end, filled, plan)
+            stop, first_end = _stop(data, at, literal_end, filled, plan)
             # Skip a literal match in which a window ended, or that no reading can make longer.
             if starts[number] < at or not (
-                _may_help_literal(stop, plan) or _is_in_encoded(PERCENT_ONCE, octets, at, plan)
+                _may_help_literal(stop, plan) or _is_in_encoded(PERCENT_ONCE, data, at, plan)
             ):
                 at = literal_end
                 continue
         else:
             until = min(starts[number], end) if number < len(starts) else end
-            place = next_candidate(octets, at, until, filled, plan.readings[MARKUP] != 0)
-            # The octets may end in `urn`. Then the next octet decides.
+            place = next_candidate(data, at, until, filled, plan.readings[MARKUP] != 0)
+            # The bytes may end in `urn`. Then the next byte decides.
             if place == until and until + 3 > filled and not final:
                 at = max(at, min(until, filled - 3))
                 result = OPEN
@@ -145,32 +145,32 @@ def hunt(
 
 
 @inner
-def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> tuple[int, int]:
-    """The octet that ended the literal match [start, end), or 0; and its place.
+def _stop(data: ByteArray, start: int, end: int, filled: int, plan: Plan) -> tuple[int, int]:
+    """The byte that ended the literal match [start, end), or 0; and its place.
 
     Trimmed punctuation is skipped, and also a malformed piece that may be the beginning of an encoded one: the "%" in
-    `urn:a:b%<b>41`. If references are decoded and the match contains "&", the octet is "&".
+    `urn:a:b%<b>41`. If references are decoded and the match contains "&", the byte is "&".
     """
     has_ampersand = False
     reads_references = (plan.readings[ENTITIES] or plan.readings[MARKUP]) and plan.rules.roles[AMPERSAND] != 0
     if reads_references:
         # Without an early exit the loop is vectorised.
         for i in range(start, end):
-            has_ampersand |= octets[i] == AMPERSAND
-    while plan.rules.trim and end < filled and IS_CLOSING[octets[end]]:
+            has_ampersand |= data[i] == AMPERSAND
+    while plan.rules.trim and end < filled and IS_CLOSING[data[end]]:
         end += 1
     last = min(filled, end + _LONGEST_FRONT)
-    while end < last and _is_urn_octet(octets[end], plan.rules):
-        has_ampersand |= reads_references and octets[end] == AMPERSAND
+    while end < last and _is_urn_byte(data[end], plan.rules):
+        has_ampersand |= reads_references and data[end] == AMPERSAND
         end += 1
     if has_ampersand:
         return AMPERSAND, end
-    return int(octets[end]) if end < filled else 0, end
+    return int(data[end]) if end < filled else 0, end
 
 
 @inner
 def _may_help_literal(stop: int, plan: Plan) -> bool:
-    """Whether a reading may find more than a literal match that this octet ended. A quick test that most matches fail."""
+    """Whether a reading may find more than a literal match that this byte ended. A quick test that most matches fail."""
     return bool(
         (plan.readings[ESCAPES] and stop == BACKSLASH)
         or (plan.readings[ENTITIES] and stop == AMPERSAND)
@@ -180,35 +180,35 @@ def _may_help_literal(stop: int, plan: Plan) -> bool:
 
 
 @inlined
-def _is_in_encoded(reading: int, octets: Octets, at: int, plan: Plan) -> bool:
+def _is_in_encoded(reading: int, data: ByteArray, at: int, plan: Plan) -> bool:
     """Whether what stands before a literal match shows that its text is percent-encoded: `%22urn:a:b%22` is in quotes."""
-    return bool(reading == PERCENT_ONCE and plan.readings[reading] and begins_hidden(reading, octets, at))
+    return bool(reading == PERCENT_ONCE and plan.readings[reading] and begins_hidden(reading, data, at))
 
 
 @inner
 def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, plan: Plan, windows: Windows) -> int:
     """Decode a candidate with each reading that is on. Returns DONE, FULL, OPEN or ASK.
 
-    `literal` has the end of the literal match, or -1; its end before it was trimmed; and the octet at that end.
+    `literal` has the end of the literal match, or -1; its end before it was trimmed; and the byte at that end.
     """
     literal_end, first_end, stop = literal
-    octets, filled, _ = block
+    data, filled, _ = block
     at, used, count = state[AT], state[USED], state[COUNT]
-    if used + 3 * plan.rules.max_length + _SPARE > len(windows.octets) or count == len(windows.starts):
+    if used + 3 * plan.rules.max_length + _SPARE > len(windows.data) or count == len(windows.starts):
         return FULL
-    is_literal, follows_word = literal_end != -1, is_in_word(octets, at)
-    following = int(octets[at + 3]) if is_urn(octets, at) else LESS
+    is_literal, follows_word = literal_end != -1, is_in_word(data, at)
+    following = int(data[at + 3]) if is_urn(data, at) else LESS
     if plan.readings[WRAPS] and not state[FIRST_END] and not follows_word and following == COLON:
         # Without a literal match, the candidate may be `urn:`, perhaps with a NID and a colon.
         if not is_literal:
-            first_end, _, _, _ = match(octets, at, min(filled, at + _LONGEST_PREFIX), plan.rules)
-            first_end += first_end < filled and octets[first_end] == COLON
-        if may_be_broken(octets, at, first_end, filled):
+            first_end, _, _, _ = match(data, at, min(filled, at + _LONGEST_PREFIX), plan.rules)
+            first_end += first_end < filled and data[first_end] == COLON
+        if may_be_broken(data, at, first_end, filled):
             state[FIRST_END] = first_end
             return ASK
     # Trimming ends a URN at an apostrophe if another one precedes the URN. So the window needs this one, too.
-    if at > 0 and octets[at - 1] == APOSTROPHE:
-        windows.octets[used] = APOSTROPHE
+    if at > 0 and data[at - 1] == APOSTROPHE:
+        windows.data[used] = APOSTROPHE
         used += 1
     best_end, best_reading, begin = -1, -1, used
     if state[BROKEN]:
@@ -217,10 +217,10 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
     for reading in range(READINGS):
         if not plan.readings[reading] or reading == WRAPS:
             continue
-        is_in_encoded = is_literal and _is_in_encoded(reading, octets, at, plan)
+        is_in_encoded = is_literal and _is_in_encoded(reading, data, at, plan)
         if not (is_in_encoded or may_help(reading, following, is_literal, stop)):
             continue
-        if follows_word and not begins_hidden(reading, octets, at):
+        if follows_word and not begins_hidden(reading, data, at):
             continue
         window_end, _ = _read_urn(reading, block, (at, begin), plan, windows)
         if window_end == _OPEN:
@@ -238,7 +238,7 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
     # All readings write to the same place, so the best one must be decoded again.
     if best_reading != WRAPS:
         window_end, is_cut = _read_urn(best_reading, block, (at, used), plan, windows)
-        windows.octets[window_end] = STOP
+        windows.data[window_end] = STOP
         windows.starts[count], windows.ends[count] = used, best_end
         windows.cuts[count], windows.readings[count] = is_cut, best_reading
         begin = window_end + 1
@@ -250,15 +250,15 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
 def _is_different(block: Block, begin: int, end: int, literal_end: int, plan: Plan, windows: Windows) -> bool:
     """Whether the URN in a window is different from the literal match.
 
-    A URN without decoded octets is different only if it is shorter because a reference ends it.
+    A URN without decoded bytes is different only if it is shorter because a reference ends it.
     """
-    octets, filled, _ = block
+    data, filled, _ = block
     text_end = windows.after[end - 1]
     if windows.changed[begin:end].any():
         return True
-    if text_end >= literal_end or octets[text_end] != AMPERSAND:
+    if text_end >= literal_end or data[text_end] != AMPERSAND:
         return False
-    _, after = read_reference(octets, text_end, filled, plan.references)
+    _, after = read_reference(data, text_end, filled, plan.references)
     return bool(after > text_end + 1)
 
 
@@ -268,13 +268,13 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
 
     Returns the end of the URN in the windows, _NONE or _OPEN; and whether the URN is cut at `max_length`.
     """
-    octets, _, final = block
+    data, _, final = block
     start, begin = places
     rules = plan.rules
     at, used, room = start, begin, _FIRST
     most = 2 * rules.max_length + 8
     if reading == MARKUP:
-        windows.markup[WRAPPER] = wrapper(octets, start, plan.elements)
+        windows.markup[WRAPPER] = wrapper(data, start, plan.elements)
         windows.markup[DEPTH] = windows.markup[DOUBT] = 0
     while True:
         at, used, ended = _read(reading, block, (start, at), (begin, used, min(room, most)), plan, windows)
@@ -282,9 +282,9 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
             ended = DONE
         if used - begin < 4:
             return (_OPEN if ended == OPEN else _NONE), False
-        if not is_scheme(windows.octets, begin):
+        if not is_scheme(windows.data, begin):
             return _NONE, False
-        colon, _, end, undecided = match(windows.octets, begin, used, rules)
+        colon, _, end, undecided = match(windows.data, begin, used, rules)
         if reading == LABELS and colon >= used:
             return (_OPEN if ended == OPEN else _NONE), False
         if reading == LABELS and not _is_registered(begin, colon, used, plan, windows):
@@ -298,16 +298,16 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
         return _NONE, False
     if reading == MARKUP and end != -1:
         end = _without_punctuation(begin, end, windows)
-        _, _, end, _ = match(windows.octets, begin, end, rules)
+        _, _, end, _ = match(windows.data, begin, end, rules)
     is_cut = end - begin > rules.max_length
     if is_cut:
-        _, _, end, _ = match(windows.octets, begin, begin + rules.max_length, rules)
-    if end != -1 and rules.cut_tail and may_be_in_url(octets, start):
-        host, host_end, in_path = find_host(octets, start)
-        tail = find_mark(windows.octets, colon + 1, end, rules.path_mark if in_path else AMPERSAND)
+        _, _, end, _ = match(windows.data, begin, begin + rules.max_length, rules)
+    if end != -1 and rules.cut_tail and may_be_in_url(data, start):
+        host, host_end, in_path = find_host(data, start)
+        tail = find_mark(windows.data, colon + 1, end, rules.path_mark if in_path else AMPERSAND)
         if host_end > host and tail != -1:
             is_cut = False
-            _, _, end, _ = match(windows.octets, begin, tail, rules)
+            _, _, end, _ = match(windows.data, begin, tail, rules)
     return end, is_cut
 
 
@@ -315,7 +315,7 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
 def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
     """The end of a URN in a window, without the text after its last gap if this is only punctuation."""
     for i in range(end - 1, begin, -1):
-        if is_alnum(windows.octets[i]):
+        if is_alnum(windows.data[i]):
             break
         if windows.origin[i] > windows.after[i - 1]:
             end = i
@@ -326,10 +326,10 @@ def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
 def _read(
     reading: int, block: Block, places: tuple[int, int], window: tuple[int, int, int], plan: Plan, windows: Windows
 ) -> tuple[int, int, int]:
-    """Decode more octets into a window. `window` has its beginning, its end so far, and its maximum length; `places` are
+    """Decode more bytes into a window. `window` has its beginning, its end so far, and its maximum length; `places` are
     the place in the text where the URN begins, and the place where decoding continues.
 
-    Returns the places reached in the text and in the window; and DONE if no octet of a URN follows, OPEN if the block
+    Returns the places reached in the text and in the window; and DONE if no byte of a URN follows, OPEN if the block
     ended, FULL if the window is full.
     """
     start, at = places
@@ -338,59 +338,59 @@ def _read(
     changed = np.uint8(0)
     nothing = colons = 0
     for i in range(begin, used):
-        colons += windows.octets[i] == COLON
+        colons += windows.data[i] == COLON
     while used - begin < room:
         if at >= block.filled:
             return at, used, OPEN
-        name = PartialName(start, int(windows.octets[used - 1]) if used > begin else 0, colons)
-        octet, after = step(reading, block, at, name, plan, windows.markup)
+        name = PartialName(start, int(windows.data[used - 1]) if used > begin else 0, colons)
+        byte, after = step(reading, block, at, name, plan, windows.markup)
         if after == MORE:
             return at, used, OPEN
-        if octet == NOTHING:
+        if byte == NOTHING:
             nothing += 1
             if nothing > _MOST_NOTHING:
                 return at, used, DONE
             changed = np.uint8(1)
         else:
             nothing = 0
-            if octet == STOP or not _is_urn_octet(octet, rules):
+            if byte == STOP or not _is_urn_byte(byte, rules):
                 return at, used, DONE
-            windows.octets[used] = octet
+            windows.data[used] = byte
             windows.origin[used] = at
             windows.after[used] = after
             windows.changed[used] = changed | np.uint8(after - at > 1)
             changed = np.uint8(0)
-            colons += octet == COLON
+            colons += byte == COLON
             used += 1
         at = after
     return at, used, FULL
 
 
 @inlined
-def _is_urn_octet(octet: int, rules: Rules) -> bool:
-    return rules.roles[octet] != 0 or octet == PERCENT or octet == QUESTION_MARK or octet == HASH
+def _is_urn_byte(byte: int, rules: Rules) -> bool:
+    return rules.roles[byte] != 0 or byte == PERCENT or byte == QUESTION_MARK or byte == HASH
 
 
 @inner
 def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the NID in a window is registered. The octets after the window serve as room for its lower-case form."""
+    """Whether the NID in a window is registered. The bytes after the window serve as room for its lower-case form."""
     to = used
     for i in range(begin + 4, colon):
-        windows.octets[to] = lower(windows.octets[i])
+        windows.data[to] = lower(windows.data[i])
         to += 1
-    return word_number(windows.octets, used, to, plan.nids) != -1
+    return word_number(windows.data, used, to, plan.nids) != -1
 
 
-def hosts(octets: Octets, places: Integers) -> Column:
+def hosts(data: ByteArray, places: Integers) -> Column:
     """The hosts of the URLs around URNs at these places, in lower case; empty for a URN outside of URLs."""
     starts, ends = np.empty(len(places), np.int32), np.empty(len(places), np.int32)
-    _find_hosts(octets, places, starts, ends)
-    host, offsets = cut(octets, starts, ends)
+    _find_hosts(data, places, starts, ends)
+    host, offsets = cut(data, starts, ends)
     return np.frombuffer(host.tobytes().lower(), np.uint8), offsets
 
 
 @compiled
-def _find_hosts(octets: Octets, places: Integers, starts: Offsets, ends: Offsets) -> None:
+def _find_hosts(data: ByteArray, places: Integers, starts: Offsets, ends: Offsets) -> None:
     # Without the quick test `may_be_in_url`, since `%3D` or a label may precede a hidden URN.
     for i in range(len(places)):
-        starts[i], ends[i], _ = find_host(octets, places[i])
+        starts[i], ends[i], _ = find_host(data, places[i])

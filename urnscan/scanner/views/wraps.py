@@ -1,7 +1,7 @@
 r"""URNs that are broken over lines, or by invisible characters.
 
 A match of the grammar ends at a break, but the URN may go on after the break. `read_on` joins both sides of a break if
-that is plausible, at most `MOST_BREAKS` times in a URN, and applies the grammar to the joined octets. A break may also
+that is plausible, at most `MOST_BREAKS` times in a URN, and applies the grammar to the joined bytes. A break may also
 come right at the beginning of a URN: after `urn:`, `urn:nid` or `urn:nid:`. `tests/scanner/views/test_wraps.py` compares
 the rules with places that people have judged.
 
@@ -9,25 +9,25 @@ the rules with places that people have judged.
        hdrext:sdes:mid>, and
 
 These words have one meaning below and in the code:
-  * part: the octets of the URN before the break, `urn:ietf:params:rtp-`;
-  * run: all octets after the break that a URN may contain, `hdrext:sdes:mid`, at most `MOST_AHEAD`. It never begins
-    with `urn:` or with a scheme and `://`. The joined octets must be a URN that reaches beyond the break;
-  * mark: one of < " ' ` ( [ { before the URN, with at most 64 octets between them, none of which is a space or a mark;
-  * partner: the octet that closes the mark;
+  * part: the bytes of the URN before the break, `urn:ietf:params:rtp-`;
+  * run: all bytes after the break that a URN may contain, `hdrext:sdes:mid`, at most `MOST_AHEAD`. It never begins
+    with `urn:` or with a scheme and `://`. The joined bytes must be a URN that reaches beyond the break;
+  * mark: one of < " ' ` ( [ { before the URN, with at most 64 bytes between them, none of which is a space or a mark;
+  * partner: the byte that closes the mark;
   * core: the run up to the partner of the mark; without a partner, the run without `_CLOSING` at its end;
-  * distinctive: a core that is hardly prose. It has at least 8 octets; and four digits, or a single `:` with other octets
+  * distinctive: a core that is hardly prose. It has at least 8 bytes; and four digits, or a single `:` with other bytes
     on both sides (not `std::`). So it is not a word, an item of a list or the name of a variable.
 
-A silent break is always joined, if the run has other octets than those of `_CLOSING`:
+A silent break is always joined, if the run has other bytes than those of `_CLOSING`:
   * A soft hyphen, U+200B, U+200C, U+200D, U+2060 or U+FEFF, up to three of them, perhaps with a line end and indentation
     after them. No reader sees these characters, and nobody typed them.
-  * `=` and a line end, in a line of 60 to 76 octets with the `=`, and no indentation after it. Quoted-printable fills
+  * `=` and a line end, in a line of 60 to 76 bytes with the `=`, and no indentation after it. Quoted-printable fills
     its lines, ends no line later than at 76, and writes a literal `=` as `=3D`. Elsewhere a `=` belongs to the URN.
   * `\`, a line end and indentation, perhaps with one more `\`: the folded lines of RFC 8792, and continued strings in C,
     Python or the shell. A run that begins with `--`, the option of a command, is never joined.
 
 A plain break is one LF or CRLF, with at most 4 spaces before it and 60 after it; never an empty line. If the line of the
-part begins with a comment leader or a quote mark (`_LEADER`), the next line begins with the same octets, and spaces.
+part begins with a comment leader or a quote mark (`_LEADER`), the next line begins with the same bytes, and spaces.
 A plain break is joined in one of three cases:
   1. Bracketed. The mark is `<`, and `>` follows the run; or one more plain break follows, and the rest is bracketed. The
      run is not `/`.
@@ -67,22 +67,22 @@ MOST_BREAKS = 4
 MOST_AHEAD = 256
 _LONGEST_LINE = 256
 LOOK_BACK = 320
-"""Octets before a URN, or before the end of its first part, that a decision may need: 65 for the mark, 256 for the line
+"""Bytes before a URN, or before the end of its first part, that a decision may need: 65 for the mark, 256 for the line
 before the break. A longer line has no leader.
 """
 AHEAD = MOST_BREAKS * (150 + MOST_AHEAD)
-"""Octets after the end of the first part of a URN that a decision may need: 141 and a run for each break."""
+"""Bytes after the end of the first part of a URN that a decision may need: 141 and a run for each break."""
 # Lengths of lines that quoted-printable breaks.
 _QUOTED_PRINTABLE = range(60, 77)
 _DISTINCTIVE_LENGTH = 8
-_CLOSING = bytes(octet for octet in range(256) if CLOSES[octet])
+_CLOSING = bytes(byte for byte in range(256) if CLOSES[byte])
 _DELIMITERS = b"-:/"
 _BLANK = (b" ", b"\t", b"\r", b"\n", b"")
 _PARTNER = dict(zip(b"<\"'`([{", b">\"'`)]}", strict=True))
 
-_URN_OCTET = rb"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
-_FIRST_RUN = regex.compile(_URN_OCTET + rb"+")
-_RUN = regex.compile(_URN_OCTET + rb"{0,%d}" % MOST_AHEAD)
+_URN_BYTE = rb"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
+_FIRST_RUN = regex.compile(_URN_BYTE + rb"+")
+_RUN = regex.compile(_URN_BYTE + rb"{0,%d}" % MOST_AHEAD)
 _STUB = regex.compile(rb"[Uu][Rr][Nn]:(?![Uu][Rr][Nn]:)(?:[A-Za-z0-9][A-Za-z0-9-]{0,31}:?)?")
 _INVISIBLE = regex.compile(
     rb"(?:\xC2\xAD|\xE2\x80[\x8B-\x8D]|\xE2\x81\xA0|\xEF\xBB\xBF){1,3}(?:[ \t]{0,4}\r?\n[ \t]{0,60})?"
@@ -124,23 +124,23 @@ class BrokenURN:
     text: bytes
     """The URN without the breaks."""
     places: npt.NDArray[np.int64]
-    """The place of each octet of `text`."""
+    """The place of each byte of `text`."""
     is_cut: bool
     """Whether the URN was cut at `max_length`."""
 
 
-def is_enough(octets: bytes) -> bool:
-    """Whether no more octets are needed after the first part of a URN to decide whether the URN goes on.
+def is_enough(data: bytes) -> bool:
+    """Whether no more bytes are needed after the first part of a URN to decide whether the URN goes on.
 
-    An empty line is enough, or more line ends than a URN can have, or AHEAD octets.
+    An empty line is enough, or more line ends than a URN can have, or AHEAD bytes.
     """
-    return len(octets) >= AHEAD or octets.count(b"\n") > MOST_BREAKS or _EMPTY_LINE.search(octets) is not None
+    return len(data) >= AHEAD or data.count(b"\n") > MOST_BREAKS or _EMPTY_LINE.search(data) is not None
 
 
-def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsize) -> BrokenURN | None:
+def read_on(data: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsize) -> BrokenURN | None:
     """The broken URN that begins at `start`, or None.
 
-    `octets` must contain LOOK_BACK octets before `start` and AHEAD octets after the first break, as far as the text has
+    `data` must contain LOOK_BACK bytes before `start` and AHEAD bytes after the first break, as far as the text has
     so many.
     """
     text = b""
@@ -148,7 +148,7 @@ def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.max
     best = 0
     begin, last_break = start, 0
     for left in range(MOST_BREAKS, -1, -1):
-        run = _unquoted(octets, begin, _matched(_FIRST_RUN if begin == start else _RUN, octets, begin))
+        run = _unquoted(data, begin, _matched(_FIRST_RUN if begin == start else _RUN, data, begin))
         text += run
         places += range(begin, begin + len(run))
         match = syntax.pattern.match(text.decode())
@@ -158,7 +158,7 @@ def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.max
         matched_end = max(match.end() if match else 0, stub.end() if stub else 0)
         if not run or not left or (matched_end < len(text) and not _is_unfinished(text, matched_end)):
             break
-        continuation = _continuation(octets, start, begin + len(run), text, left)
+        continuation = _continuation(data, start, begin + len(run), text, left)
         if continuation is None:
             break
         begin, last_break = continuation, len(text)
@@ -169,69 +169,69 @@ def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.max
     return BrokenURN(text[:best], np.array(places[:best]), is_cut) if best else None
 
 
-def _matched(pattern: regex.Pattern[bytes], octets: bytes, at: int) -> bytes:
-    """The octets at `at` that match the pattern; empty if none do."""
-    match = pattern.match(octets, at)
+def _matched(pattern: regex.Pattern[bytes], data: bytes, at: int) -> bytes:
+    """The bytes at `at` that match the pattern; empty if none do."""
+    match = pattern.match(data, at)
     return match[0] if match else b""
 
 
 def _is_unfinished(text: bytes, matched_end: int) -> bool:
-    """Whether the octets behind a match may become a part of it."""
+    """Whether the bytes behind a match may become a part of it."""
     unfinished = _UNFINISHED.search(text)
     return unfinished is not None and unfinished.start() <= matched_end > 0
 
 
-def _unquoted(octets: bytes, begin: int, run: bytes) -> bytes:
+def _unquoted(data: bytes, begin: int, run: bytes) -> bytes:
     """The run without the `=` with which quoted-printable ends a line."""
     end = begin + len(run)
-    if not (run.endswith(b"=") and _SOFT.match(octets, end)):
+    if not (run.endswith(b"=") and _SOFT.match(data, end)):
         return run
-    return run[:-1] if end - _line_start(octets, end) in _QUOTED_PRINTABLE else run
+    return run[:-1] if end - _line_start(data, end) in _QUOTED_PRINTABLE else run
 
 
-def _continuation(octets: bytes, start: int, end: int, part: bytes, left: int) -> int | None:
+def _continuation(data: bytes, start: int, end: int, part: bytes, left: int) -> int | None:
     """The place where a URN goes on after a break at `end`, or None. The URN may still have `left` breaks."""
-    silent = _INVISIBLE.match(octets, end) or _FOLDED.match(octets, end)
-    if silent is None and octets[end : end + 1] == b"=":
-        silent = _SOFT.match(octets, end + 1)
-    begin = silent.end() if silent else _next_line(octets, end)
-    if begin is None or _FOREIGN.match(octets, begin):
+    silent = _INVISIBLE.match(data, end) or _FOLDED.match(data, end)
+    if silent is None and data[end : end + 1] == b"=":
+        silent = _SOFT.match(data, end + 1)
+    begin = silent.end() if silent else _next_line(data, end)
+    if begin is None or _FOREIGN.match(data, begin):
         return None
-    run = _matched(_RUN, octets, begin)
+    run = _matched(_RUN, data, begin)
     if not run or len(run) == MOST_AHEAD:
         return None
-    goes_on = bool(run.strip(_CLOSING)) if silent else _plausible(octets, start, begin, part, run, left)
+    goes_on = bool(run.strip(_CLOSING)) if silent else _plausible(data, start, begin, part, run, left)
     return begin if goes_on else None
 
 
-def _next_line(octets: bytes, end: int) -> int | None:
+def _next_line(data: bytes, end: int) -> int | None:
     """The place where the text goes on after a line end at `end`, after leader and indentation; None without a line end."""
-    line_end = _LINE_END.match(octets, end)
+    line_end = _LINE_END.match(data, end)
     if line_end is None:
         return None
-    leader = _LEADER.match(octets, _line_start(octets, end), end)
+    leader = _LEADER.match(data, _line_start(data, end), end)
     begin = line_end.end()
-    if leader and octets.startswith(leader[0], begin):
+    if leader and data.startswith(leader[0], begin):
         begin += len(leader[0])
     elif leader and not leader[0].endswith(b"*"):
         return None
-    return begin + len(_matched(_INDENT, octets, begin))
+    return begin + len(_matched(_INDENT, data, begin))
 
 
-def _line_start(octets: bytes, end: int) -> int:
+def _line_start(data: bytes, end: int) -> int:
     """The beginning of the line that ends at `end`; `end` itself if the line is too long. A NUL separates texts."""
     floor = max(0, end - _LONGEST_LINE)
-    start = max(octets.rfind(b"\n", floor, end), octets.rfind(b"\0", floor, end)) + 1
+    start = max(data.rfind(b"\n", floor, end), data.rfind(b"\0", floor, end)) + 1
     return start if start or end <= _LONGEST_LINE else end
 
 
-def _plausible(octets: bytes, start: int, begin: int, part: bytes, run: bytes, left: int) -> bool:
+def _plausible(data: bytes, start: int, begin: int, part: bytes, run: bytes, left: int) -> bool:
     """Whether a URN goes on after a plain break, by the cases Bracketed, Closed and Open."""
-    opened = _OPENED.search(octets, max(0, start - 65), start)
+    opened = _OPENED.search(data, max(0, start - 65), start)
     partner = bytes([_PARTNER[opened[1][0]]]) if opened else b""
-    if partner == b">" and _bracketed(octets, begin, left):
+    if partner == b">" and _bracketed(data, begin, left):
         return True
-    closed = bool(partner) and _closes(octets, begin, partner, left)
+    closed = bool(partner) and _closes(data, begin, partner, left)
     core = run.partition(partner)[0] if closed else run.rstrip(_CLOSING)
     distinctive = len(core) >= _DISTINCTIVE_LENGTH and _DISTINCTIVE.fullmatch(core) is not None
     if any(end.fullmatch(part) and beginning.fullmatch(core) for end, beginning in _FITTING):
@@ -242,37 +242,37 @@ def _plausible(octets: bytes, start: int, begin: int, part: bytes, run: bytes, l
         return False
     if closed:
         return partner != b")" or part[-1] == ord("-") or distinctive
-    if run.endswith(b":") and octets[begin + len(run) : begin + len(run) + 1] in _BLANK:
+    if run.endswith(b":") and data[begin + len(run) : begin + len(run) + 1] in _BLANK:
         return False
     if len(part) == len(b"urn:"):
         return part == b"urn:" and distinctive and _NAMESTRING.fullmatch(core) is not None
     return _WORD.fullmatch(core) is None if part[-1] == ord("-") else distinctive
 
 
-def _bracketed(octets: bytes, begin: int, left: int) -> bool:
-    """Whether only URN octets and breaks precede the closing bracket."""
-    run = _matched(_RUN, octets, begin)
+def _bracketed(data: bytes, begin: int, left: int) -> bool:
+    """Whether only URN bytes and breaks precede the closing bracket."""
+    run = _matched(_RUN, data, begin)
     end = begin + len(run)
-    if not run or run == b"/" or _FOREIGN.match(octets, begin):
+    if not run or run == b"/" or _FOREIGN.match(data, begin):
         return False
-    if octets[end : end + 1] == b">":
+    if data[end : end + 1] == b">":
         return True
-    further = _next_line(octets, end)
-    return left > 1 and further is not None and _bracketed(octets, further, left - 1)
+    further = _next_line(data, end)
+    return left > 1 and further is not None and _bracketed(data, further, left - 1)
 
 
-def _closes(octets: bytes, begin: int, partner: bytes, left: int) -> bool:
+def _closes(data: bytes, begin: int, partner: bytes, left: int) -> bool:
     """Whether the partner of the opening mark is in or right after the run at `begin`, or after further breaks."""
-    run = _matched(_RUN, octets, begin)
+    run = _matched(_RUN, data, begin)
     end = begin + len(run)
-    if partner in run or octets[end : end + 2].removeprefix(b"\\").startswith(partner):
+    if partner in run or data[end : end + 2].removeprefix(b"\\").startswith(partner):
         return True
     if left == 1 or not run or run[-1] not in _DELIMITERS:
         return False
-    further = _next_line(octets, end)
+    further = _next_line(data, end)
     return (
         further is not None
-        and octets[further : further + 1].isalnum()
-        and _FOREIGN.match(octets, further) is None
-        and _closes(octets, further, partner, left - 1)
+        and data[further : further + 1].isalnum()
+        and _FOREIGN.match(data, further) is None
+        and _closes(data, further, partner, left - 1)
     )

@@ -1,9 +1,9 @@
-"""Check digits that several namespaces have, and that of the Deutsche Nationalbibliothek, as arithmetic on octets.
+"""Check digits that several namespaces have, and that of the Deutsche Nationalbibliothek, as arithmetic on bytes.
 
 The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`). Those of ISSN and ISBN
 are in `urn/numbers`.
 
-Octets become `int` before they are added up: uncompiled, those of an array are 8 bits wide and would overflow.
+Bytes become `int` before they are added up: uncompiled, those of an array are 8 bits wide and would overflow.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urnscan.urn.numbers.digits import value_of
 
 if TYPE_CHECKING:
-    from urnscan.compiled.octets import Octets
+    from urnscan.compiled.bytes import ByteArray
 
 
 _DIGIT_0, _DIGIT_9, _LETTER_A, _LETTER_D, _LETTER_E, _LETTER_X, _HYPHEN, _COLON = b"09adex-:"
@@ -21,57 +21,57 @@ _CAPITAL_A, _CAPITAL_Z = b"AZ"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
-def mod_11_2_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """ISO/IEC 7064 MOD 11-2, as in an ISNI."""
     check = 0
     for i in range(start, end):
-        if octets[i] != _HYPHEN:
-            check = (2 * check + value_of(octets[i])) % 11
+        if data[i] != _HYPHEN:
+            check = (2 * check + value_of(data[i])) % 11
     return check == 1
 
 
-def mod_97_10_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+def mod_97_10_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """ISO/IEC 7064 MOD 97-10, as in a LEI; letters in any case count from 10 to 35."""
     check = 0
     for i in range(start, end):
-        if octets[i] <= _DIGIT_9:
-            check = (check * 10 + int(octets[i] - _DIGIT_0)) % 97
+        if data[i] <= _DIGIT_9:
+            check = (check * 10 + int(data[i] - _DIGIT_0)) % 97
         else:
-            check = (check * 100 + 10 + int((octets[i] | _CASE) - _LETTER_A)) % 97
+            check = (check * 100 + 10 + int((data[i] | _CASE) - _LETTER_A)) % 97
     return check == 1
 
 
-def mod_37_36_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+def mod_37_36_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """ISO/IEC 7064 MOD 37,36 over what follows the last colon, without hyphens, as in an EIDR."""
     first = start
     for i in range(start, end):
-        if octets[i] == _COLON:
+        if data[i] == _COLON:
             first = i + 1
     check = 18
     for i in range(first, end):
-        if octets[i] != _HYPHEN:
-            is_digit = octets[i] <= _DIGIT_9
-            value = int(octets[i] - _DIGIT_0) if is_digit else 10 + int((octets[i] | _CASE) - _LETTER_A)
+        if data[i] != _HYPHEN:
+            is_digit = data[i] <= _DIGIT_9
+            value = int(data[i] - _DIGIT_0) if is_digit else 10 + int((data[i] | _CASE) - _LETTER_A)
             check = ((36 if check == 0 else check) * 2 % 37 + value) % 36
     return check == 1
 
 
-def eic_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+def eic_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """The check character of an Energy Identification Code (EIC Reference Manual): its 16 characters, of which a hyphen counts
     36, weighted 16 to 1, add up to a multiple of 37, and the last one is no hyphen.
 
     >>> eic_is_right(b"22XWATTPLUS----G", 0, 16), eic_is_right(b"22XWATTPLUS----H", 0, 16)
     (True, False)
     """
-    if end - start != 16 or octets[end - 1] == _HYPHEN:
+    if end - start != 16 or data[end - 1] == _HYPHEN:
         return False
     total = sums = 0
     for i in range(start, end):
-        if _DIGIT_0 <= octets[i] <= _DIGIT_9:
-            sums += int(octets[i] - _DIGIT_0)
-        elif _CAPITAL_A <= octets[i] <= _CAPITAL_Z:
-            sums += 10 + int(octets[i] - _CAPITAL_A)
-        elif octets[i] == _HYPHEN:
+        if _DIGIT_0 <= data[i] <= _DIGIT_9:
+            sums += int(data[i] - _DIGIT_0)
+        elif _CAPITAL_A <= data[i] <= _CAPITAL_Z:
+            sums += 10 + int(data[i] - _CAPITAL_A)
+        elif data[i] == _HYPHEN:
             sums += 36
         else:
             return False
@@ -84,13 +84,13 @@ _DNB_TABLE = (
     "o:28 p:29 q:31 r:12 s:32 t:33 u:11 v:34 w:35 x:36 y:37 z:38 +:49 ::17 _:43 -:39 .:47 /:45"
 )
 _NUMBERS = {ord(entry[0]): int(entry[2:]) for entry in _DNB_TABLE.split()}
-DNB_NUMBERS = bytes(_NUMBERS.get(ord(chr(octet).lower()), 0) for octet in range(256))
-"""The number of each octet in the table of the Deutsche Nationalbibliothek, in any case; 0 for an octet without one."""
+DNB_NUMBERS = bytes(_NUMBERS.get(ord(chr(byte).lower()), 0) for byte in range(256))
+"""The number of each byte in the table of the Deutsche Nationalbibliothek, in any case; 0 for a byte without one."""
 
 
-def dnb_digit(octets: Octets | bytes, start: int, end: int, numbers: Octets | bytes) -> int:
+def dnb_digit(data: ByteArray | bytes, start: int, end: int, numbers: ByteArray | bytes) -> int:
     """The check digit of the Deutsche Nationalbibliothek for a name without it, `urn:nbn:` included; -1 for a name of
-    another country, and for one with an octet that has no number in its table. `numbers` are DNB_NUMBERS.
+    another country, and for one with a byte that has no number in its table. `numbers` are DNB_NUMBERS.
 
     https://www.persistent-identifier.de/?link=316: characters become numbers, written one after the other; the digits
     are multiplied by their places and added up; the sum is divided by the last digit, and the last digit of the
@@ -100,13 +100,13 @@ def dnb_digit(octets: Octets | bytes, start: int, end: int, numbers: Octets | by
     5
     """
     country = start + len("urn:nbn:")
-    if octets[country] | _CASE != _LETTER_D or octets[country + 1] | _CASE != _LETTER_E:
+    if data[country] | _CASE != _LETTER_D or data[country + 1] | _CASE != _LETTER_E:
         return -1
-    if octets[country + 2] != _COLON and octets[country + 2] != _HYPHEN:
+    if data[country + 2] != _COLON and data[country + 2] != _HYPHEN:
         return -1
     place = total = last = 0
     for i in range(start, end):
-        number = int(numbers[octets[i]])
+        number = int(numbers[data[i]])
         if number == 0:
             return -1
         if number > 9:

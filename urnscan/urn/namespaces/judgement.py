@@ -52,7 +52,7 @@ class Check:
 
     title: str
     is_right: Callable[[bytes, int, int], bool | None]
-    """Whether the check digit of an NSS, or of the part that the grammar names (its octets, 0, their number), is right;
+    """Whether the check digit of an NSS, or of the part that the grammar names (its bytes, 0, their number), is right;
     None if there is none to compute.
     """
     problem: str = "check-digit"
@@ -157,22 +157,22 @@ def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
 
 def _goes_on(rule: Rule, nss: str, place: int) -> bool:
     """Whether an NSS fits up to the "?" or "#" at `place`, and more than closing punctuation stands there."""
-    octets = nss.encode("ascii", "replace")
+    data = nss.encode("ascii", "replace")
     patterns = filter(None, (rule.grammar, rule.unsure))
-    return not is_trimmable(octets, place, len(octets), CLOSES) and any(
+    return not is_trimmable(data, place, len(data), CLOSES) and any(
         automaton(pattern).fold(nss[:place]) is not None for pattern in patterns
     )
 
 
 def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:
     """Judgement on an NSS that fits nothing and that nobody meant: text stands at its end, or it is a template."""
-    octets = nss.encode("ascii", "replace")
+    data = nss.encode("ascii", "replace")
     for pattern in filter(None, (rule.grammar, rule.unsure)):
-        length = front(octets, 0, automaton(pattern).fits(nss), KINDS)
+        length = front(data, 0, automaton(pattern).fits(nss), KINDS)
         if length and judge(f"urn:{rule.nid}:{nss[:length]}", rulebook).valid is not False:
-            problem = UNTRIMMED if is_trimmable(octets, length, len(octets), CLOSES) else RUN_ON
+            problem = UNTRIMMED if is_trimmable(data, length, len(data), CLOSES) else RUN_ON
             return Judgement(None, problem, nss, f"{PROBLEMS[problem]}: {nss[:length]}")
-    if is_template(octets, 0, len(octets)):
+    if is_template(data, 0, len(data)):
         return Judgement(None, TEMPLATE, nss, PROBLEMS[TEMPLATE])
     return None
 

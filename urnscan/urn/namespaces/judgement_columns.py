@@ -1,6 +1,6 @@
 """The rules of namespaces applied to columns of URNs, compiled: verdicts and canonical forms.
 
-`judgement.py` does the same for one name. Patterns are tables of states, run octet by octet. A pattern takes some 60 ns
+`judgement.py` does the same for one name. Patterns are tables of states, run byte by byte. A pattern takes some 60 ns
 for a name.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled.ascii import COLON, PERCENT
+from urnscan.compiled.bytes import ByteArray, copy, holds
 from urnscan.compiled.jit import compiled, inner, read_only
-from urnscan.compiled.octets import Octets, copy, holds
 from urnscan.compiled.strings import Column, Offsets, Vocabulary, index_words, same, word_number
 from urnscan.urn.namespaces import registered
 from urnscan.urn.namespaces.check_digits import (
@@ -48,7 +48,7 @@ _STEPS = ["", "isbn", "issn", "gsma", "dnb", "mod_11_2", "mod_97_10", "mod_37_36
 _NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36, _EIC = range(9)
 
 _CLOSES, _KINDS, _DNB_NUMBERS = (np.frombuffer(table, np.uint8) for table in (CLOSES, KINDS, DNB_NUMBERS))
-_SCHEME, _NO_STATE = 4, 0  # octets of "urn:"; a dead state, so never the first one
+_SCHEME, _NO_STATE = 4, 0  # bytes of "urn:"; a dead state, so never the first one
 _DIGIT_0 = ord("0")
 _VERSION_0 = tuple(b";vers=0")
 
@@ -72,7 +72,7 @@ class _Tables(NamedTuple):
     has_part: npt.NDArray[np.bool_]
     """Whether the grammar of each rule names the part with the check digit."""
     kinds: npt.NDArray[np.uint8]
-    """The kind of each octet, for each automaton."""
+    """The kind of each byte, for each automaton."""
     first: _States
     """First state of each automaton; _NO_STATE for none."""
     dead: _States
@@ -104,12 +104,12 @@ def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
     return np.asarray((codes == _GRAMMAR) | (codes == _CHECK_DIGIT))
 
 
-def verdicts(urn: Octets, offsets: Offsets, ends: Offsets, rulebook: Rulebook = OURS) -> Codes:
+def verdicts(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook = OURS) -> Codes:
     """Verdict on each URN in canonical form (of any level), an index of NAMES; its NSS ends at `ends`."""
     return _judged(urn, offsets, ends, rulebook)[0].codes
 
 
-def namespace_forms(urn: Octets, offsets: Offsets, rulebook: Rulebook = OURS) -> Column:
+def namespace_forms(urn: ByteArray, offsets: Offsets, rulebook: Rulebook = OURS) -> Column:
     """Canonical forms in their namespaces, of URNs in lexical canonical form without components."""
     judged, tables = _judged(urn, offsets, offsets[1:], rulebook)
     rows = len(offsets) - 1
@@ -130,7 +130,7 @@ def _nids(rulebook: Rulebook) -> Vocabulary:
     return index_words([nid.encode() for nid in rulebook.nids]) if rulebook.own else registered_nids()
 
 
-def _judged(urn: Octets, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
+def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
     """A column judged, and the tables of its rules."""
     rows = len(offsets) - 1
     rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
@@ -179,7 +179,7 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
 
 
 @compiled
-def _look_up(urn: Octets, offsets: Offsets, nids: Vocabulary, rule: _Indices, starts: Offsets) -> None:
+def _look_up(urn: ByteArray, offsets: Offsets, nids: Vocabulary, rule: _Indices, starts: Offsets) -> None:
     """Set the rule of each URN, -1 if its NID has none, and the beginning of its NSS."""
     known = length = 0  # the NID before: names are sorted, so most have the same
     for i in range(len(rule)):
@@ -196,13 +196,13 @@ def _look_up(urn: Octets, offsets: Offsets, nids: Vocabulary, rule: _Indices, st
 
 
 @inner
-def _fits(octets: Octets, start: int, end: int, number: int, tables: _Tables) -> bool:
-    """Whether `octets[start:end]` fits the pattern of automaton `number`, if there is one."""
+def _fits(data: ByteArray, start: int, end: int, number: int, tables: _Tables) -> bool:
+    """Whether `bytes[start:end]` fits the pattern of automaton `number`, if there is one."""
     kinds, follow = tables.kinds[number], tables.follow
     state, dead = tables.first[number], tables.dead[number]
     if state == _NO_STATE:
         return False
-    text = octets[start:end]
+    text = data[start:end]
     for i in range(len(text)):
         state = follow[state + kinds[text[i]]]
         if state == dead:
@@ -211,10 +211,10 @@ def _fits(octets: Octets, start: int, end: int, number: int, tables: _Tables) ->
 
 
 @compiled
-def _judge(urn: Octets, ends: Offsets, judged: _Judged, tables: _Tables, room: Codes) -> None:
+def _judge(urn: ByteArray, ends: Offsets, judged: _Judged, tables: _Tables, room: Codes) -> None:
     """Set the code of each URN, and the automaton that it fits.
 
-    They are _UNKNOWN and -1 before. `room` has an octet for each of the longest NSS, and one more.
+    They are _UNKNOWN and -1 before. `room` has a byte for each of the longest NSS, and one more.
     """
     rule, starts, codes, fitting = judged
     for i in range(len(rule)):
@@ -243,10 +243,10 @@ def _judge(urn: Octets, ends: Offsets, judged: _Judged, tables: _Tables, room: C
 
 
 @inner
-def _not_meant(octets: Octets, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> int:
+def _not_meant(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> int:
     """The code of an NSS that fits nothing and that nobody meant: UNTRIMMED, _RUN_ON, _TEMPLATE, or _UNKNOWN.
 
-    `room` has an octet for each of the NSS, and one more.
+    `room` has a byte for each of the NSS, and one more.
     """
     fits = room[: end - start + 1]
     fits[end - start] = 0
@@ -259,65 +259,65 @@ def _not_meant(octets: Octets, start: int, end: int, rule: int, tables: _Tables,
             fits[i] = tables.accepting[state]
             some_fit |= fits[i] != 0
             if state != tables.dead[number]:
-                state = tables.follow[state + kinds[octets[start + i]]]
+                state = tables.follow[state + kinds[data[start + i]]]
             elif not some_fit:
                 break  # most names: none of their beginnings fits
-        length = front(octets, start, fits, _KINDS) if some_fit else 0
+        length = front(data, start, fits, _KINDS) if some_fit else 0
         if length == 0:
             continue
         behind = start + length
-        is_sure = _fits(octets, start, behind, 2 * rule, tables)
+        is_sure = _fits(data, start, behind, 2 * rule, tables)
         # What fits is in `room`, and no longer needed: the part with the check digit takes its place.
-        if not is_sure or tables.check[rule] == _NBN or _has_right_digit(octets, start, behind, rule, tables, room):
-            return UNTRIMMED if is_trimmable(octets, behind, end, _CLOSES) else _RUN_ON
-    return _TEMPLATE if is_template(octets, start, end) else _UNKNOWN
+        if not is_sure or tables.check[rule] == _NBN or _has_right_digit(data, start, behind, rule, tables, room):
+            return UNTRIMMED if is_trimmable(data, behind, end, _CLOSES) else _RUN_ON
+    return _TEMPLATE if is_template(data, start, end) else _UNKNOWN
 
 
 @inner
-def _holds_nul(octets: Octets, start: int, end: int) -> bool:
+def _holds_nul(data: ByteArray, start: int, end: int) -> bool:
     """Whether the NSS holds `%00`."""
-    if holds(octets[start:end], PERCENT):
+    if holds(data[start:end], PERCENT):
         for i in range(start, end - 2):
-            if octets[i] == PERCENT and octets[i + 1] == _DIGIT_0 and octets[i + 2] == _DIGIT_0:
+            if data[i] == PERCENT and data[i + 1] == _DIGIT_0 and data[i + 2] == _DIGIT_0:
                 return True
     return False
 
 
 @inner
-def _has_right_digit(octets: Octets, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> bool:
+def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> bool:
     """Whether the check digit of an NSS that fits the grammar of a rule is right, or the NSS has none.
 
-    `room` has an octet for each of the NSS.
+    `room` has a byte for each of the NSS.
     """
     step = tables.check[rule]
     if not tables.has_part[rule]:
-        return _is_right(step, octets, start, end)
+        return _is_right(step, data, start, end)
     of_rule = tables.kinds[2 * rule], tables.follow, tables.marks
-    length = write_part(octets, start, end, tables.first[2 * rule], of_rule, room)
+    length = write_part(data, start, end, tables.first[2 * rule], of_rule, room)
     return length == 0 or _is_right(step, room, 0, length)
 
 
 @inner
-def _is_right(step: int, octets: Octets, start: int, end: int) -> bool:
+def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
     """Whether the check digit or character of an NSS is right."""
     if step == _ISBN:
-        return isbn_is_right(octets, start, end)
+        return isbn_is_right(data, start, end)
     if step == _ISSN:
-        return issn_is_right(octets, start, end)
+        return issn_is_right(data, start, end)
     if step == _NBN:
-        digit = dnb_digit(octets, start - len("urn:nbn:"), end - 1, _DNB_NUMBERS)
-        return digit == -1 or octets[end - 1] == _DIGIT_0 + digit
+        digit = dnb_digit(data, start - len("urn:nbn:"), end - 1, _DNB_NUMBERS)
+        return digit == -1 or data[end - 1] == _DIGIT_0 + digit
     if step == _MOD_11_2:
-        return mod_11_2_is_right(octets, start, end)
+        return mod_11_2_is_right(data, start, end)
     if step == _MOD_97_10:
-        return mod_97_10_is_right(octets, start, end)
+        return mod_97_10_is_right(data, start, end)
     if step == _MOD_37_36:
-        return mod_37_36_is_right(octets, start, end)
-    return step != _EIC or eic_is_right(octets, start, end)
+        return mod_37_36_is_right(data, start, end)
+    return step != _EIC or eic_is_right(data, start, end)
 
 
 @compiled
-def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: Octets, out_offsets: Offsets) -> None:
+def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: ByteArray, out_offsets: Offsets) -> None:
     """Write the canonical forms of judged URNs; there must be room for them."""
     urn, offsets = column
     at = 0
@@ -334,12 +334,12 @@ def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: Octets, 
 
 
 @inner
-def _rewrite(octets: Octets, start: int, end: int, step: int) -> int:
+def _rewrite(data: ByteArray, start: int, end: int, step: int) -> int:
     """Bring an ISBN, ISSN or IMEI into its canonical form, a right ISBN-10 as ISBN-13, and return where it ends now."""
     if step == _GSMA:
         first = end - len(_VERSION_0)
         is_default = first >= start
         for i in range(len(_VERSION_0) if is_default else 0):
-            is_default &= octets[first + i] == _VERSION_0[i]
+            is_default &= data[first + i] == _VERSION_0[i]
         return first if is_default else end
-    return write_issn(octets, start, end) if step == _ISSN else write_isbn(octets, start, end)
+    return write_issn(data, start, end) if step == _ISSN else write_isbn(data, start, end)

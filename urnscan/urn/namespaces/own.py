@@ -19,7 +19,7 @@ from urnscan.urn.namespaces.registry import OURS, Resolver, Rule, Rulebook, rule
 Rules: TypeAlias = Rulebook | str | os.PathLike[str] | None
 """The option for custom rules: a result of `read_rules`, or the path of a file; None: only the registered namespaces."""
 
-# Maximum octets of a file. Ours has 42,000.
+# Maximum bytes of a file. Ours has 42,000.
 _LARGEST = 1_000_000
 # Maximum number of namespaces in a file. Compiled code counts rules in 16 bits.
 _MOST = 5_000
@@ -53,22 +53,22 @@ def read_rules(path: str | os.PathLike[str]) -> Rulebook:
     name = os.fsdecode(path)
     try:
         with Path(name).open("rb") as file:
-            octets = file.read(_LARGEST + 1)
+            data = file.read(_LARGEST + 1)
     # ValueError: the path contains NUL.
     except (OSError, ValueError) as error:
         raise FatalError(f"{name}: cannot be read as rules: {getattr(error, 'strerror', None) or error}") from None
-    return rules_in(octets, name)
+    return rules_in(data, name)
 
 
-def rules_in(octets: bytes, name: str) -> Rulebook:
+def rules_in(data: bytes, name: str) -> Rulebook:
     """Custom rules from the content of a file; `name` is its name in messages. Raises FatalError like `read_rules`."""
     import hashlib  # noqa: PLC0415 (most programs do without)
 
-    if len(octets) > _LARGEST:
+    if len(data) > _LARGEST:
         raise FatalError(f"{name}: too large for a file of rules; it may have {_LARGEST:,} bytes")
-    file = _RulesFile(name, octets)
+    file = _RulesFile(name, data)
     own = tuple(sorted(file.rules(), key=lambda rule: rule.nid))
-    return Rulebook(hashlib.sha256(octets).hexdigest(), own, octets.decode())
+    return Rulebook(hashlib.sha256(data).hexdigest(), own, data.decode())
 
 
 def rulebook_of(rules: object) -> Rulebook:
@@ -85,12 +85,12 @@ def rulebook_of(rules: object) -> Rulebook:
 class _RulesFile:
     """The content of a file of custom rules, and its checks. All errors are FatalErrors."""
 
-    def __init__(self, name: str, octets: bytes) -> None:
+    def __init__(self, name: str, data: bytes) -> None:
         self._name = name
         try:
-            self._text = octets.decode().removeprefix("\ufeff")
+            self._text = data.decode().removeprefix("\ufeff")
         except UnicodeDecodeError as error:
-            line = octets.count(b"\n", 0, error.start) + 1
+            line = data.count(b"\n", 0, error.start) + 1
             raise FatalError(f"{name}:{line}: is not in UTF-8, as TOML must be") from None
 
     def rules(self) -> Iterator[Rule]:

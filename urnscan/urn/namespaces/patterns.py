@@ -3,7 +3,7 @@ r"""The patterns of the rules, as tables of states.
 A pattern is a regular expression without backreferences and assertions: literals, `.`, `[...]`, `\d`, groups,
 `(?i:...)`, `|`, `* + ? {m,n}`; `regex` reads a pattern in the same way. The groups `(?<lower>...)` and `(?<upper>...)`
 mark parts in which case does not matter, and name the preferred case; `(?<check>...)` marks the part whose check digit is
-computed. No pattern fits a name with `?` or `#`. A table runs in linear time: the functions on octets are called in plain Python for one NSS, and compiled for
+computed. No pattern fits a name with `?` or `#`. A table runs in linear time: the functions on bytes are called in plain Python for one NSS, and compiled for
 columns.
 
 >>> automaton("(?<lower>[A-Za-z]+)-.+").fold("FI-Fe1")
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from urnscan.compiled.octets import Octets
+    from urnscan.compiled.bytes import ByteArray
 
-    _Tables: TypeAlias = tuple[Octets | bytes, npt.NDArray[np.uint32] | tuple[int, ...], Octets | bytes]
+    _Tables: TypeAlias = tuple[ByteArray | bytes, npt.NDArray[np.uint32] | tuple[int, ...], ByteArray | bytes]
     """Kinds, next states and marks of an automaton, or of many."""
 
 EXACT, LOWER, UPPER = range(3)
 CASE, CHECKED = 3, 4
-"""Bits of the mark of an octet: its preferred case, and whether the octet is in the part with the check digit."""
+"""Bits of the mark of a byte: its preferred case, and whether the byte is in the part with the check digit."""
 # A rule is applied to no name with "?" or "#": RFC 2141 reserves them (§2.3.2), RFC 8141 begins components with them.
 _RULE_CHARACTERS = frozenset(range(0x21, 0x7F)) - frozenset(b"?#")
 _NO_URN_CHARACTER = 127
@@ -47,7 +47,7 @@ _TOKEN = regex.compile(
 )
 _COUNTS = {"*": "{0,}", "+": "{1,}", "?": "{0,1}"}
 
-_Octets = frozenset[int]
+_Bytes = frozenset[int]
 _Fragment = Callable[[int], int]
 """A piece of a pattern: a function that adds states after a given state of an NFA, and returns the last state."""
 
@@ -60,13 +60,13 @@ class Automaton:
     """
 
     kinds: bytes
-    """The kind of each octet. The pattern treats octets of the same kind alike."""
+    """The kind of each byte. The pattern treats bytes of the same kind alike."""
     width: int
     """The number of kinds."""
     follow: tuple[int, ...]
-    """Next state after state s and an octet of kind k, at index s + k."""
+    """Next state after state s and a byte of kind k, at index s + k."""
     marks: bytes
-    """The mark of that octet, at the same index: EXACT, LOWER or UPPER, and CHECKED."""
+    """The mark of that byte, at the same index: EXACT, LOWER or UPPER, and CHECKED."""
     accepting: bytes
     """1 for each state in which the NSS may end, at index s // width."""
     has_part: bool
@@ -76,9 +76,9 @@ class Automaton:
         """The NSS in the preferred case; None if the NSS does not fit the pattern."""
         if not nss.isascii():
             return None
-        octets = bytearray(nss, "ascii")
-        state = fold(octets, 0, len(octets), self.width, (self.kinds, self.follow, self.marks))
-        return octets.decode() if self.accepting[state // self.width] else None
+        data = bytearray(nss, "ascii")
+        state = fold(data, 0, len(data), self.width, (self.kinds, self.follow, self.marks))
+        return data.decode() if self.accepting[state // self.width] else None
 
     def part(self, nss: str) -> str:
         """The characters of an NSS that are in groups `(?<check>...)`. There may be several such groups, or none.
@@ -102,7 +102,7 @@ class Automaton:
         return bytes(self.accepting[state // self.width] for state in states)
 
 
-def fold(octets: Octets | bytearray, start: int, end: int, state: int, tables: _Tables) -> int:
+def fold(data: ByteArray | bytearray, start: int, end: int, state: int, tables: _Tables) -> int:
     """Bring an NSS into the preferred case, in its place, and return the state at its end; `state` is the initial one.
 
     The hex digits of %HH are already in upper case, and remain so (RFC 8141 §3.1).
@@ -110,39 +110,39 @@ def fold(octets: Octets | bytearray, start: int, end: int, state: int, tables: _
     kinds, follow, marks = tables
     escaped = 0
     for i in range(start, end):
-        octet = octets[i]
-        at = state + kinds[octet]
+        byte = data[i]
+        at = state + kinds[byte]
         case, state = marks[at] & CASE, follow[at]
-        escaped = 3 if octet == _PERCENT else escaped - 1
+        escaped = 3 if byte == _PERCENT else escaped - 1
         if case != EXACT and escaped <= 0:
             first = _CAPITAL_A if case == LOWER else _SMALL_A
-            octets[i] = octet ^ (_CASE_BIT * (first <= octet < first + 26))
+            data[i] = byte ^ (_CASE_BIT * (first <= byte < first + 26))
     return state
 
 
 def write_part(
-    octets: Octets | bytes, start: int, end: int, state: int, tables: _Tables, out: Octets | bytearray
+    data: ByteArray | bytes, start: int, end: int, state: int, tables: _Tables, out: ByteArray | bytearray
 ) -> int:
-    """Write the octets of an NSS that are in groups `(?<check>...)`, and return their number."""
+    """Write the bytes of an NSS that are in groups `(?<check>...)`, and return their number."""
     kinds, follow, marks = tables
     length = 0
     for i in range(start, end):
-        at = state + kinds[octets[i]]
+        at = state + kinds[data[i]]
         state = follow[at]
         if marks[at] & CHECKED:
-            out[length] = octets[i]
+            out[length] = data[i]
             length += 1
     return length
 
 
 class _NFA:
-    """A pattern as a nondeterministic automaton: an octet may lead to several states. State 0 is the initial state."""
+    """A pattern as a nondeterministic automaton: a byte may lead to several states. State 0 is the initial state."""
 
     def __init__(self, text: str) -> None:
-        self.edges: list[list[tuple[_Octets, int, int]]] = []
-        """The edges of each state: octets, their mark, the next state."""
+        self.edges: list[list[tuple[_Bytes, int, int]]] = []
+        """The edges of each state: bytes, their mark, the next state."""
         self.free: list[list[int]] = []
-        """For each state, the states that can be reached without an octet."""
+        """For each state, the states that can be reached without a byte."""
         self._text = text
         self._at = 0
         self._token = _TOKEN.match(text)
@@ -154,7 +154,7 @@ class _NFA:
             raise self._error()
 
     def closure(self, states: Iterable[int]) -> frozenset[int]:
-        """The union of `states` and all states that can be reached from them without an octet."""
+        """The union of `states` and all states that can be reached from them without a byte."""
         pending, reached = list(states), set(states)
         while pending:
             for state in self.free[pending.pop()]:
@@ -212,11 +212,11 @@ class _NFA:
         token = self._take("one")
         if token is None:
             return None
-        octets = _octets(token[0], flags)
+        data = _bytes(token[0], flags)
 
         def add(start: int) -> int:
             end = self._state()
-            self.edges[start].append((octets, mark, end))
+            self.edges[start].append((data, mark, end))
             return end
 
         return add
@@ -250,7 +250,7 @@ class _NFA:
 
 
 def _marked(mark: int, group: str) -> int:
-    """The mark of the octets in a group, which is nested in a group with `mark`. `group` is the beginning of its text."""
+    """The mark of the bytes in a group, which is nested in a group with `mark`. `group` is the beginning of its text."""
     if group == "(?<check>":
         return mark | CHECKED
     case = {"(?<lower>": LOWER, "(?<upper>": UPPER}.get(group, mark & CASE)
@@ -258,27 +258,27 @@ def _marked(mark: int, group: str) -> int:
 
 
 @functools.cache
-def _octets(one: str, flags: int) -> _Octets:
-    """The octets that match a set or a character of a pattern."""
+def _bytes(one: str, flags: int) -> _Bytes:
+    """The bytes that match a set or a character of a pattern."""
     try:
         pattern = regex.compile(one, flags)
     except regex.error as error:
         raise ValueError(f"{one}: {error}") from None
-    octets = frozenset(octet for octet in _RULE_CHARACTERS if pattern.fullmatch(chr(octet)))
-    if not octets:
+    data = frozenset(byte for byte in _RULE_CHARACTERS if pattern.fullmatch(chr(byte)))
+    if not data:
         raise ValueError(f"{one} fits no character of a name; a name with ? or # is not judged")
-    return octets
+    return data
 
 
 @functools.cache
 def automaton(text: str) -> Automaton:
     """The automaton of a pattern.
 
-    Raises ValueError for a pattern outside the language. Also raises ValueError if an octet can match both inside and
-    outside of a group, so that only later octets decide.
+    Raises ValueError for a pattern outside the language. Also raises ValueError if a byte can match both inside and
+    outside of a group, so that only later bytes decide.
     """
     nfa = _NFA(text)
-    kinds, representatives = _kinds(octets for edges in nfa.edges for octets, _, _ in edges)
+    kinds, representatives = _kinds(data for edges in nfa.edges for data, _, _ in edges)
     width = len(representatives)
     initial = nfa.closure([0])
     states: dict[frozenset[int], int] = {frozenset(): 0, initial: 1}
@@ -288,8 +288,8 @@ def automaton(text: str) -> Automaton:
     # The list grows during the loop.
     for state in pending:
         edges = [edge for nfa_state in state for edge in nfa.edges[nfa_state]]
-        for octet in representatives:
-            steps = [(mark, target) for octets, mark, target in edges if octet in octets]
+        for byte in representatives:
+            steps = [(mark, target) for data, mark, target in edges if byte in data]
             next_state = nfa.closure({target for _, target in steps})
             work += 1 + len(next_state)
             if work > _MOST_WORK:
@@ -300,16 +300,16 @@ def automaton(text: str) -> Automaton:
             follow.append(states[next_state] * width)
             possible = {mark for mark, _ in steps} or {EXACT}
             if len(possible) > 1:
-                raise ValueError(f"pattern {text!r}: what {chr(octet)!r} is, is told only by what comes later")
+                raise ValueError(f"pattern {text!r}: what {chr(byte)!r} is, is told only by what comes later")
             marks.append(possible.pop())
     accepting = bytes(nfa.end in state for state in states)
     has_part = any(mark & CHECKED for mark in marks)
     return Automaton(kinds, width, tuple(follow), bytes(marks), accepting, has_part)
 
 
-def _kinds(sets: Iterable[_Octets]) -> tuple[bytes, list[int]]:
-    """The kind of each octet, and one octet of each kind. Octets in the same sets are of the same kind."""
+def _kinds(sets: Iterable[_Bytes]) -> tuple[bytes, list[int]]:
+    """The kind of each byte, and one byte of each kind. Bytes in the same sets are of the same kind."""
     distinct = list(set(sets))
-    signatures = [tuple(octet in octets for octets in distinct) for octet in range(256)]
+    signatures = [tuple(byte in data for data in distinct) for byte in range(256)]
     kinds = list(dict.fromkeys(signatures))
     return bytes(map(kinds.index, signatures)), [signatures.index(kind) for kind in kinds]

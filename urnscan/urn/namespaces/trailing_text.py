@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 from urnscan.urn.trim import CLOSES
 
 if TYPE_CHECKING:
-    from urnscan.compiled.octets import Octets
+    from urnscan.compiled.bytes import ByteArray
 
 SEPARATING = b",;&/()'"
 """Punctuation that may separate a name from more text, without a space. `,` `;` and `'` are also closing punctuation."""
 
 _CLOSES, _SEPARATES = 1, 2
-KINDS = bytes(_CLOSES * CLOSES[octet] + _SEPARATES * (octet in SEPARATING) for octet in range(256))
-"""The kind of each octet: 1 if trimming may cut it, 2 if it is in SEPARATING, 3 for both, else 0.
+KINDS = bytes(_CLOSES * CLOSES[byte] + _SEPARATES * (byte in SEPARATING) for byte in range(256))
+"""The kind of each byte: 1 if trimming may cut it, 2 if it is in SEPARATING, 3 for both, else 0.
 
 The functions take this table as an argument.
 """
@@ -33,11 +33,11 @@ _A, _Z, _DIGIT_0, _DIGIT_9 = b"az09"
 _CASE = 32
 
 
-def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kinds: Octets | bytes) -> int:
-    """Length of the name at the front of octets that do not fit the pattern as a whole; 0 if there is no such name.
+def front(data: ByteArray | bytes, start: int, fits: ByteArray | Sequence[int], kinds: ByteArray | bytes) -> int:
+    """Length of the name at the front of bytes that do not fit the pattern as a whole; 0 if there is no such name.
 
-    `fits[n]` says whether the first `n` octets from `start` on fit the pattern of the namespace. The name is the longest
-    prefix that fits and is followed by one of these: closing punctuation up to the end of the octets; or one octet of
+    `fits[n]` says whether the first `n` bytes from `start` on fit the pattern of the namespace. The name is the longest
+    prefix that fits and is followed by one of these: closing punctuation up to the end of the bytes; or one byte of
     SEPARATING, perhaps with closing punctuation before it.
 
     >>> text = b"0451450523).&page=2"
@@ -51,7 +51,7 @@ def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kind
     for i in range(len(fits) - 1):
         if fits[i]:
             candidate = i
-        kind = kinds[octets[start + i]]
+        kind = kinds[data[start + i]]
         if kind & _SEPARATES and candidate > 0:
             longest = candidate
         if not kind & _CLOSES:
@@ -59,30 +59,30 @@ def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kind
     return candidate if candidate > 0 else longest
 
 
-def reserved_at(octets: Octets | bytes, start: int, end: int) -> int:
+def reserved_at(data: ByteArray | bytes, start: int, end: int) -> int:
     """Place of the first "?" or "#": reserved in RFC 2141 (§2.3.2), a component in RFC 8141. `end` if there is none.
 
     >>> reserved_at(b"10.1000/182#p2", 0, 14), reserved_at(b"10.1000/182", 0, 11)
     (11, 11)
     """
     for i in range(start, end):
-        if octets[i] == _QUESTION_MARK or octets[i] == _HASH:
+        if data[i] == _QUESTION_MARK or data[i] == _HASH:
             return i
     return end
 
 
-def is_template(octets: Octets | bytes, start: int, end: int) -> bool:
-    """Whether octets have no digits and at most one different letter: `n-nn-nnnnnn-n`, `XXXX-xxxx`, `...`, or empty.
+def is_template(data: ByteArray | bytes, start: int, end: int) -> bool:
+    """Whether bytes have no digits and at most one different letter: `n-nn-nnnnnn-n`, `XXXX-xxxx`, `...`, or empty.
 
     >>> [is_template(nss, 0, len(nss)) for nss in (b"n-nn-nnnnnn-n", b"XXXX-xxxx", b"...", b"abc", b"1")]
     [True, True, True, False, False]
     """
     letter = 0
     for i in range(start, end):
-        octet = octets[i]
-        if _DIGIT_0 <= octet <= _DIGIT_9:
+        byte = data[i]
+        if _DIGIT_0 <= byte <= _DIGIT_9:
             return False
-        small = int(octet | _CASE)
+        small = int(byte | _CASE)
         if _A <= small <= _Z:
             if letter not in (0, small):
                 return False

@@ -8,7 +8,7 @@ More information:
 * https://www.isbn-international.org/
 * https://www.iana.org/assignments/urn-formal/isbn (RFC 3187, which it replaces, §3.1)
 
-The functions on octets are called in plain Python for one ISBN, and compiled for columns.
+The functions on bytes are called in plain Python for one ISBN, and compiled for columns.
 
 >>> [is_right(isbn, 0, len(isbn)) for isbn in (b"0-395-36341-1", b"9780395363416", b"9780395363417")]
 [True, True, False]
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from urnscan.urn.numbers.digits import drop_hyphens, value_of, weighted_sum
 
 if TYPE_CHECKING:
-    from urnscan.compiled.octets import Octets
+    from urnscan.compiled.bytes import ByteArray
 
 # Of "ISBN-13" the number belongs to the label only where something parts it from the ISBN.
 LABEL = r"(?i:e-?)?(?i:isbn)(?:-?1[03](?=[\s:])|\s1[03](?=\s*:))?\s*:?\s*"
@@ -42,51 +42,51 @@ _DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _LETTER_X, _HYPHEN = b"0789x-"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
-def is_right(octets: Octets | bytes | bytearray, start: int, end: int) -> bool:
+def is_right(data: ByteArray | bytes | bytearray, start: int, end: int) -> bool:
     """Whether the digits of an ISBN-10, weighted 10 to 1, add up to a multiple of 11, or those of an ISBN-13, weighted
     1 and 3 in turn, to a multiple of 10.
     """
     count = in_turn = 0
     for i in range(start, end):
-        if octets[i] != _HYPHEN:
-            in_turn += (1 + count % 2 * 2) * value_of(octets[i])
+        if data[i] != _HYPHEN:
+            in_turn += (1 + count % 2 * 2) * value_of(data[i])
             count += 1
-    return in_turn % 10 == 0 if count == 13 else weighted_sum(octets, start, end) % 11 == 0
+    return in_turn % 10 == 0 if count == 13 else weighted_sum(data, start, end) % 11 == 0
 
 
-def calc_check_digit(octets: Octets | bytes | bytearray, start: int) -> int:
-    """The check digit, as an octet, of an ISBN-13 of which twelve digits stand at `start`.
+def calc_check_digit(data: ByteArray | bytes | bytearray, start: int) -> int:
+    """The check digit, as a byte, of an ISBN-13 of which twelve digits stand at `start`.
 
     >>> chr(calc_check_digit(b"978039536341", 0))
     '6'
     """
     total = 0
     for i in range(12):
-        total += (1 + i % 2 * 2) * int(octets[start + i] - _DIGIT_0)
+        total += (1 + i % 2 * 2) * int(data[start + i] - _DIGIT_0)
     return _DIGIT_0 + -total % 10
 
 
-def write_canonical(octets: Octets | bytearray, start: int, end: int) -> int:
-    """Bring an ISBN into its canonical form, in its place, and return where it ends now: three octets later at most."""
-    at = drop_hyphens(octets, start, end)
+def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
+    """Bring an ISBN into its canonical form, in its place, and return where it ends now: three bytes later at most."""
+    at = drop_hyphens(data, start, end)
     # A wrong ISBN-10 is not converted: it would get a right check digit, and become the name of another book.
-    if at - start == 10 and is_right(octets, start, at):
+    if at - start == 10 and is_right(data, start, at):
         for i in range(at - 1, start - 1, -1):
-            octets[i + 3] = octets[i]
-        octets[start], octets[start + 1], octets[start + 2] = _DIGIT_9, _DIGIT_7, _DIGIT_8
-        octets[at + 2] = calc_check_digit(octets, start)
+            data[i + 3] = data[i]
+        data[start], data[start + 1], data[start + 2] = _DIGIT_9, _DIGIT_7, _DIGIT_8
+        data[at + 2] = calc_check_digit(data, start)
         at += 3
     return at
 
 
 def canonical(isbn: str) -> str:
     """The form that all spellings of an ISBN share: without hyphens, an ISBN-10 as ISBN-13."""
-    octets = bytearray(f"{isbn}978", "ascii")  # with room for three digits
-    return octets[: write_canonical(octets, 0, len(isbn))].decode()
+    data = bytearray(f"{isbn}978", "ascii")  # with room for three digits
+    return data[: write_canonical(data, 0, len(isbn))].decode()
 
 
-def write_isbn(octets: Octets | bytes, start: int, end: int, out: Octets | bytearray, at: int) -> int:
-    """Write the ISBN in some octets as thirteen digits. WRONG: its check digit is wrong, or it only fills a field
+def write_isbn(data: ByteArray | bytes, start: int, end: int, out: ByteArray | bytearray, at: int) -> int:
+    """Write the ISBN in some bytes as thirteen digits. WRONG: its check digit is wrong, or it only fills a field
     (9999999999). NO_ISBN: no ISBN stands there, or one that is written in an unusual way.
 
     >>> out = bytearray(13)
@@ -97,14 +97,14 @@ def write_isbn(octets: Octets | bytes, start: int, end: int, out: Octets | bytea
     """
     count, is_behind_hyphen = 0, True
     for place in range(start, end):
-        octet = octets[place]
-        is_x = place == end - 1 and octet | _CASE == _LETTER_X
-        if octet == _HYPHEN:
+        byte = data[place]
+        is_x = place == end - 1 and byte | _CASE == _LETTER_X
+        if byte == _HYPHEN:
             if is_behind_hyphen:
                 return NO_ISBN
-        elif not (_DIGIT_0 <= octet <= _DIGIT_9 or is_x):
+        elif not (_DIGIT_0 <= byte <= _DIGIT_9 or is_x):
             return NO_ISBN
-        is_behind_hyphen = octet == _HYPHEN
+        is_behind_hyphen = byte == _HYPHEN
         count += not is_behind_hyphen
     if is_behind_hyphen or not (count == 10 or count == 13):
         return NO_ISBN
@@ -112,17 +112,17 @@ def write_isbn(octets: Octets | bytes, start: int, end: int, out: Octets | bytea
     if count == 10:
         out[at], out[at + 1], out[at + 2] = _DIGIT_9, _DIGIT_7, _DIGIT_8
         to += 3
-    elif octets[start] != _DIGIT_9 or octets[start + 1] != _DIGIT_7 or octets[start + 2] < _DIGIT_8:
+    elif data[start] != _DIGIT_9 or data[start + 1] != _DIGIT_7 or data[start + 2] < _DIGIT_8:
         return NO_ISBN
     for place in range(start, end):
-        if octets[place] != _HYPHEN:
-            out[to] = octets[place]
+        if data[place] != _HYPHEN:
+            out[to] = data[place]
             to += 1
     is_filler = out[at + 2] == _DIGIT_8
     for i in range(at + 4, at + 12):
         is_filler &= out[i] == out[at + 3]
     digit = calc_check_digit(out, at)
-    # The last octet may be X, which is no digit of an ISBN-13.
-    has_right_digit = is_right(octets, start, end) if count == 10 else out[at + 12] == digit
+    # The last byte may be X, which is no digit of an ISBN-13.
+    has_right_digit = is_right(data, start, end) if count == 10 else out[at + 12] == digit
     out[at + 12] = digit
     return RIGHT if has_right_digit and not is_filler else WRONG

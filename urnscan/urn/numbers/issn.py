@@ -8,7 +8,7 @@ More information:
 * https://www.issn.org/understanding-the-issn/what-is-an-issn/
 * https://www.iana.org/assignments/urn-formal/issn (RFC 3044, which it replaces, §4.1)
 
-The functions on octets are called in plain Python for one ISSN, and compiled for columns.
+The functions on bytes are called in plain Python for one ISSN, and compiled for columns.
 
 >>> is_right(b"0317-8471", 0, 9), is_right(b"0317-8472", 0, 9), is_right(b"1050-124x", 0, 9)
 (True, False, True)
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from urnscan.urn.numbers.digits import drop_hyphens, weighted_sum
 
 if TYPE_CHECKING:
-    from urnscan.compiled.octets import Octets
+    from urnscan.compiled.bytes import ByteArray
 
 LABEL = r"(?i:[ep]-?)?(?i:issn(?:-l)?)\s*:?\s*"
 """Pattern of a label that people write before it."""
@@ -41,9 +41,9 @@ CHECK = "modulo 11 with weights 8 to 2 (ISO 3297)"
 _HYPHEN = ord("-")
 
 
-def is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+def is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """Whether the digits, weighted 8 to 1, add up to a multiple of 11."""
-    return weighted_sum(octets, start, end) % 11 == 0
+    return weighted_sum(data, start, end) % 11 == 0
 
 
 def calc_check_digit(seven: str) -> str:
@@ -51,20 +51,20 @@ def calc_check_digit(seven: str) -> str:
     return "0123456789X"[-weighted_sum(f"{seven}0".encode(), 0, 8) % 11]
 
 
-def write_canonical(octets: Octets | bytearray, start: int, end: int) -> int:
-    """Bring an ISSN into its canonical form, in its place, and return where it ends now: one octet later at most."""
-    at = drop_hyphens(octets, start, end)
+def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
+    """Bring an ISSN into its canonical form, in its place, and return where it ends now: one byte later at most."""
+    at = drop_hyphens(data, start, end)
     middle = min(start + 4, at)  # a user's own rule may have fewer digits
     for i in range(at, middle, -1):
-        octets[i] = octets[i - 1]
-    octets[middle] = _HYPHEN
+        data[i] = data[i - 1]
+    data[middle] = _HYPHEN
     return at + 1
 
 
 def canonical(issn: str) -> str:
     """The form that all spellings of an ISSN share: with its hyphen, X in upper case."""
-    octets = bytearray(f"{issn}-", "ascii")  # with room for a hyphen
-    return octets[: write_canonical(octets, 0, len(issn))].decode()
+    data = bytearray(f"{issn}-", "ascii")  # with room for a hyphen
+    return data[: write_canonical(data, 0, len(issn))].decode()
 
 
 def of_bar_code(ean: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Letters before a name that are the last octet of a character: docs/reference/syntax.md, where a URN begins."""
+"""Letters before a name that are the last byte of a character: docs/reference/syntax.md, where a URN begins."""
 
 import gzip
 import time
@@ -27,7 +27,7 @@ LETTERS = {
     "big5": "丁",
     "euc-kr": "갂",
 }
-"""Characters whose last octet is an ASCII letter."""
+"""Characters whose last byte is an ASCII letter."""
 
 
 def coded(text, encoding):
@@ -53,14 +53,14 @@ def test_a_declared_encoding(tmp_path, encoding, declared):
     """The name begins; the place is that in the file. Without a declaration the letter is one of a word."""
     text = f"<p>{LETTERS[encoding]}{NAME} x"
     assert chr(coded(LETTERS[encoding], encoding)[-1]).isalpha()
-    octets = coded(declared.format(encoding) + text, encoding)
-    (tmp_path / "a.html").write_bytes(octets)
-    assert texts(tmp_path / "a.html") == [(NAME, octets.index(b"urn:isbn"))]
+    data = coded(declared.format(encoding) + text, encoding)
+    (tmp_path / "a.html").write_bytes(data)
+    assert texts(tmp_path / "a.html") == [(NAME, data.index(b"urn:isbn"))]
     (tmp_path / "b.html").write_bytes(coded(text, encoding))
     assert texts(tmp_path / "b.html") == []
     for name, packed in (
-        ("c.gz", gzip.compress(octets)),
-        ("d.zip", zipped([("a", b"x"), ("b", octets), ("c", octets)])),
+        ("c.gz", gzip.compress(data)),
+        ("d.zip", zipped([("a", b"x"), ("b", data), ("c", data)])),
     ):
         (tmp_path / name).write_bytes(packed)
         assert {text for text, _ in texts(tmp_path / name)} == {NAME}
@@ -82,8 +82,8 @@ def test_the_answer_of_http_counts_before_the_text(tmp_path):
 
 def test_a_letter_behind_a_character_is_one(tmp_path):
     """Each character is taken apart from the first: `アreturn:x:y` has no name, and UTF-8 that says it is GBK loses none."""
-    octets = coded("<meta charset=shift_jis>アreturn:a:b アyurn:c:d\nアaurn:e:f ", "shift_jis")
-    (tmp_path / "a.html").write_bytes(octets + coded(f"アイア{NAME}", "shift_jis"))
+    data = coded("<meta charset=shift_jis>アreturn:a:b アyurn:c:d\nアaurn:e:f ", "shift_jis")
+    (tmp_path / "a.html").write_bytes(data + coded(f"アイア{NAME}", "shift_jis"))
     assert [text for text, _ in texts(tmp_path / "a.html")] == [NAME]
     (tmp_path / "b.html").write_text(f"<meta charset=gbk>中{NAME} é{NAME} 中文{NAME}")
     assert [text for text, _ in texts(tmp_path / "b.html")] == [NAME] * 3
@@ -113,8 +113,8 @@ _pieces = st.lists(
 @settings(deadline=None)
 @given(_pieces, st.integers(1, 50))
 def test_the_result_does_not_depend_on_blocks(pieces, size):
-    """Decisions hold when octets are scanned again with the next block."""
-    octets = b"".join(pieces)
+    """Decisions hold when bytes are scanned again with the next block."""
+    data = b"".join(pieces)
     characters = declared_characters(b"<meta charset=shift_jis>")
 
     def found(matches):
@@ -129,8 +129,8 @@ def test_the_result_does_not_depend_on_blocks(pieces, size):
     grammar = Grammar(get_syntax("rfc2141"))
     whole, parted = Scanner(grammar), Scanner(grammar, block=size)
     for scanner in (whole, parted):
-        scanner.multi_octet.characters_at = lambda _: characters
-    left = memoryview(octets)
+        scanner.multi_byte.characters_at = lambda _: characters
+    left = memoryview(data)
 
     def read(view):
         nonlocal left
@@ -139,8 +139,8 @@ def test_the_result_does_not_depend_on_blocks(pieces, size):
         left = left[got:]
         return got
 
-    array = read_only(np.frombuffer(octets, np.uint8)) if octets else np.empty(0, np.uint8)
-    assert found(whole.scan_octets(array)) == found(parted.scan(read))
+    array = read_only(np.frombuffer(data, np.uint8)) if data else np.empty(0, np.uint8)
+    assert found(whole.scan_bytes(array)) == found(parted.scan(read))
 
 
 def test_time_is_linear(tmp_path):

@@ -1,4 +1,4 @@
-"""Octets of MARC, in UTF-8 or MARC-8 -> text; packed descriptions of `marc_values` -> descriptions."""
+"""Bytes of MARC, in UTF-8 or MARC-8 -> text; packed descriptions of `marc_values` -> descriptions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urnscan.records.marc_values import FAMILIES, PACKED
 
 
 def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
-    """Indicators and subfields (pairs of code and value) of a field. `read` decodes octets."""
+    """Indicators and subfields (pairs of code and value) of a field. `read` decodes bytes."""
     if read is not decoded:
         # In MARC-8, every subfield begins with the default character set.
         indicators, *subfields = map(read, field.split(b"\x1f"))
@@ -59,22 +59,22 @@ def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[by
     return decoded if not has_escapes and all(is_utf8(field, may_be_cut=True) for field in fields) else of_marc8
 
 
-def is_utf8(octets: bytes, *, may_be_cut: bool = False) -> bool:
-    """Whether octets are in UTF-8. With `may_be_cut`, the last character may be incomplete."""
+def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
+    """Whether bytes are in UTF-8. With `may_be_cut`, the last character may be incomplete."""
     try:
-        utf_8_decode(octets, "strict", not may_be_cut)
+        utf_8_decode(data, "strict", not may_be_cut)
     except UnicodeDecodeError:
         return False
     return True
 
 
-def of_marc8(octets: bytes) -> str:
-    """The text of octets in MARC-8 (MARC 21 Specifications, Character Sets), or in UTF-8 if they are not MARC-8."""
-    if octets.isascii() and b"\x1b" not in octets:
-        return octets.decode()
+def of_marc8(data: bytes) -> str:
+    """The text of bytes in MARC-8 (MARC 21 Specifications, Character Sets), or in UTF-8 if they are not MARC-8."""
+    if data.isascii() and b"\x1b" not in data:
+        return data.decode()
     from pymarc.marc8 import marc8_to_unicode  # noqa: PLC0415 (large tables, which few runs need)
 
     try:
-        return marc8_to_unicode(octets, hide_utf8_warnings=True)
+        return marc8_to_unicode(data, hide_utf8_warnings=True)
     except UnicodeDecodeError:
-        return decoded(octets)
+        return decoded(data)
