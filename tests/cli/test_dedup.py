@@ -722,7 +722,7 @@ class TestInputs:
         lines = said(result)
         assert sum(": none of its 3 records can be read; record 1 at byte 1 is damaged" in line for line in lines) == 1
         assert sum("some" in line for line in lines) == 99
-        assert lines[-3].startswith("in/z.rar: a RAR archive is not read: "), "all other failures are named"
+        assert lines[-3].startswith("in/z.rar: a RAR archive is not read; "), "all other failures are named"
         assert lines[-2:] == [
             (
                 "23 files are not dumps of records: in/00.js, in/01.js, in/02.js, …; name their format with --record, or read "

@@ -525,7 +525,7 @@ def test_text_in_types_that_are_not_read_is_said(saved):
     assert read_values(saved("a.arrow", table)) == (
         [("0/s.t", b"x"), ("1/s.t", b"y")],
         [
-            f"in: column 'u' has text in a type that is not read; {kind}",
+            f"in: column 'u' has text in a type that is not read: {kind}",
             f"in: column 's' has text in a type that is not read: struct<u: {kind}, t: string>",
         ],
     )

@@ -250,7 +250,7 @@ class TestIndexes:
         [
             ("l", b"", "the index lists no records"),
             ("l", b"a b c\nd e f\n", "unknown format of an index; use CDXJ, CDX with a header, or CSV"),
-            ("l", b" CDX N b a m s k r V g\na", "the header of the index lacks S: it has to name g, V and S"),
+            ("l", b" CDX N b a m s k r V g\na", "the header of the index lacks S; it must name g, V and S"),
             ("l.csv", b"warc_filename,warc_record_offset\na,1\n", "unknown format of an index"),
             ("l.parquet", b"PAR1 and no more", "cannot be read as an index: "),
             ("l.gz", b"no gzip", "cannot be read as an index: "),
@@ -393,7 +393,7 @@ class TestFiles:
         (source,) = find_listed([read_index(str(write(folder / "l", cdxj(rows[:1]))), str(folder / "w"))])
         (folder / "w" / WARC).write_bytes(b"\x1f\x8b")
         (error,) = open_documents(source, Reading())
-        assert str(error) == f"{folder}/w/{WARC}: truncated Arrow file (in the message at byte 2: it has become shorter"
+        assert str(error) == f"{folder}/w/{WARC}: ends at byte 2: it has become shorter"
 
     def test_limits_are_those_of_the_file(self, archive):
         """--max-members counts the records of a file; the next file has its own."""

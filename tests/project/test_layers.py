@@ -19,7 +19,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "framing": ("errors", ""),
     "stores": ("display errors", "fsspec lxml numpy pyarrow"),
     "formats": (
-        "extensions errors compiled framing stores",
+        "display extensions errors compiled framing stores",
         "brotli isal libarchive lz4 msgspec numpy pyarrow pypdfium2 zstandard",
     ),
     "inputs": ("errors compiled stores formats", "numpy pyarrow"),

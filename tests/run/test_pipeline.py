@@ -1055,9 +1055,9 @@ class TestOptions:
             Options(**{name: value})
 
     def test_names(self):
-        with pytest.raises(ValueError, match="unknown syntax"):
+        with pytest.raises(ValueError, match="syntax: unknown value"):
             Options(syntax="rfc1")
-        with pytest.raises(ValueError, match="unknown equivalence"):
+        with pytest.raises(ValueError, match="equivalence: unknown value"):
             Options(equivalence="none")
         with pytest.raises(ValueError, match="resolution"):
             Options(equivalence="resolution")

@@ -188,9 +188,9 @@ class TestOptions:
         assert (found.text, found.urn) == ("urn:ab:c?s=1&c=%2c#f", "urn:ab:c?c=%2C&s=1")
 
     def test_errors(self):
-        with pytest.raises(ValueError, match="unknown syntax"):
+        with pytest.raises(ValueError, match="syntax: unknown value"):
             find("", syntax="rfc1")
-        with pytest.raises(ValueError, match="unknown equivalence"):
+        with pytest.raises(ValueError, match="equivalence: unknown value"):
             find("", equivalence="none")
         with pytest.raises(ValueError, match="resolution"):
             find("", equivalence="resolution")

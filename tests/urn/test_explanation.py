@@ -388,9 +388,9 @@ class TestNoURN:
         assert len({explain(text, syntax="rfc2141bis-03") for text in texts}) == 2
 
     def test_unknown_names_are_errors_even_so(self):
-        with pytest.raises(ValueError, match="unknown syntax"):
+        with pytest.raises(ValueError, match="syntax: unknown value"):
             explain("no urn", syntax="rfc1")
-        with pytest.raises(ValueError, match="unknown equivalence"):
+        with pytest.raises(ValueError, match="equivalence: unknown value"):
             explain("no urn", equivalence="none")
         with pytest.raises(ValueError, match="resolution"):
             explain("no urn", equivalence="resolution")

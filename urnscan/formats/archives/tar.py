@@ -225,7 +225,7 @@ class _TarMembers:
         member = LengthReader(self._source, size, self._layer.name_of(name))
         if is_gnu_sparse or any(keyword in records for keyword in _SPARSE):
             self._layer.budget.count_member()
-            reason = "a sparse file, which is not read: unpack it, and pack it without --sparse"
+            reason = "a sparse file, which is not read; unpack it, and pack it without --sparse"
             yield SourceError(self._layer.name_of(name), reason)
         elif size and header.type != _FOLDER_LIST:
             yield Member(name, member)

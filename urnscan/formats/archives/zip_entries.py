@@ -98,11 +98,11 @@ class Header:
     def refusal(self) -> str | None:
         """Why the member is not read; None where it is."""
         if self.is_encrypted:
-            return "encrypted, which is not read: decrypt it first"
+            return "encrypted, which is not read; decrypt it first"
         if self.method == _STORED or self.method in _DECODERS:
             return None
         name = _UNREAD.get(self.method, "unknown")
-        return f"compressed by method {self.method} ({name}), which is not read: unpack it and compress it by another"
+        return f"compressed by method {self.method} ({name}), which is not read; unpack it and compress it by another"
 
     def texts(self, buffer: Buffer) -> Iterator[bytes | memoryview]:
         """Decode the member at the position of the buffer, and go after it.

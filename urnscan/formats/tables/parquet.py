@@ -19,7 +19,7 @@ from urnscan.stores.reader import Reader, begins
 _MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
 _RESULT_KEY = b"urnscan"  # in the metadata of the tables that a run writes
-_TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
+_TO_DECRYPT = "is encrypted, and is not read; decrypt it first"
 
 _MOST_ROWS = 1 << 16
 _BUFFER = 1 << 18
