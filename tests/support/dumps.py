@@ -7,7 +7,7 @@ of a letter that counts, works with the same title, records without a URN. With 
 their own, native ones as catalogues write them, and URNs of other works in notes, host items and relations.
 
 >>> dump = make_dump("line", seed=1, works=20)
->>> len(dump.clusters) == len(dump.bytes.splitlines())
+>>> len(dump.clusters) == len(dump.data.splitlines())
 True
 """
 

@@ -230,6 +230,21 @@ class TestOccurrences:
         expected = ["c?a=2&b=1", "d?b=1", "e&b&a", "f", "g?y=&z=", "h", "i"]
         assert found.urn.to_pylist() == [f"urn:ab:{rest}" for rest in expected]
 
+    @every_meaning
+    def test_equal_names(self, syntax, equivalence):
+        """Names that are checked once for many occurrences have the same columns as names that are checked one by one."""
+        names = ["urn:isbn:0-395-36341-6", "urn:ab:c?a=1&b=2", "urn:isbn:n-nnn", "urn:issn:0317-8471"]
+        text = " ".join([names[0], *names])
+        some, many = (
+            next(found_in(each.encode(), syntax, equivalence)).occurrences() for each in (text, " ".join([text] * 9))
+        )
+        for name in ("nid", "valid", "problem"):
+            many.column(name).validate(full=True)
+            assert many.column(name).to_pylist() == some.column(name).to_pylist() * 9
+        assert some.column("valid").to_pylist()[:2] == [False, False]
+        assert many.column("nid").dictionary.equals(some.column("nid").dictionary)
+        assert many.column("problem").dictionary.equals(some.column("problem").dictionary)
+
     def test_members(self):
         (found,) = found_in(b"urn:a:b urn:c:d")
         places = dataclasses.replace(found.places, members=pa.array(["one", None], pa.string()))

@@ -37,6 +37,8 @@ from urnscan.urn.reject_reasons import why_ends_badly, why_not
 from urnscan.urn.syntax import Syntax
 
 _LETTER_A = ord("a")
+# Names by which a batch shows whether many are equal. To find the distinct ones takes 70 ns a name, a verdict 100 ns.
+_HEAD = 2048
 
 OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "mime")]
 """Types of the columns captured, status and mime, which have values only for web archives."""
@@ -134,12 +136,16 @@ class NameColumns(NamedTuple):
 
     @classmethod
     def of(cls, urn: pa.StringArray, level: Level) -> Self:
-        """The columns of canonical forms at a level. Equal forms are checked once."""
-        data, offsets = byte_strings(urn)
+        """The columns of canonical forms at a level. Where many are equal, each is checked once."""
+        head = urn.slice(0, _HEAD)
+        names = urn.dictionary_encode() if 2 * len(head.unique()) <= len(head) else None
+        data, offsets = byte_strings(urn if names is None else names.dictionary)
         parts = _parts(data, offsets, level.keep_query)
-        codes = verdicts(data, offsets, parts.ends, level.rulebook)
-        problem = problem_column(codes, np.zeros(len(codes), np.uint16))
-        return cls(parts.nids(data, offsets), _valid(codes), problem)
+        nid, codes = parts.nids(data, offsets), verdicts(data, offsets, parts.ends, level.rulebook)
+        if names is not None:
+            nid = pa.DictionaryArray.from_arrays(nid.indices.take(names.indices), nid.dictionary)
+            codes = codes[numbers(names.indices)]
+        return cls(nid, _valid(codes), problem_column(codes, np.zeros(len(codes), np.uint16)))
 
 
 def occurrences_in_values(
