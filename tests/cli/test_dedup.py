@@ -148,7 +148,7 @@ class TestClusters:
             "inputs": 1,
             "failures": 0,
             "notes": 0,
-            "raw": len(BOOKS.data),
+            "byte_count": len(BOOKS.data),
             "records": len(BOOKS.records),
             "damaged": 0,
             "clusters": WORKS,

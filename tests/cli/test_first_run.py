@@ -133,7 +133,7 @@ def test_the_total_of_the_bar(cache):
 
 
 def test_warm_up_reads_nothing(urnscan):
-    assert urnscan("--warm-up", "a.txt", status=2).err == "urnscan: --warm-up reads no inputs: leave them out\n"
+    assert urnscan("--warm-up", "a.txt", status=2).err == "urnscan: --warm-up reads no inputs; leave them out\n"
 
 
 def test_what_is_missing_is_compiled_with_a_line(urnscan, cache):

@@ -154,7 +154,7 @@ class TestBadLists:
             (
                 ["-", "-"],
                 b"a.txt",
-                "standard input cannot be an input and the list of inputs: leave out - or --files-from -",
+                "standard input cannot be an input and the list of inputs; leave out - or --files-from -",
             ),
             (
                 ["-"],

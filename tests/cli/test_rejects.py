@@ -57,7 +57,7 @@ class TestRejects:
     @pytest.mark.parametrize("option", ["-o", "--occurrences"])
     def test_named_twice(self, urnscan, option):
         result = urnscan("texts", option, "x.parquet", "--rejects", "./x.parquet", status=2)
-        assert result.said == ["urnscan: x.parquet: named as two outputs"]
+        assert result.said == ["urnscan: x.parquet: named as two outputs; name two files"]
 
     def test_printing(self, urnscan):
         result = urnscan("texts", "--json", "--rejects", "r.parquet", status=2)

@@ -225,4 +225,4 @@ class TestProgress:
         begun, interrupted, kept = screen.lines
         assert begun.startswith("urnscan: nothing is kept of an earlier run")
         assert interrupted == "urnscan: interrupted"
-        assert kept.startswith("urnscan: what was finished is kept"), "what to do stands last"
+        assert kept.startswith("urnscan: finished work is kept"), "what to do stands last"

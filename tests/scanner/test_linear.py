@@ -198,6 +198,7 @@ MADE = {
     "formats.documents.long_bodies:parse": "a word of our own and digits",
     "records.tagged:begun": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:ended": "of the layouts, whose patterns are tried as those of modules are",
+    "formats.captures:_parts": "a piece of a condition of --where, on one character",
     "framing.json_values:_marks": "a list of plain names",
     "framing.rows:__init__": "two bytes, or one",
     "records.keys:__init__": "the patterns of keys.toml, all in one: records/test_keys.py::test_hostile_texts",

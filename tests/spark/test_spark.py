@@ -640,7 +640,7 @@ def test_a_folder_that_an_executor_does_not_see(tmp_path):
 
     blobs = [frames.batch([(0, 0, b"")], pa.schema([("task", pa.int64()), ("row", pa.int64()), ("rows", pa.binary())]))]
     with pytest.raises(
-        FatalError, match=rf"x: is not there on {re.escape(platform.node())}, .*: name a folder that all"
+        FatalError, match=rf"x: is not there on {re.escape(platform.node())}, .*; name a folder that all"
     ):
         list(executors.write_file(blobs, iter, "occurrences", {}, str(tmp_path / "x")))
 

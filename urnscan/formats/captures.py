@@ -23,7 +23,7 @@ _MOMENT = re.compile(
 _STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})(?![0-9])")
 _CONTENT_TYPE = re.compile(rb"(?i)\nContent-Type[ \t]*:[ \t]*([^\s;,]+)")
 _MIME = re.compile(r"[!-.0-~]+/[!-~]+")
-_GLOB_PART = re.compile(r"\*+|\[!?\]?[^\]]*\]|.")
+_GLOB_PART = re.compile(r"\*+|\[!?\]?[^\]]{0,99}\]|.")
 _HTTP = b"application/http"
 _LONGEST = 100  # characters of a media type
 

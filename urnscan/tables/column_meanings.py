@@ -14,7 +14,7 @@ from urnscan.tables.nested_columns import flat_names
 from urnscan.tables.schemas import TABLES
 
 _FILE = Path(__file__).with_name("columns.toml")
-_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+_LINK = re.compile(r"\[([^][]*+)\]\([^()]*+\)")
 
 
 @functools.cache
