@@ -66,7 +66,7 @@ class Form(Generic[_Opened]):
     needs_beginning: bool = False
     """Whether a file that only `recognise_named` recognises cannot be opened: it is scanned unchanged, with an error."""
     is_web_archive: bool = False
-    """Whether its members are records of a web archive, which `where` selects."""
+    """Whether the members are records of a web archive; the option `where` selects some of them."""
 
 
 class Compression(Form[Reader]):

@@ -105,7 +105,7 @@ class Features(NamedTuple):
     publisher: str
     """Words of the publisher."""
     printing: frozenset[str] | None
-    """What the edition says of its printing (`printing_of`); None without a statement of the edition."""
+    """Marks of the printing in the statement of the edition (`printing_of`); None without such a statement."""
     is_open: bool
     """Whether the record is of a serial or a set that still appears: `1985-`."""
     in_edition: frozenset[str]

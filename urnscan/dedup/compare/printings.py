@@ -35,5 +35,5 @@ def printing_of(edition: str) -> frozenset[str]:
 
 
 def numbered_printing(printing: frozenset[str]) -> frozenset[str]:
-    """What a printing says but for months, and that it is a reprint."""
+    """The marks of a printing, without its months and the mark of a reprint."""
     return frozenset(value for value in printing if value != _REPRINT and not value.startswith(_MONTH))

@@ -91,7 +91,7 @@ class Header:
 
     @staticmethod
     def is_plausible(fixed: bytes) -> bool:
-        """Whether its first 30 bytes can be such, and are not data that happens to look so."""
+        """Whether 30 bytes can be the fixed part of a local header, and not data with the same signature."""
         version, flags, method, _, _, _, _, _, name_length, _ = _HEADER.unpack(fixed)
         return version & 0xFF <= _LATEST_VERSION and method in _METHODS and not flags & 0xC000 and name_length > 0
 
