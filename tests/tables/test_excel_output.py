@@ -15,9 +15,10 @@ from openpyxl.utils.escape import unescape
 
 from tests.tables.test_writers import rows_of
 from urnscan.errors import FatalError
+from urnscan.tables.layout import Layout
 from urnscan.tables.nested_columns import flat_rows
 from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS, TABLES
-from urnscan.tables.writers import Layout, is_result, open_table
+from urnscan.tables.writers import is_result, open_table
 
 REJECT = {"source": "a", "start": 0, "line": 1, "text": "urn:", "reason": "nss-missing", "message": "m", "position": 4}
 

@@ -17,7 +17,7 @@ from urnscan.cli.terminal import say
 from urnscan.errors import FatalError
 
 if TYPE_CHECKING:
-    from urnscan.tables.writers import Layout
+    from urnscan.tables.layout import Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ def open_outputs(
 
 def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> Layout:
     """The layout of tables with these paths. Raises FatalError if the arguments change none of them."""
+    from urnscan.tables.layout import Layout
     from urnscan.tables.plain_output import form_of
-    from urnscan.tables.writers import Layout
 
     forms = [form_of(path)[0] for path in tables if path is not None]
     if arguments.delimiter is not None and ".csv" not in forms:

@@ -9,6 +9,7 @@ from typing import Any
 
 from urnscan.display.text import bytes_of
 from urnscan.scanner.views.kinds import MEANINGS
+from urnscan.tables.layout import DELIMITERS
 
 _LEAST_MEMORY = 10**6  # with less, grouping only writes more and smaller files: a thread takes some megabytes anyway
 
@@ -112,8 +113,6 @@ DEDUP_MEANING = Meaning(
 
 CHECK_MEANING = Meaning(resolver_tail="cut")
 
-DELIMITERS = (",", ";", "|")
-"""Those of `tables.writers`, repeated here because that module loads slowly."""
 LAYOUT_OPTIONS: OptionTable = {
     "--delimiter": option(
         "CHARACTER",
@@ -124,7 +123,7 @@ LAYOUT_OPTIONS: OptionTable = {
         "write tables without nested columns: the elements of a list become one text with '; ' between them, and spellings becomes spellings_text and spellings_count"
     ),
 }
-"""How tables are written: the fields of `tables.writers.Layout`."""
+"""How tables are written: the fields of `tables.layout.Layout`."""
 
 FINDING_OPTIONS: OptionTable = {
     "--recover": option(

@@ -11,6 +11,7 @@ scanned_columns: scanning a column of values, with the value of each match.
 spill: rows in temporary files.
 output_file: an output, which appears at its path or URL whole or not at all.
 plain_output: outputs of bytes and of HTML, with the compression that the name chooses.
+layout: what options decide about the form of tables.
 writers: tables in the format that the name chooses: Parquet, text or Excel.
 nested_columns: nested columns as plain texts.
 column_meanings: what each column means, by a table (`columns.toml`).

@@ -21,9 +21,10 @@ import pyarrow.parquet as pq
 from urnscan.errors import FatalError
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.tables.editions import names_now
+from urnscan.tables.layout import DELIMITERS
 from urnscan.tables.plain_output import CODECS, form_of
 from urnscan.tables.schemas import type_of
-from urnscan.tables.writers import DELIMITERS, FORMULA, FORMULA_ESCAPE, SEPARATORS, TEXT_FORMS
+from urnscan.tables.writers import FORMULA, FORMULA_ESCAPE, SEPARATORS, TEXT_FORMS
 
 _HEAD = 1 << 24  # bytes in which the first line must end
 _BLOCK = 1 << 25  # bytes that are read at once; a row must be shorter

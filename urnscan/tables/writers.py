@@ -7,7 +7,6 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +15,7 @@ import pyarrow.compute as pc
 
 from urnscan.errors import FatalError
 from urnscan.pool import Pool
+from urnscan.tables.layout import DELIMITERS, USUAL, Layout
 from urnscan.tables.metadata import KEY, OF_FOLDER
 from urnscan.tables.nested_columns import FlatTable, cell_values, flat_schema
 from urnscan.tables.output_file import Output, name_of
@@ -25,8 +25,6 @@ from urnscan.tables.schemas import TABLES
 
 _PARQUET = (".parquet", ".parq", ".pq")
 EXCEL = ".xlsx"
-DELIMITERS = (",", ";", "|")
-"""What may be between the values of CSV."""
 FORMULA = "^[=+@\uff1d\uff0b\uff0d\uff20\t\r\n-]"
 """Beginnings of texts that a spreadsheet would calculate. Excel in Japanese treats the full-width forms of `= + - @` like
 these characters.
@@ -34,19 +32,6 @@ these characters.
 FORMULA_ESCAPE = "'"
 """What a cell of CSV has before a text that matches FORMULA."""
 
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How tables are written, in addition to what their names say."""
-
-    delimiter: str = ","
-    """One of DELIMITERS, for CSV."""
-    flat: bool = False
-    """Whether nested columns become texts, as `flat_rows` makes them."""
-
-
-USUAL = Layout()
-"""The layout without options."""
 
 Lines = Callable[[pa.RecordBatch], bytes | memoryview]
 

@@ -19,11 +19,12 @@ from urnscan.records.format import Format
 from urnscan.records.format_registry import suffixes
 from urnscan.stores.input import Input
 from urnscan.stores.urls import is_remote, local_path, real_place
+from urnscan.tables.layout import USUAL, Layout
 from urnscan.tables.nested_columns import FlatTable
 from urnscan.tables.output_file import Output, as_fatal, check_output, work_folder
 from urnscan.tables.plain_output import NOT_WRITTEN, PAGES, ByteOutput, PageOutput, form_of
 from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW
-from urnscan.tables.writers import USUAL, Layout, open_table
+from urnscan.tables.writers import open_table
 
 
 class JoinedDumps:
