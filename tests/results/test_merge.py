@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 from collections import Counter
@@ -31,6 +32,17 @@ def rows(path):
     return pq.read_table(path).to_pylist()
 
 
+@contextlib.contextmanager
+def inputs_of(texts, at_once):
+    """Files with these spellings, in a new folder; meanwhile a merge reads so many rows of each table at once."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merging, "rows_at_once", lambda *_: at_once)
+        inputs = [Path(folder) / f"{number}.txt" for number in range(len(texts))]
+        for path, spellings in zip(inputs, texts, strict=True):
+            path.write_text("\n".join(spellings))
+        yield inputs
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The current folder, with the classes and the occurrences of two runs and of one run over both inputs."""
@@ -46,12 +58,8 @@ def folder(tmp_path, monkeypatch):
 @given(texts=TEXTS, options=OPTIONS, parts=st.integers(1, 5), at_once=st.integers(1, 5))
 def test_merged_runs_are_one_run(texts, options, parts, at_once):
     """Any texts, in any number of runs, read in batches of any size: the file has the bytes of one run's."""
-    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        folder = Path(name)
-        patch.setattr(merging, "rows_at_once", lambda *_: at_once)
-        inputs = [folder / f"{number}.txt" for number in range(len(texts))]
-        for path, spellings in zip(inputs, texts, strict=True):
-            path.write_text("\n".join(spellings))
+    with inputs_of(texts, at_once) as inputs:
+        folder = inputs[0].parent
         tables = [folder / f"{start:02}.parquet" for start in range(0, len(inputs), parts)]
         for number, table in enumerate(tables):
             run = inputs[number * parts : (number + 1) * parts]
@@ -115,12 +123,8 @@ class TestMerge:
 @given(texts=TEXTS, options=OPTIONS, parts=st.integers(1, 5), at_once=st.integers(1, 5))
 def test_classes_of_occurrences_are_those_of_one_run(texts, options, parts, at_once):
     """From occurrences in any number of tables: the same file, byte for byte, and the merged occurrences beside it."""
-    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        folder = Path(name)
-        patch.setattr(merging, "rows_at_once", lambda *_: at_once)
-        inputs = [folder / f"{number}.txt" for number in range(len(texts))]
-        for path, spellings in zip(inputs, texts, strict=True):
-            path.write_text("\n".join(spellings))
+    with inputs_of(texts, at_once) as inputs:
+        folder = inputs[0].parent
         for start in range(0, len(inputs), parts):
             run = urnscan.scan(*inputs[start : start + parts], **options)
             run.to_parquet(folder / f"{start:02}-c.parquet", occurrences=folder / f"{start:02}-o.parquet")

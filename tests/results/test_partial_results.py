@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import urnscan
-from tests.results.test_merge import OPTIONS, TEXTS, rows
+from tests.results.test_merge import OPTIONS, TEXTS, inputs_of, rows
 from tests.support.examples import FEW
 from urnscan.errors import FatalError
-from urnscan.results import merge as merging
 from urnscan.run.options import Options
 from urnscan.run.pipeline import Outputs, run
 from urnscan.tables.partial_output import PartialOutput
@@ -54,12 +52,8 @@ def changed(source, path, rows=lambda table: table, metadata=lambda entries: ent
 @given(texts=TEXTS, options=OPTIONS, parts=st.integers(1, 5), at_once=st.integers(1, 5))
 def test_merged_partial_results_are_one_run(texts, options, parts, at_once):
     """Promise: any texts, in any number of runs, read in batches of any size: the file has the bytes of one run's."""
-    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        folder = Path(name)
-        patch.setattr(merging, "rows_at_once", lambda *_: at_once)
-        inputs = [folder / f"{number}.txt" for number in range(len(texts))]
-        for path, spellings in zip(inputs, texts, strict=True):
-            path.write_text("\n".join(spellings))
+    with inputs_of(texts, at_once) as inputs:
+        folder = inputs[0].parent
         for start in range(0, len(inputs), parts):
             write_partial(folder / f"{start:02}.partial", *inputs[start : start + parts], **options)
         urnscan.merge(folder, folder / "merged.parquet")
