@@ -232,8 +232,8 @@ class TestClass:
     def test_more_bytes_than_an_array_holds(self, monkeypatch):
         """One clear line, and no offsets that overflow."""
         rows = partial_rows([Occurrence("urn:a:b", "URN:a:b", 0)])
-        data = len("urn:a:b" + "URN:a:b")
-        for most, is_too_much in ((data + 200, False), (data, True)):  # buffers of Arrow are padded to 64
+        byte_count = len("urn:a:b" + "URN:a:b")
+        for most, is_too_much in ((byte_count + 200, False), (byte_count, True)):  # buffers of Arrow are padded to 64
             monkeypatch.setattr(adding, "_MOST_BYTES", most)
             if is_too_much:
                 with pytest.raises(FatalError, match="more than 2 GiB in all; a lower --max-length cuts them"):
@@ -244,10 +244,10 @@ class TestClass:
     def test_more_bytes_than_an_array_of_spellings_holds(self, monkeypatch):
         """URNs and texts may each fit into an array, and the spellings made of both may not."""
         added = add_up([partial_rows([Occurrence("urn:a:b", "URN:a:b", 0), Occurrence("urn:a:c", "urn:a:c", 0)])])
-        data = len("URN:a:b" + "urn:a:c")
-        monkeypatch.setattr(adding, "_MOST_BYTES", data + 1)
+        byte_count = len("URN:a:b" + "urn:a:c")
+        monkeypatch.setattr(adding, "_MOST_BYTES", byte_count + 1)
         assert classes_of(added, None).num_rows == 2
-        monkeypatch.setattr(adding, "_MOST_BYTES", data)
+        monkeypatch.setattr(adding, "_MOST_BYTES", byte_count)
         with pytest.raises(FatalError, match="more than 2 GiB in all; a lower --max-length cuts them"):
             classes_of(added, None)
 
@@ -281,8 +281,8 @@ class TestOutOfCore:
     def test_spills_past_its_memory_and_not_before(self, small, tmp_path):
         small(chunk=10_000, cut=50_000)
         occurrences = many(2_000, 500)
-        data = partial_rows(occurrences).nbytes
-        for memory, spills in ((20 * data, False), (data // 20, True)):
+        byte_count = partial_rows(occurrences).nbytes
+        for memory, spills in ((20 * byte_count, False), (byte_count // 20, True)):
             asked = []
             with Pool(1) as pool:
                 groups = Grouping(memory, pool, lambda asked=asked: asked.append(1) or tmp_path)

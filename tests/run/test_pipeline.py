@@ -201,12 +201,12 @@ class TestParts:
     """A huge file is read in parts, each a task; nobody sees where it was cut."""
 
     @given(st.integers(0, 1 << 45))
-    def test_sizes(self, data):
+    def test_sizes(self, byte_count):
         """Many small parts take time, few large ones leave cores without work, and larger ones make a resumed run lose more."""
-        part = Sizes().part_of(data)
+        part = Sizes().part_of(byte_count)
         assert 8 << 20 <= part <= 64 << 20
-        assert data // part >= 32 or part == 8 << 20
-        assert data // part <= 64 or data < 512 << 20 or part == 64 << 20
+        assert byte_count // part >= 32 or part == 8 << 20
+        assert byte_count // part <= 64 or byte_count < 512 << 20 or part == 64 << 20
 
     def check(self, tmp_path, data, jobs=2, **options):
         path = tmp_path / "huge"

@@ -668,10 +668,10 @@ def arrays(found: Matches | Rejects) -> dict[str, np.ndarray]:
 
 
 class Endless:
-    """A `read_into` that makes its bytes up: a head, then a unit over and over, `data` in all."""
+    """A `read_into` that makes its bytes up: a head, then a unit over and over, `byte_count` in all."""
 
-    def __init__(self, head: bytes, unit: bytes, data: int) -> None:
-        self.head, self.left, self.at, self.unit = head, data, 0, unit
+    def __init__(self, head: bytes, unit: bytes, byte_count: int) -> None:
+        self.head, self.left, self.at, self.unit = head, byte_count, 0, unit
         self.many = unit * (1 + (1 << 20) // len(unit))
 
     def __call__(self, view: memoryview) -> int:

@@ -105,8 +105,8 @@ def owns(record: Record) -> list[tuple[str, str]]:
     return [(own.text, own.scheme) for own in record.own]
 
 
-def set_longest(monkeypatch: pytest.MonkeyPatch, data: int) -> None:
+def set_longest(monkeypatch: pytest.MonkeyPatch, byte_count: int) -> None:
     """Have no record be longer, in every module that knows the bound."""
     for name, module in list(sys.modules.items()):
         if name.startswith(("urnscan.framing", "urnscan.records")) and hasattr(module, "LONGEST"):
-            monkeypatch.setattr(module, "LONGEST", data)
+            monkeypatch.setattr(module, "LONGEST", byte_count)

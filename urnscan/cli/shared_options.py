@@ -50,10 +50,10 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 def _memory(text: str) -> int:
     """Number of bytes of memory for grouping."""
-    data = _size(text)
-    if data < _LEAST_MEMORY:
+    byte_count = _size(text)
+    if byte_count < _LEAST_MEMORY:
         raise argparse.ArgumentTypeError(f"must be at least 1MB, not {text!r}")
-    return data
+    return byte_count
 
 
 OptionTable = Mapping[str, Mapping[str, Any]]

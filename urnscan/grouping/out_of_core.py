@@ -275,11 +275,11 @@ def _range_bytes(chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges) -> Int
     return sum((chunk.byte_count for chunk in chunks), np.zeros(len(ranges), np.int64))
 
 
-def _spans(data: Integers, most: int) -> Iterator[_Span]:
+def _spans(byte_counts: Integers, most: int) -> Iterator[_Span]:
     """Spans of consecutive ranges with at most `most` bytes of rows, or of one range with more. Spans without rows are
     left out.
     """
-    ends = np.cumsum(data)
+    ends = np.cumsum(byte_counts)
     first = 0
     while first < len(ends):
         start = int(ends[first - 1]) if first else 0

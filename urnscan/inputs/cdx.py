@@ -40,7 +40,7 @@ _MOST_SHOWN = 80  # characters of a value that are shown
 _SAFE = "/:@!$&'()*+,;=~"  # characters of a path that are not percent-encoded
 
 _Values = Sequence[Any]
-"""Name of the file, first byte, bytes, as they are written in a line."""
+"""Name of the file, first byte, number of bytes, as they are written in a line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class RecordIndex:
     place: str
     """The folder, or the prefix of URLs, of the files."""
     files: Mapping[str, array[int]] = field(repr=False)
-    """For each file first byte, bytes and line of each record, one after the other."""
+    """For each file the first byte, the number of bytes and the line of each record, one after the other."""
     errors: Sequence[SourceError] = field(default=(), repr=False)
     """Lines that name no record."""
 
@@ -95,8 +95,8 @@ class RecordIndex:
             shown = parse_url(path).name if is_remote(path) else name_of(path)
             yield SourceError(shown, "is not a file, so its records cannot be read")
             return
-        data, extents = self.files[name], dict[int, int]()
-        for start, size, line in zip(data[::3], data[1::3], data[2::3], strict=True):
+        numbers, extents = self.files[name], dict[int, int]()
+        for start, size, line in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):
             if source.size is not None and start + size > source.size:
                 reason = f"{name} has {source.size:,} bytes, and a record of it cannot end at {start + size:,}"
                 yield _wrong(self.source, line, reason)

@@ -172,7 +172,7 @@ class SpellingColumns:
         """The keys of values, sorted by value, and the index of the value of each key."""
         if len(texts) < _FEW:
             return self._one_by_one(texts, np.arange(len(texts)))
-        data = numbers(pc.binary_length(texts))
+        lengths = numbers(pc.binary_length(texts))
         is_alone = ~flags_of(pc.string_is_ascii(texts)) | flags_of(pc.match_substring_regex(texts, _UNTRIMMED))
         if self._spellings.several:
             is_alone |= flags_of(pc.match_substring_regex(texts, IN_LIST.pattern))
@@ -184,7 +184,7 @@ class SpellingColumns:
             if not len(candidates):
                 continue
             fits, groups = row.groups(texts.take(number_array(candidates)))
-            is_sure = fits & (data[candidates] <= row.re2.longest)
+            is_sure = fits & (lengths[candidates] <= row.re2.longest)
             keys = row.keys(groups.filter(flag_array(is_sure)))
             parts.append((candidates[is_sure][flags_of(keys.is_valid())], keys.drop_null()))
             is_alone[candidates[fits & ~is_sure]] = True

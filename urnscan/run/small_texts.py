@@ -73,9 +73,9 @@ class SmallTexts:
         """
         self._open = self.filled
         while self.filled < len(self.text) - 1:
-            data = read_into(self._view[self.filled : -1])
-            self.filled += data
-            if not data:
+            count = read_into(self._view[self.filled : -1])
+            self.filled += count
+            if not count:
                 self._close(origin)
                 return True
         return False

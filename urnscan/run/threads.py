@@ -139,11 +139,11 @@ class _Crew(Generic[Task, Result]):
 
     def _put(self, results: queue.SimpleQueue[Result | _End], result: Result) -> None:
         """Add a result to those that wait, when there is room for it."""
-        data = self._bytes_of(result)
+        byte_count = self._bytes_of(result)
         with self._room:
-            while results.qsize() >= _RESULTS and self._waiting + data > _WAITING:
+            while results.qsize() >= _RESULTS and self._waiting + byte_count > _WAITING:
                 if self.stopped.is_set():
                     return
                 self._room.wait(_PATIENCE)
-            self._waiting += data
+            self._waiting += byte_count
             results.put(result)

@@ -140,7 +140,7 @@ class Worker:
 
     def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[TaskResult]:
         """Scan all texts of an input; `extents` are those of this input and of the next ones."""
-        data, has_failed = self._bytes, False
+        before, has_failed = self._bytes, False
         try:
             with closing(open_together(source, self._options.reading, self.on_read, extents)) as documents:
                 for document in documents:
@@ -150,7 +150,7 @@ class Worker:
         except SourceError as error:
             has_failed = True
             yield _failure(Origin(place, source.name), error)
-        if self._bytes > data or not has_failed:
+        if self._bytes > before or not has_failed:
             self._names.append(source.name)
 
     def _document(
@@ -288,9 +288,9 @@ class Worker:
             return 0
 
         def read(view: memoryview) -> int:
-            data = reader.read_into(view)
-            self.on_read(data)
-            return data
+            count = reader.read_into(view)
+            self.on_read(count)
+            return count
 
         # A file that declares an encoding of several bytes is not split.
         self._scanner.multi_byte.characters_at = None

@@ -67,9 +67,9 @@ def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanR
     blobs = numbers.mapInArrow(lambda batches: executors.sample_heads(batches, request, heads), ddl(RESULTS))
     sample, read = KeySample(), 0
     for (blob,) in blobs.select("rows").collect():
-        data, head_sample = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
+        byte_count, head_sample = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
         sample.add(head_sample)
-        read += data
+        read += byte_count
     sample.byte_count = sample.byte_count * sum(sizes) // max(read, 1)
     return sample.ranges(cores)
 

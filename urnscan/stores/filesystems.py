@@ -215,8 +215,8 @@ class _File:
             return 0
         if self._file.tell() != position:
             self._file.seek(position)
-        data: int = self._file.readinto(view)
-        return data
+        count: int = self._file.readinto(view)
+        return count
 
     def close(self) -> None:
         self._file.close()

@@ -80,7 +80,7 @@ class Listed:
         before = np.cumsum([0, *(len(files.paths) for files in lists)]).tolist()
         return cls(
             b"".join(files.paths for files in lists),
-            np.concatenate([files.ends + data for files, data in zip(lists, before, strict=False)]),
+            np.concatenate([files.ends + start for files, start in zip(lists, before, strict=False)]),
             np.concatenate([files.sizes for files in lists]),
         )
 

@@ -139,11 +139,11 @@ class Web:
         links = (link.get("href") for link in html.document_fromstring(bytes(data)).iter("a"))
         return {urljoin(path, link).partition("#")[0] for link in links if link}
 
-    def _page(self, path: str, data: str | None) -> "_Page":
+    def _page(self, path: str, range_: str | None) -> "_Page":
         """Ask for a page, or a range of it."""
         request = urllib.request.Request(path, headers={"User-Agent": "urnscan"})  # noqa: S310 (http and https only)
-        if data:
-            request.add_header("Range", data)
+        if range_:
+            request.add_header("Range", range_)
         if self._credentials:
             request.add_unredirected_header("Authorization", self._credentials)
         try:
@@ -152,7 +152,7 @@ class Web:
             error.close()
             if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 # An empty page has no range.
-                if data in ("bytes=0-", "bytes=0-0"):
+                if range_ in ("bytes=0-", "bytes=0-0"):
                     return self._page(path, None)
                 raise Trouble("is shorter than it was", passing=False) from None
             if str(error.msg).startswith(urllib.request.HTTPRedirectHandler.inf_msg):
