@@ -202,9 +202,10 @@ def scan(arguments: argparse.Namespace) -> bool:
         progress = show_progress(arguments, "scanning", lambda: plan_size(inputs, options, paths), stack)
         sinks = {name: files.sink(name) for name in files.files}
         by_namespace = count_by_namespace(sinks) if has_terminal() and not arguments.quiet else None
-        office = OfficeNames()
+        office = None if arguments.quiet or options.nid else OfficeNames()
         folder = files.folder("classes") or files.folder("partial")
-        sinks = office.counted_in({**sinks, **printed})
+        sinks = {**sinks, **printed}
+        sinks = office.counted_in(sinks) if office else sinks
         outputs = Outputs(**sinks, paths=paths, spill_folder=folder, shards=shards, pool=pool)
         report = run(inputs, options, outputs, progress)
         finish()
@@ -216,7 +217,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         say(failure)
     if not arguments.quiet:
         summarise(report, paths, 0 if shards is None else shards.byte_count)
-        if not options.nid and (hint := office.hint()):
+        if office and (hint := office.hint()):
             say(hint)
         for line in by_namespace.summary() if by_namespace else ():
             say(line)
