@@ -8,7 +8,7 @@ import time
 from email.parser import BytesParser
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import urnscan
@@ -26,6 +26,7 @@ LINES = (
 
 
 @MANY
+@example(["Content-Transfer-Encoding: base64", "--b", "urn:ex:\xe4"], ["\n"])
 @given(
     st.lists(st.sampled_from(LINES) | st.sampled_from(LINES[:8]), max_size=25),
     st.lists(st.sampled_from(["\n", "\r\n", "\n", "\r"]), min_size=1, max_size=3),

@@ -277,6 +277,12 @@ class TestDamage:
         (tmp_path / "a.eml").write_bytes(data)
         assert "urn:ex:a" in [text for _, text in scanned(tmp_path / "a.eml")[0]]
 
+    def test_base64_that_is_none(self, tmp_path):
+        """A body that only says to be base64 is a text as it is, also with bytes that are not ASCII."""
+        (tmp_path / "a.eml").write_bytes(b"Content-Transfer-Encoding: base64\n\n--b\n\xe4 urn:ex:a\xe4\n")
+        rows, said = scanned(tmp_path / "a.eml")
+        assert (("text", "urn:ex:a") in rows, said) == (True, [])
+
     @pytest.mark.full
     def test_too_large(self, tmp_path, monkeypatch):
         """A message that would not fit in memory is read as it is, and told; the next is read."""

@@ -101,6 +101,11 @@ class _Part(Message):
         data = self.get_payload(decode=True)
         return data if isinstance(data, bytes) else b""
 
+    @property
+    def written(self) -> bytes:
+        """Its bytes as they are in the message: `get_payload` replaces those that are not ASCII."""
+        return str(self._payload).encode("ascii", "surrogateescape")  # type: ignore[attr-defined]
+
     def get_content_maintype(self) -> str:
         """The first half of the media type, by which the parser decides how to go on."""
         return "application" if self.is_encoded_message else super().get_content_maintype()
@@ -151,7 +156,7 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
             continue
         data = part.data
         if any(isinstance(defect, InvalidBase64CharactersDefect) for defect in part.defects):
-            texts.append((f"{before}text", content.encode("ascii", "surrogateescape")))
+            texts.append((f"{before}text", part.written))
         name = plain_name(_decoded(part.get_filename() or ""))
         if name or part.get_content_maintype() != "text":
             attached.append((before + (name or f"attachment.{part.get_content_subtype()}"), data))
