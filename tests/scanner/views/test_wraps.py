@@ -76,6 +76,8 @@ def test_made_samples(sample):
         ("urn:example:weather?=op", "=map"),
         ("urn:example:weather?=op=", "map"),
         ("urn:example:a%", "20b"),
+        ("urn:example:a%2", "0b"),
+        ("urn:example:a%2", "F"),
         ("urn:example:1/406", "/47452/2"),
     ],
 )

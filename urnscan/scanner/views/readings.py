@@ -224,6 +224,9 @@ def may_be_broken(data: ByteArray, start: int, end: int, filled: int) -> bool:
         return False
     if data[line_end - 1] in _DELIMITERS or data[line_end - 1] in _SIGNS or line_end > end:
         return True
+    # `end` may be after a "%" and one digit.
+    if data[line_end - 2] == PERCENT:
+        return True
     at += 1
     while at < filled and (data[at] == SPACE or data[at] == TAB):
         at += 1
