@@ -232,6 +232,7 @@ def test_a_text_that_begins_like_a_packed_form_is_text(opened, sign, before, tex
         ("x", bytes(32768) + b"\x01CD001 urn:a:b", "note: ", "an ISO image"),
         ("x.iso", b"\x33\xed" + bytes(32766) + b"\x01CD001 urn:a:b", "note: ", "an ISO image"),
         ("x", b"begin 644 a.txt\n'=7)N.F$Z8@  \n`\nend\n", "", "what uuencode wrote"),
+        ("x.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 urn:a:b", "", "an Office file up to 2003 or an Outlook message"),
     ],
 )
 def test_what_is_scanned_as_it_is_is_told(opened, name, data, kind, what):

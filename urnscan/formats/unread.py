@@ -182,6 +182,7 @@ _UUENCODE = re.compile(rb"begin(?:-base64)? [0-7]{3,4} [^\r\n]{1,250}\r?\n[!-`][
 _UUENCODE_BEGUN = (b"begin ", b"begin-base64 ")
 _DEBIAN, _THIN, _AR = b"!<arch>\ndebian-binary", b"!<thin>\n", b"!<arch>\n"
 _UUENCODE_WITHIN = 400  # bytes
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def _by_sign(*signs: bytes) -> Recognise:
@@ -256,6 +257,14 @@ FORMS = (
         exactly(*_UUENCODE_BEGUN),
         SourceError,
         "is scanned unchanged, and what is encoded in it is not read; decode it first (uudecode)",
+    ),
+    # Word, Excel and PowerPoint write a text in one byte a character if they can, and Outlook hardly ever.
+    _as_it_is(
+        "an Office file up to 2003 or an Outlook message",
+        _by_sign(_OLE),
+        exactly(_OLE),
+        SourceError,
+        "is scanned unchanged, without its UTF-16 text; convert it first, or read it with --filter",
     ),
     *(packed.form for packed in PACKED),
 )
