@@ -102,6 +102,8 @@ MOVED = {
     "howto/several-runs": "an-array-of-jobs-slurm-kubernetes-batch many-tasks-on-one-machine-gnu-parallel-xargs "
     "a-nightly-crawl a-change-of-a-catalogue-pull-request two-runs-of-a-deduplication",
     "howto/s3": "read write credentials regions-and-other-servers what-goes-wrong",
+    "howto/jupyter": "names-in-their-context the-first-calls files progress options-and-errors",
+    "howto/engines": "pandas polars duckdb dask ray-data avro orc delta-lake iceberg",
     "howto/syntax": "which-standard the-same-text-three-times which-equivalence and-trim",
 }
 
@@ -122,6 +124,8 @@ KEPT = {
     "howto/common-crawl": "one-warc-file when-and-what-the-server-answered",
     "howto/own-namespace": "scan-with-them what-else-to-know",
     "howto/first-run": "compile-ahead",
+    "howto/python": "files",
+    "howto/tables": "parquet csv-and-tsv json-lines",
 }
 
 

@@ -1,4 +1,4 @@
-"""What docs/howto/engines.md shows works, in those of the engines that are installed."""
+"""What docs/howto/tables.md shows of engines works, in those that are installed; the rest of it: test_sessions.py."""
 
 import doctest
 import re
@@ -9,10 +9,11 @@ import pytest
 pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "howto" / "engines.md").read_text(encoding="utf-8")
-BEGINNING, *SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)
-MODULES = {"pandas": "pandas", "Polars": "polars", "DuckDB": "duckdb", "Dask": "dask", "Ray Data": "ray"}
-MODULES |= {"Avro": "fastavro", "ORC": "pyarrow.orc", "Delta Lake": "deltalake", "Iceberg": "pyiceberg"}
+PAGE = (ROOT / "docs" / "howto" / "tables.md").read_text(encoding="utf-8")
+BEGINNING = re.search(r"^```python\n>>> import pyarrow as pa, urnscan\n.*?^```$", PAGE, re.MULTILINE | re.DOTALL)[0]
+SECTIONS = re.split(r"^### ", PAGE.partition("\n## Other engines and formats\n")[2], flags=re.MULTILINE)[1:]
+MODULES = {"Dask": "dask", "Ray Data": "ray", "Avro": "fastavro"}
+MODULES |= {"ORC": "pyarrow.orc", "Delta Lake": "deltalake", "Iceberg": "pyiceberg"}
 
 
 def sessions(text):
@@ -32,7 +33,7 @@ def test_section(section, tmp_path, monkeypatch):
     (tmp_path / "data").symlink_to(ROOT / "data")
     monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(
-        sessions(BEGINNING) + sessions(section), {}, name, "docs/howto/engines.md", 0
+        sessions(BEGINNING) + sessions(section), {}, name, "docs/howto/tables.md", 0
     )
     runner = doctest.DocTestRunner()
     runner.run(test)
