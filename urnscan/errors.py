@@ -1,19 +1,20 @@
-"""Errors. The type of an error says what the run does about it.
+"""Errors. The type of an error decides how the run continues.
 
 Exception
 ├── UrnscanError
-│   ├── SourceError      one input, or a part of it, could not be read: reported and counted, the run goes on
-│   │   ├── DamageError  a part is damaged; what follows it in the same text can still be read
-│   │   ├── LimitError   it unfolds to more than the limits allow: nothing more of this input is read
-│   │   ├── FormatError  it is no dump of records: of very many a deduplication names only the first
-│   │   │   └── UnknownFormatError  it is in no format that is known, though it was named or resembles one
-│   │   ├── RecordError  a record of a dump is damaged: of very many a deduplication names only the first
-│   │   └── SourceNote   no failure: scanned in another form than its own, or a table of an earlier run
-│   │       ├── PdfNote      what reads PDFs is not installed: all of these are told in one line
-│   │       ├── NoWebArchiveNote  it is not a web archive, and only those are read: all of these are reported in one line
-│   │       └── NoDumpNote   in a folder or an archive, it is in no format of records: all of these are told in one line
+│   ├── SourceError      an input, or a part of an input, could not be read: reported and counted, the run goes on
+│   │   ├── DamageError  a part of a text is damaged; the text after the damage can still be read
+│   │   ├── LimitError   an input unfolds to more than the limits allow: the rest of this input is not read
+│   │   ├── FormatError  an input is not a dump of records: the command names the first 20
+│   │   │   └── UnknownFormatError  unknown record format: the user named the input, or it resembles a dump
+│   │   ├── RecordError  a record of a dump is damaged: the command names the first 100
+│   │   └── SourceNote   not a failure: an input was not read in its own form, or is an output of urnscan
+│   │       ├── OwnOutputNote     the input is an output of this run
+│   │       ├── PdfNote           PDFs are not read as PDFs: pypdfium2 is not installed; one line for all PDFs
+│   │       ├── NoWebArchiveNote  the input is not a web archive, and `where` needs one; one line for all inputs
+│   │       └── NoDumpNote        a file in a folder or an archive has no record format; one line for all files
 │   ├── FatalError       the run ends: wrong usage, or an output that cannot be written
-│   └── ArgumentError    (also a ValueError and a TypeError) a function was given a wrong argument
+│   └── ArgumentError    (also a ValueError and a TypeError) a function was called with a wrong argument
 └── ValueError
     └── InvalidURN       a text is not a URN: why, and at which position
 
@@ -36,7 +37,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @contextlib.contextmanager
 def at_shell() -> Iterator[None]:
-    """In this block messages name options as they are typed at the shell."""
+    """Context in which messages name options in the syntax of the shell: `--force`, not `force=True`."""
     global _is_at_shell  # noqa: PLW0603 (a process has one reader)
     _is_at_shell = True
     try:
@@ -46,7 +47,7 @@ def at_shell() -> Iterator[None]:
 
 
 def option(name: str, value: bool | int | str | None = True) -> str:
-    """An option in a message, as its reader types it; without a value where it is None.
+    """Text for messages: an option with a value, in the syntax of the shell or of Python; None: the option alone.
 
     >>> option("force"), option("jobs", 1), option("record", "marc"), option("record", None)
     ('force=True', 'jobs=1', 'record="marc"', 'record')
@@ -63,14 +64,14 @@ def option(name: str, value: bool | int | str | None = True) -> str:
 
 
 def similar(word: str, words: Iterable[str]) -> Sequence[str]:
-    """Up to three words with a similar spelling, the most similar first."""
+    """Up to three of the words with a spelling similar to `word`, the most similar first."""
     import difflib  # noqa: PLC0415 (only a mistyped word needs it)
 
     return difflib.get_close_matches(word, words, cutoff=_NEAR)
 
 
 def unknown_value(value: object, choices: Iterable[str]) -> str:
-    """The words of a message about a value that is not one of the choices, with the choice that may be meant.
+    """Message about a value that is not among the choices, with the most similar choice.
 
     >>> unknown_value("wrap", ("percent", "wraps"))
     "unknown value 'wrap'; choose from percent, wraps; is it wraps?"
@@ -81,8 +82,10 @@ def unknown_value(value: object, choices: Iterable[str]) -> str:
 
 
 def checks_options(function: _Function) -> _Function:
-    """Let a function raise ArgumentError for a wrong call: an option that it does not have (with the nearest of those
-    that it has), an argument too many, or one that is missing.
+    """Decorator: a wrong call of the function raises ArgumentError.
+
+    A call is wrong if an option is unknown (the message names the most similar one), or if an argument is missing or
+    superfluous.
 
     >>> import urnscan
     >>> urnscan.find("urn:isbn:0451450523", syntx="rfc8141")
@@ -112,7 +115,7 @@ def checks_options(function: _Function) -> _Function:
 
 
 def _wrong_call(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
-    """The reason why a function does not take these arguments; empty if it does."""
+    """The reason why the arguments do not fit the signature of a function; empty if they fit."""
     import inspect  # noqa: PLC0415 (only a wrong call needs it)
 
     try:
@@ -123,14 +126,14 @@ def _wrong_call(function: Callable[..., Any], arguments: Sequence[Any], options:
 
 
 class _Sentence(Exception):  # noqa: N818 (base of the classes below)
-    """Exception whose message needs no traceback beside it."""
+    """Exception that notebooks show as a message, without a traceback."""
 
     def _more(self) -> list[str]:
-        """Lines that stand below the message."""
+        """Lines after the message."""
         return []
 
     def _render_traceback_(self) -> list[str]:
-        """Lines that IPython shows in the place of a traceback: the message, and the line of the notebook."""
+        """Lines that IPython shows instead of a traceback: the message, and the line of the notebook."""
         import linecache  # noqa: PLC0415 (only notebooks need them)
         import traceback  # noqa: PLC0415
 
@@ -147,29 +150,29 @@ class _Sentence(Exception):  # noqa: N818 (base of the classes below)
 
 
 class UrnscanError(_Sentence):
-    """Base of the errors that urnscan raises on purpose; `str()` gives one clear line, without secrets of addresses."""
+    """Base class of the errors of urnscan; `str()` gives a message in a single line, without the passwords of URLs."""
 
     def __init__(self, message: str) -> None:
         super().__init__(without_secrets(message))
 
 
 class SourceError(UrnscanError):
-    """An input, or a part of it, could not be read; the run goes on with the others.
+    """An input, or a part of an input, could not be read; the run goes on with the next input.
 
-    `source` is the name of the input. `reason` says why it failed and, if there is a remedy, what to do.
+    `source` is the name of the input. `reason` says why reading failed and, if there is a remedy, what to do.
     """
 
     most_told: ClassVar[int | None] = None
-    """Lines that the command prints in a run about errors of this type; it only counts the others. None: all."""
+    """Maximum number of errors of this type that the command prints in a run; more are only counted. None: no maximum."""
     others: ClassVar[str] = ""
-    """Words of the command behind the number of those that it only counts."""
+    """Text of the command after the number of errors that are only counted."""
     together: ClassVar[tuple[str, str] | None] = None
-    """Words of the command in one line for all errors of this type: behind their number, and behind the names of the
-    first inputs. None: each has a line.
+    """For types whose errors the command reports in one line: the text after their number, and the text after the names
+    of the first inputs. None: each error has a line.
     """
 
     count = 1
-    """Failures, or notes, of which this tells: more than one where the others of an input are only counted."""
+    """Number of failures or notes that this object represents: more than 1 if more of an input are only counted."""
 
     def __init__(self, source: str, reason: str) -> None:
         super().__init__(f"{source}: {reason}")
@@ -177,46 +180,47 @@ class SourceError(UrnscanError):
         self.reason = without_secrets(reason)
 
     def __reduce__(self) -> tuple[type["SourceError"], tuple[str, str], dict[str, Any]]:
-        return type(self), (self.source, self.reason), vars(self)  # as of InvalidURN; the last has the count
+        # Pickled by its fields, like InvalidURN; `vars` restores `count`.
+        return type(self), (self.source, self.reason), vars(self)
 
     @classmethod
     def from_os(cls, source: str, error: OSError) -> "SourceError":
-        """Make a SourceError of an error of the operating system, in its words."""
+        """Make a SourceError from an OSError, with the reason that the operating system gives."""
         return cls(source, error.strerror or str(error))
 
 
 class DamageError(SourceError):
-    """A damaged part of an input. Text that is read behind it is not next to the text before it."""
+    """A part of an input is damaged. The texts before and after the damage are not adjacent: no URN spans both."""
 
 
 class LimitError(SourceError):
-    """An input unfolds to more than the limits of the run allow; what was read of it until then counts."""
+    """An input unfolds to more bytes, members or layers than the limits of the run allow; matches up to there count."""
 
 
 class FormatError(SourceError):
-    """An input of a deduplication is no dump in a format of records that is known. A folder may hold many such files."""
+    """An input of a deduplication is not a dump in a record format that urnscan reads."""
 
     most_told = 20
     others = "more files are not dumps of records; --include reads only the files that match"
 
 
 class UnknownFormatError(FormatError):
-    """An input of a deduplication is in no format of records that is known, though the user named it or it resembles one."""
+    """An input of a deduplication resembles a dump, or was named by the user, but has an unknown record format."""
 
 
 class RecordError(SourceError):
-    """A record of a dump is damaged, or all of them are."""
+    """A record of a dump is damaged, or no record of the dump can be read."""
 
     most_told = 100
     others = "more damaged records; --report counts them for each dump"
 
 
 class SourceNote(SourceError):  # noqa: N818 (it is no failure)
-    """An input, or a member of it, was scanned as it is, though it has a form of its own; or it is a table of urnscan.
+    """A remark about an input or a member that is not a failure: the exit status does not change.
 
-    It is told and counted apart from failures, and changes no exit status. A form belongs here only if it stores text
-    as it is: where it packs text, the text is lost, and that is a failure. An output of the run itself is not
-    scanned: it will be replaced. Of a table of Delta or Iceberg more is scanned than it has now.
+    Examples: a file was scanned as raw bytes, though it has a form (only if this form stores text unpacked: else text
+    is lost, which is a failure); an input is a table of an earlier run, or an output of this run and not scanned; the
+    Parquet files of a Delta or Iceberg table were scanned with their removed rows.
     """
 
     most_told = 20
@@ -224,23 +228,23 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
 
 
 class OwnOutputNote(SourceNote):
-    """An output of the run lies among its inputs, and is not scanned. Whether there is one depends on earlier runs."""
+    """An output of the run, written by an earlier run, is among the inputs, and is not scanned."""
 
 
 class PdfNote(SourceNote):
-    """A PDF was scanned as it is, because what reads PDFs is not installed: all of these are told in one line."""
+    """A PDF was scanned as raw bytes, because pypdfium2 is not installed."""
 
     together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
 
 
 class NoWebArchiveNote(SourceNote):
-    """An input of a run with `where` is not a web archive, so no text in it fits: all of these are reported in one line."""
+    """An input of a run with `where` is not a web archive, so nothing was scanned."""
 
     together = ("files are not web archives", "--where reads nothing in them")
 
 
 class NoDumpNote(SourceNote):
-    """A file met in a folder or an archive is in no format of records that is known, nor like one: a README, a script."""
+    """A file in a folder or an archive has no known record format and does not resemble a dump: a README, a script."""
 
     together = (
         "files are not dumps of records",
@@ -253,15 +257,15 @@ class FatalError(UrnscanError):
 
 
 class ArgumentError(UrnscanError, ValueError, TypeError):
-    """A function of the library was given a name that is no option, or a value that the option does not take."""
+    """A function of the library was called with an unknown option, or with an invalid value."""
 
 
 class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says)
-    """A text is no URN in the chosen syntax.
+    """A text is not a URN in the chosen syntax.
 
     `reason` says why for people, `code` for programs: one of `urnscan.urn.reject_reasons.REASONS`, which never change.
     `position` is the index, from 0, of the first byte or character that cannot be part of a URN. `text` is the text
-    that was parsed, its bytes as characters; it may be empty.
+    that was parsed, with each byte as a character; it may be empty.
     """
 
     def __init__(self, reason: str, position: int, code: str, text: str = "") -> None:
@@ -272,7 +276,7 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
         self.text = text
 
     def __reduce__(self) -> tuple[type["InvalidURN"], tuple[str, int, str, str]]:
-        # Exceptions are pickled by their args, which hold the message alone; worker processes of other engines pickle.
+        # Worker processes of other engines pickle errors, by default by `args`, which contain only the message.
         return type(self), (self.reason, self.position, self.code, self.text)
 
     def _more(self) -> list[str]:
@@ -282,10 +286,13 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
 
 
 def count_of(errors: Iterable[SourceError]) -> int:
-    """Number of failures, or of notes, of which errors tell."""
+    """Number of failures or notes that the errors represent: the sum of `count`."""
     return sum(error.count for error in errors)
 
 
 def count_in_metadata(notes: Iterable[SourceNote]) -> int:
-    """Number of notes for the metadata of outputs, which are equal for two runs with the same inputs and options."""
+    """Number of notes without OwnOutputNote, for the metadata of outputs.
+
+    Two runs with the same inputs and options must write the same metadata, also if the first one wrote into its inputs.
+    """
     return count_of(note for note in notes if not isinstance(note, OwnOutputNote))

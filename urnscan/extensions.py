@@ -1,4 +1,4 @@
-"""Forms and formats of records that other packages declare by entry points (docs/extending.md)."""
+"""Forms and record formats that other packages declare by entry points (docs/extending.md)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 
 def extensions(group: str) -> list[EntryPoint]:
-    """The entry points of a group, sorted by name; their `load` raises whatever the import of such a package raises."""
-    # `importlib.metadata` takes 40 ms to load, a tenth of a run on a small file: most environments hold no such package.
+    """The entry points of a group, in all installed packages, sorted by name.
+
+    `load` of an entry point imports the package, and raises every error of the import.
+    """
+    # `importlib.metadata` takes 40 ms to load, a tenth of a run on a small file. Most environments have no such package.
     heading = f"[{group}]".encode()
     if heading not in _declarations():
         return []
@@ -25,6 +28,6 @@ def extensions(group: str) -> list[EntryPoint]:
 
 @functools.cache
 def _declarations() -> bytes:
-    """The files of entry points of all installed packages, end to end."""
+    """Contents of the files `entry_points.txt` of all installed packages, joined."""
     files = (name for folder in sys.path for name in glob.iglob(f"{glob.escape(folder)}/*-info/entry_points.txt"))
     return b"\n".join(Path(name).read_bytes() for name in files)

@@ -25,7 +25,7 @@ classes, and check the classes. encoding: encode row groups of Parquet. file: wr
 
 @dataclass
 class Spent:
-    """Time that a stage has taken so far, and the amount of its work."""
+    """Time and amount of work of a stage so far."""
 
     cpu: float = 0.0
     """Seconds of CPU time of all threads."""
@@ -38,18 +38,18 @@ class Spent:
 
 
 class Timings:
-    """Time that the stages of a run take, added up over its threads."""
+    """Time that each stage of a run takes, summed over all threads."""
 
     def __init__(self) -> None:
         self.spent = {stage: Spent() for stage in STAGES}
         self.start = time.process_time()
-        """CPU time of the process before the run."""
+        """Seconds of CPU time that the process took before the run."""
         self._began = time.monotonic()
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def measure(self, stage: str) -> Iterator[None]:
-        """Context whose time counts for a stage."""
+        """Context that adds the time spent inside to a stage."""
         spent = self.spent[stage]
         with self._lock:
             spent.threads += 1
@@ -71,7 +71,7 @@ class Timings:
             self.spent[stage].amount += amount
 
     def steps(self, stage: str, items: Iterator[_Item]) -> Iterator[_Item]:
-        """The items, unchanged. The time that the iterator takes to produce them counts for a stage."""
+        """The items, unchanged. The time that the iterator takes to produce items is added to a stage."""
         while True:
             with self.measure(stage):
                 try:
@@ -81,7 +81,7 @@ class Timings:
             yield item
 
     def lines(self) -> Iterator[str]:
-        """A line for each stage: CPU seconds, seconds, bytes or rows; then a line for the rest and one for the total."""
+        """Lines of a report: CPU seconds, seconds and bytes or rows of each stage, then the rest and the total."""
         cpu, wall = time.process_time(), time.monotonic() - self._began
         yield f"{'start':9}{self.start:8.2f} s CPU"
         for stage, unit in STAGES.items():
@@ -94,12 +94,12 @@ class Timings:
 
 
 class Pool:
-    """Threads that run functions in the order in which they were submitted. A context manager: its end stops the threads."""
+    """Thread pool that starts functions in the order of submission; a context manager whose exit stops the threads."""
 
     def __init__(self, jobs: int) -> None:
-        """`jobs` is the number of threads. A thread starts when there is work for it."""
+        """`jobs` is the maximum number of threads. Threads start when functions are submitted."""
         self.jobs = jobs
-        """Number of threads. To have many more functions pending than threads only fills the memory with results."""
+        """Maximum number of threads. Callers keep few more functions pending, as results of more only fill the memory."""
         self.timings = Timings()
         """The time of the submitted functions, and of other stages that the run measures."""
         self._executor = ThreadPoolExecutor(jobs, thread_name_prefix="urnscan-pool")
@@ -108,7 +108,7 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wait for the functions that are running, and drop the others."""
+        """Wait for the running functions, and cancel the pending ones."""
         self._executor.shutdown(cancel_futures=True)
 
     def submit(
@@ -118,7 +118,7 @@ class Pool:
         *arguments: _Parameters.args,
         **named: _Parameters.kwargs,
     ) -> Future[_Result]:
-        """Have a thread call the function. The time of the call counts for the stage."""
+        """Call a function in a thread, and add the time of the call to a stage. Returns the future of the result."""
 
         def measured() -> _Result:
             with self.timings.measure(stage):
@@ -127,7 +127,7 @@ class Pool:
         return self._executor.submit(measured)
 
     def results(self, stage: str, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """The results of the function for the items, in the order of the items. Threads call the function."""
+        """Results of a function for all items, in the order of the items. At most `jobs` + 1 calls are pending."""
         pending: deque[Future[_Result]] = deque()
         for item in items:
             pending.append(self.submit(stage, work, item))

@@ -1,8 +1,8 @@
-"""Places with bytes: files of this machine, the web, object stores. Inputs and outputs use them.
+"""Stores of bytes: files of this machine, the web, object stores. Inputs and outputs use this package.
 
-reader: the protocol of all that gives bytes.
-urls: URLs, and names of them without secrets.
-s3: endpoint, region and credentials of Amazon S3 and stores like it.
+reader: the protocol of readers, which give bytes.
+urls: URLs, and their names without secrets.
+s3: endpoint, region and credentials of Amazon S3 and stores with the same protocol.
 store: the protocol of all stores, their errors, trying again.
 filesystems: stores through pyarrow and fsspec.
 web: the web as a store.

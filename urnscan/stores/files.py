@@ -1,6 +1,6 @@
 """Readers of files, ranges of files, pipes and standard input.
 
-The readers call the system directly, which releases the GIL: there is no buffer between the file and that of the scanner.
+The readers call the system directly, which releases the GIL, and fill the buffer of the scanner without one in between.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from urnscan.errors import SourceError
 from urnscan.stores.input import Input
 from urnscan.stores.reader import Reader
 
-_PIPE_SIZE = 1 << 20  # what Linux lets everyone ask for
+_PIPE_SIZE = 1 << 20  # bytes; the maximum that Linux allows every user
 _SEARCHED = 1 << 16  # bytes searched for a separator at a time
 
 
 class File(Reader):
-    """A file: fills the view as far as the file goes, so that fewer bytes than fit mean that the end is near."""
+    """Reader of a regular file. `read_into` gives fewer bytes than fit into the view only at the end or at an error."""
 
     def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
         """`descriptor` is closed with this reader, except 0, standard input; `path` can be opened a second time."""
@@ -30,10 +30,10 @@ class File(Reader):
         self._ended = False
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view, or its front at the end of the file."""
+        """Fill the view; at the end of the file only the front of the view. Returns the number of bytes."""
         got = 0
         try:
-            # Once at the end it stays there: a terminal would ask for more, and a growing file may never end.
+            # After the end nothing more is read: a terminal would wait for more text, and a growing file may never end.
             while got < len(view) and not self._ended and self._is_ready(got):
                 more = os.readv(self._descriptor, [view[got:]])
                 self._ended = not more
@@ -45,11 +45,11 @@ class File(Reader):
         return got
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """The file once more, from its beginning."""
+        """Open the file a second time, from the first byte; None without a path. Raises SourceError."""
         if self._path is None:
             return None
         try:
-            return open(self._path, "rb")  # noqa: PTH123 (whoever asked closes it)
+            return open(self._path, "rb")  # noqa: PTH123 (the caller closes it)
         except OSError as error:
             raise SourceError.from_os(self.name, error) from error
 
@@ -59,13 +59,13 @@ class File(Reader):
             os.close(self._descriptor)
         self._descriptor = -1
 
-    def _is_ready(self, got: int) -> bool:  # noqa: ARG002 (for pipes it counts)
-        """Whether to read on after `got` bytes; may wait if there are none yet."""
+    def _is_ready(self, got: int) -> bool:  # noqa: ARG002 (pipes use it)
+        """Whether to read on after `got` bytes; may wait for the first byte."""
         return True
 
 
 class Pipe(File):
-    """A pipe, a socket, a terminal: waits for the first byte, then gives all bytes that are there at once."""
+    """Reader of a pipe, a socket or a terminal: waits for the first byte, then gives all bytes that are present."""
 
     def __init__(self, name: str, descriptor: int) -> None:
         super().__init__(name, descriptor)
@@ -78,18 +78,18 @@ class Pipe(File):
                     fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
 
     def _is_ready(self, got: int) -> bool:
-        # The wait is here and not in the read, as another process may have made the pipe non-blocking.
+        # `poll` waits, and not the read, because another process may have made the pipe non-blocking.
         events = self._poll.poll(0 if got else None)
         return not got or any(event & select.POLLIN for _, event in events)
 
 
 class Range(File):
-    """A range of a regular file, with its ends moved to separators so that no URN is cut: see `open_range`."""
+    """Reader of a byte range of a regular file; both ends are moved to separators, so that no URN is cut (`open_range`)."""
 
     offset: int
-    """The byte of the file at which it begins."""
+    """Offset in the file of the first byte of the range."""
     following: int | None
-    """The byte after it, once it is read to its end: the separator, or None at the end of the file."""
+    """The separator after the range (a byte value) after the range was read; None before, and at the end of the file."""
 
     def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
         """Raises OSError."""
@@ -101,7 +101,7 @@ class Range(File):
         os.lseek(descriptor, self.offset, os.SEEK_SET)
 
     def _begin(self, start: int) -> int:
-        """Position of the first separator in the range; if there is none, `start`, and the range is at its end."""
+        """Offset of the first separator in the range; without a separator `start`, and the range is empty."""
         if start == 0 and self._end > 0:
             return 0
         at = start
@@ -117,7 +117,7 @@ class Range(File):
         return start
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view, or its front at the end of the range."""
+        """Fill the view; at the end of the range only the front of the view. Returns the number of bytes."""
         got = super().read_into(view)
         if self._at + got > self._end:
             separator = self._separator.search(view, max(0, self._end - self._at), got)
@@ -130,9 +130,9 @@ class Range(File):
 
 
 def open_file(source: Input) -> Reader:
-    """A reader of the bytes of an input; waits for the writer of a FIFO. Raises SourceError, also for a folder."""
+    """Open a reader of the bytes of an input; waits for the writer of a FIFO. Raises SourceError, also for a folder."""
     if source.remote is not None:
-        from urnscan.stores.objects import RemoteReader  # noqa: PLC0415 (who reads no URL loads nothing for it)
+        from urnscan.stores.objects import RemoteReader  # noqa: PLC0415 (loaded only for URLs)
 
         return RemoteReader(source.remote)
     descriptor, mode = _open(source)
@@ -142,11 +142,12 @@ def open_file(source: Input) -> Reader:
 
 
 def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
-    """A reader of a range of a regular file, with a descriptor of its own. Raises SourceError.
+    """Open a reader of a byte range of a regular file, by a separate descriptor. Raises SourceError.
 
-    `separators` are bytes that occur in no URN and in no URL around one. The range goes from the first of them at or
-    after `start` (from 0 if that is 0) to just before the first one at or after `end`, and is empty if none is between.
-    So ranges that follow each other, from 0 to sys.maxsize, hold each byte once, and every URN is whole in one of them.
+    `separators` are bytes that occur in no URN and in no URL around a URN. The range begins with the first separator at
+    or after `start` (with byte 0 if `start` is 0), and ends before the first separator at or after `end`. A range
+    without a separator between `start` and `end` is empty. So adjacent ranges from 0 to sys.maxsize contain each byte
+    once, and each URN is whole in one range.
     """
     descriptor, _ = _open(source)
     try:
@@ -157,7 +158,7 @@ def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
 
 
 def _open(source: Input) -> tuple[int, int]:
-    """A descriptor and the mode of what it leads to."""
+    """Open an input. Returns the descriptor (0 for standard input) and `st_mode`. Raises SourceError, also for a folder."""
     descriptor = 0
     try:
         if source.path is not None:

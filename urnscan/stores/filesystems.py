@@ -15,16 +15,16 @@ from urnscan.stores.urls import ARROW, HTTP, Url, shown
 
 _Untyped: TypeAlias = Any  # neither pyarrow nor fsspec carries types
 
-_RETRY_LIMIT = 5  # seconds that the library of Google may try by itself
-# Streams that must not be deleted: that would complete them, and a partial object would appear.
+_RETRY_LIMIT = 5  # seconds in which the library of Google repeats a request
+# Streams of failed uploads. Deleting a stream would complete the upload, and a partial object would appear.
 _UNFINISHED: list[object] = []
-_CHUNK = 8 << 20  # bytes that are put at a time
+_CHUNK = 8 << 20  # bytes per write of an upload
 _INSTALL = "pip install 'urnscan[remote]'"
 _MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
 
 
 def open_store(url: Url) -> Store:
-    """Open the store of a URL. Raises Trouble if there is none, and errors of the libraries."""
+    """Open the store of a URL. Raises Trouble for an invalid URL or a missing package, and errors of the libraries."""
     if url.scheme in HTTP:
         from urnscan.stores.web import Web  # noqa: PLC0415 (loaded only to read from the web)
 
@@ -33,15 +33,15 @@ def open_store(url: Url) -> Store:
 
 
 def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
-    """Open the store of a URL that is not of the web. Raises the errors of `open_store`.
+    """Open the store of a URL except http and https. Raises the errors of `open_store`.
 
-    `tries`: how often pyarrow makes each request to S3; once, if the caller itself retries from the same byte.
+    `tries`: how often pyarrow sends a request to S3 that fails; 1 if the caller repeats requests.
     """
     return open_bucket(url, tries) if url.scheme in ARROW else _Fsspec(url)
 
 
 def open_bucket(url: Url, tries: int = 1) -> "_Arrow":
-    """Open the store of a URL that pyarrow reaches, like `open_file_system`."""
+    """Open the bucket of a URL by pyarrow; parameters and errors as of `open_file_system`."""
     return _arrow_store(Url(url.scheme, url.user, url.host, "/", url.options), tries)
 
 
@@ -71,7 +71,7 @@ class _Arrow:
     def _lacks_bucket(self) -> bool:
         try:
             return str(self._system.get_file_info(self._base).type.name) == "NotFound"
-        except Exception:  # noqa: BLE001 (a user who may read an object need not be allowed to ask for its bucket)
+        except Exception:  # noqa: BLE001 (a user may have permission for the object and not for the bucket)
             return False
 
     def entries(self, path: str) -> Iterator[Entry]:
@@ -84,14 +84,14 @@ class _Arrow:
         marks = {} if info.mtime_ns is None else {"mtime": info.mtime_ns}
         return _entry(info.path, info.size, marks, is_folder=info.type.name == "Directory")
 
-    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any byte can be read)
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (_File reads at any byte)
         file = self._system.open_input_file(path)
         marks = _marks(file.metadata() or {}) or {"mtime": self._system.get_file_info(path).mtime_ns}
         return _File(file, file.size(), marks)
 
     def put(self, file: Path, path: str) -> None:
         temporary = path + TEMPORARY_SUFFIX if self._url.scheme in ("hdfs", "viewfs") else path
-        # pyarrow.fs.copy_files would do, but it does not report when the last part failed.
+        # Not by pyarrow.fs.copy_files, which does not report that the last part failed.
         stream = self._system.open_output_stream(temporary)
         try:
             with file.open("rb") as source:
@@ -128,7 +128,7 @@ def _arrow_store(root: Url, tries: int) -> _Arrow:
 
 
 class _Fsspec:
-    """A store that has a separate file system for each object, as those of FTP serve one file at a time."""
+    """Store through fsspec. Each instance has a separate file system, as an FTP connection reads a single file at a time."""
 
     def __init__(self, url: Url) -> None:
         try:
@@ -140,11 +140,11 @@ class _Fsspec:
             raise Trouble(reason, passing=False) from None
         except ValueError as error:
             raise Trouble(without_secrets(str(error)), passing=False) from None
-        # The path in the store is the end of the URL; the part before it begins the names.
+        # Names are URLs: the part of the URL before the path in the store is the prefix of all names.
         inside, whole = self._root.strip("/"), url.name.rstrip("/")
         self._begin = whole[: len(whole) - len(inside)] if whole.endswith(inside) else f"{url.authority}/"
 
-    def path_of(self, path: str) -> str:  # noqa: ARG002 (fsspec has its own ways with the paths of URLs)
+    def path_of(self, path: str) -> str:  # noqa: ARG002 (fsspec derives the path from the URL)
         return str(self._root)
 
     def name_of(self, path: str) -> str:
@@ -169,7 +169,7 @@ class _Fsspec:
         is_folder = info["type"] == "directory"
         return _entry(info["name"].rstrip("/"), info.get("size"), _marks(info), is_folder=is_folder)
 
-    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any byte can be read)
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (_File reads at any byte)
         info = self._info(path)
         return _File(self._system.open(path, "rb"), info.get("size"), _marks(info))
 
@@ -200,7 +200,7 @@ def _marks(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 class _File:
-    """Object as pyarrow or fsspec opens it."""
+    """Content of an object, read by the file of pyarrow or fsspec."""
 
     at: int | None = None
 

@@ -1,4 +1,4 @@
-"""Inputs of a run: one as an object, many files as arrays."""
+"""Inputs of a run: `Input` for one input, `Listed` for many files as arrays."""
 
 import os
 import re
@@ -17,38 +17,40 @@ _ROUNDABOUT = re.compile(rb"//|/\./")
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input of a run."""
+    """An input of a run: a file, an object in a store, or standard input."""
 
     name: str
-    """The input as the argument or the walk names it, "-" for standard input; bytes that are not UTF-8 as in `\\xff`."""
+    """Path or URL as the argument or the walk gives it, "-" for standard input; a byte that is not UTF-8 as in `\\xff`."""
     path: str | None
-    """Path to open, None for standard input and remote objects; bytes that are not UTF-8 are surrogate escapes."""
+    """Path to open, None for standard input and objects in stores; bytes that are not UTF-8 are surrogate escapes."""
     size: int | None
-    """The bytes of a regular file or an object at the time of the walk; None for standard input, a FIFO or a device."""
+    """Bytes of the file or object at the time of the walk; None for standard input, a FIFO or a device."""
     remote: Remote | None = None
     """The object in a store; None for standard input and files of this machine."""
     mark: str | None = None
-    """State of an object at the time of the walk, such as its ETag; None for files, and if the store has nothing like it."""
+    """Version of an object at the time of the walk, such as an ETag; None for files, or if the store has no version."""
     extents: tuple[tuple[int, int], ...] = ()
-    """The first byte and the end of each record that an index names, sorted; `size` is their sum. Empty: all is read."""
+    """Start and end (exclusive) of the byte ranges that an index names, sorted; then `size` is their sum. Empty: the
+    whole input is read.
+    """
 
     @property
     def key(self) -> bytes:
-        """Key of the input: two inputs with one key are the same."""
+        """Identity of the input: inputs with equal keys are the same file or object, and are read once."""
         if self.path is not None:
             return _known_by([os.fsencode(self.path)])[0]
-        # No path has a NUL.
+        # No path contains NUL, so the keys of paths and other keys differ.
         return b"\0" + repr(self.name if self.remote is None else self.remote.key).encode()
 
     @property
     def is_whole_file(self) -> bool:
-        """True for a file of this machine that is read as a whole: not for an object, nor for records of a file."""
+        """True for a file of this machine that is read whole: not for an object, nor for byte ranges of a file."""
         return self.path is not None and not self.extents
 
     @property
     def file_name(self) -> str:
-        """The last part of the name, by whose suffix a form may be recognised; of a URL without its query."""
-        # In the key of an object "?" is a character like any other.
+        """The last part of the name, for forms that are recognised by a suffix; for a web page without the query."""
+        # In the key of an object "?" is an ordinary character.
         is_page = self.remote is not None and self.remote.url.scheme not in ARROW
         name = self.name.partition("?")[0] if is_page else self.name
         return name.rstrip("/").rsplit("/", 1)[-1]
@@ -56,25 +58,25 @@ class Input:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """Regular files in the order of a run, as arrays: to make an `Input` costs more than to read a small file."""
+    """Regular files in the order of a run, as arrays: making an `Input` costs more than reading a small file."""
 
     paths: bytes
-    """The paths end to end, each with a NUL after it."""
+    """The joined paths, each with a NUL after it."""
     ends: npt.NDArray[np.int64]
-    """The end of each path, after its NUL."""
+    """For each file the end of its path in `paths`, after the NUL."""
     sizes: npt.NDArray[np.int64]
-    """The bytes of each at the time of the walk."""
+    """For each file its bytes at the time of the walk."""
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
-        """The arrays for inputs that are regular files."""
+        """Make a `Listed` of inputs, which must be regular files."""
         files = [(os.fsencode(source.path or "") + b"\0", source.size or 0) for source in inputs]
         paths, sizes = zip(*files, strict=True) if files else ((), ())
         return cls(b"".join(paths), np.cumsum([len(path) for path in paths], dtype=np.int64), np.array(sizes, np.int64))
 
     @classmethod
     def joined(cls, lists: Sequence["Listed"]) -> "Listed":
-        """The files of several lists, list by list."""
+        """Concatenate several `Listed`."""
         if len(lists) == 1:
             return lists[0]
         before = np.cumsum([0, *(len(files.paths) for files in lists)]).tolist()
@@ -91,12 +93,12 @@ class Listed:
         return map(self.input, range(len(self)))
 
     def input(self, at: int) -> Input:
-        """The file with an index, as an object."""
+        """The file at the index `at`, as an `Input`."""
         data = self.paths[self.ends[at - 1] if at else 0 : self.ends[at] - 1]
         return Input(_shown(data), os.fsdecode(data), int(self.sizes[at]))
 
     def between(self, start: int, end: int) -> "Listed":
-        """The files from one index up to another."""
+        """The files from the index `start` to before `end`."""
         if (start, end) == (0, len(self)):
             return self
         first = int(self.ends[start - 1]) if start else 0
@@ -104,9 +106,9 @@ class Listed:
         return Listed(self.paths[first:last], self.ends[start:end] - first, self.sizes[start:end])
 
     def runs(self, files: int, byte_count: int, huge: int) -> Iterator["Listed | Input"]:
-        """The files in runs: a run ends after `files` files, or after the file with which it exceeds `byte_count` bytes.
+        """Split the files into runs of at most `files` files; a run also ends with the file that exceeds `byte_count` bytes.
 
-        A file of more than `huge` bytes is alone, as an `Input`.
+        A file of more than `huge` bytes is an `Input` of its own.
         """
         start = 0
         while start < len(self):
@@ -131,17 +133,17 @@ class Listed:
 
     @property
     def keys(self) -> list[bytes]:
-        """Keys of the files, as of inputs."""
+        """For each file the key, as `Input.key`."""
         return _known_by(self.paths.split(b"\0")[:-1])
 
     @property
     def names(self) -> list[str]:
-        """The names that their inputs have."""
+        """For each file the name, as `Input.name`."""
         return _shown(self.paths).split("\0")[:-1]
 
 
 def one_by_one(inputs: "Iterable[Listed | Input | SourceError]") -> "Iterator[Input | SourceError]":
-    """Inputs and errors, with an `Input` for each file of a `Listed`."""
+    """The inputs and errors in order, each `Listed` replaced by an `Input` for each file."""
     for source in inputs:
         if isinstance(source, Listed):
             yield from source
@@ -150,14 +152,14 @@ def one_by_one(inputs: "Iterable[Listed | Input | SourceError]") -> "Iterator[In
 
 
 def name_of(path: str) -> str:
-    """The name of the input at a path."""
+    r"""Name of the input at a path: bytes that are not UTF-8 as in `\xff`."""
     return _shown(os.fsencode(path))
 
 
 def _known_by(paths: Iterable[bytes]) -> list[bytes]:
-    """The absolute paths, without "." and double slashes: a, ./a and .//a have one key.
+    """Absolute paths without "." and double slashes, so that a, ./a and .//a have equal keys.
 
-    Links are not resolved, which takes long; so ".." stays.
+    Links are not resolved, as resolving takes long; so ".." stays.
     """
     try:
         here = os.getcwdb() + b"/"  # noqa: PTH109 (bytes)

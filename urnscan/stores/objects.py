@@ -1,4 +1,4 @@
-"""Reading objects: after a failure from the same byte on, and never a mixture of two states of the object."""
+"""Readers of objects in stores. After a failure they read on from the same byte, if the object has not changed."""
 
 import io
 from collections.abc import Callable
@@ -10,20 +10,20 @@ from urnscan.stores.reader import Reader
 from urnscan.stores.store import Content, Trouble, in_thread, patiently
 from urnscan.stores.urls import Remote
 
-# Bytes of one request to an object store; with fewer, latency would slow it down.
+# Bytes of one request to an object store; smaller requests would be slowed down by latency.
 _BLOCK = 8 << 20
-_BUFFER = 1 << 18  # bytes that are read at least after a seek
-# Connections of an object that may break off, and bytes for each that may break off besides.
+_BUFFER = 1 << 18  # minimum bytes of a read after a seek
+# Maximum of broken connections: 10, and one more for each 64 KiB read.
 _BREAKS, _STEP = 10, 1 << 16
 
 Result = TypeVar("Result")
 
 
 class _Object(io.RawIOBase):
-    """An object as a Python file; connects again when a connection fails. Methods raise SourceError."""
+    """Object of a store as a Python file, which reconnects when a connection fails. Methods raise SourceError."""
 
     def __init__(self, source: Remote, start: int = 0, end: int | None = None) -> None:
-        """`start` and `end`: the range that will be read, if it is known."""
+        """`start` and `end`: the byte range that the caller will read; by default the whole object."""
         self.source = source
         self._end = end
         self._content: Content | None = None
@@ -36,7 +36,7 @@ class _Object(io.RawIOBase):
         self.is_stream = content.at is not None
 
     def read_at(self, position: int, view: memoryview) -> int:
-        """Fill the front of the view from a byte on; how many bytes were filled, 0 at the end."""
+        """Fill the front of the view with the bytes from `position` on. Returns their number, 0 at the end."""
         if self.size is not None and position >= self.size and self.is_stream:
             return 0
         return self._patiently(lambda: self._read_at(position, view), position)
@@ -78,7 +78,7 @@ class _Object(io.RawIOBase):
         return self._content
 
     def _opened(self, position: int) -> Content:
-        """The content, opened again after a failure or if a stream is at another byte; never in another state than the first."""
+        """The content, reopened after a failure, or if a stream is at another byte. Raises Trouble if the object changed."""
         if self._content is not None and self._content.at in (None, position):
             return self._content
         if self._content is None and self._reads:
@@ -109,12 +109,12 @@ class _Object(io.RawIOBase):
 
 
 def open_between(source: Remote, start: int, end: int) -> _Object:
-    """An object of which the bytes from `start` up to `end` will be read. Raises SourceError."""
+    """Open an object to read the bytes from `start` to before `end`. Raises SourceError."""
     return _Object(source, start, end)
 
 
 class RemoteReader(Reader):
-    """Reads an object front to back; of an object store the next block is fetched while the previous one is read."""
+    """Reader of an object in a store. Object stores send the next block while the previous block is read."""
 
     def __init__(self, source: Remote) -> None:
         """Raises SourceError."""
@@ -124,7 +124,7 @@ class RemoteReader(Reader):
         self._at = 0
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view."""
+        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises SourceError."""
         if self._object.is_stream:
             got = self._object.read_at(self._at, view)
             self._at += got
@@ -149,11 +149,11 @@ class RemoteReader(Reader):
         return block[: self._object.read_at(self._at, block)]
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """Open a file with the same bytes, if the store can give any part of them. Raises SourceError."""
+        """Open a seekable file with the same bytes; None if the store cannot read from any byte. Raises SourceError."""
         return io.BufferedReader(_Object(self._object.source), _BUFFER) if self._object.seekable() else None
 
     def close(self) -> None:
-        """Close the connection; a request that is under way ends by itself."""
+        """Close the connection. A pending request is not waited for."""
         if self._ahead is None:
             self._object.close()
         self._ahead = None

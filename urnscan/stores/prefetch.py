@@ -1,4 +1,4 @@
-"""Requests to servers, started in parallel; their results in the order of the requests."""
+"""Parallel requests to servers, with results in the order of the requests."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from typing import TypeAlias, TypeVar
 Item = TypeVar("Item")
 Request: TypeAlias = Callable[[], Iterator[Item]]
 
-_MOST = 32  # requests that are started ahead, by default
+_MOST = 32  # pending requests
 
 
 def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) -> Generator[Item, None, None]:
-    """The items of all parts, part by part.
+    """Concatenate the items of all parts; up to `most` requests run in threads ahead of the consumer.
 
-    A part that is a function is a request: it waits for a server until its first item. Up to `most` requests are started
-    ahead, in threads.
+    A part is an iterator, or a request: a function that returns an iterator, and may wait for a server.
     """
     begun: deque[Future[Iterator[Item]]] = deque()
     # No thread is started before it is needed.
@@ -34,11 +33,11 @@ def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) 
         while begun:
             yield from begun.popleft().result()
     finally:
-        # A server that is silent does not delay the end.
+        # The end does not wait for a server that does not answer.
         threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _begin(request: Request[Item]) -> Iterator[Item]:
-    """Wait for the first item of a request; all its items."""
+    """Call a request and wait for the first item. Returns an iterator of all items."""
     items = request()
     return itertools.chain(list(itertools.islice(items, 1)), items)

@@ -1,4 +1,4 @@
-"""Protocol of readers, which give the bytes of an input or a member from the first to the last."""
+"""Protocol of readers, which give the bytes of an input or a member in order."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -6,30 +6,30 @@ from typing import Protocol, Self
 
 from urnscan.errors import DamageError, SourceError
 
-# Buffer for bytes that are skipped; all threads write to it, no thread reads it.
+# Buffer for skipped bytes. All threads write to it, and no thread reads it.
 _WASTE = memoryview(bytearray(1 << 16))
 
 
 class Reader(Protocol):
-    """Gives the bytes of an input, from the first to the last; a context manager closes it. Only one thread may use it."""
+    """Protocol: a stream of the bytes of an input or a member; a context manager. Not for use by several threads."""
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of a writable view of at least one byte; how many bytes were filled, 0 at the end.
+        """Read the next bytes into the front of a writable view (not empty). Returns their number, 0 at the end.
 
-        Raises DamageError where a part of the input is lost, after all bytes before it: the next call gives the bytes
-        after the damage, or 0. After any other SourceError there are no more bytes.
+        Raises DamageError where a part of the input is lost, after all bytes before the damage: the next call gives the
+        bytes after the damage, or 0. After any other SourceError there are no more bytes.
         """
         ...
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """A second, seekable file with the same bytes from the first one on; None if that is impossible, as for a pipe.
+        """Open a seekable file with all bytes of this reader; None if impossible, as for a pipe.
 
-        The caller closes it. Its `name` is a path where there is one. Raises SourceError.
+        The caller closes the file. Its `name` is a path if the bytes are a file of this machine. Raises SourceError.
         """
         return None
 
     def close(self) -> None:
-        """Release the resources of the system, such as a descriptor; a second call does nothing."""
+        """Release resources of the system, for example a descriptor; a second call does nothing."""
         return
 
     def __enter__(self) -> Self:
@@ -40,14 +40,14 @@ class Reader(Protocol):
 
 
 class PieceReader(Reader):
-    """Reader of an iterator of pieces; a piece may be overwritten when the next one is asked for."""
+    """Reader of the bytes in an iterator of pieces; each piece is copied before the iterator makes the next piece."""
 
     def __init__(self, pieces: Iterator[bytes | memoryview]) -> None:
         self._pieces = pieces
         self._piece = memoryview(b"")  # remaining bytes
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view, with bytes of one piece."""
+        """Fill the front of the view from a single piece. Returns the number of bytes, 0 at the end."""
         while not self._piece:
             piece = next(self._pieces, None)
             if piece is None:
@@ -60,20 +60,20 @@ class PieceReader(Reader):
 
 
 class LengthReader(Reader):
-    """Reader of the next bytes of another reader, as many as a header announces; that reader stays open."""
+    """Reader of the next `length` bytes of another reader, which stays open; for members whose header has a length."""
 
     def __init__(self, reader: Reader, length: int, name: str) -> None:
-        """`name` is that of the member, for errors."""
+        """`name` is the name of the member, for errors."""
         self.left = length
-        """Bytes still to be read."""
+        """Bytes not yet read."""
         self.is_cut = False
-        """Whether reading failed, or ended before the length."""
+        """Whether reading failed, or ended before `length` bytes."""
         self._reader = reader
         self._length = length
         self._name = name
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Raises SourceError where the bytes end too early; nothing follows."""
+        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises SourceError for too few bytes."""
         if not self.left:
             return 0
         try:
@@ -89,14 +89,14 @@ class LengthReader(Reader):
 
 
 def begins(head: bytes, *signs: bytes) -> bool | None:
-    """Whether bytes begin with one of the signs; None if there are too few of them to decide."""
+    """Whether `head` begins with any of the signatures `signs`; None if `head` is too short to decide."""
     if head.startswith(signs):
         return True
     return None if any(sign.startswith(head) for sign in signs) else False
 
 
 def read_up_to(reader: Reader, count: int) -> bytes:
-    """The next `count` bytes; fewer only at the end. If the reader raises, the bytes before the error are lost."""
+    """Read the next `count` bytes; fewer only at the end. If the reader raises, the bytes before the error are lost."""
     buffer = memoryview(bytearray(count))
     filled = 0
     while filled < count and (got := reader.read_into(buffer[filled:])):
@@ -105,7 +105,7 @@ def read_up_to(reader: Reader, count: int) -> bytes:
 
 
 def skip(reader: Reader, count: int) -> int:
-    """Pass over the next `count` bytes; how many there were, fewer only at the end. Raises what the reader raises."""
+    """Skip the next `count` bytes. Returns the number of skipped bytes, less than `count` only at the end."""
     left = count
     while left and (got := reader.read_into(_WASTE[:left])):
         left -= got
@@ -113,7 +113,7 @@ def skip(reader: Reader, count: int) -> int:
 
 
 def past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
-    """A `read_into` that skips damage, for a second reading; it returns 0 at any other error."""
+    """Wrap a `read_into` so that DamageError is skipped, and any other SourceError is the end; for a second reading."""
 
     def read_on(view: memoryview) -> int:
         while True:

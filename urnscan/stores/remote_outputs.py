@@ -11,7 +11,7 @@ from urnscan.stores.urls import HTTP, Url, parse_url
 
 
 class RemotePlace:
-    """Place of an output that is a URL. Methods raise SourceError, the first one too."""
+    """Output file at a URL. The constructor and all methods raise SourceError."""
 
     def __init__(self, argument: str) -> None:
         url = parse_url(argument)
@@ -26,11 +26,11 @@ class RemotePlace:
         self._path = patiently(self.name, url, lambda: self._store.path_of(url.path))
 
     def find(self) -> Entry | None:
-        """Entry that is there now."""
+        """The object or folder that exists at the URL now, or None."""
         return patiently(self.name, self._url, lambda: self._store.find(self._path))
 
     def put(self, file: Path) -> None:
-        """Copy a file there; it appears when it is whole, and never if the copying is interrupted."""
+        """Upload a file. The object appears only when the upload is complete."""
         in_thread(lambda: patiently(self.name, self._url, lambda: self._put(file))).result()
 
     def _put(self, file: Path) -> None:
@@ -41,7 +41,7 @@ class RemotePlace:
 
 
 class RemoteFolder:
-    """Folder of outputs in a store that pyarrow reaches. Methods raise SourceError, the first one too."""
+    """Output folder in a store of pyarrow (S3, GCS, Azure, HDFS). The constructor and all methods raise SourceError."""
 
     def __init__(self, url: Url) -> None:
         self.url = url
@@ -51,24 +51,24 @@ class RemoteFolder:
         self._path = patiently(url.name, url, lambda: self._store.path_of(url.path))
 
     def with_suffix(self, suffix: str) -> "RemoteFolder":
-        """The folder whose name is this one with a suffix."""
+        """The folder with this name and a suffix: `out` and `.tmp` give `out.tmp`."""
         return RemoteFolder(dataclasses.replace(self.url, path=self.url.path.rstrip("/") + suffix))
 
     def exists(self, name: str = "") -> bool:
-        """Whether there is a file of this name in the folder, or the folder itself."""
+        """Whether the folder contains a file `name`; without `name`, whether the folder exists."""
         return self._patiently(lambda: self._store.find(self._inside(name))) is not None
 
     def put(self, file: Path, name: str) -> None:
-        """Copy a file into the folder."""
+        """Upload a file to the folder, as `name`."""
         self._patiently(lambda: self._store.put(file, self._inside(name)))
 
     def take(self, folder: "RemoteFolder", name: str, new_name: str) -> None:
-        """Move a file of another folder of the bucket to this one."""
+        """Move the file `name` from another folder of the same bucket to this folder, as `new_name`."""
         path = self._store.path_of(f"{folder.url.path.rstrip('/')}/{name}")
         self._patiently(lambda: self._store.move(path, self._inside(new_name)))
 
     def delete(self) -> None:
-        """Delete the folder with all that is in it, if it is there."""
+        """Delete the folder with all files, if the folder exists."""
         if self.exists():
             self._patiently(lambda: self._store.delete(self._path))
 

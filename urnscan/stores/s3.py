@@ -1,4 +1,4 @@
-"""Amazon S3 and stores with its protocol: endpoint, region, credentials and bounds on waiting, for pyarrow."""
+"""Amazon S3 and stores with its protocol: endpoint, region, credentials and timeouts, for pyarrow."""
 
 import os
 from pathlib import Path
@@ -18,10 +18,10 @@ _FILES = (("AWS_SHARED_CREDENTIALS_FILE", "credentials"), ("AWS_CONFIG_FILE", "c
 
 
 def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: ANN401 (pyarrow carries no types)
-    """File system of pyarrow for a bucket; each request waits `timeout` seconds at most and is made `tries` times.
+    """File system of pyarrow for a bucket. A request waits `timeout` seconds and is sent at most `tries` times.
 
-    Keys and regions in the environment are passed on: the SDK below pyarrow would ask the metadata service of EC2 first,
-    which takes many seconds in a network that swallows such requests. Raises ValueError for an unknown option.
+    Keys and regions of the environment are passed to pyarrow. Without them its SDK asks the metadata service of EC2
+    first, which takes many seconds in a network that drops these requests. Raises ValueError for an unknown option.
     """
     from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem, resolve_s3_region  # noqa: PLC0415 (only for S3)
 
@@ -46,7 +46,7 @@ def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: AN
 
 
 def after_refusal(url: Url) -> str:
-    """Advice for a user who was denied access, by the keys that were used."""
+    """Advice for a message about denied access, by the origin of the keys: URL, environment, or no keys."""
     public = "; for a public bucket write s3://anonymous@BUCKET/"
     if url.user and url.user.partition(":")[0] != "anonymous":
         return "the keys in the URL were refused: check them and what they may do in this bucket"
@@ -59,7 +59,7 @@ def after_refusal(url: Url) -> str:
 
 
 def _credentials(bucket: Url) -> dict[str, Any]:
-    """Credentials of the URL, else of the environment, else those that pyarrow finds, else anonymous."""
+    """Options of pyarrow for the credentials: of the URL, else of the environment, else found by pyarrow, else anonymous."""
     user, _, password = (bucket.user or "").partition(":")
     if user == "anonymous":
         return {"anonymous": True}
@@ -73,7 +73,7 @@ def _credentials(bucket: Url) -> dict[str, Any]:
 
 
 def _has_credentials() -> bool:
-    """Whether there may be credentials of AWS: a profile, a role, a file, or a machine in EC2."""
+    """Whether pyarrow may find credentials of AWS: a profile, a role, a file, or the metadata service of EC2."""
     if _first_set(*_ROLES):
         return True
     if any(Path(os.environ.get(key) or Path.home() / ".aws" / name).is_file() for key, name in _FILES):

@@ -15,9 +15,9 @@ from urnscan.stores.s3 import after_refusal
 from urnscan.stores.urls import Url
 
 PAUSES = (0.2, 1.0, 3.0)
-"""Seconds between the tries of a request."""
+"""Seconds before the second, third and fourth try of a request."""
 TIMEOUT = 20.0
-"""Seconds that a store may take to accept a connection or to send more data."""
+"""Maximum seconds that a store may take to accept a connection or to send more data."""
 
 _MOST = 200  # characters of a library's message that are shown
 
@@ -26,7 +26,7 @@ _DENIED = (
     r"|SignatureDoesNotMatch|ExpiredToken|INVALID_CLIENT_TOKEN|UNRECOGNIZED_CLIENT|[Uu]nauthenticated|UNAUTHENTICATED"
     r"|PERMISSION_DENIED|\b40[13] |[Cc]redential"
 )
-# Pattern of a library's error, as `Type: message` -> our reason, where no further try can succeed. The first one counts.
+# Errors after which no further try can succeed: pattern of `Type: message` -> our reason. The first match counts.
 _REASONS = {
     "NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound|bucket does not exist": "there is no such {bucket}",
     "^FileNotFoundError": "does not exist",
@@ -52,59 +52,61 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Object or folder of a store."""
+    """An object or folder of a store."""
 
     path: str
+    """Path in the store."""
     name: str
     """Last part of the path, decoded."""
     is_folder: bool
     size: int | None = None
+    """Bytes of an object; None for a folder, or if the store does not report the size."""
     mark: str | None = None
-    """State of an object, such as its ETag: differs when the object changes. None if the store has nothing like it."""
+    """Version of an object, such as an ETag, which differs when the object changes; None if the store has no version."""
 
 
 class Content(Protocol):
-    """Bytes of an object that was opened."""
+    """Protocol: an open object of a store."""
 
     size: int | None
-    """Bytes; None if the store does not report them."""
+    """Bytes of the object; None if the store does not report the size."""
     mark: object | None
-    """State of the object, such as its ETag: differs when the object changes. None if the store has nothing like it."""
+    """Version of the object, such as an ETag, which differs when the object changes; None if the store has no version."""
     seekable: bool
-    """Whether the object can be read from any byte on, if need be by opening it again."""
+    """Whether the object can be read from any byte on, if need be by reopening it."""
 
     @property
     def at(self) -> int | None:
-        """Next byte of a stream; None if any byte can be read without opening the object again."""
+        """Offset of the next byte of a stream; None if any byte can be read without reopening the object."""
 
     def read_at(self, position: int, view: memoryview) -> int:
-        """Fill the front of the view from a byte on; how many bytes were filled, 0 at the end."""
+        """Fill the front of the view with the bytes from `position` on. Returns their number, 0 at the end."""
 
     def close(self) -> None:
         """Close the connection or file."""
 
 
 class Store(Protocol):
-    """A bucket or host. Methods raise the errors of its library, which `explain` translates."""
+    """Protocol: a bucket or a host. Methods raise errors of the library behind the store; `explain` translates them."""
 
     def path_of(self, path: str) -> str:
         """Path in the store for the path of a URL."""
 
     def name_of(self, path: str) -> str:
-        """URL, without secrets, of a path in the store."""
+        """URL of a path in the store, without secrets, for messages."""
 
     def find(self, path: str) -> Entry | None:
-        """Entry at a path; None if nothing is there."""
+        """The object or folder at a path; None if nothing exists there."""
 
     def entries(self, path: str) -> Iterator[Entry]:
-        """Entries of a folder, in no order; none if there is no such folder."""
+        """Objects and folders directly in a folder, unsorted; nothing for a folder that does not exist."""
 
     def open(self, path: str, position: int, end: int | None = None) -> Content:
-        """Open an object for reading from a byte on, and up to the byte `end` if it is known."""
+        """Open an object to read the bytes from `position` to before `end`, by default to the end of the object."""
 
 
 class Trouble(Exception):  # noqa: N818
-    """Failure of a store: why, and whether the next try may succeed."""
+    """Failure of a store. `str()` gives the reason; `passing`: whether a further try may succeed."""
 
     def __init__(self, reason: str, *, passing: bool) -> None:
         super().__init__(reason)
@@ -115,7 +117,7 @@ _TOLD_BY_TYPE = (FileNotFoundError, PermissionError, TimeoutError, ConnectionErr
 
 
 def explain(error: BaseException, url: Url) -> Trouble:
-    """Translate an error of a store: one short line without secrets."""
+    """Translate an error of a library to a Trouble with a reason in a short line, without secrets."""
     if isinstance(error, Trouble):
         return error
     message = without_secrets(" ".join(str(error).split()))
@@ -129,7 +131,7 @@ def explain(error: BaseException, url: Url) -> Trouble:
         return Trouble(reason.format(bucket=bucket, advice=advice and ": " + advice), passing=False)
     if kind == "TimeoutError" or "curlCode: 28" in message:
         return Trouble("no answer in time", passing=True)
-    # The message without its beginning, which names the object once more, and without the numbers of the request.
+    # The prefix repeats the name of the object; the suffix is the number of the request.
     message = re.sub(r"^When .*?: (?=AWS Error)", "", message)
     message = re.sub(r" \(Request ID: [^)]*\)|; Details: .*|\. Detail: .*", "", message) or type(error).__name__
     message = message if len(message) <= _MOST else message[: _MOST - 1] + "…"
@@ -139,13 +141,17 @@ def explain(error: BaseException, url: Url) -> Trouble:
 def patiently(
     name: str, url: Url, action: Callable[[], Result], position: int = 0, on_failure: Callable[[], object] = int
 ) -> Result:
-    """Result of an action, which is repeated after a temporary failure; `position`: byte for errors. Raises SourceError."""
+    """Return the result of `action`; after a temporary failure call `action` again, up to four times in all.
+
+    `name` and `position` (a byte) are for the message of the error. `on_failure` is called after each failure.
+    Raises SourceError.
+    """
     for pause in (*PAUSES, None):
         try:
             return action()
         except SourceError:
             raise
-        except Exception as error:  # noqa: BLE001 (each library has its own)
+        except Exception as error:  # noqa: BLE001 (each library has its own errors)
             # Closing a broken connection may fail.
             with contextlib.suppress(Exception):
                 on_failure()
@@ -161,7 +167,7 @@ def patiently(
 
 
 def in_thread(action: Callable[[], Result]) -> Future[Result]:
-    """Run an action in a thread: Ctrl-C interrupts the wait for its result, and the process can end before it."""
+    """Call `action` in a daemon thread: Ctrl-C interrupts waiting for the result, and the process can end earlier."""
     future: Future[Result] = Future()
 
     def run() -> None:

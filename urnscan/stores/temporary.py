@@ -1,4 +1,4 @@
-"""Names of the temporary files and folders of a run, which inputs leave out."""
+"""Suffix of the temporary files and folders of a run, which are never inputs."""
 
 TEMPORARY_SUFFIX = ".urnscan-tmp"
-"""Suffix of these names."""
+"""Suffix of the name of each temporary file or folder."""

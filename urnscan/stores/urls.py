@@ -1,4 +1,4 @@
-"""URLs: their parts, and names of them without secrets."""
+"""URLs: their parts, and their names without secrets."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from urnscan.display.addresses import public_user, without_secrets
 from urnscan.errors import SourceError
 
 ARROW = frozenset("s3 gs gcs abfs abfss hdfs viewfs".split())
-"""Schemes of stores that pyarrow reaches; options of the store follow the "?" of such a URL."""
+"""URL schemes of the stores that pyarrow reads; in their URLs options of the store follow "?"."""
 HTTP = frozenset(("http", "https"))
 
 _FILE = "file://"
@@ -22,21 +22,22 @@ _OPTIONS = re.compile(r"\?((?:[a-z_]+=[^?&]*)(?:&[a-z_]+=[^?&]*)*)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A URL, split into its parts, which are unchanged."""
+    """A URL split into parts; no part is decoded."""
 
     scheme: str
+    """Scheme in lower case."""
     user: str | None = field(repr=False)
-    """Part before the "@"."""
+    """Part before "@": user, or user and password; None without "@"."""
     host: str
-    """Bucket, container or host, with its port."""
+    """Bucket, container, or host with port."""
     path: str = field(repr=False)
-    """Path from the "/" on: percent-encoded on the web, in other stores "/" and the key, unchanged."""
+    """Path from "/" on: percent-encoded on the web; in other stores "/" and the key, unchanged."""
     options: str = field(repr=False)
-    """Part after the "?"."""
+    """Part after "?"."""
 
     @property
     def name(self) -> str:
-        """URL without secrets."""
+        """The URL without secrets, for messages."""
         name = self.authority + shown(self.path)
         # The options belong to the store, not to the object.
         if self.scheme in ARROW:
@@ -45,28 +46,31 @@ class Url:
 
     @property
     def authority(self) -> str:
-        """Prefix of the name, up to the path."""
+        """The part of `name` before the path, for example `s3://bucket`."""
         user = public_user(self.scheme, self.user or "")
         return shown(f"{self.scheme}://{user and user + '@'}{self.host}")
 
     @property
     def full(self) -> str:
-        """Whole URL, for libraries; never shown."""
+        """The URL with secrets, for libraries; never shown."""
         return f"{self.root}{self.path}" + ("?" + self.options if self.options else "")
 
     @property
     def root(self) -> str:
-        """Prefix of the whole URL, up to the path."""
+        """The part of `full` before the path."""
         return f"{self.scheme}://{'' if self.user is None else self.user + '@'}{self.host}"
 
     @property
     def option(self) -> dict[str, str]:
-        """Options by their names."""
+        """The options as name -> value, decoded."""
         return dict(parse_qsl(self.options, keep_blank_values=True))
 
     @property
     def pattern(self) -> tuple[str, list[str]]:
-        """Path before the first part that is a pattern, ending in "/", and the parts from there on; [] without one."""
+        """The path split before the first part with `*`, `?` or `[`: the folder, ending in "/", and the other parts.
+
+        `/a/b*/c` gives `("/a/", ["b*", "c"])`. Without a pattern: the path and [].
+        """
         match = _PATTERN.search(self.path)
         if match is None:
             return self.path, []
@@ -76,17 +80,18 @@ class Url:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Object in a store. The repr has no secrets."""
+    """An object in a store. The repr has no secrets."""
 
     url: Url = field(repr=False)
-    """URL by which the store was reached."""
+    """URL by which the store is opened: of the object, or of a folder or pattern that led to the object."""
     path: str = field(repr=False)
-    """Path in the store."""
+    """Path of the object in the store."""
     name: str
+    """URL of the object without secrets."""
 
     @property
     def key(self) -> Hashable:
-        """Identity of the object, for any argument that names it. Names are no identity: they leave out secrets."""
+        """Identity of the object, equal for all arguments that lead to this object; unlike `name` with secrets of the URL."""
         return self.url.root, self.url.options if self.url.scheme in ARROW else "", self.path
 
 
@@ -96,12 +101,12 @@ def is_url(argument: str) -> bool:
 
 
 def is_remote(argument: str) -> bool:
-    """Whether an argument looks like a URL, and not of a file on this machine."""
+    """Whether an argument looks like a URL other than `file://`."""
     return is_url(argument) and not argument.lower().startswith(_FILE)
 
 
 def local_path(argument: str) -> str:
-    """Path of an argument that is not remote. Raises SourceError for a `file://` URL of another machine."""
+    """Path of an argument that is a path or a `file://` URL. Raises SourceError for a `file://` URL of another machine."""
     if not is_url(argument):
         return argument
     path = argument[len(_FILE) :].removeprefix("localhost")
@@ -111,12 +116,12 @@ def local_path(argument: str) -> str:
 
 
 def real_place(argument: str) -> str:
-    """Identity of an output: the real path, or the name of the URL. Raises SourceError for a URL that is not valid."""
+    """Identity of an output: the path with links resolved, or the name of the URL. Raises SourceError for an invalid URL."""
     return parse_url(argument).name if is_remote(argument) else os.path.realpath(local_path(argument))
 
 
 def in_folder(folder: str, name: str) -> str:
-    """A file in a folder that is a path or a URL; options of the store stay at the end."""
+    """Path or URL of the file `name` in a folder that is a path or a URL; options of the store stay at the end."""
     if not is_url(folder):
         return f"{folder}/{name}"
     url = parse_url(folder)
@@ -124,7 +129,7 @@ def in_folder(folder: str, name: str) -> str:
 
 
 def parse_url(argument: str) -> Url:
-    """Parse an argument. Raises SourceError, without secrets, if it is not a valid URL."""
+    """Parse a URL. Raises SourceError, whose message has no secrets, for an invalid URL."""
     begin = _BEGIN.match(argument)
     if begin is None:
         raise SourceError(argument, "is not a URL")
@@ -149,16 +154,16 @@ def parse_url(argument: str) -> Url:
 
 
 def shown(path: str) -> str:
-    """Path on one line: control characters and line separators are percent-encoded, nothing else is."""
+    """Path for messages: only control characters and line separators are percent-encoded, so the path fits on a line."""
     return _BREAKING.sub(lambda match: quote(match[0]), clean(path))
 
 
 def clean(text: str) -> str:
-    """Make a text encodable as UTF-8."""
+    r"""Text for messages: bytes that are not UTF-8 (surrogate escapes) are written as in `\xff`."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _decoded(part: str) -> str:
-    """Decode a part of a pattern on the web: `%2A` represents the character "*" and is not a pattern."""
+    """Decode a part of a pattern of the web. `%2A` is a literal "*" and becomes `[*]`; `%3F` and `%5B` likewise."""
     part = re.sub("%(2A|3F|5B)", lambda match: f"[{unquote(match[0])}]", part, flags=re.IGNORECASE)
     return unquote(part)

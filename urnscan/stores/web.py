@@ -1,4 +1,4 @@
-"""The web as a store: its objects are pages, its folders are pages that list links."""
+"""The web as a store: objects are pages, folders are pages that list links."""
 
 import contextlib
 import errno
@@ -21,21 +21,22 @@ from urnscan.stores.store import Entry, Trouble, in_thread
 from urnscan.stores.urls import HTTP, Url, clean
 
 _INDEX = re.compile(rb"(?i)<title[^>]*>\s*(index of|directory listing for)\b")
-_BLOCK = 1 << 16  # bytes that are read at a time to list a folder or to get to a position
-_LARGEST_INDEX = 1 << 24  # bytes of a page that lists a folder
-# Errors of OpenSSL where a server answers in plain HTTP, or in a version of TLS that is not spoken here.
+_BLOCK = 1 << 16  # bytes per read to list a folder or to skip to a position
+_LARGEST_INDEX = 1 << 24  # maximum bytes of a page that lists a folder
+# Errors of OpenSSL if a server answers in plain HTTP, or in a version of TLS that OpenSSL refuses.
 _NO_TLS = frozenset(
     "WRONG_VERSION_NUMBER RECORD_LAYER_FAILURE HTTP_REQUEST UNSUPPORTED_PROTOCOL TLSV1_ALERT_PROTOCOL_VERSION".split()
 )
-_PATIENCE = 3  # times the time for a byte: a header takes no more, and what follows it no more than its bytes allow
-_SLOWEST = 1_000  # bytes in a second
-_MOST_LINES = 100  # of an answer after its headers, in one read: as many as the library takes as headers
+# Maximum time of a header: _PATIENCE * store.TIMEOUT. Of a body: this time, and a second for each _SLOWEST bytes.
+_PATIENCE = 3
+_SLOWEST = 1_000
+_MOST_LINES = 100  # maximum lines of chunks and trailers in a read: as many as http.client accepts headers
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # characters of a URL that are not percent-encoded
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to pages of the web, and to nothing else: the library follows those to FTP, too."""
+    """Handler that follows redirects only to http and https; the handler of urllib also follows redirects to FTP."""
 
     def redirect_request(
         self,
@@ -46,7 +47,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        # The library would read all that the server sends with the redirect.
+        # urllib would read the body of the redirect, which may be of any length.
         fp.close()
         if urlsplit(newurl).scheme not in HTTP:
             return None
@@ -57,8 +58,8 @@ _OPENER = urllib.request.build_opener(_Redirects)
 
 
 def _answer(request: urllib.request.Request) -> http.client.HTTPResponse:
-    """The answer to a request, up to its headers. Raises TimeoutError if they do not come in time, and other errors."""
-    # Each byte of them may come within the time for one.
+    """Send a request and wait for the headers of the response. Raises TimeoutError, and errors of urllib."""
+    # The timeout of urllib is for one byte: a server that sends byte after byte slowly would never be too late.
     answer: Future[http.client.HTTPResponse] = in_thread(lambda: _OPENER.open(request, timeout=store.TIMEOUT))
     try:
         return answer.result(_PATIENCE * store.TIMEOUT)
@@ -73,23 +74,26 @@ def _close_late(answer: Future[http.client.HTTPResponse]) -> None:
 
 
 class Web:
-    """Pages of a host. Paths are URLs without the user, as in requests."""
+    """Pages of a web host. Paths are complete URLs without the user. Methods raise Trouble and OSError."""
 
     def __init__(self, url: Url) -> None:
         self._url = url
         self._credentials = "Basic " + b64encode(unquote(url.user).encode()).decode() if url.user else ""
 
     def path_of(self, path: str) -> str:
-        """URL of the request; only the path of the store's own URL gets its query."""
+        """URL for requests. The query of the URL of the store is added only to the path of the same URL."""
         query = "?" + self._url.options if self._url.options and path == self._url.path else ""
         return f"{self._url.scheme}://{self._url.host}{quote(path, safe=_SAFE) or '/'}{quote(query, safe=_SAFE)}"
 
     def name_of(self, path: str) -> str:
-        """URL for messages."""
+        """URL without secrets, for messages."""
         return clean(without_secrets(path))
 
     def find(self, path: str) -> Entry | None:
-        """Find a page without reading it; a folder, if it lists links."""
+        """The page at a URL, by a request for the first byte; None for status 404 or 410.
+
+        A page is a folder if the URL ends in "/" and the page has the title of a list of files.
+        """
         try:
             page = self._page(path, "bytes=0-0")
             page.close()
@@ -101,7 +105,7 @@ class Web:
         return Entry(path, name, is_folder, None if is_folder else page.size, None if is_folder else page.state)
 
     def entries(self, path: str) -> Iterator[Entry]:
-        """Links of a page that lead right below it."""
+        """The pages and folders directly in a folder: links of the page at `path` to URLs of a single further part."""
         try:
             links = self._links(path)
         except FileNotFoundError:
@@ -114,7 +118,7 @@ class Web:
                 yield Entry(link, unquote(name), below.endswith("/"))
 
     def open(self, path: str, position: int, end: int | None = None) -> "_Page":
-        """Open a page from a byte on or, if the server does not know ranges, from the first."""
+        """Open a page from the byte `position` on; from byte 0 if the server ignores ranges."""
         page = self._page(path, f"bytes={position}-{'' if end is None else end - 1}")
         if page.at > position:
             page.close()
@@ -122,7 +126,7 @@ class Web:
         return page
 
     def _links(self, path: str) -> set[str] | None:
-        """Targets of the links of a page that lists a folder, by its title; None for any other page."""
+        """Targets of the links of a page with the title of a folder ("Index of …"); None for any other page."""
         from lxml import html  # noqa: PLC0415 (only for pages that may list a folder)
 
         data = bytearray()
@@ -140,7 +144,7 @@ class Web:
         return {urljoin(path, link).partition("#")[0] for link in links if link}
 
     def _page(self, path: str, range_: str | None) -> "_Page":
-        """Ask for a page, or a range of it."""
+        """Request a page, or the byte range `range_` of a page."""
         request = urllib.request.Request(path, headers={"User-Agent": "urnscan"})  # noqa: S310 (http and https only)
         if range_:
             request.add_header("Range", range_)
@@ -167,10 +171,10 @@ class Web:
 
 
 class _Lines:
-    """The file of an answer, for the library: of one call it gives a limited number of lines, in limited time.
+    """File of a response that limits the lines, and the seconds, of each call of http.client.
 
-    Lines are the sizes of chunks, and the fields after the last chunk (RFC 9112, 7.1.2), which the library reads up to
-    an empty line: however many they are, and however slowly they come.
+    Lines are the sizes of chunks, and the trailer fields after the last chunk (RFC 9112, 7.1.2). http.client reads
+    trailer fields up to an empty line, without a limit.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -178,16 +182,16 @@ class _Lines:
         self.begin()
 
     def begin(self) -> None:
-        """Begin a call of the library."""
+        """Reset the limits, before a call of http.client."""
         self._count = 0
         self._until = time.monotonic() + _PATIENCE * store.TIMEOUT
 
     def readline(self, most: int) -> bytes:
-        """The next line, or its first bytes. Raises Trouble."""
+        """Read the next line, at most `most` bytes. Raises Trouble past a limit."""
         self._count += 1
         line = bytearray()
         while len(line) < most and not line.endswith(b"\n") and (pending := self._file.peek(1)):
-            # `peek` waits once for the server at most, and `readline` of the file for a whole line.
+            # `peek` waits for the server at most once; `readline` would wait for a whole line.
             end = pending.find(b"\n") + 1 or len(pending)
             line += self._file.read(min(end, most - len(line)))
             if self._count > _MOST_LINES or time.monotonic() > self._until:
@@ -199,7 +203,7 @@ class _Lines:
 
 
 class _Page:
-    """Answer of a server: a stream of bytes."""
+    """Body of a response: a stream of bytes."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self._response = response
@@ -227,7 +231,7 @@ class _Page:
 
     @property
     def state(self) -> str | None:
-        """Text that differs when the page changes: a strong ETag, or else its length and time (RFC 9110, 8.8)."""
+        """Version of the page: a strong ETag, else size and Last-Modified (RFC 9110, 8.8); None without both."""
         tag, time = self._response.headers.get("ETag", ""), self._response.headers.get("Last-Modified")
         if tag.startswith('"'):
             return tag
@@ -250,7 +254,7 @@ class _Page:
         return filled
 
     def _read(self, most: int) -> bytes:
-        """Read the next bytes, empty at the end. Raises Trouble."""
+        """Read at most `most` bytes; empty at the end. Raises Trouble."""
         began = time.monotonic()
         self._lines.begin()
         try:
