@@ -1,7 +1,7 @@
-"""Conversions between Arrow columns and the arrays that compiled code takes, without copying.
+"""Conversions between Arrow columns and the arrays that compiled code gets, without copying.
 
-pyarrow's own conversions import pandas, to check whether an argument is an object of pandas. The import costs each
-start a quarter of a second.
+The conversions of pyarrow import pandas, to check whether an argument is an object of pandas. That import would cost
+each start a quarter of a second.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DTYPES = {pa.uint8(): np.uint8, pa.uint16(): np.uint16, pa.int32(): np.int32, p
 
 
 def byte_strings(column: pa.StringArray) -> tuple[ByteArray, Offsets]:
-    """The bytes and offsets of a column of strings, not copied."""
+    """The bytes and offsets of a column of strings, read-only and not copied."""
     _, offsets, data = column.buffers()
     return (
         read_only(np.frombuffer(data or b"", np.uint8)),
@@ -35,7 +35,7 @@ def string_array(data: ByteArray, offsets: Offsets) -> pa.StringArray:
 
 
 def numbers(column: pa.Array) -> npt.NDArray[Any]:
-    """The array of a column of numbers without nulls, not copied."""
+    """The values of a column of numbers without nulls, as a read-only array, not copied."""
     values = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
     return read_only(values[column.offset : column.offset + len(column)])
 
@@ -47,12 +47,12 @@ def number_array(values: npt.NDArray[Any]) -> pa.Array:
 
 
 def number_scalar(value: int) -> pa.Int64Scalar:
-    """An int as Arrow's scalar. Functions of pyarrow that get a plain int import pandas to convert it."""
+    """An int as an Arrow scalar. Functions of pyarrow that get a plain int import pandas to convert the int."""
     return number_array(np.array([value], np.int64))[0]
 
 
 def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
-    """Flags packed into bits, as Arrow stores the validity of values and columns of booleans."""
+    """Flags packed into bits, lowest bit first, as Arrow stores the validity of values and columns of booleans."""
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
@@ -62,18 +62,18 @@ def flag_array(flags: npt.NDArray[np.bool_]) -> pa.BooleanArray:
 
 
 def flags_of(column: pa.BooleanArray) -> npt.NDArray[np.bool_]:
-    """The array of a column of booleans without nulls."""
+    """The values of a column of booleans without nulls, as an array."""
     packed = np.unpackbits(np.frombuffer(column.buffers()[1], np.uint8), bitorder="little")
     return packed[column.offset : column.offset + len(column)].astype(np.bool_)
 
 
 def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """The column with plain values, if it is dictionary-encoded; else the column unchanged."""
+    """The column with plain values, if the column is dictionary-encoded; else the column unchanged."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def bytes_array(values: Sequence[bytes]) -> pa.BinaryArray:
-    """A column of byte strings. Their total is at most 2 GiB."""
+    """A column of byte strings, which have at most 2 GiB together."""
     return _column(pa.binary(), values)
 
 
@@ -89,7 +89,7 @@ def _column(kind: pa.DataType, values: Sequence[bytes], validity: pa.Buffer | No
 
 
 def filtered(lists: pa.ListArray, flags: npt.NDArray[np.bool_]) -> pa.ListArray:
-    """The lists without the values whose flag is false. `flags` has one flag for each value of all lists."""
+    """The lists, without the values whose flag is false. `flags` has a flag for each value of all lists."""
     if flags.all():
         return lists
     ends = np.append(np.int32(0), np.cumsum(flags, dtype=np.int32))[numbers(lists.offsets)]

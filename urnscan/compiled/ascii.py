@@ -1,6 +1,6 @@
 """ASCII characters by name, and tests of single bytes, for compiled code.
 
-Compiled code treats a name as a constant: `bytes[at] == COLON` costs no more than `bytes[at] == 58`.
+Compiled code treats a name as a constant: `data[at] == COLON` costs no more than `data[at] == 58`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CASE = 32
 """The bit in which upper and lower case of a letter differ."""
 
 WHITE = bytes(byte for byte in range(128) if chr(byte).isspace())
-"""White space in ASCII as Python has it: RE2 and Arrow know fewer bytes."""
+"""ASCII white space as Python defines it: RE2 and Arrow know fewer bytes."""
 
 _WHITE = tuple(WHITE)
 _DIGIT_0, _DIGIT_9, _CAPITAL_A, _CAPITAL_Z, _A, _F, _Z = b"09AZafz"
@@ -24,13 +24,13 @@ _DIGIT_0, _DIGIT_9, _CAPITAL_A, _CAPITAL_Z, _A, _F, _Z = b"09AZafz"
 
 @inlined
 def lower(byte: np.uint8) -> np.uint8:
-    """A letter in lower case, any other byte unchanged."""
+    """The lower case of a byte that is an ASCII letter; any other byte unchanged."""
     return np.uint8(byte | np.uint8(CASE * (_CAPITAL_A <= byte <= _CAPITAL_Z)))
 
 
 @inlined
 def upper(byte: np.uint8) -> np.uint8:
-    """A letter in upper case, any other byte unchanged."""
+    """The upper case of a byte that is an ASCII letter; any other byte unchanged."""
     return np.uint8(byte ^ np.uint8(CASE * (_A <= byte <= _Z)))
 
 
@@ -42,25 +42,25 @@ def is_white(byte: int) -> bool:
 
 @inlined
 def is_digit(byte: int) -> bool:
-    """Whether a byte is a digit."""
+    """Whether a byte is an ASCII digit."""
     return _DIGIT_0 <= byte <= _DIGIT_9
 
 
 @inlined
 def is_letter(byte: int) -> bool:
-    """Whether a byte is a letter."""
+    """Whether a byte is an ASCII letter, in any case."""
     return _A <= byte | CASE <= _Z
 
 
 @inlined
 def is_alnum(byte: int) -> bool:
-    """Whether a byte is a letter or digit."""
+    """Whether a byte is an ASCII letter or digit."""
     return _DIGIT_0 <= byte <= _DIGIT_9 or _A <= byte | CASE <= _Z
 
 
 @inlined
 def hex_digit(byte: int) -> int:
-    """The value of a hex digit, -1 for any other byte."""
+    """The value of a hex digit, from 0 to 15; -1 for any other byte."""
     if is_digit(byte):
         return int(np.int64(byte)) - _DIGIT_0
     if _A <= byte | CASE <= _F:

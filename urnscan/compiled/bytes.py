@@ -1,7 +1,7 @@
-"""Vectorised loops over bytes: find `urn:`, find one of two bytes, count lines, copy; and numbers.
+"""Vectorised loops over bytes: find `urn:`, find either of two bytes, count lines, copy, read a number.
 
-LLVM vectorises a loop if it works on single bytes and has no early exit. So a search computes the minimum of the XOR
-of bytes: XOR is 0 where two bytes are equal. This is several times as fast as comparing and collecting booleans.
+LLVM vectorises a loop that works on single bytes and has no early exit. So a search computes the minimum of the XOR of
+bytes, which is 0 where two bytes are equal. This is several times as fast as comparing bytes and collecting booleans.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from urnscan.compiled.jit import IS_COMPILED, compiled, from_c, inlined, inner
 ByteArray = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
 
-# Bytes that are searched for `urn:` at once.
+# Number of bytes that are searched for `urn:` at once.
 _HUNT = 64
-# Bytes that are counted at once; their count fits into one byte.
+# Number of bytes that are counted at once, so that the count fits into a byte.
 _COUNTED = 224
 _CASE = np.uint8(CASE)
 _U, _R, _N, _COLON = np.frombuffer(b"urn:", np.uint8)
@@ -29,10 +29,11 @@ _memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 
 @inlined
 def hunt(data: ByteArray, at: int, filled: int, dense_until: int) -> int:
-    """First place of `urn:` from `at` on, in any case. Without one, the place near the end where `urn:` may still begin.
+    """Index of the first `urn:` in `data[at:filled]`, in any case. If there is none, the index near `filled` where a
+    `urn:` may still begin.
 
     A quick check skips blocks without `urn:`. Blocks that begin before `dense_until` are searched without this check,
-    since another `urn:` is likely there.
+    because another `urn:` is likely there.
     """
     while at + 4 <= filled:
         if at >= dense_until:
@@ -46,8 +47,8 @@ def hunt(data: ByteArray, at: int, filled: int, dense_until: int) -> int:
 
 @inlined
 def _pass_over(data: ByteArray, at: int, filled: int) -> int:
-    """Beginning of the first block of _HUNT bytes from `at` on that contains the "n:" of a `urn:`; else the end of the
-    last block.
+    """Start of the first block of _HUNT bytes from `at` on that contains the "n:" of a `urn:`; else the end of the last
+    block.
     """
     while at + _HUNT + 3 <= filled:
         block = data[at + 2 : at + _HUNT + 3]
@@ -62,7 +63,7 @@ def _pass_over(data: ByteArray, at: int, filled: int) -> int:
 
 @inlined
 def _first_scheme(data: ByteArray) -> int:
-    """First place of `urn:` in up to _HUNT + 3 bytes, in any case, or -1."""
+    """Index of the first `urn:` in up to _HUNT + 3 bytes, in any case; -1 if there is none."""
     if len(data) < _HUNT + 3:
         for i in range(len(data) - 3):
             if is_scheme(data, i):
@@ -82,21 +83,22 @@ def _first_scheme(data: ByteArray) -> int:
 
 @inlined
 def is_urn(data: ByteArray, at: int) -> bool:
-    """Whether the letters `urn` are at `at`, in any case."""
+    """Whether the letters `urn`, in any case, begin at `data[at]`."""
     return bool(data[at + 2] | CASE == _N and data[at + 1] | CASE == _R and data[at] | CASE == _U)
 
 
 @inlined
 def is_scheme(data: ByteArray, at: int) -> bool:
-    """Whether `urn:` is at `at`, in any case."""
+    """Whether `urn:`, in any case, begins at `data[at]`."""
     return data[at + 3] == COLON and is_urn(data, at)
 
 
 @inlined
 def may_hold(data: ByteArray, at: int, end: int, one: np.uint8, other: np.uint8) -> bool:
-    """Whether the byte `one` or `other` may be in `bytes[at:end]`.
+    """Whether either of two bytes may be in `data[at:end]`; False is certain.
 
-    The search reads whole blocks of 16 bytes, which is fast. So the byte may also be up to 15 places after `end`.
+    The search reads whole blocks of 16 bytes, because that is fast. So True may also mean a byte up to 15 bytes after
+    `end`.
     """
     block = data[at : max(at, at + (end - at | 15) + 1)]
     least = _MOST
@@ -107,7 +109,9 @@ def may_hold(data: ByteArray, at: int, end: int, one: np.uint8, other: np.uint8)
 
 @inlined
 def holds(data: ByteArray, wanted: int) -> bool:
-    """Whether a byte occurs in others. It has no early exit, so it is vectorised: most texts do not have the byte."""
+    """Whether `data` contains the byte `wanted`. The loop has no early exit and so is vectorised: most texts do not
+    contain the byte.
+    """
     least = _MOST
     for i in range(len(data)):
         least = min(least, data[i] ^ np.uint8(wanted))
@@ -116,17 +120,17 @@ def holds(data: ByteArray, wanted: int) -> bool:
 
 @compiled
 def count_lf(data: ByteArray, start: int, end: int) -> int:
-    """Number of LF bytes in `bytes[start:end]`."""
+    """Number of LF bytes in `data[start:end]`."""
     return occurrences(data, start, end, LF)
 
 
 @inlined
 def occurrences(data: ByteArray, start: int, end: int, byte: int) -> int:
-    """Number of occurrences of a byte in `bytes[start:end]`."""
+    """Number of occurrences of a byte in `data[start:end]`."""
     count = 0
     while start < end:
         block = data[start : min(end, start + _COUNTED)]
-        # The loop is vectorised only if the sum has the type of its terms. `_COUNTED` keeps it below 256.
+        # The loop is vectorised only if the sum has the type of its terms. `_COUNTED` keeps the sum below 256.
         block_count = np.uint8(0)
         for i in range(len(block)):
             block_count = np.uint8(block_count + np.uint8(block[i] == byte))
@@ -137,7 +141,9 @@ def occurrences(data: ByteArray, start: int, end: int, byte: int) -> int:
 
 @inlined
 def find_byte(data: ByteArray, at: int, end: int, byte: int) -> int:
-    """First place of a byte in `bytes[at:end]`; `end` if it is not there. For short ways: it reads byte by byte."""
+    """Index of the first occurrence of a byte in `data[at:end]`; `end` without an occurrence. The loop is not
+    vectorised, so this is for short texts.
+    """
     while at < end and data[at] != byte:
         at += 1
     return at
@@ -145,7 +151,7 @@ def find_byte(data: ByteArray, at: int, end: int, byte: int) -> int:
 
 @compiled
 def join(data: ByteArray, starts: Integers, ends: Integers, separator: int, into: ByteArray) -> None:
-    """Copy each `bytes[starts[i]:ends[i]]` to `into`, one after the other, with the separator after each."""
+    """Copy each `data[starts[i]:ends[i]]` to `into`, without gaps, each followed by the byte `separator`."""
     at = 0
     for i in range(len(starts)):
         at = copy(data, starts[i], ends[i], into, at)
@@ -155,7 +161,7 @@ def join(data: ByteArray, starts: Integers, ends: Integers, separator: int, into
 
 @inlined
 def copy(data: ByteArray, start: int, end: int, into: ByteArray, at: int) -> int:
-    """Copy `bytes[start:end]` to `into[at:]` and return the end of the copy. `into` must have room."""
+    """Copy `data[start:end]` to `into[at:]` and return the end of the copy. `into` must be large enough."""
     # memcpy is several times as fast as a loop, also for short strings.
     if IS_COMPILED:
         _memcpy(into.ctypes.data + np.uintp(at), data.ctypes.data + np.uintp(start), np.uintp(end - start))
@@ -166,7 +172,10 @@ def copy(data: ByteArray, start: int, end: int, into: ByteArray, at: int) -> int
 
 @inner
 def read_number(data: ByteArray, start: int, end: int, base: int) -> int:
-    """The number in `bytes[start:end]`; -1 without digits or with other bytes. A number above Unicode becomes 0x110000."""
+    """The number that the digits in `data[start:end]` represent in base `base` (at most 16).
+
+    -1 if there is no digit, or another byte. A number above 0x10FFFF, the last code point of Unicode, becomes 0x110000.
+    """
     number = 0
     for i in range(start, end):
         digit = hex_digit(data[i])

@@ -1,6 +1,6 @@
 """Compilation by Numba.
 
-Only `jit` imports this module, and only if compiled code is missing: Numba takes half a second to load.
+Only `jit` imports this module, and only if compiled code is missing, because Numba takes half a second to load.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ _LEAN = lean_options()
 
 
 def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object], **options: bool | str) -> Any:  # noqa: ANN401 (Numba carries no types)
-    """Numba's form of a function. `resolved` returns Numba's form of a value that the function uses by name."""
+    """Numba's dispatcher of a Python function: the object that compiles the function for given types.
+
+    `resolved` converts each value that the function uses by name to a value that Numba can use.
+    """
     used = {*_globals(function.__code__)}
     names = {name: resolved(value) if name in used else value for name, value in function.__globals__.items()}
     cells = tuple(types.CellType(resolved(cell.cell_contents)) for cell in function.__closure__ or ())
@@ -29,7 +32,7 @@ def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object
 
 
 def _globals(code: types.CodeType) -> Iterator[str]:
-    """Names of globals that a function uses, also inside its comprehensions."""
+    """Names of the globals that a function uses, also inside comprehensions."""
     yield from (step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL")
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -37,12 +40,15 @@ def _globals(code: types.CodeType) -> Iterator[str]:
 
 
 def external(name: str, result: str, arguments: tuple[str, ...]) -> object:
-    """A function of the C library. Types have Numba's names, such as `uintp`."""
+    """A C library function, as Numba calls it. `result` and `arguments` are Numba's names of types: `uintp`."""
     kinds = (getattr(numba.types, argument) for argument in arguments)
     return numba.types.ExternalFunction(name, getattr(numba.types, result)(*kinds))
 
 
 def compile_for(function: Any, arguments: tuple[object, ...]) -> tuple[Callable[..., Any], ObjectCode | None]:  # noqa: ANN401 (as above)
-    """Compile a dispatcher for the types of these arguments: the function to call, and the object code to save on disk."""
+    """Compile a dispatcher for the types of these arguments.
+
+    Returns the function to call, and the object code to save on disk (None if the code cannot be saved).
+    """
     typeof: Any = numba.typeof
     return function.compile(tuple(map(typeof, arguments))), last_compiled(function)

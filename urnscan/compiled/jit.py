@@ -1,4 +1,7 @@
-"""Compiled functions. They release the GIL, so threads run them in parallel; compiled code is saved on disk for later runs."""
+"""Decorators and calls of compiled functions.
+
+Compiled functions release the GIL, so threads run them in parallel. Compiled code is saved on disk for later runs.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ from urnscan.compiled import object_code
 from urnscan.display.progress import running_cell, tell_if_interactive
 
 IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
-"""Whether functions are compiled. With NUMBA_DISABLE_JIT=1 they run as plain Python."""
+"""Whether functions are compiled. With the environment variable NUMBA_DISABLE_JIT=1 they run as plain Python."""
 
 _TIME = "about a minute"
-# Outside notebooks, a pause of so many seconds between two compilations means that the user made a new call.
+# Outside notebooks, a pause of this many seconds between two compilations means that the user made a new call.
 _PAUSE = 0.5
 NOT_KEPT = "no folder for the result can be written (NUMBA_CACHE_DIR names one)"
-"""The reason why compiled code is not kept, for messages."""
+"""The reason why compiled code is not saved, for messages."""
 # Bits of NumPy's array flags.
 _CONTIGUOUS, _WRITABLE, _ALIGNED = 0x1, 0x400, 0x100
 _PYTHON_KINDS: dict[type, type] = {np.bool_: bool, np.int64: int, np.float64: float}
@@ -38,19 +41,19 @@ _Result = TypeVar("_Result")
 
 
 class CompiledFunction:
-    """A function that only other compiled functions call."""
+    """A function that only compiled functions call."""
 
     def __init__(self, function: Callable[..., Any], **options: bool | str) -> None:
         functools.update_wrapper(self, function)
         self._function, self._options = function, options
 
     def __call__(self, *_: object) -> Any:  # noqa: ANN401 (any function)
-        """Raise TypeError: the code has no entry point for Python."""
+        """Raise TypeError, because Python has no way to call the code."""
         raise TypeError("only compiled functions can call this function")
 
     @functools.cached_property
     def dispatcher(self) -> Any:  # noqa: ANN401 (Numba carries no types)
-        """Numba's form of the function."""
+        """Numba's dispatcher of the function."""
         return _compiler().dispatcher(self._function, _resolved, **self._options)
 
 
@@ -62,12 +65,14 @@ class Entry(CompiledFunction):
         self._codes: dict[object, Callable[..., Any]] = {}
 
     def __call__(self, *arguments: object) -> Any:  # noqa: ANN401 (any function)
-        """Run the compiled code."""
+        """Run the code that is compiled for these kinds of arguments."""
         kinds = (*map(_kind, arguments),)
         return (self._codes.get(kinds) or self._prepared(kinds, arguments))(*arguments)
 
     def with_last(self, last: tuple[object, ...]) -> Callable[..., Any]:
-        """The function with its last arguments bound. Their kinds are determined once, here, and not at each call."""
+        """The function with the last arguments bound to `last`. The kinds of bound arguments are determined once, and
+        not at each call.
+        """
         last_kinds = (*map(_kind, last),)
         codes: dict[object, Callable[..., Any]] = {}
 
@@ -101,7 +106,7 @@ class Entry(CompiledFunction):
 
 
 class External(NamedTuple):
-    """A function of the C library that compiled functions call."""
+    """The declaration of a C library function that compiled functions call."""
 
     name: str
     result: str
@@ -109,12 +114,14 @@ class External(NamedTuple):
 
 
 def _kind(value: object) -> object:
-    """The properties of an argument's type on which compiled code depends: for an array, dtype, dimensions and flags."""
+    """The properties of an argument on which compiled code depends. For an array: dtype, number of dimensions, and
+    flags.
+    """
     if isinstance(value, np.ndarray):
         flags: int = value.flags.num
         if not flags & _CONTIGUOUS:
             raise TypeError("compiled functions are for arrays without gaps")
-        # Each call asks for these: code compiled for bytes would read beyond the end of an array of numbers.
+        # Each call checks dtype and dimensions: code compiled for bytes would read beyond the end of an array of numbers.
         return value.dtype, value.ndim, flags & (_WRITABLE | _ALIGNED)
     if isinstance(value, tuple):
         return type(value), *map(_kind, value)
@@ -122,7 +129,9 @@ def _kind(value: object) -> object:
 
 
 def _resolved(value: object) -> object:
-    """Numba's form of a value: its dispatcher, if the value is a function; else the value itself."""
+    """The value that Numba uses in place of a value in Python code: the dispatcher of a function; any other value
+    unchanged.
+    """
     if isinstance(value, FunctionType):
         value = _plain(value)
     if isinstance(value, CompiledFunction):
@@ -132,7 +141,7 @@ def _resolved(value: object) -> object:
 
 @functools.cache
 def _plain(function: Callable[..., Any]) -> CompiledFunction:
-    """A function that Python calls uncompiled, for the compiled functions that call it, too."""
+    """The compiled variant of a plain Python function that compiled functions call, too."""
     return CompiledFunction(function, no_cpython_wrapper=True)
 
 
@@ -143,16 +152,18 @@ def _compiler() -> ModuleType:
 
 
 def compiled(function: _Function) -> _Function:
-    """Decorator: compile the function at its first call from Python. With NUMBA_DISABLE_JIT=1 return the function itself.
+    """Decorator: compile the function at the first call from Python. With NUMBA_DISABLE_JIT=1, return the function
+    unchanged.
 
-    The function must not create arrays: callers pass arrays for its results. NumPy's functions that create arrays take
-    long to compile.
+    The function must not create arrays, because NumPy functions that create arrays take long to compile. Callers pass
+    arrays for the results.
     """
     return cast(_Function, Entry(function)) if IS_COMPILED else function
 
 
 def with_last(function: Callable[..., _Result], *last: object) -> Callable[..., _Result]:
-    """A compiled function with its last arguments bound. A call checks only the kinds of the first ones, which saves time.
+    """A compiled function with the last arguments bound to `last`. A call checks only the kinds of the other arguments,
+    which saves time.
 
     The kind of a bound array must not change afterwards: do not make it read-only, for example.
     """
@@ -167,30 +178,32 @@ def inner(function: _Function) -> _Function:
 
 
 def inlined(function: _Function) -> _Function:
-    """Decorator: inline a function into each of its callers, so that a call costs nothing. Python cannot call the function."""
+    """Decorator: inline a function into each caller, so that a call costs nothing. Python cannot call the function."""
     return cast(_Function, CompiledFunction(function, inline="always")) if IS_COMPILED else function
 
 
 class _Watch:
-    """Counts the functions compiled in this process, and shows a message before the first compilation of a call."""
+    """Counter of the functions compiled in this process, with a message before the first compilation of a user's call."""
 
     def __init__(self) -> None:
         self.compiled = 0
         self.tell: Callable[[str], None] = tell_if_interactive
         self.count: Callable[[int], object] | None = None
         self.is_all = False
-        """Whether one message covers all later compilations."""
+        """Whether a single message covers all later compilations."""
         self._is_told = False
         self._ended = time.monotonic()
         self._cell: int | None = None
 
     def begin(self, *, is_all: bool) -> None:
-        """Show a message before the next compilation; then no further one (`is_all`), or one for each call."""
+        """Show a message before the next compilation. With `is_all`, show no further message; else show a message for
+        each call of the user.
+        """
         self.is_all, self._is_told = is_all, False
 
     @contextlib.contextmanager
     def compilation(self) -> Iterator[None]:
-        """Context in which one function is compiled."""
+        """Context in which a function is compiled."""
         earlier, self._cell = self._cell, running_cell()
         is_late = time.monotonic() - self._ended > _PAUSE
         if not self.is_all and (is_late if self._cell is None else self._cell != earlier):
@@ -203,7 +216,7 @@ class _Watch:
         self.end_one()
 
     def end_one(self) -> None:
-        """Count one function that was compiled."""
+        """Count a function that was compiled."""
         self.compiled += 1
         if self.count:
             self.count(1)
@@ -220,7 +233,7 @@ def tell_with(tell: Callable[[str], None]) -> None:
 
 @contextlib.contextmanager
 def all_in_one() -> Iterator[None]:
-    """Context in which one message covers all compilations."""
+    """Context in which a single message covers all compilations."""
     earlier = _WATCH.is_all
     _WATCH.begin(is_all=True)
     try:
@@ -230,22 +243,22 @@ def all_in_one() -> Iterator[None]:
 
 
 def count_with(count: Callable[[int], object] | None) -> None:
-    """Call `count` with 1 after each compilation from now on; None ends this."""
+    """Call `count` with 1 after each compilation from now on; with None, stop that."""
     _WATCH.count = count
 
 
 def count_one() -> None:
-    """Count a function that another process compiled for this one."""
+    """Count a function that another process compiled for this process."""
     _WATCH.end_one()
 
 
 def count() -> int:
-    """Number of functions that were compiled in or for this process, without `inner` and `inlined` ones."""
+    """Number of functions that were compiled in or for this process, without functions marked `inner` or `inlined`."""
     return _WATCH.compiled
 
 
 def notice() -> str:
-    """The message for the user while functions are compiled."""
+    """The message that users see while functions are compiled."""
     folder = kept_in()
     if folder is None:
         return f"compiling takes {_TIME}, in each run, as {NOT_KEPT}"
@@ -259,7 +272,9 @@ def notice() -> str:
 
 
 def kept_in() -> Path | None:
-    """The folder in which compiled code is kept, or None. A read-only folder counts if it contains all compiled code."""
+    """The folder in which compiled code is saved, or None. A read-only folder counts if all compiled code is in the
+    folder.
+    """
     folder = object_code.WHEEL if object_code.wheel_machine() else object_code.cache_folder()
     if folder is None:
         return None
@@ -267,15 +282,17 @@ def kept_in() -> Path | None:
 
 
 def from_c(name: str, result: str, *arguments: str) -> Any:  # noqa: ANN401 (only compiled code can call it)
-    """A function of the C library for compiled functions. Types have Numba's names, such as `uintp`."""
+    """Declare a C library function that compiled functions call. `result` and `arguments` are Numba's names of types:
+    `uintp`.
+    """
     return External(name, result, arguments)
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     """A read-only view of `array`.
 
-    Numba compiles a function once for writable and once for read-only arrays. If all inputs are read-only, it compiles
-    once.
+    Numba compiles a function separately for writable and for read-only arrays. Inputs that are always read-only save
+    the second compilation.
     """
     view = array.view()
     view.flags.writeable = False

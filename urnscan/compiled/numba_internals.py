@@ -1,9 +1,10 @@
-"""All private parts of Numba that this package uses. No other module may use one.
+"""All private parts of Numba that this package uses. No other module may use private parts.
 
-They were tried with Numba 0.61.0, the lowest version that pyproject.toml allows, and with 0.68.1. CI tries the lowest version
-and the newest each time: `.ci/lowest` installs the lowest versions and runs tests/compiled/test_jit.py, and `.ci/run`
-installs what pip takes, and runs all tests. `test_what_is_kept_is_called_without_numba` fails if a part is missing. Users of
-such a version lose no results: no code is kept, and each process compiles the functions it calls.
+They were tried with Numba 0.61.0, the lowest version that pyproject.toml allows, and with 0.68.1. CI tries the lowest
+version and the newest each time: `.ci/lowest` installs the lowest versions and runs tests/compiled/test_jit.py, and
+`.ci/run` installs the newest versions and runs all tests. If a version of Numba lacks a part,
+`test_what_is_kept_is_called_without_numba` fails. Users of that version lose no results: no code is saved, and each
+process compiles the functions that it calls.
 """
 
 from __future__ import annotations
@@ -20,27 +21,31 @@ from typing import Any, NamedTuple
 
 
 class ObjectCode(NamedTuple):
-    """One compiled function, with all functions that it calls, for one tuple of argument kinds."""
+    """The object code of a compiled function and of all functions called by that function, for a tuple of kinds of
+    arguments.
+    """
 
     entry: str
     """The symbol of the function that Python calls."""
     environment: str
     """The symbol of a pointer that must be set to an `Environment` object of Numba before the code runs."""
     data: bytes
-    """An object file, like those that a C compiler writes."""
+    """An object file, in the format that C compilers write."""
 
 
 def version_text() -> bytes:
-    """The file that names Numba's version; empty without Numba. To import Numba for it would take half a second."""
+    """The text of the file that contains the version of Numba; empty without Numba. Importing Numba instead would take
+    half a second.
+    """
     spec = importlib.util.find_spec("numba")
     return Path(spec.origin).with_name("_version.py").read_bytes() if spec and spec.origin else b""
 
 
 def lean_options() -> dict[str, bool]:
-    """The option `_nrt=False` of Numba, which switches off the counting of references to arrays.
+    """The option `_nrt=False` of Numba, which switches off reference counting of arrays.
 
-    Numba counts them atomically whenever a function passes an array to another. The counting can take longer than the work
-    on the array. A version of Numba without the option counts references, and the results are the same.
+    Numba counts references atomically whenever a function passes an array to another function. That can take longer
+    than the work on the array. Versions of Numba without this option count references; the results are the same.
     """
     from numba.core.options import DefaultOptions  # noqa: PLC0415 (slow)
 
@@ -48,9 +53,9 @@ def lean_options() -> dict[str, bool]:
 
 
 def last_compiled(dispatcher: Any) -> ObjectCode | None:  # noqa: ANN401 (Numba carries no types)
-    """The object code of what the dispatcher compiled last; None if it cannot be saved.
+    """The object code of the last compilation by the dispatcher; None if the code cannot be saved.
 
-    That is so if the code needs Python objects, or if this version of Numba has other private attributes.
+    Code cannot be saved if it needs Python objects, or if this version of Numba has other private attributes.
     """
     try:
         result = dispatcher.overloads[dispatcher.signatures[-1]]
@@ -72,14 +77,16 @@ def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
 
 
 def can_link(names: Iterable[str]) -> bool:
-    """Whether all these external symbols can be resolved without Numba. If one is missing, LLVM ends the process."""
+    """Whether all external symbols with the given names can be resolved without Numba. LLVM would end the process at a
+    missing symbol.
+    """
     process = ctypes.CDLL(None)
     return all(name in symbols() or hasattr(process, name) for name in names)
 
 
 @functools.cache
 def symbols() -> dict[str, int]:
-    """Addresses of the symbols that Numba's code needs in addition to those of Python and the C library."""
+    """Addresses of the symbols that code compiled by Numba needs, except symbols of Python and the C library."""
     addresses = {"_Py_NoneStruct": id(None)}
     for module in c_modules():
         addresses |= {f"numba_{name}": address for name, address in module.c_helpers.items()}
@@ -90,7 +97,7 @@ def symbols() -> dict[str, int]:
 
 
 def python_function(module: ModuleType, name: str, address: int, engine: object) -> tuple[Callable[..., Any], int]:
-    """A Python function that calls the code at the address, and the address of its `Environment` object."""
+    """A Python function that calls the code at `address`, and the address of the `Environment` object of that function."""
     _, functions = c_modules()
     environment = functions.Environment({})
     return functions.make_function(module, name, "", address, environment, (engine,)), id(environment)
@@ -98,7 +105,9 @@ def python_function(module: ModuleType, name: str, address: int, engine: object)
 
 @functools.cache
 def c_modules() -> tuple[Any, Any]:
-    """The two C modules of Numba that compiled code needs. Raises ImportError if a version of Numba has other ones."""
+    """The two C modules of Numba that compiled code needs. Raises ImportError if this version of Numba has other C
+    modules.
+    """
     spec = importlib.util.find_spec("numba")
     folders = spec.submodule_search_locations if spec else None
     helpers, functions = (_module_in(folders, name) for name in ("_helperlib", "_dynfunc"))
@@ -108,7 +117,7 @@ def c_modules() -> tuple[Any, Any]:
 
 
 def _module_in(folders: list[str] | None, name: str) -> Any:  # noqa: ANN401 (as above)
-    """Module `name` of Numba, loaded from its file, so that the package `numba` is not imported."""
+    """The module `name` of Numba, loaded from the file, so that the package `numba` is not imported."""
     spec = importlib.machinery.PathFinder.find_spec(f"numba.{name}", folders)
     if spec is None or spec.loader is None:
         raise ImportError(name)

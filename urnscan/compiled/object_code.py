@@ -1,7 +1,8 @@
-"""Object code of compiled functions: saved in files, loaded from them, and called without importing Numba, which is slow.
+"""Object code of compiled functions: saved in files, loaded from files, and called without importing Numba, which is
+slow.
 
 LLVM links the code. Python calls the code through two small C modules of Numba, which are loaded without the rest of
-Numba. A wheel can bring the code of all functions, for several variants of a processor (`hatch_build.py`).
+Numba. A wheel can contain the code of all functions, for several variants of a processor (`hatch_build.py`).
 """
 
 from __future__ import annotations
@@ -40,21 +41,21 @@ code stale. `tests/compiled/test_jit.py` compares this list with the code.
 
 PACKAGE = Path(__file__).parents[1]
 WHEEL = PACKAGE / "object_code"
-"""The folder of the code that came with a wheel, if the package was installed from such a wheel."""
+"""The folder of the code from the wheel, if the package was installed from a wheel with compiled code."""
 _V2 = "cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3"
 _X86_VARIANTS = {"x86-64-v3": f"{_V2} avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave", "x86-64-v2": _V2}
-"""Processors for which a wheel has code, best first, by their names in LLVM, and what a processor must have to run it.
+"""Processor for which a wheel has code -> the features that a processor needs to run that code; the best comes first.
 
-The x86-64 psABI defines them. The features have LLVM's names.
+The names of processors and features are those of LLVM; the x86-64 psABI defines the variants.
 """
 _SETTINGS = "NUMBA_BOUNDSCHECK", "NUMBA_OPT"
 _PROCESSOR = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
-"""Environment variables that change the code which Numba generates."""
+"""Environment variables that name another processor for which Numba compiles."""
 _MARK = ".complete"
 
 
 def load(function: str, kinds: object) -> Callable[..., Any] | None:
-    """A function for these kinds of arguments, from its saved code; None if no code is saved."""
+    """The function with this name, for these kinds of arguments, from saved code; None if no code is saved."""
     for folder, machine in _places():
         try:
             entry, environment, data = _path(folder, machine, function, kinds).read_bytes().split(b"\n", 2)
@@ -65,7 +66,9 @@ def load(function: str, kinds: object) -> Callable[..., Any] | None:
 
 
 def save(function: str, kinds: object, code: ObjectCode) -> None:
-    """Save the code if a folder is writable, and remove code that was saved under another `source_key`."""
+    """Save the code of a function, if a folder is writable, and remove code of the same function with another
+    `source_key`.
+    """
     folder, new = cache_folder(), None
     if folder is None:
         return
@@ -89,7 +92,7 @@ def _path(folder: Path, machine: str, function: str, kinds: object) -> Path:
 
 
 def _stamp(machine: str) -> str:
-    """The part of a file's name that says for what the code was compiled."""
+    """The part of a file name that identifies Python, the sources, and the machine for which the code was compiled."""
     return f"{sys.implementation.cache_tag}.{_source_key()}.{machine}"
 
 
@@ -98,7 +101,7 @@ def _digest(text: str) -> str:
 
 
 def source_key(package: Path) -> str:
-    """Digest of the SOURCES below `package`, and of the versions of Numba, NumPy and llvmlite, which make the code."""
+    """Digest of the SOURCES below `package`, and of the versions of Numba, NumPy and llvmlite, which generate the code."""
     versions = [version_text(), np.__version__.encode(), llvmlite.__version__.encode()]
     texts = [(package / source).read_bytes() for source in SOURCES]
     return hashlib.blake2b(b"\0".join([*versions, *texts]), digest_size=8).hexdigest()
@@ -111,7 +114,7 @@ def _source_key() -> str:
 
 @functools.cache
 def _machine() -> str:
-    """The processor for which Numba compiles here, and the settings that change the code: a digest of them."""
+    """Digest of the processor for which Numba compiles here, and of the settings that change the code."""
     host = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     return _machine_of(*map(os.environ.get, _PROCESSOR, host))
 
@@ -122,7 +125,7 @@ def _machine_of(*processor: str | None) -> str:
 
 
 def variants() -> list[str]:
-    """The processors for which a wheel can have code and whose code this processor runs, best first."""
+    """The processors for which a wheel can have code, and whose code this processor can run, best first."""
     if not llvm.get_process_triple().startswith("x86_64"):
         return ["generic"]
     features = llvm.get_host_cpu_features()
@@ -131,7 +134,7 @@ def variants() -> list[str]:
 
 @functools.cache
 def wheel_machine() -> str | None:
-    """The machine of the best code from the wheel; None if there is none for these versions, settings and processor."""
+    """The machine of the best code from the wheel; None if no code fits the versions, the settings and the processor."""
     if any(name in os.environ for name in _PROCESSOR) or not WHEEL.exists() or not _can_load():
         return None
     machines = (_machine_of(name, "") for name in variants())
@@ -139,7 +142,7 @@ def wheel_machine() -> str | None:
 
 
 def _places() -> Iterator[tuple[Path, str]]:
-    """Folders with code that can run here, and the machine for which it was compiled."""
+    """Folders with code that can run here, each with the machine for which the code was compiled."""
     if machine := wheel_machine():
         yield WHEEL, machine
     if folder := cache_folder():
@@ -148,7 +151,7 @@ def _places() -> Iterator[tuple[Path, str]]:
 
 @functools.cache
 def _can_load() -> bool:
-    """Whether saved code can be loaded in this process."""
+    """Whether this process can load saved code."""
     try:
         _source_key(), c_modules()
     # ImportError: Numba has other C modules. OSError: the package is in a zip file.
@@ -159,10 +162,10 @@ def _can_load() -> bool:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """The folder in which code is kept, or None.
+    """The folder in which compiled code is saved, or None.
 
-    Candidates are NUMBA_CACHE_DIR if it is set; else the `__pycache__` of the package, then a folder in the user's home.
-    The first candidate counts that is writable or already contains all compiled code.
+    Candidates are NUMBA_CACHE_DIR if it is set; else the `__pycache__` of the package, then a folder in the user's
+    home. The result is the first candidate that is writable or already contains all compiled code.
     """
     if not _can_load():
         return None
@@ -189,17 +192,19 @@ def _is_writable(folder: Path) -> bool:
 
 
 def is_complete() -> bool:
-    """Whether a wheel brought all functions, or `mark_complete` was called earlier for the same code and processor."""
+    """Whether all functions are saved: a wheel brought them, or `mark_complete` was called earlier for the same code
+    and processor.
+    """
     return any(_mark(folder, machine).exists() for folder, machine in _places())
 
 
 def count() -> int:
-    """Number of functions that are kept or came with the wheel, for this code and processor."""
+    """Number of functions whose code is saved or came with the wheel, for this code and processor."""
     return sum(1 for folder, machine in _places() for _ in folder.glob(f"*.{_stamp(machine)}.*.o"))
 
 
 def mark_complete() -> None:
-    """Write the mark that all functions are compiled and saved, if a folder keeps them."""
+    """Write the mark that all functions are compiled and saved, if there is a folder for them."""
     folder = cache_folder()
     if folder is not None and not is_complete():
         for old in folder.glob(f"{_machine()}.{sys.implementation.cache_tag}.*{_MARK}"):
@@ -208,12 +213,12 @@ def mark_complete() -> None:
 
 
 def _mark(folder: Path, machine: str) -> Path:
-    """The file whose existence shows that the folder contains all functions for the machine."""
+    """The file that exists if the folder contains all functions for the machine."""
     return folder / f"{machine}.{sys.implementation.cache_tag}.{_source_key()}{_MARK}"
 
 
 def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
-    """A Python function that calls the code."""
+    """A Python function that calls the object code."""
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
     engine.finalize_object()

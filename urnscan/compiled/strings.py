@@ -1,8 +1,7 @@
-"""Columns of byte strings, stored end to end: sorting, comparing and selecting strings, compiled.
+"""Columns of byte strings, stored without gaps: sorting, comparing and selecting strings, compiled.
 
-A column is `data` and `offsets`: string i is `bytes[offsets[i]:offsets[i + 1]]`, as in Arrow. Strings are compared
-in words of eight bytes; the last word is padded with zeros. No URN contains the byte 0, so `urn:a` sorts before
-`urn:ab`.
+A column is `data` and `offsets`: string i is `data[offsets[i]:offsets[i + 1]]`, as in Arrow. Strings are compared in
+words of eight bytes; the last word is padded with zeros. No URN contains the byte 0, so `urn:a` sorts before `urn:ab`.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ Offsets = npt.NDArray[np.int32]
 RowNumbers = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 Column = tuple[ByteArray, Offsets]
-"""Bytes and offsets of a column of strings."""
+"""Bytes and offsets of a column of strings; n strings have n + 1 offsets."""
 _Number = TypeVar("_Number", np.int32, np.int64)
 
-# Up to so many rows are sorted by insertion.
+# Maximum number of rows that are sorted by insertion.
 _FEW = 32
 
 
 @inlined
 def word(data: ByteArray, start: int, end: int) -> np.uint64:
-    """The first eight bytes of `bytes[start:end]`, padded with zeros, as a number that sorts in the same order."""
+    """The first eight bytes of `data[start:end]`, padded with zeros, as a number that sorts in the same order."""
     word = np.uint64(0)
     prefix = data[start : min(end, start + 8)]
     if len(prefix) == 8:
@@ -43,7 +42,8 @@ def word(data: ByteArray, start: int, end: int) -> np.uint64:
 
 @inlined
 def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Column) -> np.uint64:
-    """Word number `depth` of a pair of strings: first come the words of its first string, then those of the second.
+    """Word number `depth` of the pair of strings in a row: the words of the first string, then the words of the second
+    string.
 
     The last word of the first string has at least one zero, which separates the two strings.
     """
@@ -57,18 +57,18 @@ def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Colum
 
 
 class Sorting(NamedTuple):
-    """Row numbers, the word by which each row is sorted, and working memory of the sort."""
+    """State of a sort: row numbers, the word by which each row is sorted, and working memory."""
 
     rows: RowNumbers
     words: Words
     spare_rows: RowNumbers
     spare_words: Words
     counts: Integers
-    """Working memory for the counts: 256 for each of the eight bytes of a word."""
+    """Working memory for counts: 256 for each of the eight bytes of a word."""
 
     @classmethod
     def of(cls, total: int) -> Sorting:
-        """The rows 0 to `total - 1`, in this order. Their words are not set."""
+        """The rows 0 to `total - 1`, in this order. The words are not set."""
         rows, words = np.arange(total, dtype=np.int32), np.empty(total, np.uint64)
         return cls(rows, words, np.empty_like(rows), np.empty_like(words), np.empty((8, 256), np.int64))
 
@@ -91,10 +91,10 @@ def _read_only(column: Column) -> Column:
 
 @compiled
 def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, parts: Integers) -> None:
-    """Radix sort, word by word: all rows are sorted by the first word, then rows with the same word by the next word.
+    """Radix sort, word by word: sort all rows by the first word, then rows with the same word by the next word.
 
     The time is linear in the number of bytes that decide the order. `parts` is a stack of the groups of rows that still
-    have to be sorted by their next word: first row, end, number of the word. A group has at least two rows.
+    must be sorted by the next word: first row, end, number of the word. A group has at least two rows.
     """
     rows, words = sorting.rows, sorting.words
     for i in range(len(rows)):
@@ -121,7 +121,9 @@ def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, 
 
 @inner
 def sort_words(sorting: Sorting, low: int, high: int) -> None:
-    """Sort the rows from `low` to `high`, and their words, by the words; rows with equal words keep their order."""
+    """Sort the rows from `low` to `high` by their words, together with the words. Rows with equal words keep their
+    order.
+    """
     rows, words = sorting.rows[low:high], sorting.words[low:high]
     if high - low > _FEW:
         _radix_sort(words, rows, sorting.spare_words[low:high], sorting.spare_rows[low:high], sorting.counts)
@@ -137,7 +139,9 @@ def sort_words(sorting: Sorting, low: int, high: int) -> None:
 
 @inner
 def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: RowNumbers, counts: Integers) -> None:
-    """Sort by the words, byte by byte, from the last to the first. A byte that is equal in all words costs no pass."""
+    """Sort rows and words by the words, byte by byte, from the last byte to the first. A byte that is equal in all
+    words costs no pass.
+    """
     for digit in range(8):
         for byte in range(256):
             counts[digit, byte] = 0
@@ -171,14 +175,14 @@ def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: 
 
 @inlined
 def _goes_on(row: int, depth: int, word: np.uint64, shared: int, first_offsets: Offsets) -> bool:
-    """Whether rows whose words are equal up to this one can still differ in a later word."""
+    """Whether rows that are equal up to word number `depth`, which is `word`, can differ in a later word."""
     words = (first_offsets[row + 1] - first_offsets[row] - shared) // 8 + 1
     return bool((word & np.uint64(255)) != 0 or depth < words)
 
 
 @inlined
 def same(data: ByteArray, start: int, end: int, other: ByteArray, other_start: int, other_end: int) -> bool:
-    """Whether two strings are equal."""
+    """Whether `data[start:end]` and `other[other_start:other_end]` are equal."""
     if end - start != other_end - other_start:
         return False
     a, b = data[start:end], other[other_start:other_end]
@@ -191,7 +195,9 @@ def same(data: ByteArray, start: int, end: int, other: ByteArray, other_start: i
 
 @inner
 def compare(data: ByteArray, start: int, end: int, other: ByteArray, other_start: int, other_end: int) -> int:
-    """A negative number, 0 or a positive number, if the first string is less than, equal to or greater than the other."""
+    """Comparison of two strings: a negative number if the first is less, 0 if both are equal, a positive number if the
+    first is greater.
+    """
     for i in range(min(end - start, other_end - other_start)):
         difference = np.int64(data[start + i]) - np.int64(other[other_start + i])
         if difference:
@@ -200,7 +206,7 @@ def compare(data: ByteArray, start: int, end: int, other: ByteArray, other_start
 
 
 def cut(data: ByteArray, starts: Offsets, ends: Offsets) -> Column:
-    """A new column of the strings `bytes[starts[i]:ends[i]]`."""
+    """A new column of the strings `data[starts[i]:ends[i]]`."""
     offsets = np.empty(len(starts) + 1, np.int32)
     starts = read_only(starts)
     _add_lengths(starts, read_only(ends), offsets)
@@ -210,12 +216,12 @@ def cut(data: ByteArray, starts: Offsets, ends: Offsets) -> Column:
 
 
 def take(data: ByteArray, offsets: Offsets, rows: RowNumbers) -> Column:
-    """A new column: the strings of these rows, in this order."""
+    """A new column: the strings with the numbers in `rows`, in that order."""
     return cut(data, take_numbers(offsets, rows), take_numbers(offsets[1:], rows))
 
 
 def take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers) -> npt.NDArray[_Number]:
-    """A new column: the numbers of these rows, in this order. NumPy would hold the GIL most of the time."""
+    """A new array: the numbers with the indices in `rows`, in that order. NumPy would keep the GIL most of the time."""
     out = np.empty(len(rows), numbers.dtype)
     _take_numbers(read_only(numbers), read_only(rows), out)
     return out
@@ -223,7 +229,7 @@ def take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers) -> npt.NDArray
 
 @compiled
 def _add_lengths(starts: Offsets, ends: Offsets, offsets: Offsets) -> None:
-    """Set the offsets of strings that are stored end to end, from their starts and ends in another text."""
+    """Set the offsets of a column, from the starts and ends of the strings in another text."""
     offset = offsets[0] = 0
     for i in range(len(starts)):
         offset += ends[i] - starts[i]
@@ -232,7 +238,7 @@ def _add_lengths(starts: Offsets, ends: Offsets, offsets: Offsets) -> None:
 
 @compiled
 def _copy_strings(data: ByteArray, starts: Offsets, offsets: Offsets, out: ByteArray) -> None:
-    """Copy the strings that begin at `starts` to their `offsets` in `out`."""
+    """Copy the strings of `data` that begin at `starts` to `out`, where they begin at `offsets`."""
     for i in range(len(starts)):
         copy(data, starts[i], starts[i] + offsets[i + 1] - offsets[i], out, offsets[i])
 
@@ -244,7 +250,7 @@ def _take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers, out: npt.NDAr
 
 
 def spread(data: ByteArray, offsets: Offsets, parts: int) -> RowNumbers:
-    """A hash (FNV-1a) of each string: a number less than `parts`, which is a power of two."""
+    """A hash (FNV-1a) of each string: a number less than `parts`, which must be a power of two."""
     numbers = np.empty(len(offsets) - 1, np.int32)
     _spread(data, offsets, parts, numbers)
     return numbers
@@ -260,7 +266,7 @@ def _spread(data: ByteArray, offsets: Offsets, parts: int, numbers: RowNumbers) 
 
 
 class Vocabulary(NamedTuple):
-    """A hash table of a few words. A word is in the slot of its hash, or in the next free slot."""
+    """A hash table of a few words. A word is in the slot of the hash of the word, or in the next free slot."""
 
     data: ByteArray
     offsets: Offsets
@@ -269,7 +275,7 @@ class Vocabulary(NamedTuple):
 
 
 def index_words(words: Sequence[bytes]) -> Vocabulary:
-    """The vocabulary of these words, which must be different from each other."""
+    """The vocabulary of the given words. All words must be different."""
     data = read_only(np.frombuffer(b"".join(words), np.uint8))
     offsets = read_only(np.cumsum([0, *map(len, words)]).astype(np.int32))
     # Most slots stay empty, so that a search is short.
@@ -283,7 +289,7 @@ def index_words(words: Sequence[bytes]) -> Vocabulary:
 
 
 def _slot(data: ByteArray | bytes, start: int, end: int, slots: int) -> int:
-    """The slot in which the search for `bytes[start:end]` begins; `slots` is a power of two."""
+    """The slot in which the search for `data[start:end]` begins; `slots`, the number of slots, is a power of two."""
     value = 0
     for i in range(start, end):
         value = (value * 31 + int(np.int64(data[i]))) & 0xFFFFFF
@@ -292,7 +298,7 @@ def _slot(data: ByteArray | bytes, start: int, end: int, slots: int) -> int:
 
 @inner
 def word_number(data: ByteArray, start: int, end: int, words: Vocabulary) -> int:
-    """The number of the word `bytes[start:end]` in the vocabulary, from 0; -1 for an unknown word."""
+    """The number of the word `data[start:end]` in the vocabulary, from 0; -1 for an unknown word."""
     slot = _slot(data, start, end, len(words.slots))
     while words.slots[slot] != -1:
         number = words.slots[slot]

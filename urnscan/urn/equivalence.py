@@ -23,12 +23,12 @@ LevelName = Literal["lexical", "resolution", "namespace"]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of equivalence, which defines canonical forms: the parts of a URN that count, and the rules applied to them."""
+    """A level of equivalence: which parts of a URN the canonical form keeps, and by which rules they are normalised."""
 
     name: LevelName
     """Value of the option `equivalence`."""
     title: str
-    """Description for people."""
+    """Description of the level in words."""
     syntaxes: tuple[str, ...] = tuple(SYNTAXES)
     """Syntaxes that define the level."""
     keep_query: bool = False
@@ -36,16 +36,18 @@ class Level:
     by_namespace: bool = False
     """Whether the equivalence rule of the namespace is applied, in addition to that of the syntax."""
     rulebook: Rulebook = OURS
-    """The rules by which names are checked, at any level."""
+    """The rules of namespaces. Names are checked by them at every level; `by_namespace` also uses them for the
+    canonical form.
+    """
 
     def form(self, urn: URN) -> str:
-        """The canonical form of a parsed URN."""
+        """The canonical form of a parsed URN at this level."""
         return self.refine(str(urn).partition("#")[0] if self.keep_query else urn.canonical)
 
     def refine(self, urn: str) -> str:
-        """The canonical form of a URN from the scanner, which normalised the case and dropped the components.
+        """The canonical form of a URN that the scanner has already normalised: case normalised, components dropped.
 
-        With `keep_query` the scanner kept the query of rfc2141bis-03.
+        If `keep_query` is true, the scanner has kept the query of rfc2141bis-03.
         """
         if self.by_namespace:
             return namespace_form(urn, self.rulebook)
@@ -53,10 +55,11 @@ class Level:
 
 
 def _ordered(urn: str) -> str:
-    """The URN with its directives sorted by keyword (rfc2141bis-03 §5, step 5b), then by value: they have no order (§2.3).
+    """The URN with the directives of the query sorted by keyword, then by value (rfc2141bis-03 §5, step 5b).
 
-    Those of a registered keyword that is repeated are left out. Resolvers must ignore them (§2.3), so they cannot change
-    the result of a resolution. What another repeated keyword means is not laid down, so all its directives count.
+    If a registered keyword is repeated, its directives are left out: a resolver must ignore them (§2.3), so they cannot
+    change the result of a resolution. The draft does not define the meaning of other repeated keywords, so all their
+    directives count.
     """
     name, _, query = urn.partition("?")
     directives = "&".join(f"{keyword}={value}" for keyword, value in sorted(directives_of(query)))
@@ -83,9 +86,9 @@ LEVELS: Mapping[LevelName, Level] = MappingProxyType({level.name: level for leve
 
 
 def get_level(name: str, syntax: str, rules: Rules = None) -> Level:
-    """The level of that name, with the custom rules of the option `rules`.
+    """The level of equivalence with this name, with the custom rules of the option `rules`.
 
-    Raises ArgumentError for an unknown name and for a level that the syntax does not define.
+    Raises ArgumentError for an unknown name, and for a level that the syntax does not define.
     """
     get_syntax(syntax)
     level = chosen("equivalence", LEVELS, name)
@@ -98,8 +101,8 @@ def get_level(name: str, syntax: str, rules: Rules = None) -> Level:
 def canonical(
     text: str | bytes, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
 ) -> str:
-    """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5; at the level `namespace`, that of its
-    registration (`urnscan.urn.namespaces.rules()`).
+    """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5. The level `namespace` also applies the
+    registered rules of the namespace (`urnscan.urn.namespaces.rules()`).
 
     `text` is one whole URN; `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`.
     Raises InvalidURN if `text` is not a URN in that syntax; ArgumentError (a ValueError and a TypeError) for an unknown
@@ -122,7 +125,8 @@ def equivalent(
     equivalence: LevelName = "lexical",
     rules: Rules = None,
 ) -> bool:
-    """Whether two URNs are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03 §5): they have the same canonical form.
+    """Whether two URNs have the same canonical form, and so are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03
+    §5).
 
     Raises the errors of `canonical`.
 

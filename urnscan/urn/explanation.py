@@ -1,4 +1,4 @@
-"""Explanation of a text: the parts of a URN, or why the text is not a URN. One record for people and programs."""
+"""Explanation of a text, for people and programs: the parts of a URN, or why the text is not a URN."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OTHER_SPELLINGS = (
     "the text is read in the canonical form of its namespace; a URN with another spelling of it has this canonical form "
     'only at the level "namespace"'
 )
-# `text` is the first line of an explanation; the verdict says the other two.
+# `text` is the first line of an explanation; `verdict` says what `is_urn` and `valid` say.
 _NOT_SHOWN = ("text", "is_urn", "valid")
 _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
@@ -38,12 +38,12 @@ class Explanation:
     """Whether the text is a URN in that syntax."""
     read_as: str | None = None
     """The URN that the text represents, if the text is a native identifier (an ISBN, a DOI), a link to a resolver, or a
-    URN in delimiters (`<urn:...>`). Then the fields below are about this URN.
+    URN in delimiters (`<urn:...>`). Then all following fields describe this URN.
     """
     canonical: str | None = None
     """The canonical form at the requested level."""
     equivalence: LevelName | None = None
-    """The name of that level."""
+    """The name of the level of `canonical`."""
     nid: str | None = None
     """The namespace identifier in lower case."""
     nid_status: NidStatus | None = None
@@ -51,7 +51,7 @@ class Explanation:
     namespace: str | None = None
     """Title of the namespace, with its reference if the namespace is registered."""
     rule: str | None = None
-    """Equivalences of the namespace beyond those of the syntax, and the section that defines them."""
+    """Equivalences that the namespace adds to those of the syntax, and the section that defines them."""
     valid: bool | None = None
     """Whether the rules of the namespace allow the name; None if the rules do not decide."""
     verdict: str | None = None
@@ -65,18 +65,19 @@ class Explanation:
     f_component: str | None = None
     """The component after `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03."""
     directives: dict[str, str] = field(default_factory=dict, hash=False)
-    """Keyword -> value of the query of rfc2141bis-03 (§2.3), without repeated keywords."""
+    """Keyword -> value of the query of rfc2141bis-03 (§2.3), without repeated keywords. Empty in the other syntaxes."""
     service: str | None = None
     """The service that the directive `s` asks a resolver for (rfc2141bis-03 §9.2.2, RFC 2483 §4)."""
     display: str | None = None
-    """The human-friendly form, as `URN.display` returns it."""
+    """The URN for display to people, as `URN.display` returns it."""
     problems: tuple[str, ...] = ()
     """Codes of problems, as in the column `problem`."""
     resolver: str | None = None
-    """Address at a public and stable resolution service, as `urnscan.urn.explanation.resolver` returns it."""
+    """Address of the URN at a public and stable resolution service, as `urnscan.urn.explanation.resolver` returns it.
+    """
     remarks: tuple[str, ...] = ()
-    """Sentences: which components go to a resolver, and which do not (RFC 8141 §2.3, rfc2141bis-03 §2.3, §2.4); of a text
-    that is no URN, in which other syntax it is one.
+    """Sentences for people. Of a URN: which components go to a resolver, and which do not (RFC 8141 §2.3, rfc2141bis-03
+    §2.3, §2.4). Of a text that is not a URN: the other syntaxes in which the text is a URN.
     """
     position: int | None = None
     """Index, from 0, of the first character that cannot be part of a URN."""
@@ -115,7 +116,7 @@ class Explanation:
 
 
 def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a field of any type)
-    """The lines of a field, as (label, text)."""
+    """The lines of a field of an Explanation, as (label, text)."""
     if name == "directives":
         return [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
     if name == "remarks":
@@ -129,12 +130,15 @@ def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a fi
 def explain(
     text: str | bytes, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
 ) -> Explanation:
-    """Parts of a URN of `syntax` (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or why a text is not a URN, and where.
+    """The parts of a URN (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or the reason and the position why a text is not
+    a URN.
 
     A native identifier (an ISBN, ISSN, ISNI, DOI, UUID, the number of an RFC; others with their label, as in `LEI: …`)
-    and a link to a resolver are explained as the URN that they represent: `read_as`. The same holds for a URN in `<...>`,
+    and a link to a resolver are explained as the URN that they represent: `read_as`. The same holds for a URN in
+    `<...>`,
     in quotation marks or with white space around it. Any other text that is not a URN raises no error.
-    `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`. Raises ArgumentError (a ValueError
+    `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`. Raises ArgumentError (a
+    ValueError
     and a TypeError) for an unknown syntax or equivalence, for an equivalence that the syntax does not define, and for a
     value that is not a text.
 
@@ -211,7 +215,7 @@ def _explained(urn: URN, level: Level) -> Explanation:
 
 
 def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
-    """Address at a public and stable service that resolves the URN; None if no such service is known.
+    """Address at a public and stable service that resolves the URN; None if no known service does.
 
     If the address contains the URN, it also contains the r-component (RFC 8141 §2.3.1), or the query of rfc2141bis-03
     (§2.3). The q-component is not sent to the resolver; it belongs to the address that the resolver returns (RFC 8141
@@ -227,7 +231,9 @@ def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
 
 
 def _request(urn: URN) -> str:
-    """The part of a URN that is sent to a resolver with the name, with its mark (`?+` or `?`); empty if there is none."""
+    """The component that is sent to a resolver with the name, after the delimiter (`?+` or `?`); empty without a
+    component.
+    """
     if urn.r_component is not None:
         return f"?+{urn.r_component}"
     return f"?{urn.q_component}" if urn.syntax == "rfc2141bis-03" and urn.q_component else ""
@@ -284,7 +290,7 @@ def _remarks_of_bis_03(urn: URN, rulebook: Rulebook) -> Iterator[str]:
 
 
 def _but_not_here(urn: URN, rulebook: Rulebook) -> str:
-    """End of a remark, if the address of the known service does not contain the URN, so that no component is sent."""
+    """The end of a remark, if the address of the known service does not contain the URN, so that no component is sent."""
     rule, form = rulebook.rules.get(urn.nid), namespace_form(urn.canonical, rulebook)
     link = rule.link(form) if rule else None
     is_left_out = rule and link and link == rule.link(form, _request(urn))

@@ -49,29 +49,33 @@ _SYSTEMS_OF_SEVERAL = {
 """Writing system -> the scripts that it combines (UTS #39 §5.1, §5.2)."""
 
 FIRST_SUSPECT = 0x280
-"""Characters below this one have no problems, but for the SUSPECT ones: they are Latin letters, or of all scripts."""
+"""The first code point that always needs a check. Characters below have no problem, except those in SUSPECT: they are
+Latin letters, or characters of all scripts.
+"""
 _SOFT_HYPHEN = 0xAD
 SUSPECT = bytes(
     code == _SOFT_HYPHEN or unicodedata.normalize("NFKC", chr(code)) != chr(code) for code in range(FIRST_SUSPECT)
 )
-"""For each of these characters whether it may have one: the soft hyphen, and those that NFKC replaces."""
+"""For each code point below FIRST_SUSPECT: 1 if it needs a check (the soft hyphen, and characters that NFKC replaces),
+else 0.
+"""
 
-# The traits of a character are a set of bits. The first ones are the writing systems that use a letter or digit: a bit
-# for each script of _RECOMMENDED, then for each of _SYSTEMS_OF_SEVERAL, then for all other scripts together. A mark, and
-# a character of all scripts, has no system.
+# The traits of a character are a set of bits. The lowest bits are the writing systems that use a letter or digit: a bit
+# for each script of _RECOMMENDED, then for each system of _SYSTEMS_OF_SEVERAL, then for all other scripts together. A
+# mark, and a character of all scripts, has none of these bits.
 _LATIN = 1
 _REST = 1 << len(_RECOMMENDED) + len(_SYSTEMS_OF_SEVERAL)
 _SYSTEMS = 2 * _REST - 1
 _BITS = {script: 1 << place for place, script in enumerate((*_RECOMMENDED, *_SYSTEMS_OF_SEVERAL))}
 _ONLY_LATIN = _LATIN | sum(_BITS[system] for system, scripts in _SYSTEMS_OF_SEVERAL.items() if "Latn" in scripts)
 _KNOWN = _REST << 1
-"""Every character has this trait, so no character has none."""
+"""Every character has this trait, so 0 can mean "not looked up yet"."""
 _WORD = _REST << 2
-"""A letter, a digit, or a mark of one."""
+"""A character of a word: a letter, a digit, or a combining mark."""
 _ASCII = _REST << 3
-"""A letter or digit of ASCII."""
+"""An ASCII letter or digit."""
 _LIKE_ASCII = _REST << 4
-"""A letter or digit that looks like one of ASCII."""
+"""A letter or digit that looks like an ASCII letter or digit."""
 IGNORABLE = _REST << 5
 """A character that is not displayed."""
 _INVISIBLE = _REST << 6
@@ -80,16 +84,16 @@ _JOINER = _REST << 7
 _CAN_JOIN = _REST << 8
 """A character after which a joiner changes the display."""
 _FLAG = _REST << 9
-"""The black flag, which tags make the flag of a region."""
+"""The black flag, which the tag characters after it turn into the flag of a region."""
 _TAG = _REST << 10
 COMPOSED = _REST << 11
-"""A character that NFC may replace, move, or join with the one before it."""
+"""A character that NFC may replace, move, or combine with the character before it."""
 
 COMPATIBILITY = _REST << 12
-"""A character that NFKC replaces, and NFC does not."""
+"""A character that NFKC replaces, but NFC does not."""
 
 MIXED, CONFUSABLE, INVISIBLE, NOT_NFC, REPLACED = 4, 8, 16, 128, 256
-"""Bits of the problems, as the marks of `problem_columns` have them."""
+"""Bits of the problems, the same as in the marks of `problem_columns`."""
 _CODES = {MIXED: "mixed-scripts", CONFUSABLE: "confusable", INVISIBLE: "invisible-character"}
 _CODES |= {NOT_NFC: "not-nfc", REPLACED: "compatibility-character"}
 
@@ -110,11 +114,12 @@ _TRAITS = {
     COMPOSED: r"\P{NFC_QC=Y}|\P{ccc=0}",
     COMPATIBILITY: r"(?V1)[\p{NFKC_QC=N}--\p{NFC_QC=N}]",
 }
-"""Trait -> pattern of the characters that have it."""
+"""Trait -> pattern of the characters with this trait."""
 
 
 def lookalikes(nss: str) -> tuple[str, ...]:
-    """The codes of the problems of an NSS, in the order of the list above.
+    """The codes of problems of the decoded characters of an NSS, as the docstring of this module defines them:
+    `confusable` and others.
 
     >>> lookalikes("%D0%B0123,z456"), lookalikes("p%D0%B0ypal"), lookalikes("soft%C2%ADhyphen")
     (('confusable',), ('mixed-scripts', 'confusable'), ('invisible-character',))
@@ -139,14 +144,17 @@ def lookalikes(nss: str) -> tuple[str, ...]:
     return tuple(code for bit, code in _CODES.items() if problems & bit)
 
 
-# Plain loops over integers: the compiled code of `problem_columns` calls these two functions, too.
+# The next two functions are plain loops over integers: the compiled code of `problem_columns` calls them, too.
 
 
 def problems_of_words(traits: Sequence[int] | Integers) -> int:
-    """The bits MIXED and CONFUSABLE of a text, from the traits of its characters, composed (NFC) and without IGNORABLE."""
+    """The bits MIXED and CONFUSABLE of a text. `traits` are the traits of the characters, composed (NFC) and without
+    IGNORABLE.
+    """
     problems = 0
     has_ascii = has_lone = has_other = False
-    # Of a word: the systems that use all its letters and digits, and the number of those that are not Latin.
+    # State of the current word: the writing systems that use all its letters and digits; how many letters and digits
+    # are not Latin; whether it has a letter that is only Latin; whether all that are not Latin look like ASCII.
     common, not_latin, has_latin, is_like_ascii = _SYSTEMS, 0, False, True
     for place in range(len(traits) + 1):
         trait = traits[place] if place < len(traits) else 0
@@ -174,7 +182,7 @@ def problems_of_words(traits: Sequence[int] | Integers) -> int:
 
 
 def has_invisible(traits: Sequence[int] | Integers) -> bool:
-    """Whether a text has an invisible character without a use, from the traits of its characters."""
+    """Whether a text has an invisible character without a use at that place. `traits` are the traits of the characters."""
     can_join = is_flag = False
     for trait in traits:
         if trait & _INVISIBLE or (trait & _JOINER and not can_join) or (trait & _TAG and not is_flag):
@@ -188,8 +196,8 @@ def has_invisible(traits: Sequence[int] | Integers) -> bool:
 def traits_of(char: str, *, exact: bool = False) -> int:
     """The traits of a character, a set of bits.
 
-    The table of confusables takes long to load, and few names need it. Unless `exact`, a letter that is not Latin is
-    taken for one that looks like ASCII.
+    Without `exact`, every letter that is not Latin gets the trait `_LIKE_ASCII`. The exact answer needs the table of
+    confusables, which takes long to load and which few names need.
     """
     traits = _KNOWN | sum(trait for trait, pattern in _TRAITS.items() if pattern_of(pattern).fullmatch(char))
     if pattern_of(_LETTER_OF_ONE_SCRIPT).fullmatch(char):
@@ -203,7 +211,7 @@ def traits_of(char: str, *, exact: bool = False) -> int:
 
 @functools.cache
 def _like_ascii() -> frozenset[str]:
-    """Characters that look like an ASCII letter or digit, by the confusables of Unicode 17; all are below U+20000."""
+    """The characters that look like an ASCII letter or digit, by the confusables of Unicode 17. All are below U+20000."""
     from homoglyphs_fork import Homoglyphs  # noqa: PLC0415 - hardly ever needed
 
     alike = Homoglyphs.get_table({chr(code) for code in range(0x20000)})

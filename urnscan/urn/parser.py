@@ -1,4 +1,4 @@
-"""The parser: a text that is one whole URN -> a `URN` value."""
+"""The parser: a text that is a whole URN -> a `URN` value."""
 
 from __future__ import annotations
 
@@ -66,22 +66,22 @@ class URN:
         return hash(self.canonical)
 
     def __str__(self) -> str:
-        """The whole URN in canonical syntax (RFC 8141 §4.4): case normalised, every component kept."""
+        """The whole URN in canonical syntax (RFC 8141 §4.4): case normalised, all components kept."""
         return self.canonical + _normal_percent(self.text[len(self.canonical) :])
 
     @property
     def directives(self) -> Mapping[str, str]:
         """Keyword -> value of an rfc2141bis-03 query (§2.3), in the order of the query.
 
-        Repeated keywords are left out: that section requires it of resolvers for registered keywords, and of the others
-        no single value is the right one. `problems` reports them.
+        Repeated keywords are left out. §2.3 requires this of resolvers for registered keywords; for other keywords, no
+        single value would be the right one. `problems` reports repeated keywords.
         """
         repeated = self.repeated_keywords
         return MappingProxyType({word: value for word, value in directives_of(self._query) if word not in repeated})
 
     @property
     def repeated_keywords(self) -> tuple[str, ...]:
-        """Keywords of an rfc2141bis-03 query that several directives have (§2.3), in the order of the query."""
+        """Keywords that several directives of an rfc2141bis-03 query have (§2.3), in the order of the query."""
         return tuple(keyword for keyword, count in keywords_of(self._query).items() if count > 1)
 
     @property
@@ -118,7 +118,7 @@ class URN:
         return url + hash_sign + fragment
 
     def display(self) -> str:
-        """The human-friendly form (RFC 8141 §4.4, RFC 2141 §4): percent-encoded UTF-8 beyond ASCII as text.
+        """The URN for display to people (RFC 8141 §4.4, RFC 2141 §4): percent-encoded UTF-8 beyond ASCII becomes text.
 
         Encoded ASCII stays encoded, since its meaning may differ from that of the plain character. Bytes that are not
         UTF-8 or not printable stay encoded, too. The form is not meant for transport, and is not a canonical form.
@@ -136,7 +136,7 @@ class URN:
         return _PERCENT_RUN.sub(shown, str(self))
 
     def _repr_html_(self) -> str:
-        """HTML for a notebook: a table of the parts."""
+        """HTML for a notebook: a table of the parts of the URN."""
         from urnscan.display.text import html_fields  # noqa: PLC0415 (parsing does without)
 
         names = ("text", "canonical", "nid", "nss", "r_component", "q_component", "f_component", "syntax", "problems")
@@ -152,7 +152,7 @@ class URN:
 
 @checks_options
 def parse(text: str | bytes, syntax: SyntaxName = "rfc2141") -> URN:
-    """Parse a text that is one whole URN.
+    """Parse a text that is a whole URN.
 
     `syntax` is `rfc2141` (§2), `rfc8141` (§2) or `rfc2141bis-03` (§2). Raises InvalidURN, with reason and position, for
     a text that is not a URN; ArgumentError for an unknown syntax and for a value that is not a text.
@@ -188,21 +188,17 @@ def parse(text: str | bytes, syntax: SyntaxName = "rfc2141") -> URN:
 
 @checks_options
 def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = None) -> str:
-    """Translate a native name into an NSS: UTF-8, then %HH for each byte that the syntax does not allow unencoded.
+    """Encode a native name as an NSS: UTF-8, then %HH for each byte that the syntax does not allow unencoded.
 
-    `/` stays unencoded in rfc8141, except as the first character; `~` and `&` in rfc8141 and rfc2141bis-03. `%`, `?` and
-    `#` are always encoded (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
-
-    The rules of the namespace have priority: a namespace may define encodings and forms of its names, and a program that
-    does not know them must not make URNs of these names (RFC 8141 §2.2). `urnscan.namespaces` has the rules of some
-    namespaces, as in `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the encodings
-    of RFC 2141.
-
-    With `nid`, the rules of that namespace are applied: a name that its grammar or check digit does not allow is refused.
-
-    Raises ArgumentError (a ValueError and a TypeError) for a name that the namespace may not have, for an unknown syntax,
-    for a value that is not a str, for an empty text, and for NUL, which no URN may contain in either form (RFC 2141 §2.4);
-    UnicodeEncodeError (a ValueError) for a lone surrogate; InvalidURN for a `nid` that is no NID.
+    `/` stays unencoded in rfc8141, except as the first character; `~` and `&` stay in rfc8141 and rfc2141bis-03. `%`,
+    `?` and `#` are always encoded (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
+    A namespace may define other encodings and forms of its names. A program that does not know them must not make URNs
+    of these names (RFC 8141 §2.2). `urnscan.namespaces` has the rules of some namespaces, as in
+    `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the encodings of RFC 2141.
+    With `nid`, a name that the grammar or the check digit of this namespace does not allow is refused.
+    Raises ArgumentError (a ValueError and a TypeError) for such a name, for an unknown syntax, for a value that is not
+    a str, for an empty text, and for NUL, which no URN may contain, encoded or not (RFC 2141 §2.4); UnicodeEncodeError
+    (a ValueError) for a lone surrogate; InvalidURN for a `nid` that is not a NID.
 
     >>> encode_nss("Grüße, 100%")
     'Gr%C3%BC%C3%9Fe,%20100%25'
@@ -230,18 +226,20 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
 
 
 def _check_name(text: str, urn: URN) -> None:
-    """Raise ArgumentError if the namespace of a URN does not allow its name. `text` is the native name."""
+    """Raise ArgumentError if the namespace of a URN does not allow the name. `text` is the native name, for the
+    message.
+    """
     from urnscan.urn.namespaces.judgement import judge  # noqa: PLC0415 (most programs do without)
 
     judgement = judge(urn.canonical)
-    # What could be text of a document behind a name belongs to this one: it was given as a whole.
+    # The caller gave the name as a whole, so text at its end that could belong to a document belongs to the name.
     if judgement.valid is False or judgement.problem in ("untrimmed", "run-on", "template"):
         raise ArgumentError(f"{text!r} is no name in the namespace {urn.nid}: {judgement.reason}")
 
 
 @functools.cache
 def _encodings(syntax: str, role: int) -> Sequence[str]:
-    """The text of each byte in an NSS, encoded or not, at a place of this role."""
+    """The text of each of the 256 bytes in an NSS, percent-encoded if the syntax does not allow the byte in this role."""
     rules = get_syntax(syntax)
     return [
         chr(byte) if rules.data[byte] & role and chr(byte) not in rules.reserved else f"%{byte:02X}"
@@ -255,7 +253,7 @@ def _normal_percent(text: str) -> str:
 
 
 def _with_query(url: str, query: str) -> str:
-    """The URL (without a fragment) with a query; one "&" joins the query to that of the URL."""
+    """A URL without a fragment, with `query` added; "&" joins `query` to a query that the URL already has."""
     address, _, url_query = url.partition("?")
     if url_query:
         url_query = url_query.removesuffix("&") + ("" if query.startswith("&") else "&")
@@ -263,8 +261,9 @@ def _with_query(url: str, query: str) -> str:
 
 
 def directives_of(query: str) -> list[tuple[str, str]]:
-    """Keyword and value of each directive, without those that a resolver must ignore: a registered keyword is repeated
-    (rfc2141bis-03 §2.3).
+    """(keyword, value) of each directive of a query, without the directives that a resolver must ignore.
+
+    A resolver ignores all directives with a repeated registered keyword (rfc2141bis-03 §2.3).
     """
     times = keywords_of(query)
     pairs = (directive.partition("=") for directive in query.split("&") if directive)

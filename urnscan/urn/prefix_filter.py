@@ -1,8 +1,8 @@
-"""Beginnings of names, which select the names to keep. They are read from options, and compared with bytes, compiled.
+"""Prefixes of names, which select the names to keep (`--nid`), and their compiled comparison with bytes.
 
-A beginning is a NID (`isbn`), or a NID and the first characters of an NSS (`nbn:de`). It ends at the end of a word:
-`nbn:de` is a beginning of `urn:nbn:de:101` and `urn:nbn:de-1`, but not of `urn:nbn:den:1`. A `*` at the end allows any
-continuation (`isbn:978*`, `schemas-*`). Case does not matter.
+A prefix is a NID (`isbn`), or a NID and the first characters of an NSS (`nbn:de`). It must end where a word of the name
+ends: `nbn:de` is a prefix of `urn:nbn:de:101` and `urn:nbn:de-1`, but not of `urn:nbn:den:1`. With a `*` at its end,
+any text may follow (`isbn:978*`, `schemas-*`). Case does not matter.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _SCHEME, _ANYTHING = "urn:", "*"
 
 
 class Beginnings(NamedTuple):
-    """Beginnings of names, in the form that compiled code takes."""
+    """Prefixes of names as arrays for compiled code."""
 
     data: ByteArray
-    """The beginnings without `urn:`, in lower case, end to end."""
+    """The prefixes without `urn:`, in lower case, concatenated."""
     ends: npt.NDArray[np.int32]
-    """The end of each beginning in `data`."""
+    """The end of each prefix in `data`."""
     are_whole: npt.NDArray[np.uint8]
-    """1 for each beginning that no letter or digit may follow."""
+    """1 for each prefix that no letter or digit may follow, else 0."""
 
 
 def read_beginnings(name: str, values: Iterable[str], syntax: Syntax) -> tuple[str, ...]:
-    """The beginnings in the values of the option `name`: different ones, in lower case, without `urn:`.
+    """The prefixes in the values of the option `name`: in lower case, without `urn:` and without duplicates.
 
-    A NID alone has no colon at its end. Raises ArgumentError for a beginning that no name of the syntax can have.
+    A NID alone has no colon at its end. Raises ArgumentError for a prefix that no name of the syntax can have.
 
     >>> from urnscan.urn.syntax import get_syntax
     >>> read_beginnings("nid", ["urn:ISBN:", "nbn:DE", "schemas-*", "isbn"], get_syntax("rfc2141"))
@@ -54,7 +54,7 @@ def _read(name: str, value: str, syntax: Syntax) -> str:
         return text
     if not nid:
         raise ArgumentError(f"{name} names no namespace; write it like isbn or nbn:de")
-    # If an example with this beginning can be parsed, names can have the beginning.
+    # If an example with this prefix can be parsed, names can have the prefix.
     more = "x" if stem != text and not colon else ""
     try:
         is_in_nss = parse(f"{_SCHEME}{nid}{more}:{nss or 'x'}", syntax.name).nss == (nss or "x")
@@ -66,7 +66,7 @@ def _read(name: str, value: str, syntax: Syntax) -> str:
 
 
 def compiled_beginnings(beginnings: Sequence[str]) -> Beginnings:
-    """Beginnings from `read_beginnings`, in the form that compiled code takes."""
+    """Prefixes from `read_beginnings`, as arrays for compiled code."""
     texts = [text if ":" in text or text.endswith(_ANYTHING) else f"{text}:" for text in beginnings]
     stems = [text.removesuffix(_ANYTHING) for text in texts]
     are_whole = [text[-1].isalnum() and text[-3] != "%" for text in texts]
@@ -80,7 +80,9 @@ def compiled_beginnings(beginnings: Sequence[str]) -> Beginnings:
 def with_beginnings(
     data: ByteArray, offsets: npt.NDArray[np.int32], beginnings: Sequence[str]
 ) -> npt.NDArray[np.bool_]:
-    """For each canonical form of a column, whether it has one of these beginnings from `read_beginnings`."""
+    """For each canonical form of a column, whether the name has a prefix in `beginnings`, a result of
+    `read_beginnings`.
+    """
     flags = np.empty(len(offsets) - 1, np.bool_)
     _mark(data, offsets, compiled_beginnings(beginnings), flags)
     return flags
@@ -96,7 +98,7 @@ def _mark(
 
 @inner
 def begins(data: ByteArray, start: int, end: int, beginnings: Beginnings) -> bool:
-    """Whether the name in `bytes[start:end]`, without its `urn:`, has one of the beginnings."""
+    """Whether the name in `data[start:end]`, which is without `urn:`, has a prefix in `beginnings`."""
     first = 0
     for number in range(len(beginnings.ends)):
         last = beginnings.ends[number]

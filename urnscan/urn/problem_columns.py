@@ -1,7 +1,7 @@
-"""Columns of spellings: the problems of each, compiled. `problems.py` does the same for one spelling.
+"""The problems of each spelling of a column, compiled. `problems.py` finds the problems of a single spelling.
 
-The problems of a spelling are a *mark*, a set of bits: bit i stands for `OF_SPELLINGS[i]`. Marks of several spellings
-are joined by `|`.
+The problems of a spelling are a *mark*, a set of bits: bit i represents `OF_SPELLINGS[i]`. The marks of several
+spellings are united by `|`.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from urnscan.urn.syntax import TAIL_NONE, TAIL_QUERY, Syntax
 Marks = npt.NDArray[np.uint16]
 
 MARKS_IN_ALL = 1 << len(OF_SPELLINGS)
-"""Number of different marks, 0 among them."""
-# Numbers, not computed from OF_SPELLINGS: they become part of compiled code that is kept.
+"""Number of possible marks, including 0."""
+# These bits are literals and not computed from OF_SPELLINGS, because cached compiled code contains them.
 _NUL, _REPEATED, _NOT_UTF_8, _NEEDLESS, _NOT_ADOPTED = 1, 2, 32, 64, 512
 _SUSPECT = 1 << 15
-"""Bit for a spelling with a character that may mislead."""
+"""Bit of a spelling with a character that may mislead. It is removed before a mark is returned."""
 
-# Spellings that are searched at once.
+# Number of spellings that are searched at once.
 _TOGETHER = 8
-# Bytes of spellings whose characters are in memory at once.
+# Maximum bytes of spellings whose decoded characters are in memory at once.
 _SLICE = 1 << 22
-# Directives of a URN whose keywords are compared by compiled code, each with each.
+# Compiled code compares each keyword of a URN with each other one. With this number of separators, Python does it.
 _MOST_DIRECTIVES = 64
 
-# Characters of several spellings are one array. Lone surrogates, which no UTF-8 has, are ends in it: that of a name
-# which components follow, and that of a spelling. Neither of them combines with a mark that follows.
+# The characters of several spellings are one array. Two lone surrogates, which cannot occur in UTF-8, are separators in
+# it: after a name before its components, and after a spelling. Neither combines with a mark that follows.
 _NAME_END, _END = 0xD800, 0xD801
 _REPLACEMENT = 0xFFFD
 _IS_SUSPECT = np.frombuffer(SUSPECT, np.uint8)
@@ -57,11 +57,11 @@ _IS_SUSPECT = np.frombuffer(SUSPECT, np.uint8)
 _Codes = npt.NDArray[np.uint32]
 
 _TRAITS = np.zeros((2, 0x110000), np.int64)
-"""The traits of all characters, and their exact traits; 0 for a character that no spelling had so far."""
+"""The traits of all code points, without and with `exact`; 0 for a character that no spelling has had so far."""
 
 
 def marks_of(data: ByteArray, offsets: Offsets, syntax: Syntax) -> Marks:
-    """The mark of each spelling of a column; 0 for one without problems."""
+    """The mark of each spelling of a column (bytes, offsets); 0 for a spelling without problems."""
     marks = np.zeros(len(offsets) - 1, np.uint16)
     has_directives = syntax.tail == TAIL_QUERY
     text = data[offsets[0] : offsets[-1]]
@@ -76,7 +76,7 @@ def marks_of(data: ByteArray, offsets: Offsets, syntax: Syntax) -> Marks:
 
 
 def _add_marks(data: ByteArray, offsets: Offsets, syntax: Syntax, marks: Marks) -> None:
-    """Set the marks of some spellings."""
+    """Set the marks of the spellings in a slice of a column."""
     codes = np.empty(offsets[-1] - offsets[0] + 2 * len(marks), np.uint32)
     has_components, has_directives = syntax.tail != TAIL_NONE, syntax.tail == TAIL_QUERY
     filled, has_long = _mark(read_only(data), read_only(offsets), has_components, has_directives, codes, marks)
@@ -89,9 +89,10 @@ def _add_marks(data: ByteArray, offsets: Offsets, syntax: Syntax, marks: Marks) 
 
 
 def _add_misleading(codes: _Codes, marks: Marks) -> None:
-    """Add what is wrong with the characters of those spellings that are marked as suspect.
+    """Add the problems of characters to the marks of spellings that have the bit _SUSPECT, and remove this bit.
 
-    Only the traits of a character are asked from Python, once for each character.
+    `codes` has the characters of these spellings. Python looks up the traits of each different character once; the
+    other steps are compiled or vectorised.
     """
     rows = np.flatnonzero(marks & _SUSPECT)
     marks[rows] ^= _SUSPECT
@@ -118,18 +119,20 @@ def _add_misleading(codes: _Codes, marks: Marks) -> None:
 
 
 def _differing_rows(codes: _Codes, others: _Codes) -> npt.NDArray[np.bool_]:
-    """Whether the characters of each spelling are other ones; both have an end after each spelling."""
+    """Whether the characters of each spelling differ between `codes` and `others`; both arrays have an _END after each
+    spelling.
+    """
     lengths, other_lengths = (np.diff(np.flatnonzero(rows == _END), prepend=-1) for rows in (codes, others))
     differs = np.asarray(lengths != other_lengths)
     row = np.repeat(np.arange(len(lengths)), lengths)
-    # Of spellings of one length, the characters are compared one by one.
+    # Spellings of the same length are compared character by character.
     is_other = codes[~differs[row]] != others[np.repeat(~differs, other_lengths)]
     differs[row[~differs[row]][is_other]] = True
     return differs
 
 
 def _composed(codes: _Codes) -> _Codes:
-    """Characters in the form NFC."""
+    """The characters, composed (NFC)."""
     text = unicodedata.normalize("NFC", codes.tobytes().decode("utf-32-le", "surrogatepass"))
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
@@ -149,9 +152,10 @@ def _traits(codes: _Codes, *, exact: bool = False) -> Integers:
 def _mark(
     data: ByteArray, offsets: Offsets, has_components: bool, has_directives: bool, codes: _Codes, marks: Marks
 ) -> tuple[int, bool]:
-    """Set the marks of spellings, and write the characters of suspect ones: their number, and whether a query is long.
+    """Set the marks of spellings, and write the characters of spellings with the bit _SUSPECT to `codes`.
 
-    A spelling with a long query gets _REPEATED without a look at its directives.
+    Returns the number of characters written, and whether a spelling has a long query. Such a spelling gets _REPEATED
+    without a check; the caller checks it.
     """
     filled, has_long = 0, False
     for first in range(0, len(marks), _TOGETHER):
@@ -179,15 +183,18 @@ def _mark(
 
 @inner
 def _decode(string: ByteArray, has_components: bool, codes: _Codes, filled: int) -> tuple[int, int]:
-    """Write the characters of a spelling after its NID, and an end after them: the new end of `codes`, and the mark.
+    """Write the decoded characters after the NID of a spelling to `codes`, with _END after them; return the new end of
+    `codes` and the mark.
 
-    UTF-8 is decoded by the table of its well-formed sequences (Unicode 17, table 3-7). What is not UTF-8 becomes one
-    U+FFFD, which separates words as several do. For the same reason a run of separators in ASCII becomes two. A run of
-    letters and digits in ASCII becomes two as well: a letter, if it has one before its end, and its last character, with
-    which a mark may combine.
+    UTF-8 is decoded by the table of its well-formed sequences (Unicode 17, table 3-7). A sequence that is not UTF-8
+    becomes U+FFFD, which separates words. A run of ASCII separators is shortened to two characters, because more have
+    no further effect. A run of ASCII letters and digits also becomes two: a letter, if there is one before the last
+    character, and the last character, because a mark may combine with it.
     """
-    mark = code = wanted = 0  # of a character: its number so far, and the bytes that are to follow
-    low, high = 0x80, 0xBF  # of the next of them
+    # `code` is the code point so far, `wanted` the number of bytes that must still follow, `low` to `high` the range
+    # of the next one.
+    mark = code = wanted = 0
+    low, high = 0x80, 0xBF
     at = colons = 0
     earlier = last = _END
     while colons < 2 and at < len(string):
@@ -248,7 +255,7 @@ def _decode(string: ByteArray, has_components: bool, codes: _Codes, filled: int)
 
 @inlined
 def _query(string: ByteArray) -> ByteArray:
-    """The directives of a URN (rfc2141bis-03 §2.3)."""
+    """The query of a URN, without the "?" (rfc2141bis-03 §2.3)."""
     end = find_byte(string, 0, len(string), HASH)
     return string[min(find_byte(string, 0, end, QUESTION_MARK) + 1, end) : end]
 
@@ -273,7 +280,7 @@ def _has_repeated_keyword(query: ByteArray) -> bool:
 
 @compiled
 def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
-    """Mark the spellings that have an invisible character."""
+    """Add INVISIBLE to the mark of each spelling that has an invisible character."""
     row = first = 0
     for at in range(len(codes)):
         if codes[at] == _END:
@@ -284,7 +291,9 @@ def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
 
 @compiled
 def _judge_words(codes: _Codes, traits: Integers, marks: Marks) -> None:
-    """Mark the spellings that have a misleading word: in the name alone, or in the name with its components."""
+    """Add MIXED and CONFUSABLE to the mark of each spelling with a misleading word, in the name alone or in the name
+    and the components.
+    """
     row = first = 0
     for at in range(len(codes)):
         if codes[at] == _NAME_END or codes[at] == _END:

@@ -1,4 +1,6 @@
-"""The problems of a name: all codes, and what is wrong with one spelling. `problem_columns.py` does the same for columns."""
+"""The problems of names: all codes, and the problems of a single spelling. `problem_columns.py` finds the problems of
+columns.
+"""
 
 from __future__ import annotations
 
@@ -31,23 +33,24 @@ _OF_SPELLINGS = {
     "component-not-adopted": "a query or fragment, which no namespace has adopted (rfc2141bis-03 §2.3, §2.4)",
 }
 PROBLEMS: Mapping[str, str] = MappingProxyType(_OF_NAMESPACES | _OF_SPELLINGS)
-"""Codes in the column `problem`, in the order in which it has them, and a sentence for people. First come those of the
-verdict of the namespace on a name, of which a name has one at most, then those of a spelling.
+"""Code of a problem -> a sentence for people, in the order of the column `problem`.
+
+The first codes are about the name by the rules of its namespace; a name has at most one of them. The others are about a
+spelling.
 """
 OF_SPELLINGS = tuple(_OF_SPELLINGS)
-"""Codes of what can be wrong with a spelling: its characters, their encoding, its directives."""
+"""Codes of the problems of a spelling: of its characters, their encoding, its directives."""
 
 _SEPARATOR = "; "
 _NEEDLESS = re.compile("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
-"""A percent-encoded letter or digit."""
+"""Pattern of a percent-encoded ASCII letter or digit."""
 _COMPONENTS = re.compile("[?#].*", re.DOTALL)
 
 
 def joined(problems: Iterable[str | None]) -> str | None:
-    """Values of the column `problem` as one: each code once, in the order of PROBLEMS; None if there is none.
+    """Several values of the column `problem` united: each code once, in the order of PROBLEMS; None without a code.
 
-    So it depends neither on the order of the values nor on how they were joined before. Codes that are not known come
-    last.
+    The result does not depend on the order of the values, nor on how they were united before. Unknown codes come last.
 
     >>> joined(["confusable", None, "nss-grammar; nul-octet", "nul-octet"])
     'nss-grammar; nul-octet; confusable'
@@ -58,7 +61,10 @@ def joined(problems: Iterable[str | None]) -> str | None:
 
 
 def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
-    """The codes of what is wrong with a URN as it is spelled, with its components, in the order of PROBLEMS."""
+    """The codes of the problems of a spelling, including the components, in the order of PROBLEMS.
+
+    `text` is a whole URN in `syntax`.
+    """
     found = set(misleading(text, syntax)) if "%" in text else set()
     if "%00" in text:
         found.add("nul-octet")
@@ -76,7 +82,7 @@ def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
 
 
 def misleading(text: str, syntax: Syntax) -> tuple[str, ...]:
-    """The codes of the characters of a URN that mislead: of those of its name alone, and of name and components."""
+    """The codes of problems of the decoded characters of a URN: of the name alone, and of the name with the components."""
     rest = text.split(":", 2)[2]
     name = rest if syntax.tail == TAIL_NONE else _COMPONENTS.sub("", rest)
     found = {*lookalikes(name), *(lookalikes(rest) if rest != name else ())}

@@ -31,7 +31,9 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "component-first-character": "the {component} cannot begin with {character!r}",
     }
 )
-"""Reasons why a text is not a URN: `InvalidURN.code`, which programs rely on -> a sentence for people."""
+"""Code of a reason why a text is not a URN (`InvalidURN.code`) -> a sentence for people. Programs may rely on the
+codes.
+"""
 
 _COMPONENTS = {"?+": "r-component", "?=": "q-component"}
 
@@ -67,7 +69,8 @@ def why_not(text: str, syntax: Syntax) -> InvalidURN:
 
 
 def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
-    """The error for `rest`, the text after a URN, which looks like a part of the URN. Its position is 0.
+    """The error for `rest`, the text directly after a URN that looks like a part of the URN. The position of the error
+    is 0.
 
     For example, in `urn:example:a%4` the rest is `%4`. A rest that begins with "#" is always a second fragment.
     """
@@ -75,7 +78,7 @@ def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
 
 
 def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) -> InvalidURN:
-    """The error for `rest`, which begins at `position` of a text, after the longest URN at the beginning of the text."""
+    """The error for `rest`, the text from index `position` on, where the longest URN at the beginning of the text ends."""
     in_fragment &= syntax.tail != TAIL_NONE
     component = _COMPONENTS.get(rest[:2])
     if component and syntax.tail == TAIL_COMPONENTS and not in_fragment:
@@ -102,5 +105,5 @@ def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) ->
 
 
 def invalid(code: str, position: int, **words: object) -> InvalidURN:
-    """The error with this code. `words` are the values for the placeholders in its sentence."""
+    """The InvalidURN error with this code. `words` fill the placeholders in the sentence of REASONS."""
     return InvalidURN(REASONS[code].format_map(words), position, code)

@@ -21,7 +21,7 @@ _Choice = TypeVar("_Choice")
 SyntaxName = Literal["rfc2141", "rfc8141", "rfc2141bis-03"]
 """Name of a syntax: a value of the option `syntax`."""
 
-# Roles of a byte, one bit each. A syntax is a table of 256 sets of roles, which the compiled scanner reads, too.
+# Roles of a byte, one bit each. A syntax has a table of 256 sets of roles, which the compiled scanner reads, too.
 ALNUM = 1
 """A letter or digit: the first character of a NID."""
 LDH = 2
@@ -31,7 +31,7 @@ HEX = 4
 NSS_FIRST = 8
 NSS = 16
 COMPONENT = 32
-"""A character of an r-component, except "?". A "?" needs a look at the next byte, since "?=" ends the component."""
+"""A character of an r-component, except "?". A "?" needs a look at the next byte, because "?=" ends the component."""
 QUERY = 64
 """A character of a q-component, an f-component or a fragment."""
 VALUE = 128
@@ -50,7 +50,7 @@ _RFC2141_CHARS = _LETTERS_DIGITS + "()+,-.:=@;$_!*'/?#"
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """A grammar, as a table for the scanner and as a pattern for the parser."""
+    """A grammar of URNs, as a table for the scanner and as a pattern for the parser."""
 
     name: SyntaxName
     """Value of the option `syntax`."""
@@ -67,9 +67,11 @@ class Syntax:
     tail: int
     """The text that may follow the NSS: one of TAIL_NONE, TAIL_COMPONENTS, TAIL_QUERY."""
     reserved: str
-    """Characters that an NSS may contain, but only with a reserved meaning. `encode_nss` encodes them."""
+    """Characters that the grammar allows in an NSS, but that are reserved. `encode_nss` encodes them."""
     namestring: str = field(repr=False)
-    """Regular expression of a namestring, with a group for each part. It never backtracks, so each match is the longest."""
+    """Regular expression of a namestring, with a group for each part. The pattern never backtracks, so each match is
+    the longest.
+    """
 
     @property
     def pattern(self) -> regex.Pattern[str]:
@@ -78,28 +80,29 @@ class Syntax:
 
     @property
     def separators(self) -> bytes:
-        """Bytes that no URN of this syntax contains. A text can be split at these bytes."""
+        """The bytes that no URN of this syntax contains: places at which a text can be split."""
         return bytes(byte for byte in range(256) if not self.data[byte] and byte not in b"%?#")
 
 
 pattern_of = functools.cache(regex.compile)
-"""The compiled form of a pattern. It is compiled at its first use, since few programs need all patterns."""
+"""The compiled form of a regular expression. It is compiled at its first use, because few programs need all patterns.
+"""
 
 
 def _bytes(**roles: str) -> bytes:
-    """The roles of all 256 bytes, from the characters of each role."""
+    """The set of roles of each of the 256 bytes. `roles` maps the name of a role to the characters with that role."""
     roles |= {"ALNUM": _LETTERS_DIGITS, "LDH": NID_CHARS, "HEX": string.hexdigits}
     return bytes(sum(globals()[role] for role, chars in roles.items() if chr(byte) in chars) for byte in range(256))
 
 
 def _chars(chars: str) -> str:
-    """Pattern of one character of a set. %HH belongs to every set."""
+    """Pattern of a single character of a set, or of %HH, which every set includes."""
     return f"(?:[{regex.escape(chars, special_only=False)}]|%[0-9A-Fa-f][0-9A-Fa-f])"
 
 
 _ALNUM = "[A-Za-z0-9]"
 _SCHEME = "[Uu][Rr][Nn]:"
-# The NID "urn" is reserved: RFC 2141 §2.1, bis-03 §2.1. RFC 8141 does not say so, but the same rule is applied there.
+# The NID "urn" is reserved: RFC 2141 §2.1, bis-03 §2.1. RFC 8141 does not say so, but the same rule is applied to it.
 _NOT_URN = f"(?!{_SCHEME})"
 _NID_2141 = f"(?P<nid>{_NOT_URN}{_ALNUM}[A-Za-z0-9-]{{0,31}}):"
 _NID_8141 = f"(?P<nid>{_NOT_URN}{_ALNUM}[A-Za-z0-9-]{{0,30}}{_ALNUM}):"
@@ -172,17 +175,19 @@ The order is that of RFC 2483 §4, which has a subsection for each service.
 
 
 def keywords_of(query: str) -> Counter[str]:
-    """Keyword -> number of its directives in a query (rfc2141bis-03 §2.3), in the order of the query."""
+    """Keyword -> number of directives with this keyword in a query (rfc2141bis-03 §2.3), in the order of the query."""
     return Counter(directive.partition("=")[0] for directive in query.split("&") if directive)
 
 
 def get_syntax(name: str) -> Syntax:
-    """The syntax of that name. Raises ArgumentError for an unknown name."""
+    """The syntax with this name. Raises ArgumentError for an unknown name."""
     return chosen("syntax", SYNTAXES, name)
 
 
 def chosen(label: str, choices: Mapping[Any, _Choice], name: str) -> _Choice:
-    """The choice of that name. Raises ArgumentError for an unknown name; `label` is the subject of the message."""
+    """The value of `choices` with this name. Raises ArgumentError for an unknown name; `label` is the subject of the
+    message.
+    """
     try:
         return choices[name]
     except (KeyError, TypeError):
@@ -190,14 +195,14 @@ def chosen(label: str, choices: Mapping[Any, _Choice], name: str) -> _Choice:
 
 
 def as_text(label: str, value: object) -> str:
-    """The value, if it is a str. Raises ArgumentError for other values; `label` is the subject of the message."""
+    """The value, if the value is a str. Raises ArgumentError for another type; `label` is the subject of the message."""
     if isinstance(value, str):
         return value
     raise ArgumentError(f"{label} must be a str, not {type(value).__name__}")
 
 
 def as_strings(name: str, value: object) -> tuple[str, ...]:
-    """The value of an option as a tuple: one string or several. Raises ArgumentError for other values."""
+    """The value of an option, a string or several strings, as a tuple. Raises ArgumentError for another type."""
     strings = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     if not all(isinstance(string, str) for string in strings):
         raise ArgumentError(f"{name} must be strings, not {value!r}")
@@ -205,7 +210,7 @@ def as_strings(name: str, value: object) -> tuple[str, ...]:
 
 
 def as_bytes(label: str, value: object) -> bytes:
-    """The bytes of a bytes-like value. Raises ArgumentError for other values; `label` is the subject of the message."""
+    """The bytes of a bytes-like value. Raises ArgumentError for another type; `label` is the subject of the message."""
     try:
         view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:
@@ -216,5 +221,5 @@ def as_bytes(label: str, value: object) -> bytes:
 
 
 def percent_encoded(data: bytes) -> str:
-    """%HH for each byte."""
+    """Percent-encoded bytes: %HH for each byte."""
     return "".join(f"%{byte:02X}" for byte in data)

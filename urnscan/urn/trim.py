@@ -1,8 +1,9 @@
-"""Trimming: what `--trim` cuts off the end of a match. Closing punctuation, brackets without a partner, the rest of a list.
+"""Trimming: the text that `--trim` cuts off the end of a match: closing punctuation, brackets without a partner, the
+rest of a list.
 
-The whole rule is here. The scanner cuts by it, and matches again what is left (`scanner/grammar.py`). Verdicts report
-by it that a name is untrimmed. The view `wraps` and the rule for a "?" at the end of a URN use the same characters.
-
+The whole rule is in this module. The scanner cuts by this rule, and matches the shorter text again
+(`scanner/grammar.py`). The problem `untrimmed` uses the same rule. The view `wraps` and the rule for a "?" at the end
+of a URN use the same characters.
 The functions are called in plain Python, and compiled by the scanner and for columns.
 """
 
@@ -14,18 +15,20 @@ if TYPE_CHECKING:
     from urnscan.compiled.bytes import ByteArray
 
 CLOSING = b".,;:!?'*_"
-"""Punctuation that may end a sentence after a name, though a name may hold it, too."""
+"""Punctuation that may end a sentence after a name, though a name may contain it, too."""
 QUOTATION_MARK = b"'"[0]
-"""The quotation mark. It ends a name that has another one directly before it. Before an `s` it is a genitive."""
+"""The byte `'`. It ends a name that has another `'` directly before it. A `'` before an `s` is a genitive."""
 LIST_SEPARATORS = tuple(b",;&")
-"""The separators of a list, and of parameters. One ends a name if `urn:` follows it directly."""
+"""The separators of a list, and of parameters. A separator ends a name if `urn:` follows directly."""
 BRACKETS = tuple(b"()")
-"""The one that opens and the one that closes; the second is cut only without the first."""
+"""The opening and the closing bracket. A closing bracket is cut only if its name has no matching opening bracket."""
 GROUP = 512
-"""A bracket in a name holds a separator if the bracket closes at most so many bytes after it."""
+"""Maximum distance in bytes from a separator to the closing bracket after it. A separator in a longer bracket ends the
+name.
+"""
 
 CLOSES = bytes(byte in (*CLOSING, BRACKETS[1]) for byte in range(256))
-"""For each byte: 1 if it may be cut off the end, else 0. An argument of the functions."""
+"""For each byte: 1 if trimming may cut it off the end, else 0. The functions get this table as an argument."""
 
 _OPENING_BRACKET, _CLOSING_BRACKET = BRACKETS
 _COMMA, _SEMICOLON, _AMPERSAND = LIST_SEPARATORS
@@ -35,10 +38,12 @@ _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
 def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: bool = True) -> int:
-    """First place between the NID's colon and `end` where other text follows the match at `start`; -1 if there is none.
+    """Index of the first byte in a match at which other text begins, between the colon after the NID and `end`; -1 if
+    there is none.
 
-    It is the place of the second quotation mark, of `&quot;`, `&lt;` or `&gt;`, or of a list separator that no bracket of
-    the name holds. If the match is not `whole`, an open bracket may close behind `end`, and its separators do not count.
+    Other text begins at a second quotation mark, at `&quot;`, `&lt;` or `&gt;`, or at a list separator outside of the
+    brackets of the name. If the match is not `whole`, a bracket may close after `end`, so separators in an open bracket
+    do not count. `start` is the index of the match in `data`, `colon` that of the colon.
 
     >>> text = b"'urn:a:b,urn:a:c'"
     >>> separator(text, 1, 6, len(text)), separator(text, 9, 14, len(text))
@@ -76,7 +81,7 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
 
 
 def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether a list separator stands at `i`, and `urn:` behind it."""
+    """Whether `data[i]` is a list separator that is followed by `urn:`."""
     byte = data[i]
     if byte not in (_COMMA, _SEMICOLON, _AMPERSAND) or i + 4 >= end or data[i + 4] != _COLON:
         return False
@@ -84,7 +89,9 @@ def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def is_markup(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether `&lt;`, `&gt;` or `&quot;` stands at `i`, where there is an ampersand: characters that no name holds."""
+    """Whether `data[i]`, an ampersand, begins `&lt;`, `&gt;` or `&quot;`. No name contains the characters `<`, `>` and
+    `"`.
+    """
     if i + 3 < end and data[i + 3] == _SEMICOLON and data[i + 2] == _T:
         return bool(data[i + 1] == _L or data[i + 1] == _G)
     is_quot = i + 5 < end and data[i + 1] == _Q and data[i + 2] == _U and data[i + 3] == _O
@@ -92,20 +99,22 @@ def is_markup(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def _is_amp(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether `&amp` stands at `i`."""
+    """Whether `&amp` begins at `data[i]`."""
     is_inside = i >= 0 and i + 3 < end
     return bool(is_inside and data[i] == _AMPERSAND and data[i + 1] == _A and data[i + 2] == _M and data[i + 3] == _P)
 
 
 def may_be_cut(data: ByteArray | bytes, end: int, closes: ByteArray | bytes) -> bool:
-    """Whether the end of a URN may be cut off, by its last bytes. A quick test that most URNs fail."""
+    """Whether trimming may cut the end of a URN, from a look at the last bytes. A quick test that is false for most
+    URNs.
+    """
     last = data[end - 1]
     is_genitive = last | _CASE == _S and data[end - 2] == QUOTATION_MARK
     return bool(closes[last] or is_genitive or (last == _P and _is_amp(data, end - 4, end)))
 
 
 def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: ByteArray | bytes) -> int:
-    """The end of `bytes[start:end]` without closing punctuation, without `'s` and `&amp`, and without closing brackets
+    """The end of `data[start:end]` without closing punctuation, without `'s` and `&amp`, and without closing brackets
     that have no partner.
 
     >>> [end_without_closing(text, 0, len(text), CLOSES) for text in (b"urn:a:b).", b"urn:a:b(c).", b"urn:a:b.c")]
@@ -130,7 +139,8 @@ def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: B
 
 
 def is_trimmable(data: ByteArray | bytes, at: int, end: int, closes: ByteArray | bytes) -> bool:
-    """Whether all from `at` on is cut: what closes, up to the end, to the next item of a list, or to markup.
+    """Whether trimming cuts the whole text from index `at` on: closing punctuation up to `end`, up to the next item of
+    a list, or up to markup.
 
     >>> is_trimmable(b").", 0, 2, CLOSES), is_trimmable(b").,urn:a:b", 0, 10, CLOSES), is_trimmable(b"/2", 0, 2, CLOSES)
     (True, True, False)

@@ -1,4 +1,4 @@
-"""Namespaces: registry, grammars of their names, and additional equivalences.
+"""Namespaces: the IANA registry, and the grammar, check digit and equivalence rule of each namespace.
 
 RFC 2141 §5 and RFC 8141 §3 allow a namespace to declare more names equal than the syntax does.
 

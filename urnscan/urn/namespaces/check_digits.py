@@ -1,9 +1,7 @@
-"""Check digits that several namespaces have, and that of the Deutsche Nationalbibliothek, as arithmetic on bytes.
+"""Check digits of namespaces, as arithmetic on bytes. `urn/numbers` has the check digits of ISBN and ISSN.
 
-The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`). Those of ISSN and ISBN
-are in `urn/numbers`.
-
-Bytes become `int` before they are added up: uncompiled, those of an array are 8 bits wide and would overflow.
+The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`).
+Bytes become `int` before they are added up: in plain Python, elements of an array have 8 bits and would overflow.
 """
 
 from __future__ import annotations
@@ -22,7 +20,9 @@ _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
 def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """ISO/IEC 7064 MOD 11-2, as in an ISNI."""
+    """Whether the check character in `data[start:end]` is right by ISO/IEC 7064 MOD 11-2, as in an ISNI. Hyphens are
+    ignored.
+    """
     check = 0
     for i in range(start, end):
         if data[i] != _HYPHEN:
@@ -31,7 +31,9 @@ def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
 
 
 def mod_97_10_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """ISO/IEC 7064 MOD 97-10, as in a LEI; letters in any case count from 10 to 35."""
+    """Whether the check digits in `data[start:end]` are right by ISO/IEC 7064 MOD 97-10, as in a LEI. Letters in any
+    case count from 10 (A) to 35 (Z).
+    """
     check = 0
     for i in range(start, end):
         if data[i] <= _DIGIT_9:
@@ -42,7 +44,10 @@ def mod_97_10_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
 
 
 def mod_37_36_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """ISO/IEC 7064 MOD 37,36 over what follows the last colon, without hyphens, as in an EIDR."""
+    """Whether the check character in `data[start:end]` is right by ISO/IEC 7064 MOD 37,36, as in an EIDR.
+
+    The algorithm covers the characters after the last colon, without hyphens.
+    """
     first = start
     for i in range(start, end):
         if data[i] == _COLON:
@@ -57,8 +62,10 @@ def mod_37_36_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
 
 
 def eic_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """The check character of an Energy Identification Code (EIC Reference Manual): its 16 characters, of which a hyphen counts
-    36, weighted 16 to 1, add up to a multiple of 37, and the last one is no hyphen.
+    """Whether the check character of an Energy Identification Code is right (EIC Reference Manual).
+
+    The code has 16 characters, and the last is not a hyphen. A hyphen counts 36. The characters, weighted 16 to 1, must
+    add up to a multiple of 37.
 
     >>> eic_is_right(b"22XWATTPLUS----G", 0, 16), eic_is_right(b"22XWATTPLUS----H", 0, 16)
     (True, False)
@@ -85,16 +92,19 @@ _DNB_TABLE = (
 )
 _NUMBERS = {ord(entry[0]): int(entry[2:]) for entry in _DNB_TABLE.split()}
 DNB_NUMBERS = bytes(_NUMBERS.get(ord(chr(byte).lower()), 0) for byte in range(256))
-"""The number of each byte in the table of the Deutsche Nationalbibliothek, in any case; 0 for a byte without one."""
+"""For each byte, its number in the table of the Deutsche Nationalbibliothek, in any case; 0 for a byte without a
+number.
+"""
 
 
 def dnb_digit(data: ByteArray | bytes, start: int, end: int, numbers: ByteArray | bytes) -> int:
-    """The check digit of the Deutsche Nationalbibliothek for a name without it, `urn:nbn:` included; -1 for a name of
-    another country, and for one with a byte that has no number in its table. `numbers` are DNB_NUMBERS.
+    """The check digit of the Deutsche Nationalbibliothek for a name that is given without a check digit.
 
-    https://www.persistent-identifier.de/?link=316: characters become numbers, written one after the other; the digits
-    are multiplied by their places and added up; the sum is divided by the last digit, and the last digit of the
-    quotient is the check digit.
+    `data[start:end]` is the name with `urn:nbn:`; `numbers` is DNB_NUMBERS. Returns -1 for a name of another country,
+    and for a name with a byte that has no number.
+    https://www.persistent-identifier.de/?link=316: each character becomes a number; the numbers are written one after
+    the other; the digits are multiplied by their places and added up; the sum is divided by the last digit, and the
+    last digit of the quotient is the check digit.
 
     >>> dnb_digit(b"urn:nbn:de:gbv:089-332175294", 0, 28, DNB_NUMBERS)
     5

@@ -1,6 +1,6 @@
-"""Native identifiers of the namespaces that libraries and archives use, where the registration tells how they become URNs.
+"""Native identifiers (ISBN, DOI, …) and their URNs, for namespaces whose registration defines the conversion.
 
-An object for each, with `to_urn` and `from_urn`: `isbn.to_urn("0-395-36341-1")`.
+Each namespace has an object with the methods `to_urn` and `from_urn`: `isbn.to_urn("0-395-36341-1")`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from urnscan.urn.syntax import pattern_of, percent_encoded
 class Doi(Native):
     """DOI names: IANA template of urn:doi, "Character set" and "Syntax"; ISO 26324, DOI Handbook.
 
-    What a URN cannot hold is percent-encoded as UTF-8. Slashes and other reserved characters that it can hold stay (RFC
-    3986 §2.2): "the same rule is applied in creating a URN". ASCII letters are equal in any case.
-
-    `to_urn` decodes the path of an address (`https://doi.org/`), and refuses one with a bare `?` or `#`, which may not
-    belong to the DOI. A URN in which more is encoded than must be, or with a colon for the first slash (DOI Handbook,
-    "Encoding Rules for URL Presentation"), is another name by the registration; `from_urn` gives the same DOI.
+    A character that a URN cannot contain is percent-encoded as UTF-8. Slashes and other reserved characters that a URN
+    can contain stay (RFC 3986 §2.2): "the same rule is applied in creating a URN". ASCII letters are equal in any case.
+    `to_urn` decodes the path of an address (`https://doi.org/`). It refuses an address with a bare `?` or `#`, which
+    may not belong to the DOI. A URN with more encodings than necessary, or with a colon instead of the first slash (DOI
+    Handbook, "Encoding Rules for URL Presentation"), is another name by the registration; `from_urn` returns the same
+    DOI.
 
     >>> doi.to_urn("doi:10.1000/456#789"), doi.to_urn("https://doi.org/10.1000/456%23789")
     ('urn:doi:10.1000/456%23789', 'urn:doi:10.1000/456%23789')
@@ -35,8 +35,8 @@ class Doi(Native):
     nid = "doi"
     kind = "DOI"
     label = r"(?i:(?:info:doi/|doi(?!\.org/))\s*+:?+\s*+)?"
-    # Printable characters, spaces inside only. "Directory indicator" and registrant code are numbers by practice, which
-    # there is no plan to change.
+    # The suffix has printable characters, and spaces only between them. That "directory indicator" and registrant code
+    # are numbers is only practice, but nobody plans to change it.
     form = r"[0-9]++(?:\.[0-9]++)*+/(?: *+[^\p{C}\p{Z}]++)++"
     wanted = "numbers joined by full stops, a slash and printable characters, as in 10.1000/182"
     _address = r"(?i:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/(?:(?:urn:)?doi:)?)"
@@ -56,7 +56,7 @@ class Doi(Native):
         return self._formed(self._decoded(pattern_of("^([0-9.]++):").sub(r"\1/", nss), nss), nss)
 
     def _decoded(self, text: str, identifier: str) -> str:
-        """Percent-encoding undone."""
+        """`text` with the percent-encoding decoded. Raises ArgumentError about `identifier` if that is not possible."""
         if pattern_of("%(?![0-9A-Fa-f]{2})").search(text):
             raise self._error(identifier, 'a "%" without two hex digits after it')
         try:
@@ -66,10 +66,10 @@ class Doi(Native):
 
 
 class Eidr(Native):
-    """EIDR identifiers, DOIs in capital letters: RFC 7972 §1, §2; SMPTE RP 2079.
+    """EIDR identifiers, which are DOIs in capital letters: RFC 7972 §1, §2; SMPTE RP 2079.
 
-    A URN has a colon in the place of the slash. `to_urn` also takes an address (`https://doi.org/`). Only `from_urn`
-    reads names with other prefixes than 10.5240, the only one in use.
+    A URN has a colon instead of the slash. `to_urn` also accepts an address (`https://doi.org/`), and only the prefix
+    10.5240, which is the only prefix in use. `from_urn` accepts any prefix.
 
     >>> eidr.to_urn("10.5240/7791-8534-2C23-9030-8610-5")
     'urn:eidr:10.5240:7791-8534-2C23-9030-8610-5'
@@ -96,8 +96,9 @@ class Eidr(Native):
 class Ietf(Native):
     """Numbers of RFC, BCP, STD and FYI documents, without leading zeros: RFC 2648 §2.
 
-    Between series and number may stand a space, a hyphen or nothing. `from_urn` refuses names of other things (drafts,
-    meetings, parameters of protocols); a URN with leading zeros, which is another name, leads to the same document.
+    A space, a hyphen, a colon or nothing separates the series from the number. `from_urn` refuses other names in `ietf`
+    (drafts, meetings, parameters of protocols). A URN with leading zeros is another name, but `from_urn` returns the
+    same document.
 
     >>> ietf.to_urn("BCP0014"), ietf.from_urn("URN:IETF:RFC:2648")
     ('urn:ietf:bcp:14', 'RFC 2648')
@@ -117,10 +118,10 @@ class Ietf(Native):
 
 
 class Isan(Native):
-    """ISAN, in capital letters and with hyphens: RFC 4246 §2, §3; ISO 15706.
+    """ISAN, with or without a version, in capital letters and with hyphens: RFC 4246 §2, §3; ISO 15706.
 
-    With or without a version. Check characters are added where they are missing; every URN has them (RFC 4246 §3).
-    `from_urn` does not verify them: the two examples of RFC 4246 §2 fail, and `to_urn` does not take them.
+    Missing check characters are added, because every URN has them (RFC 4246 §3). `to_urn` refuses wrong check
+    characters. `from_urn` does not verify them: in both examples of RFC 4246 §2 they are wrong.
 
     >>> isan.to_urn("ISAN 0000 0000 D07A 0090"), isan.from_urn("urn:isan:0000-0000-d07a-0090-q-0000-0000-x")
     ('urn:isan:0000-0000-D07A-0090-Q', '0000-0000-D07A-0090-Q-0000-0000-X')
@@ -155,8 +156,8 @@ class Isan(Native):
 class Isbn(Native):
     """ISBN: IANA template of urn:isbn, "Syntax" and "Rules for Lexical Equivalence"; ISO 2108.
 
-    `to_urn` takes it with or without hyphens and spaces, and makes an ISBN-13 of an ISBN-10. `from_urn` gives a
-    hyphenated ISBN-13, with fewer hyphens where the ranges of its group or registrant are not known.
+    `to_urn` accepts hyphens and spaces, and converts an ISBN-10 to an ISBN-13. `from_urn` returns a hyphenated ISBN-13;
+    some hyphens are missing if the ranges of its group or registrant are not known.
 
     >>> isbn.to_urn("ISBN 0-395-36341-1"), isbn.from_urn("URN:ISBN:0395363411")
     ('urn:isbn:9780395363416', '978-0-395-36341-6')
@@ -176,8 +177,8 @@ class Isbn(Native):
 class Isni(Native):
     """ISNI: IANA template of urn:isni, "Syntax" and "Rules for lexical equivalence"; ISO 27729.
 
-    `to_urn` takes it with or without spaces and hyphens, or as an address (`https://isni.org/isni/`). `from_urn` gives
-    blocks of four.
+    `to_urn` accepts an ISNI with or without spaces and hyphens, or its address (`https://isni.org/isni/`). `from_urn`
+    returns blocks of four characters.
 
     >>> isni.to_urn("ISNI 0000 0001 2124 1960"), isni.from_urn("urn:isni:000000012150090x")
     ('urn:isni:0000000121241960', '0000 0001 2150 090X')
@@ -196,7 +197,7 @@ class Isni(Native):
 
 
 class Issn(Native):
-    """ISSN, with its hyphen: IANA template of urn:issn, "Syntax" and "Rules for Lexical Equivalence"; ISO 3297.
+    """ISSN, with a hyphen: IANA template of urn:issn, "Syntax" and "Rules for Lexical Equivalence"; ISO 3297.
 
     >>> issn.to_urn("issn 1050124x"), issn.from_urn("urn:ISSN:03178471")
     ('urn:issn:1050-124X', '0317-8471')
@@ -241,8 +242,8 @@ class Oid(Native):
 class PublicId(Native):
     """Public identifiers of SGML and XML: RFC 3151 §1.1, §2.
 
-    `to_urn` normalises white space (§1.1) and transcribes by the rules of §2. Of several transcriptions of an identifier
-    (`%2F%2F` and `:`) only that of `to_urn` is the right one; `from_urn` reads the others, too.
+    `to_urn` normalises white space (§1.1) and transcribes by the rules of §2. An identifier may have several
+    transcriptions (`%2F%2F` and `:`), but only the result of `to_urn` is right; `from_urn` reads the others, too.
 
     >>> publicid.to_urn("-//OASIS//DTD DocBook XML V4.1.2//EN")
     'urn:publicid:-:OASIS:DTD+DocBook+XML+V4.1.2:EN'
@@ -275,7 +276,7 @@ class PublicId(Native):
 class Uuid(Native):
     """UUIDs of any version, in small letters with hyphens: RFC 4122 §3, RFC 9562 §4.
 
-    `to_urn` cuts braces; its hyphens may be missing.
+    `to_urn` also accepts a UUID in braces or without hyphens.
 
     >>> uuid.to_urn("{F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6}")
     'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6'

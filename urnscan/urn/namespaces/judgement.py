@@ -1,4 +1,4 @@
-"""The rules applied to one name: whether it is valid, its problem, and its canonical form in the namespace.
+"""The rules of a namespace applied to a single name: whether the name is valid, the problem, and the canonical form.
 
 RFC 2141 §5, RFC 8141 §3.1: a namespace may declare more names equal than the syntax does, never fewer.
 `judgement_columns.py` does the same for whole columns, compiled.
@@ -32,37 +32,42 @@ GRAMMAR, UNTRIMMED, RUN_ON, TEMPLATE = "nss-grammar", "untrimmed", "run-on", "te
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Verdict of a namespace on a name."""
+    """The result of a check of a name by the rules of the namespace."""
 
     valid: bool | None
-    """None if nothing is certain: the namespace has no grammar, the name fits only the unsure one, or it holds `%00`."""
+    """Whether the name is valid; None if nobody can be sure: the namespace has no grammar, the name fits only the
+    pattern `unsure` of the rule, the name contains `%00`, or it has one of the problems `untrimmed`, `run-on` and
+    `template`.
+    """
     problem: str | None
-    """A key of PROBLEMS, or None."""
+    """A code in `urnscan.urn.problems.PROBLEMS`, or None."""
     nss: str
-    """NSS of the canonical form in the namespace."""
+    """The NSS of the canonical form at the level `namespace`."""
     reason: str
-    """The reason in words."""
+    """The reason in words. It includes `hint`."""
     hint: str = ""
-    """Of a wrong check digit: which one would be right; empty if it is not the only one. `reason` has it, too."""
+    """For a wrong check digit: a sentence with the right one, if only one fits; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check digit or character."""
+    """An algorithm for a check digit or check character."""
 
     title: str
     is_right: Callable[[bytes, int, int], bool | None]
-    """Whether the check digit of an NSS, or of the part that the grammar names (its bytes, 0, their number), is right;
-    None if there is none to compute.
+    """Whether a check digit is right, from the bytes of an NSS or of its groups `(?<check>...)`, 0, and the number of
+    bytes. None if no check digit can be computed.
     """
     problem: str = "check-digit"
     decides: bool = True
-    """Whether a wrong one makes a name invalid, or is only reported."""
+    """Whether a wrong check digit makes a name invalid. If not, the check digit is only reported as a problem."""
     ends: Sequence[str] = (*"0123456789X",)
-    """Texts that may stand in the place of the check digit, all of one length."""
+    """The possible check digits or check characters, as texts of the same length."""
 
     def hint(self, checked: str) -> str:
-        """Which check digit would be right; empty if it is not the only one. `checked` is a part as `is_right` takes it."""
+        """A sentence with the right check digit, if only a single check digit fits; else empty. `checked` is a text as
+        for `is_right`.
+        """
         front = checked[: -len(self.ends[0])]
         right = [end for end in self.ends if self.is_right((front + end).encode(), 0, len(checked))]
         return f"{right[0]} would fit, if the others are right" if len(right) == 1 else ""
@@ -87,33 +92,35 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
         "dnb": Check("the check digit of the Deutsche Nationalbibliothek", _dnb_is_right, "dnb-check-digit", False),
     }
 )
-"""The check digits that rules name."""
+"""The algorithms of check digits, by the names that rules use: `check = "isbn"`."""
 
 
 def _gsma(nss: str) -> str:
-    """Drop version 0 of the form of an IMEI's URN, which is the default (RFC 7254 §3, §4.1)."""
+    """The NSS of an IMEI without version 0, which is the default (RFC 7254 §3, §4.1)."""
     return nss.removesuffix(";vers=0")
 
 
 REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType(
     {"isbn": isbn.canonical, "issn": issn.canonical, "gsma": _gsma}
 )
-"""Functions for rules that a pattern cannot express: NSS that fits, in the preferred case -> canonical NSS."""
+"""Functions for equivalences that a pattern cannot express, by the names that rules use. Each maps an NSS that fits the
+grammar, with letters in the preferred case, to the canonical NSS.
+"""
 
 KNOWN: Mapping[str, Mapping[str, object]] = MappingProxyType({"check": CHECKS, "code": REWRITE})
-"""Names that a rule may give, by the key under which it gives them."""
+"""The values that the keys `check` and `code` of a rule may have."""
 
 
 def no_such(key: str, name: object) -> str:
-    """The sentence about a name that is not known under a key."""
+    """The sentence about an unknown value of the key `check` or `code` of a rule."""
     return f"no {key} is called {name!r}; there are {', '.join(KNOWN[key])}"
 
 
 def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
-    """Judge a URN by the rules of its namespace (RFC 2141 §5, RFC 8141 §3.1).
+    """Check a URN by the rules of the namespace (RFC 2141 §5, RFC 8141 §3.1).
 
-    `urn` is in lexical canonical form, as `urnscan.canonical` gives it; `rulebook` is that of `read_rules`. Raises
-    ArgumentError for a text that does not begin with `urn:`, a NID and `:`, and for a value that is no text.
+    `urn` is in lexical canonical form, as `urnscan.canonical` returns it; `rulebook` is a result of `read_rules`.
+    Raises ArgumentError for a text that does not have the form `urn:NID:NSS`, and for a value that is not a text.
 
     >>> judge("urn:issn:0317-8471").valid, judge("urn:issn:0317-8472").problem, judge("urn:example:lamp").valid
     (True, 'check-digit', None)
@@ -144,7 +151,7 @@ def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
 
 
 def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
-    """The canonical form of a URN in its namespace (RFC 2141 §5, RFC 8141 §3.1).
+    """The canonical form of a URN at the level `namespace` (RFC 2141 §5, RFC 8141 §3.1).
 
     `urn` is in lexical canonical form. Raises the errors of `judge`.
 
@@ -156,7 +163,7 @@ def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
 
 
 def _goes_on(rule: Rule, nss: str, place: int) -> bool:
-    """Whether an NSS fits up to the "?" or "#" at `place`, and more than closing punctuation stands there."""
+    """Whether an NSS fits up to the "?" or "#" at index `place`, and more than closing punctuation follows."""
     data = nss.encode("ascii", "replace")
     patterns = filter(None, (rule.grammar, rule.unsure))
     return not is_trimmable(data, place, len(data), CLOSES) and any(
@@ -165,7 +172,9 @@ def _goes_on(rule: Rule, nss: str, place: int) -> bool:
 
 
 def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:
-    """Judgement on an NSS that fits nothing and that nobody meant: text stands at its end, or it is a template."""
+    """Judgement on an NSS that fits no pattern and that nobody meant: other text follows the name, or the NSS is a
+    template. None for any other NSS.
+    """
     data = nss.encode("ascii", "replace")
     for pattern in filter(None, (rule.grammar, rule.unsure)):
         length = front(data, 0, automaton(pattern).fits(nss), KINDS)
@@ -178,7 +187,7 @@ def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:
 
 
 def _fitting(rule: Rule, nss: str, folded: str) -> Judgement:
-    """Judgement on an NSS that fits the grammar, and is `folded` in the preferred case."""
+    """Judgement on an NSS that fits the grammar; `folded` is the NSS with letters in the preferred case."""
     form = REWRITE[rule.code](folded) if rule.code else folded
     reason = f"it fits {rule.syntax}"
     check = CHECKS[rule.check] if rule.check else None

@@ -1,7 +1,6 @@
-"""The rules of namespaces applied to columns of URNs, compiled: verdicts and canonical forms.
+"""The rules of namespaces applied to columns of URNs, compiled: codes of verdicts, and canonical forms.
 
-`judgement.py` does the same for one name. Patterns are tables of states, run byte by byte. A pattern takes some 60 ns
-for a name.
+`judgement.py` does the same for one name. A pattern is a table of states and is run byte by byte, in some 60 ns a name.
 """
 
 from __future__ import annotations
@@ -36,15 +35,19 @@ from urnscan.urn.trim import CLOSES, is_trimmable
 
 Codes = npt.NDArray[np.uint8]
 _Indices = npt.NDArray[np.int16]
-# Each load of a state waits for the one before. An index without a sign needs no test between them.
+# The next state can only be loaded when the last one is known. An unsigned index needs no test between the two loads.
 _States = npt.NDArray[np.uint32]
 
 NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit", "untrimmed", "run-on", "template", None)
-"""Problem of each code of a verdict, a key of `urn.problems.PROBLEMS`; the last code is that of a name with `%00`."""
+"""Problem of each code of a verdict, a key of `urn.problems.PROBLEMS`, or None. The codes are _UNKNOWN to _NUL; _NUL is
+the code of a name with `%00`.
+"""
 _UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB, UNTRIMMED, _RUN_ON, _TEMPLATE, _NUL = range(9)
 
 _STEPS = ["", "isbn", "issn", "gsma", "dnb", "mod_11_2", "mod_97_10", "mod_37_36", "eic"]
-"""Compiled steps for a name that fits the grammar: values of `check` and `code` of the rule."""
+"""Values of `check` and `code` of a rule, in the order of the constants _NOTHING to _EIC. Each is a compiled step for a
+name that fits the grammar.
+"""
 _NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36, _EIC = range(9)
 
 _CLOSES, _KINDS, _DNB_NUMBERS = (np.frombuffer(table, np.uint8) for table in (CLOSES, KINDS, DNB_NUMBERS))
@@ -55,14 +58,16 @@ _VERSION_0 = tuple(b";vers=0")
 
 @functools.lru_cache(maxsize=8)
 def _needed(_rulebook: Rulebook) -> set[int]:
-    """Numbers of the rules that were needed so far. Automata of others are not made: that takes milliseconds for each."""
+    """Numbers of the rules that were needed so far. No other rule gets automata, because making an automaton takes
+    milliseconds.
+    """
     return set()
 
 
 class _Tables(NamedTuple):
-    """The rules as arrays, with two automata for each rule: of its grammar at 2 * rule, of `unsure` behind it.
+    """The rules as arrays. Rule n has two automata: number 2n for `grammar`, and number 2n + 1 for `unsure`.
 
-    The tables of the automata lie end to end, and a state is the index of its first kind there.
+    The tables of all automata are concatenated; a state is the index of its first kind in `follow`.
     """
 
     check: Codes
@@ -72,45 +77,51 @@ class _Tables(NamedTuple):
     has_part: npt.NDArray[np.bool_]
     """Whether the grammar of each rule names the part with the check digit."""
     kinds: npt.NDArray[np.uint8]
-    """The kind of each byte, for each automaton."""
+    """The kind of each byte in each automaton, of shape (automata, 256)."""
     first: _States
-    """First state of each automaton; _NO_STATE for none."""
+    """Initial state of each automaton; _NO_STATE if the rule has no such pattern."""
     dead: _States
-    """State of each automaton from which none leads on."""
+    """Dead state of each automaton: no text that reaches it fits the pattern."""
     follow: _States
     marks: Codes
     accepting: Codes
 
 
 class _Judged(NamedTuple):
-    """A column of URNs, judged."""
+    """A column of URNs with the results of the check."""
 
     rule: _Indices
     """Number of the rule of each URN; -1 if its NID has none."""
     start: Offsets
-    """Place of the NSS of each URN."""
+    """Index of the first byte of the NSS of each URN."""
     codes: Codes
     fitting: _Indices
-    """Number of the automaton that each URN fits; -1 for none."""
+    """Number of the automaton whose pattern each URN fits; -1 if there is no such automaton."""
 
 
 def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
-    """Whether each code means a valid name."""
+    """For each code of a verdict, whether the name is valid."""
     return np.asarray((codes == _VALID) | (codes == _DNB))
 
 
 def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
-    """Whether each code means an invalid name."""
+    """For each code of a verdict, whether the name is invalid."""
     return np.asarray((codes == _GRAMMAR) | (codes == _CHECK_DIGIT))
 
 
 def verdicts(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook = OURS) -> Codes:
-    """Verdict on each URN in canonical form (of any level), an index of NAMES; its NSS ends at `ends`."""
+    """The code of the verdict on each URN of a column, an index of NAMES.
+
+    The URNs are in canonical form of any level: URN i begins at `offsets[i]` in `urn`, and its NSS ends at `ends[i]`.
+    """
     return _judged(urn, offsets, ends, rulebook)[0].codes
 
 
 def namespace_forms(urn: ByteArray, offsets: Offsets, rulebook: Rulebook = OURS) -> Column:
-    """Canonical forms in their namespaces, of URNs in lexical canonical form without components."""
+    """The canonical form of each URN at the level `namespace`, as a column (bytes, offsets).
+
+    The URNs are in lexical canonical form, without components; URN i is `urn[offsets[i] : offsets[i + 1]]`.
+    """
     judged, tables = _judged(urn, offsets, offsets[1:], rulebook)
     rows = len(offsets) - 1
     out, out_offsets = np.empty(len(urn) + 3 * rows, np.uint8), np.zeros(rows + 1, np.int32)  # an ISBN grows by three
@@ -126,12 +137,12 @@ def registered_nids() -> Vocabulary:
 
 @functools.lru_cache(maxsize=8)
 def _nids(rulebook: Rulebook) -> Vocabulary:
-    """The NIDs that have a rule, sorted; rules are numbered in the same order."""
+    """The NIDs that have a rule, sorted. A NID has the number of the rule."""
     return index_words([nid.encode() for nid in rulebook.nids]) if rulebook.own else registered_nids()
 
 
 def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
-    """A column judged, and the tables of its rules."""
+    """The results of the check of a column, and the tables of the rules."""
     rows = len(offsets) - 1
     rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
     _look_up(read_only(urn), read_only(offsets), _nids(rulebook), rule, start)
@@ -146,7 +157,7 @@ def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook)
 
 @functools.lru_cache(maxsize=4)
 def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
-    """Tables with the automata of these rules."""
+    """Tables with the automata of the rules with the given numbers."""
     table = [rulebook.rules[nid] for nid in rulebook.nids]
     checks, codes = [rule.check or "" for rule in table], [rule.code or "" for rule in table]
     kinds = np.zeros((2 * len(table), 256), np.uint8)
@@ -180,8 +191,9 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
 
 @compiled
 def _look_up(urn: ByteArray, offsets: Offsets, nids: Vocabulary, rule: _Indices, starts: Offsets) -> None:
-    """Set the rule of each URN, -1 if its NID has none, and the beginning of its NSS."""
-    known = length = 0  # the NID before: names are sorted, so most have the same
+    """Set the number of the rule for each URN, -1 if the NID has no rule, and the index of the first byte of the NSS."""
+    # The NID of the URN before. Names are often sorted, so most have the same NID.
+    known = length = 0
     for i in range(len(rule)):
         begin = offsets[i] + _SCHEME
         colon = begin
@@ -197,7 +209,7 @@ def _look_up(urn: ByteArray, offsets: Offsets, nids: Vocabulary, rule: _Indices,
 
 @inner
 def _fits(data: ByteArray, start: int, end: int, number: int, tables: _Tables) -> bool:
-    """Whether `bytes[start:end]` fits the pattern of automaton `number`, if there is one."""
+    """Whether `data[start:end]` fits the pattern of automaton `number`; False if that automaton does not exist."""
     kinds, follow = tables.kinds[number], tables.follow
     state, dead = tables.first[number], tables.dead[number]
     if state == _NO_STATE:
@@ -212,9 +224,10 @@ def _fits(data: ByteArray, start: int, end: int, number: int, tables: _Tables) -
 
 @compiled
 def _judge(urn: ByteArray, ends: Offsets, judged: _Judged, tables: _Tables, room: Codes) -> None:
-    """Set the code of each URN, and the automaton that it fits.
+    """Set the code of each URN, and the automaton whose pattern the NSS fits.
 
-    They are _UNKNOWN and -1 before. `room` has a byte for each of the longest NSS, and one more.
+    Precondition: all codes are _UNKNOWN, all elements of `fitting` are -1. `room` has one byte more than the longest
+    NSS.
     """
     rule, starts, codes, fitting = judged
     for i in range(len(rule)):
@@ -244,9 +257,9 @@ def _judge(urn: ByteArray, ends: Offsets, judged: _Judged, tables: _Tables, room
 
 @inner
 def _not_meant(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> int:
-    """The code of an NSS that fits nothing and that nobody meant: UNTRIMMED, _RUN_ON, _TEMPLATE, or _UNKNOWN.
+    """The code of an NSS that fits no pattern and that nobody meant: UNTRIMMED, _RUN_ON or _TEMPLATE; else _UNKNOWN.
 
-    `room` has a byte for each of the NSS, and one more.
+    `room` has at least one byte more than the NSS.
     """
     fits = room[: end - start + 1]
     fits[end - start] = 0
@@ -261,13 +274,15 @@ def _not_meant(data: ByteArray, start: int, end: int, rule: int, tables: _Tables
             if state != tables.dead[number]:
                 state = tables.follow[state + kinds[data[start + i]]]
             elif not some_fit:
-                break  # most names: none of their beginnings fits
+                # No prefix fits, as with most names.
+                break
         length = front(data, start, fits, _KINDS) if some_fit else 0
         if length == 0:
             continue
         behind = start + length
         is_sure = _fits(data, start, behind, 2 * rule, tables)
-        # What fits is in `room`, and no longer needed: the part with the check digit takes its place.
+        # `room` contains the flags of the prefixes. They are no longer needed, so the part with the check digit may
+        # overwrite them.
         if not is_sure or tables.check[rule] == _NBN or _has_right_digit(data, start, behind, rule, tables, room):
             return UNTRIMMED if is_trimmable(data, behind, end, _CLOSES) else _RUN_ON
     return _TEMPLATE if is_template(data, start, end) else _UNKNOWN
@@ -275,7 +290,7 @@ def _not_meant(data: ByteArray, start: int, end: int, rule: int, tables: _Tables
 
 @inner
 def _holds_nul(data: ByteArray, start: int, end: int) -> bool:
-    """Whether the NSS holds `%00`."""
+    """Whether an NSS contains `%00`."""
     if holds(data[start:end], PERCENT):
         for i in range(start, end - 2):
             if data[i] == PERCENT and data[i + 1] == _DIGIT_0 and data[i + 2] == _DIGIT_0:
@@ -285,9 +300,9 @@ def _holds_nul(data: ByteArray, start: int, end: int) -> bool:
 
 @inner
 def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> bool:
-    """Whether the check digit of an NSS that fits the grammar of a rule is right, or the NSS has none.
+    """Whether an NSS that fits the grammar of a rule has the right check digit, or no check digit.
 
-    `room` has a byte for each of the NSS.
+    `room` has at least as many bytes as the NSS.
     """
     step = tables.check[rule]
     if not tables.has_part[rule]:
@@ -299,7 +314,7 @@ def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _
 
 @inner
 def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
-    """Whether the check digit or character of an NSS is right."""
+    """Whether the check digit or character in `data[start:end]` is right by the algorithm `step`, an index of _STEPS."""
     if step == _ISBN:
         return isbn_is_right(data, start, end)
     if step == _ISSN:
@@ -318,7 +333,7 @@ def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
 
 @compiled
 def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: ByteArray, out_offsets: Offsets) -> None:
-    """Write the canonical forms of judged URNs; there must be room for them."""
+    """Write the canonical forms of checked URNs to `out`, which must be large enough, and their ends to `out_offsets`."""
     urn, offsets = column
     at = 0
     for i in range(len(offsets) - 1):
@@ -335,7 +350,9 @@ def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: ByteArra
 
 @inner
 def _rewrite(data: ByteArray, start: int, end: int, step: int) -> int:
-    """Bring an ISBN, ISSN or IMEI into its canonical form, a right ISBN-10 as ISBN-13, and return where it ends now."""
+    """Rewrite an ISBN, an ISSN or the NSS of an IMEI in place to the canonical form, and return the new end. A valid
+    ISBN-10 becomes an ISBN-13.
+    """
     if step == _GSMA:
         first = end - len(_VERSION_0)
         is_default = first >= start

@@ -1,6 +1,6 @@
-"""Native identifiers, such as an ISBN as its own standard writes it: the way to a URN and back, for any namespace.
+"""Native identifiers: conversion of an identifier, as people write an ISBN or a DOI, to a URN and back.
 
-Only the rules of the namespace (`rules.toml`) judge what is a name, and whether its check digit is right.
+Only the rules of the namespace (`rules.toml`) decide whether a name is valid and its check digit is right.
 """
 
 from __future__ import annotations
@@ -13,38 +13,42 @@ from urnscan.urn.namespaces.judgement import judge
 from urnscan.urn.parser import URN, parse
 from urnscan.urn.syntax import as_text, pattern_of
 
-# Hyphens and spaces of typesetters and web pages, at which lines are not broken.
+# Hyphens, dashes and spaces of typesetters and web pages.
 _TYPESET = str.maketrans(dict.fromkeys("\u2010\u2011\u2013", "-") | dict.fromkeys("\u00a0\u2007\u2009\u202f", " "))
-_LONGEST = 2048  # characters of an identifier; a longer text is none
-_SHOWN = 60  # characters of a text in a message
+# Maximum characters of an identifier.
+_LONGEST = 2048
+# Maximum characters of a text in a message.
+_SHOWN = 60
 
 
 class Native:
-    """The way of the native identifiers of a namespace to their URNs, and back."""
+    """Converter between the native identifiers of a namespace and their URNs."""
 
     nid: ClassVar[str]
     kind: ClassVar[str]
-    """Name of one of them, as in "no ISBN"."""
+    """Singular noun for the identifier, as in "is no ISBN"."""
     label: ClassVar[str] = ""
-    """Pattern of a label that people write before it; may match nothing."""
+    """Pattern of a label before the identifier, such as `ISBN:`; it may match the empty text."""
     form: ClassVar[str]
-    """Pattern of the form in which it may be written."""
+    """Pattern of the spellings of the identifier, without a label."""
     wanted: ClassVar[str]
     """`form` in words, with an example."""
 
     def to_urn(self, identifier: str) -> str:
-        """The URN of an identifier, in the canonical form of its namespace.
+        """The URN of an identifier, in the canonical form of the namespace.
 
-        White space and a label (`ISBN:`) around it are cut. Raises ArgumentError (a ValueError), which says why,
-        for a text that is no such identifier or has a wrong check digit, and for a value that is no text.
+        White space and a label (`ISBN:`) around the identifier are removed. Raises ArgumentError (a ValueError), with
+        the reason, for a text that is not an identifier of this kind, for a wrong check digit, and for a value that is
+        not a text.
         """
         return f"urn:{self.nid}:{self._judged(self._nss(identifier), identifier)}"
 
     def from_urn(self, urn: str | URN) -> str:
-        """The identifier of a URN, as its standard displays it, without a label.
+        """The identifier of a URN, without a label, in the form that the standard of the identifier prescribes.
 
-        A text is read by RFC 8141; components are dropped. Raises InvalidURN for a text that is no URN, ArgumentError for
-        another namespace and for a name that is no such identifier or has a wrong check digit.
+        A text is parsed by RFC 8141; components are dropped. Raises InvalidURN for a text that is not a URN;
+        ArgumentError for another namespace, for a name that is not an identifier of this kind, and for a wrong check
+        digit.
         """
         parsed = urn if isinstance(urn, URN) else parse(urn, syntax="rfc8141")
         if parsed.nid != self.nid:
@@ -52,18 +56,18 @@ class Native:
         return self._identifier(self._judged(parsed.canonical.split(":", 2)[2], parsed.text))
 
     def _nss(self, identifier: str) -> str:
-        """NSS of an identifier, in any spelling that the namespace knows."""
+        """The NSS of an identifier, in any spelling that the namespace allows."""
         return self._compact(identifier)
 
     def _identifier(self, nss: str) -> str:
-        """Identifier of an NSS in the canonical form of the namespace."""
+        """The identifier of an NSS; the NSS is in the canonical form of the namespace."""
         return nss
 
     def _error(self, identifier: str, reason: str) -> ArgumentError:
         return ArgumentError(f"{_shown(identifier)} is no {self.kind}: {reason}; wanted: {self.wanted}")
 
     def _bare(self, identifier: str) -> str:
-        """The identifier without white space around it and without its label."""
+        """The identifier without surrounding white space and without a label."""
         if len(as_text(self.kind, identifier)) > _LONGEST:
             raise self._error(identifier, f"it has {len(identifier)} characters")
         text = identifier.strip()
@@ -74,15 +78,17 @@ class Native:
         return bare
 
     def _written(self, identifier: str) -> str:
-        """The identifier without its label, with plain hyphens and spaces."""
+        """The identifier without a label, with plain hyphens and spaces."""
         return self._formed(self._bare(identifier).translate(_TYPESET), identifier)
 
     def _compact(self, identifier: str) -> str:
-        """The identifier in capital letters, without the hyphens and spaces that group it."""
+        """The identifier in capital letters, without hyphens and spaces."""
         return self._written(identifier).replace("-", "").replace(" ", "").upper()
 
     def _formed(self, text: str, identifier: str) -> str:
-        """`text`, if it has the form. Raises ArgumentError about `identifier`, with the place where `text` departs."""
+        """`text`, if `text` matches `form`. Otherwise raises ArgumentError about `identifier`, with the first character
+        that does not fit.
+        """
         form = pattern_of(self.form)
         if form.fullmatch(text):
             return text
@@ -94,7 +100,7 @@ class Native:
         raise self._error(identifier, f"{text[length]!r} {behind}")
 
     def _judged(self, nss: str, identifier: str) -> str:
-        """The NSS in the canonical form of the namespace. Raises ArgumentError if the namespace does not admit it."""
+        """The NSS in the canonical form of the namespace. Raises ArgumentError if the NSS has a problem."""
         judgement = judge(f"urn:{self.nid}:{nss}")
         if judgement.problem is not None:
             raise self._error(identifier, judgement.reason)
@@ -102,13 +108,15 @@ class Native:
 
 
 def has_label(native: Native, text: str) -> bool:
-    """Whether a label of these identifiers, or the beginning of their addresses, stands at the front of the text."""
+    """Whether a text begins with a label or an address prefix of the identifiers of `native`: `ISBN:`,
+    `https://doi.org/`.
+    """
     label = pattern_of(native.label).match(text)
     return bool(label and label[0])
 
 
 def as_urn(native: Native, text: str) -> str | None:
-    """The URN of an identifier, as `to_urn` gives it, also if its check digit is wrong; None for any other text."""
+    """The URN of an identifier, like `to_urn`, but also with a wrong check digit; None for any other text."""
     try:
         nss = native._nss(text)  # noqa: SLF001 (of this module)
     except ValueError:

@@ -1,4 +1,6 @@
-"""A file of custom rules, in the form of `rules.toml`: read and checked. A custom rule replaces our rule for its NID."""
+"""Custom rules: a file in the form of `rules.toml`, read and checked. A custom rule replaces the registered rule of the
+same NID.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.namespaces.registry import OURS, Resolver, Rule, Rulebook, rules_of
 
 Rules: TypeAlias = Rulebook | str | os.PathLike[str] | None
-"""The option for custom rules: a result of `read_rules`, or the path of a file; None: only the registered namespaces."""
+"""Values of the option for custom rules: a result of `read_rules`, the path of a file, or None for the registered rules
+only.
+"""
 
 # Maximum bytes of a file. Ours has 42,000.
 _LARGEST = 1_000_000
@@ -61,7 +65,9 @@ def read_rules(path: str | os.PathLike[str]) -> Rulebook:
 
 
 def rules_in(data: bytes, name: str) -> Rulebook:
-    """Custom rules from the content of a file; `name` is its name in messages. Raises FatalError like `read_rules`."""
+    """The custom rules in the bytes of a file; `name` is the file name in messages. Raises FatalError like
+    `read_rules`.
+    """
     import hashlib  # noqa: PLC0415 (most programs do without)
 
     if len(data) > _LARGEST:
@@ -72,7 +78,10 @@ def rules_in(data: bytes, name: str) -> Rulebook:
 
 
 def rulebook_of(rules: object) -> Rulebook:
-    """The rulebook for the value of an option. Raises FatalError like `read_rules`, ArgumentError for other values."""
+    """The rulebook for a value of the option for custom rules.
+
+    Raises FatalError like `read_rules`, and ArgumentError for a value of another type.
+    """
     if rules is None:
         return OURS
     if isinstance(rules, Rulebook):
@@ -83,7 +92,7 @@ def rulebook_of(rules: object) -> Rulebook:
 
 
 class _RulesFile:
-    """The content of a file of custom rules, and its checks. All errors are FatalErrors."""
+    """The content of a file of custom rules, with the checks of that content. Every error is a FatalError."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self._name = name
@@ -94,7 +103,7 @@ class _RulesFile:
             raise FatalError(f"{name}:{line}: is not in UTF-8, as TOML must be") from None
 
     def rules(self) -> Iterator[Rule]:
-        """The rules of the file, after all checks."""
+        """Yield the rules of the file, after all checks."""
         import tomllib  # noqa: PLC0415 (most programs do without)
 
         try:
@@ -175,9 +184,9 @@ class _RulesFile:
         raise FatalError(f"{self._name}:{self._line(nid, key)}: {place}: {reason}")
 
     def _line(self, nid: str, key: str | None) -> int:
-        """The line in which a namespace or one of its keys begins.
+        """The number of the line in which a namespace or a key of a namespace begins.
 
-        It is the last line such that the file before it, read alone, does not contain the namespace or key.
+        It is the last line for which the text before it, parsed alone, does not contain the namespace or the key.
         """
         import tomllib  # noqa: PLC0415
 

@@ -1,10 +1,10 @@
-r"""The patterns of the rules, as tables of states.
+r"""The patterns of rules, compiled to tables of states.
 
 A pattern is a regular expression without backreferences and assertions: literals, `.`, `[...]`, `\d`, groups,
-`(?i:...)`, `|`, `* + ? {m,n}`; `regex` reads a pattern in the same way. The groups `(?<lower>...)` and `(?<upper>...)`
-mark parts in which case does not matter, and name the preferred case; `(?<check>...)` marks the part whose check digit is
-computed. No pattern fits a name with `?` or `#`. A table runs in linear time: the functions on bytes are called in plain Python for one NSS, and compiled for
-columns.
+`(?i:...)`, `|`, `* + ? {m,n}`; the package `regex` reads a pattern in the same way. The groups `(?<lower>...)` and
+`(?<upper>...)` mark parts in which case does not matter, and name the preferred case; `(?<check>...)` marks the part
+whose check digit is computed. No pattern fits a name with `?` or `#`. A table runs in linear time. The functions on
+bytes are called in plain Python for one NSS, and compiled for columns.
 
 >>> automaton("(?<lower>[A-Za-z]+)-.+").fold("FI-Fe1")
 'fi-Fe1'
@@ -26,17 +26,19 @@ if TYPE_CHECKING:
     from urnscan.compiled.bytes import ByteArray
 
     _Tables: TypeAlias = tuple[ByteArray | bytes, npt.NDArray[np.uint32] | tuple[int, ...], ByteArray | bytes]
-    """Kinds, next states and marks of an automaton, or of many."""
+    """The kinds, next states and marks of one automaton, or of several."""
 
 EXACT, LOWER, UPPER = range(3)
 CASE, CHECKED = 3, 4
 """Bits of the mark of a byte: its preferred case, and whether the byte is in the part with the check digit."""
-# A rule is applied to no name with "?" or "#": RFC 2141 reserves them (§2.3.2), RFC 8141 begins components with them.
+# No rule is applied to a name with "?" or "#": RFC 2141 reserves them (§2.3.2), in RFC 8141 they begin components.
 _RULE_CHARACTERS = frozenset(range(0x21, 0x7F)) - frozenset(b"?#")
 _NO_URN_CHARACTER = 127
 _MOST_STATES = 5000
 _MOST_WORK = 2_000_000
-"""Maximum number of NFA states that are visited to make one automaton: some seconds. Our patterns need some thousands."""
+"""Maximum number of NFA states that are visited to make one automaton; reaching it takes some seconds. The registered
+patterns need some thousands.
+"""
 _CAPITAL_A, _SMALL_A, _PERCENT = b"Aa%"
 _CASE_BIT = 32  # the bit in which upper and lower case of a letter differ
 
@@ -66,7 +68,7 @@ class Automaton:
     follow: tuple[int, ...]
     """Next state after state s and a byte of kind k, at index s + k."""
     marks: bytes
-    """The mark of that byte, at the same index: EXACT, LOWER or UPPER, and CHECKED."""
+    """The mark of the byte of the same step, at the same index: EXACT, LOWER or UPPER, plus CHECKED."""
     accepting: bytes
     """1 for each state in which the NSS may end, at index s // width."""
     has_part: bool
@@ -81,7 +83,8 @@ class Automaton:
         return data.decode() if self.accepting[state // self.width] else None
 
     def part(self, nss: str) -> str:
-        """The characters of an NSS that are in groups `(?<check>...)`. There may be several such groups, or none.
+        """The characters of an NSS that are in groups `(?<check>...)`. A pattern may have no or several groups of this
+        name.
 
         >>> automaton("[a-z]+:(?<check>[0-9]{4})-(?<check>[0-9]{4})").part("journal:0317-8471")
         '03178471'
@@ -103,9 +106,9 @@ class Automaton:
 
 
 def fold(data: ByteArray | bytearray, start: int, end: int, state: int, tables: _Tables) -> int:
-    """Bring an NSS into the preferred case, in its place, and return the state at its end; `state` is the initial one.
+    """Change the letters of `data[start:end]`, an NSS, to the preferred case in place, and return the final state.
 
-    The hex digits of %HH are already in upper case, and remain so (RFC 8141 §3.1).
+    `state` is the initial state. The hex digits of %HH stay in upper case (RFC 8141 §3.1).
     """
     kinds, follow, marks = tables
     escaped = 0
@@ -123,7 +126,10 @@ def fold(data: ByteArray | bytearray, start: int, end: int, state: int, tables: 
 def write_part(
     data: ByteArray | bytes, start: int, end: int, state: int, tables: _Tables, out: ByteArray | bytearray
 ) -> int:
-    """Write the bytes of an NSS that are in groups `(?<check>...)`, and return their number."""
+    """Copy the bytes of `data[start:end]` that are in groups `(?<check>...)` to `out`, and return their number.
+
+    `state` is the initial state.
+    """
     kinds, follow, marks = tables
     length = 0
     for i in range(start, end):
@@ -140,7 +146,7 @@ class _NFA:
 
     def __init__(self, text: str) -> None:
         self.edges: list[list[tuple[_Bytes, int, int]]] = []
-        """The edges of each state: bytes, their mark, the next state."""
+        """The edges of each state, as (bytes, mark, next state)."""
         self.free: list[list[int]] = []
         """For each state, the states that can be reached without a byte."""
         self._text = text
@@ -167,7 +173,7 @@ class _NFA:
         return ValueError(f"pattern {self._text!r}, at {self._at}: not of the language")
 
     def _take(self, kind: str) -> regex.Match[str] | None:
-        """Consume and return the next token, if it is of that kind."""
+        """Consume and return the next token, if the token is of this kind; else None."""
         token = self._token
         if token is None or token.lastgroup != kind:
             return None
@@ -250,7 +256,9 @@ class _NFA:
 
 
 def _marked(mark: int, group: str) -> int:
-    """The mark of the bytes in a group, which is nested in a group with `mark`. `group` is the beginning of its text."""
+    """The mark of the bytes in a group, which is nested in a group with `mark`. `group` is the opening text, for
+    example `(?<lower>`.
+    """
     if group == "(?<check>":
         return mark | CHECKED
     case = {"(?<lower>": LOWER, "(?<upper>": UPPER}.get(group, mark & CASE)
@@ -272,10 +280,10 @@ def _bytes(one: str, flags: int) -> _Bytes:
 
 @functools.cache
 def automaton(text: str) -> Automaton:
-    """The automaton of a pattern.
+    """The deterministic automaton of a pattern.
 
-    Raises ValueError for a pattern outside the language. Also raises ValueError if a byte can match both inside and
-    outside of a group, so that only later bytes decide.
+    Raises ValueError for a pattern outside of the language, and for a pattern whose automaton is too large. Also raises
+    ValueError if only later bytes decide whether a byte is inside or outside of a group.
     """
     nfa = _NFA(text)
     kinds, representatives = _kinds(data for edges in nfa.edges for data, _, _ in edges)
@@ -308,7 +316,9 @@ def automaton(text: str) -> Automaton:
 
 
 def _kinds(sets: Iterable[_Bytes]) -> tuple[bytes, list[int]]:
-    """The kind of each byte, and one byte of each kind. Bytes in the same sets are of the same kind."""
+    """The kind of each of the 256 bytes, and an example byte of each kind. Bytes that are in the same sets are of the
+    same kind.
+    """
     distinct = list(set(sets))
     signatures = [tuple(byte in data for data in distinct) for byte in range(256)]
     kinds = list(dict.fromkeys(signatures))

@@ -1,4 +1,4 @@
-"""The URN that another text represents: a native identifier, a link to a resolver, or a URN in delimiters."""
+"""The URN that a native identifier, a link to a resolver, or a URN in delimiters represents."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.syntax import pattern_of
 
 _LABEL_OPTIONAL = (native.uuid, native.isbn, native.issn, native.isni, native.doi, native.ietf)
-"""Identifiers that are recognised by their form, without a label (`ISBN:`)."""
+"""Identifiers that are recognised by their form, also without a label (`ISBN:`)."""
 _LABEL_REQUIRED = (native.eidr, native.isan, native.lei, native.oid)
-"""Identifiers that need a label, since their form is not specific. For example, 1.2.3 may be an OID or a version."""
+"""Identifiers that need a label, because other texts have the same form: 1.2.3 may be an OID or a version."""
 # Maximum characters of a text.
 _LONGEST = 4096
 
@@ -27,8 +27,10 @@ _IN_DELIMITERS = r"""(?:<(?:(?i:URL):)?\s*([^<>\s]++)\s*+>|"([^"\s]++)"|'([^'\s]
 def urn_of(text: str, rulebook: Rulebook = OURS) -> str | None:
     """The URN that a text represents, or None. The check digit may be wrong.
 
-    Native identifiers and their addresses are read as `to_urn` reads them; ISBN, ISSN, ISNI, DOI, UUID and the numbers of
-    RFCs need no label. A link contains a URN in its path or query, or leads to the public resolver of a namespace. White
+    Native identifiers and their addresses are read as `to_urn` reads them; ISBN, ISSN, ISNI, DOI, UUID and the numbers
+    of
+    RFCs need no label. A link contains a URN in its path or query, or leads to the public resolver of a namespace.
+    White
     space, `<...>` and quotation marks around a URN are removed.
 
     >>> [urn_of(text) for text in ("0-395-36341-1", "doi:10.1000/182", "https://nbn-resolving.org/urn:nbn:de:101:1-a")]

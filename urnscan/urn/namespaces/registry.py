@@ -33,7 +33,7 @@ _RESERVED = regex.compile("[a-z0-9-]{2}|[a-z][a-z]-.*|urn(?:-.*)?")
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """An entry of the registry."""
+    """A registered namespace: an entry of the IANA registry, with the registration template if the IANA has a template."""
 
     nid: str
     """The NID as registered."""
@@ -42,11 +42,13 @@ class Namespace:
     reference: str
     """RFC numbers and addresses of registration templates, joined by "; "."""
     description: str
-    """Description in the registry."""
+    """The description in the registry."""
 
     @property
     def version(self) -> int | None:
-        """Version of the registration; None if the namespace has no template at the IANA, as those that RFCs register."""
+        """Version of the registration; None if the IANA has no template of the namespace, for example if an RFC
+        registers the namespace.
+        """
         version: int | None = self._template.get("version")
         return version
 
@@ -57,7 +59,7 @@ class Namespace:
 
     @property
     def registrant(self) -> str | None:
-        """The person or organization that has registered the NID, or None."""
+        """The person or organization that registered the NID, or None."""
         return self._template.get("registrant")
 
     @property
@@ -72,7 +74,7 @@ class Namespace:
 
     @property
     def security(self) -> str | None:
-        """Security and privacy, in the words of the template (RFC 8141 §6.4.4), or None."""
+        """Security and privacy considerations, in the words of the template (RFC 8141 §6.4.4), or None."""
         return self._template.get("security")
 
     @property
@@ -82,7 +84,7 @@ class Namespace:
 
 @functools.cache
 def registered() -> Mapping[str, Namespace]:
-    """The registered namespaces by their NID in lower case (RFC 8141 §5).
+    """The registered namespaces, by their NID in lower case (RFC 8141 §5).
 
     >>> registered()["nbn"].reference
     'https://www.iana.org/assignments/urn-formal/nbn; RFC8458'
@@ -94,7 +96,7 @@ def registered() -> Mapping[str, Namespace]:
 
 @functools.cache
 def _templates() -> Mapping[str, Mapping[str, Any]]:
-    """What the registration templates say, by NID."""
+    """The content of the registration templates, by NID in lower case."""
     import tomllib  # noqa: PLC0415 (few programs ask)
 
     with (files(__package__) / "urn-templates.toml").open("rb") as file:
@@ -102,10 +104,12 @@ def _templates() -> Mapping[str, Mapping[str, Any]]:
 
 
 def nid_status(nid: str) -> NidStatus:
-    """The status of a NID, in any case. A match with an unregistered NID is still a URN.
+    """The registration status of a NID, in any case. A match with an unregistered NID is still a URN.
 
-    `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are `urn` (RFC 2141 §2.1,
-    rfc2141bis-03 §2.1), `urn-…` that is not registered, two characters, and two letters and a hyphen, among them `xn--…`
+    `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are `urn` (RFC 2141
+    §2.1,
+    rfc2141bis-03 §2.1), `urn-…` that is not registered, two characters, and two letters and a hyphen, among them
+    `xn--…`
     (RFC 8141 §5.1). All other texts are `unregistered`, also texts that cannot be a NID. Raises ArgumentError for a
     value that is not a text.
 
@@ -125,15 +129,17 @@ class Resolver:
     """A public and stable service that resolves some names of a namespace."""
 
     names: str
-    """Regular expression for the NSS of the names that the service resolves."""
+    """Regular expression that matches the NSS of each name that the service resolves."""
     url: str
     """The address, with the placeholders `{urn}` (canonical form), `{nss}` (its NSS), and the named groups of `names`."""
 
     def link(self, urn: str, request: str = "") -> str | None:
-        """The address for a URN in canonical form without components; None if the service does not resolve such names.
+        """The address for a URN in canonical form without components; None if the service does not resolve the URN.
 
-        `request` is sent to the resolver with the name: the r-component with its `?+`, or the query of rfc2141bis-03 with
-        its `?`. It is part of the address only if `url` contains `{urn}`. A `?` or `#` of the name itself, as RFC 2141 has
+        `request` is sent to the resolver with the name: the r-component with its `?+`, or the query of rfc2141bis-03
+        with
+        its `?`. It is part of the address only if `url` contains `{urn}`. A `?` or `#` of the name itself, as RFC 2141
+        has
         them (§2.3.2), is percent-encoded.
 
         >>> rules()["doi"].link("urn:doi:10.1002/3.0.CO;2-#")
@@ -160,28 +166,29 @@ class Resolver:
 class Rule:
     """The rules of a namespace, in addition to the rules for all URNs.
 
-    An NSS that fits `grammar` is valid, unless its check digit is wrong. If an NSS fits `unsure` instead, its validity is
-    unknown. An NSS that fits neither is invalid. Exceptions (`trailing_text.py`), with unknown validity, are a valid name with
-    punctuation or more text after it, and a template. Without `grammar` and `unsure` the validity of all names is
-    unknown. Both are patterns (`patterns.py`), whose groups mark the parts in which case does not matter.
+    An NSS that fits `grammar` is valid, unless its check digit is wrong. If an NSS fits `unsure` instead, its validity
+    is unknown. Any other NSS is invalid, with three exceptions whose validity is unknown (`trailing_text.py`): a valid
+    name with punctuation after it, a valid name with more text after it, and a template. Without `grammar` and
+    `unsure`, the validity of all names is unknown. `grammar` and `unsure` are patterns (`patterns.py`); their groups
+    mark the parts in which case does not matter.
     """
 
     nid: str
     """The NID in lower case."""
     title: str
-    """The kind of resource that is named, such as books."""
+    """The kind of resource that the names identify, such as books."""
     rule: str
     """The additional equivalences in words; "base" if there are none (RFC 8141 §3.1)."""
     equality: str
-    """The section that defines these equivalences."""
+    """The section that defines `rule`."""
     grammar: str | None = None
     """Pattern of valid NSS. Check digits are not part of the pattern."""
     syntax: str | None = None
-    """The section that defines the grammar."""
+    """The section that defines `grammar`."""
     unsure: str | None = None
     """Pattern of NSS whose validity is unknown."""
     unsure_because: str | None = None
-    """The reason for `unsure`."""
+    """The reason why the validity of names that fit `unsure` is unknown."""
     check: str | None = None
     """Algorithm of the check digit: a key of `judgement.CHECKS`."""
     code: str | None = None
@@ -192,9 +199,9 @@ class Rule:
     """The resolution services, in the order in which they are tried."""
 
     def link(self, urn: str, request: str = "") -> str | None:
-        """The address for a URN in canonical form at the first service that resolves the URN; None without a service.
+        """The address for a URN at the first service that resolves the URN; None without a service.
 
-        `request` has the same meaning as in `Resolver.link`.
+        `urn` is in canonical form. `request` has the same meaning as in `Resolver.link`.
         """
         return next(filter(None, (resolver.link(urn, request) for resolver in self.resolvers)), None)
 
@@ -211,7 +218,7 @@ def nid_and_nss(urn: str) -> tuple[str, str]:
 
 
 def rules_of(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Rule]:
-    """The rules in a TOML table, by NID."""
+    """The rules in a table that was read from TOML, by NID."""
     result = {}
     for nid, entry in table.items():
         resolvers = tuple(Resolver(**resolver) for resolver in entry.get("resolvers", ()))
@@ -221,7 +228,7 @@ def rules_of(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Rule]:
 
 @functools.cache
 def rules() -> Mapping[str, Rule]:
-    """The rules of the registered namespaces by their NID in lower case (RFC 8141 §3.1).
+    """The rules of the registered namespaces, by their NID in lower case (RFC 8141 §3.1).
 
     >>> rule = rules()["doi"]
     >>> rule.rule, rule.link("urn:doi:10.1000/182")
@@ -235,7 +242,8 @@ def rules() -> Mapping[str, Rule]:
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """The rules by which names are checked: those of the registered namespaces, and custom rules, which replace them.
+    """The rules by which names are checked: registered rules, and custom rules, each of which replaces the registered
+    rule of the same NID.
 
     Two rulebooks are equal if their files have the same content. A rulebook contains the rules, and not the path of the
     file, so it can be sent to other machines.
@@ -250,7 +258,7 @@ class Rulebook:
 
     @property
     def rules(self) -> Mapping[str, Rule]:
-        """All rules by their NID in lower case.
+        """All rules, by their NID in lower case.
 
         >>> Rulebook().rules["isbn"].check
         'isbn'

@@ -1,9 +1,9 @@
-"""Endings of names that belong to the document and not to the name. For these names `valid` is null instead of false.
+"""Text at the end of a match that may belong to the document and not to the name. In this case, `valid` is null, not
+false.
 
-`urn:isbn:0451450523).` is a valid name with punctuation at its end. In `urn:isbn:0451450523&page=2` other text follows
-the name. If the name itself has a wrong check digit, it is invalid, whatever follows. A template has letters instead of
-a name: `urn:isbn:n-nn-nnnnnn-n`.
-
+`urn:isbn:0451450523).` is a valid name with punctuation after it. In `urn:isbn:0451450523&page=2`, other text follows
+the name. If the name before that text has a wrong check digit, it is invalid. A template has letters instead of a name:
+`urn:isbn:n-nn-nnnnnn-n`.
 The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`).
 """
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from urnscan.compiled.bytes import ByteArray
 
 SEPARATING = b",;&/()'"
-"""Punctuation that may separate a name from more text, without a space. `,` `;` and `'` are also closing punctuation."""
+"""Punctuation after which other text may follow a name, without a space. `,` `;` and `'` are also closing punctuation.
+"""
 
 _CLOSES, _SEPARATES = 1, 2
 KINDS = bytes(_CLOSES * CLOSES[byte] + _SEPARATES * (byte in SEPARATING) for byte in range(256))
 """The kind of each byte: 1 if trimming may cut it, 2 if it is in SEPARATING, 3 for both, else 0.
 
-The functions take this table as an argument.
+The functions get this table as an argument.
 """
 
 _QUESTION_MARK, _HASH = b"?#"
@@ -34,11 +35,12 @@ _CASE = 32
 
 
 def front(data: ByteArray | bytes, start: int, fits: ByteArray | Sequence[int], kinds: ByteArray | bytes) -> int:
-    """Length of the name at the front of bytes that do not fit the pattern as a whole; 0 if there is no such name.
+    """The length of the name at the beginning of an NSS that does not fit the pattern as a whole; 0 if no name is
+    found.
 
-    `fits[n]` says whether the first `n` bytes from `start` on fit the pattern of the namespace. The name is the longest
-    prefix that fits and is followed by one of these: closing punctuation up to the end of the bytes; or one byte of
-    SEPARATING, perhaps with closing punctuation before it.
+    The NSS begins at `data[start]`. `fits[n]` says whether its first `n` bytes fit the pattern. The name is the longest
+    prefix that fits and is followed by closing punctuation up to the end, or by one byte of SEPARATING, perhaps with
+    closing punctuation before that byte. `kinds` is KINDS.
 
     >>> text = b"0451450523).&page=2"
     >>> front(text, 0, [length == 10 for length in range(len(text) + 1)], KINDS)
@@ -60,7 +62,8 @@ def front(data: ByteArray | bytes, start: int, fits: ByteArray | Sequence[int], 
 
 
 def reserved_at(data: ByteArray | bytes, start: int, end: int) -> int:
-    """Place of the first "?" or "#": reserved in RFC 2141 (§2.3.2), a component in RFC 8141. `end` if there is none.
+    """Index of the first "?" or "#" in `data[start:end]`: reserved in RFC 2141 (§2.3.2), a component in RFC 8141. `end`
+    if there is no "?" or "#".
 
     >>> reserved_at(b"10.1000/182#p2", 0, 14), reserved_at(b"10.1000/182", 0, 11)
     (11, 11)
@@ -72,7 +75,8 @@ def reserved_at(data: ByteArray | bytes, start: int, end: int) -> int:
 
 
 def is_template(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """Whether bytes have no digits and at most one different letter: `n-nn-nnnnnn-n`, `XXXX-xxxx`, `...`, or empty.
+    """Whether `data[start:end]` has no digit and no two different letters: `n-nn-nnnnnn-n`, `XXXX-xxxx`, `...`, or
+    empty.
 
     >>> [is_template(nss, 0, len(nss)) for nss in (b"n-nn-nnnnnn-n", b"XXXX-xxxx", b"...", b"abc", b"1")]
     [True, True, True, False, False]

@@ -1,4 +1,4 @@
-"""Numbers with a check digit: each module says all about one, and knows no URN.
+"""Numbers with a check digit: a module for each kind of number. The modules know nothing of URNs.
 
 issn: ISSN of journals and other continuing resources.
 digits: bytes of standard numbers, with hyphens and an X.

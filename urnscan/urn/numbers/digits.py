@@ -1,7 +1,8 @@
-"""Bytes of standard numbers with hyphens among their digits, and perhaps an X for 10 at their end.
+"""Arithmetic on standard numbers as bytes. Hyphens may be between the digits; the last character may be an X, which
+means 10.
 
-The functions are called in plain Python for one number, and compiled for columns. Bytes become `int` before they are added
-up: uncompiled, those of an array are 8 bits wide and would overflow.
+The functions are called in plain Python for one number, and compiled for columns. Bytes become `int` before they are
+added up: in plain Python, elements of an array have 8 bits and would overflow.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
 def value_of(byte: int) -> int:
-    """The value of a digit; 10 for an X, in any case."""
+    """The value of a digit from 0 to 9, given as a byte; 10 for an X in any case."""
     return 10 if byte | _CASE == _LETTER_X else int(byte - _DIGIT_0)
 
 
 def weighted_sum(data: ByteArray | bytes | bytearray, start: int, end: int) -> int:
-    """The sum of the digits in `bytes[start:end]`: the last one weighs 1, and each other one more than the next."""
+    """The weighted sum of the digits in `data[start:end]`. The last digit has the weight 1, the second last 2, and so
+    on.
+    """
     total = sums = 0
     for i in range(start, end):
         if data[i] != _HYPHEN:
@@ -31,7 +34,7 @@ def weighted_sum(data: ByteArray | bytes | bytearray, start: int, end: int) -> i
 
 
 def drop_hyphens(data: ByteArray | bytearray, start: int, end: int) -> int:
-    """Move the bytes in `bytes[start:end]` together, without hyphens and in upper case, and return where they end now."""
+    """Remove the hyphens in `data[start:end]` in place, change letters to upper case, and return the new end."""
     at = start
     for i in range(start, end):
         byte = data[i]

@@ -25,15 +25,15 @@ from urnscan.urn.numbers.digits import drop_hyphens, value_of, weighted_sum
 if TYPE_CHECKING:
     from urnscan.compiled.bytes import ByteArray
 
-# Of "ISBN-13" the number belongs to the label only where something parts it from the ISBN.
+# In "ISBN-13", the 13 belongs to the label only if white space or a colon separates it from the ISBN.
 LABEL = r"(?i:e-?)?(?i:isbn)(?:-?1[03](?=[\s:])|\s1[03](?=\s*:))?\s*:?\s*"
-"""Pattern of a label that people write before it."""
+"""Pattern of a label before an ISBN, such as `ISBN-13:`."""
 FORM = "(?:[0-9][- ]?){9}[0-9Xx]|97[89][- ]?(?:[0-9][- ]?){9}[0-9]"
-"""Pattern of the forms in which people write it."""
+"""Pattern of the spellings of an ISBN, without a label."""
 WANTED = "10 or 13 digits, the last perhaps X, with hyphens or spaces in them at most, as in 978-0-395-36341-6"
 """FORM in words, for messages."""
 CHECK = "ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108)"
-"""What `is_right` computes, in words, for messages."""
+"""The algorithm of `is_right` in words, for messages."""
 
 NO_ISBN, WRONG, RIGHT = range(3)
 """Results of `write_isbn`."""
@@ -43,8 +43,10 @@ _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
 def is_right(data: ByteArray | bytes | bytearray, start: int, end: int) -> bool:
-    """Whether the digits of an ISBN-10, weighted 10 to 1, add up to a multiple of 11, or those of an ISBN-13, weighted
-    1 and 3 in turn, to a multiple of 10.
+    """Whether the check digit of the ISBN in `data[start:end]` is right.
+
+    The digits of an ISBN-10, weighted 10 to 1, add up to a multiple of 11; those of an ISBN-13, weighted 1 and 3 in
+    turn, add up to a multiple of 10. Hyphens are ignored.
     """
     count = in_turn = 0
     for i in range(start, end):
@@ -55,7 +57,7 @@ def is_right(data: ByteArray | bytes | bytearray, start: int, end: int) -> bool:
 
 
 def calc_check_digit(data: ByteArray | bytes | bytearray, start: int) -> int:
-    """The check digit, as a byte, of an ISBN-13 of which twelve digits stand at `start`.
+    """The check digit, as a byte, for the first twelve digits of an ISBN-13. They begin at `data[start]`.
 
     >>> chr(calc_check_digit(b"978039536341", 0))
     '6'
@@ -67,7 +69,11 @@ def calc_check_digit(data: ByteArray | bytes | bytearray, start: int) -> int:
 
 
 def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
-    """Bring an ISBN into its canonical form, in its place, and return where it ends now: three bytes later at most."""
+    """Rewrite the ISBN in `data[start:end]` in place to the canonical form, and return the new end, at most three bytes
+    later.
+
+    Hyphens are removed; an ISBN-10 with a right check digit becomes an ISBN-13.
+    """
     at = drop_hyphens(data, start, end)
     # A wrong ISBN-10 is not converted: it would get a right check digit, and become the name of another book.
     if at - start == 10 and is_right(data, start, at):
@@ -80,14 +86,16 @@ def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
 
 
 def canonical(isbn: str) -> str:
-    """The form that all spellings of an ISBN share: without hyphens, an ISBN-10 as ISBN-13."""
+    """The canonical form of an ISBN: without hyphens; an ISBN-10 with a right check digit becomes an ISBN-13."""
     data = bytearray(f"{isbn}978", "ascii")  # with room for three digits
     return data[: write_canonical(data, 0, len(isbn))].decode()
 
 
 def write_isbn(data: ByteArray | bytes, start: int, end: int, out: ByteArray | bytearray, at: int) -> int:
-    """Write the ISBN in some bytes as thirteen digits. WRONG: its check digit is wrong, or it only fills a field
-    (9999999999). NO_ISBN: no ISBN stands there, or one that is written in an unusual way.
+    """Write the ISBN in `data[start:end]` as thirteen digits to `out`, from index `at` on, with the right check digit.
+
+    Returns RIGHT; WRONG if the check digit was wrong, or if the number only fills a field (9999999999); NO_ISBN if the
+    bytes are not an ISBN, or are an unusual spelling. After NO_ISBN, the content of `out` is undefined.
 
     >>> out = bytearray(13)
     >>> write_isbn(b"3-16-148410-X", 0, 13, out, 0), out
@@ -122,7 +130,7 @@ def write_isbn(data: ByteArray | bytes, start: int, end: int, out: ByteArray | b
     for i in range(at + 4, at + 12):
         is_filler &= out[i] == out[at + 3]
     digit = calc_check_digit(out, at)
-    # The last byte may be X, which is no digit of an ISBN-13.
+    # The last byte may be an X, which is not a digit of an ISBN-13.
     has_right_digit = is_right(data, start, end) if count == 10 else out[at + 12] == digit
     out[at + 12] = digit
     return RIGHT if has_right_digit and not is_filler else WRONG

@@ -30,29 +30,31 @@ if TYPE_CHECKING:
     from urnscan.compiled.bytes import ByteArray
 
 LABEL = r"(?i:[ep]-?)?(?i:issn(?:-l)?)\s*:?\s*"
-"""Pattern of a label that people write before it."""
+"""Pattern of a label before an ISSN, such as `eISSN:`."""
 FORM = "[0-9]{4}[- ]?[0-9]{3}[0-9Xx]"
-"""Pattern of the forms in which people write it."""
+"""Pattern of the spellings of an ISSN, without a label."""
 WANTED = "8 digits, the last perhaps X, with a hyphen in the middle, as in 0317-8471"
 """FORM in words, for messages."""
 CHECK = "modulo 11 with weights 8 to 2 (ISO 3297)"
-"""What `is_right` computes, in words, for messages."""
+"""The algorithm of `is_right` in words, for messages."""
 
 _HYPHEN = ord("-")
 
 
 def is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """Whether the digits, weighted 8 to 1, add up to a multiple of 11."""
+    """Whether the digits in `data[start:end]`, weighted 8 to 1, add up to a multiple of 11. Hyphens are ignored."""
     return weighted_sum(data, start, end) % 11 == 0
 
 
 def calc_check_digit(seven: str) -> str:
-    """The check digit of an ISSN of which the first seven digits are given."""
+    """The check digit of an ISSN (`0` to `9` or `X`), from the first seven digits."""
     return "0123456789X"[-weighted_sum(f"{seven}0".encode(), 0, 8) % 11]
 
 
 def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
-    """Bring an ISSN into its canonical form, in its place, and return where it ends now: one byte later at most."""
+    """Rewrite the ISSN in `data[start:end]` in place to the canonical form, and return the new end, at most a byte
+    later.
+    """
     at = drop_hyphens(data, start, end)
     middle = min(start + 4, at)  # a user's own rule may have fewer digits
     for i in range(at, middle, -1):
@@ -62,11 +64,14 @@ def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
 
 
 def canonical(issn: str) -> str:
-    """The form that all spellings of an ISSN share: with its hyphen, X in upper case."""
+    """The canonical form of an ISSN: with a hyphen, and X in upper case."""
     data = bytearray(f"{issn}-", "ascii")  # with room for a hyphen
     return data[: write_canonical(data, 0, len(issn))].decode()
 
 
 def of_bar_code(ean: str) -> str | None:
-    """The ISSN in an EAN-13 with 977: its first seven digits come after that, then two of the publisher's choice."""
+    """The ISSN in an EAN-13 bar code that begins with 977; None for another bar code.
+
+    After 977 come the first seven digits of the ISSN, then two digits that the publisher chooses.
+    """
     return canonical(ean[3:10] + calc_check_digit(ean[3:10])) if ean.startswith("977") else None
