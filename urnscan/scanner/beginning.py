@@ -1,4 +1,4 @@
-"""Where a URN may begin: what may stand before its `urn:`; compiled."""
+"""Where a URN may begin: the bytes that may precede `urn:`; compiled."""
 
 from __future__ import annotations
 
@@ -7,20 +7,27 @@ from urnscan.compiled.bytes import ByteArray
 from urnscan.compiled.jit import inlined, inner
 
 _DAGGER, _ALVEOLAR_CLICK = tuple("‡".encode()), tuple("ǂ".encode())
-_LEAD = 0x81  # the least first byte of a character of several
+# The lowest first byte of a character of several bytes.
+_LEAD = 0x81
 
 
 @inlined
 def is_in_word(data: ByteArray, start: int) -> bool:
-    """Whether a letter or digit precedes `start`. The code of a subfield of MARC does not count, nor does the end of ISO 2022's
-    `ESC ( B`, or an encoded character that is neither, such as `%22`.
+    """Whether a letter or digit of a word precedes index `start`, so that no URN begins there.
+
+    Three kinds of letters and digits do not count: a subfield code of MARC, the end of the escape sequence `ESC ( B` of
+    ISO 2022, and the end of an encoded character that is not a letter or digit, such as `%22`.
     """
     return start > 0 and is_alnum(data[start - 1]) and not _ends_sign(data, start)
 
 
 @inner
 def _ends_sign(data: ByteArray, end: int) -> bool:
-    """Whether such a code, escape or `%HH` ends at `end`. Delimiters of MARC: US, and as people write it `$$`, `‡` or `ǂ` in UTF-8."""
+    """Whether a subfield code, `ESC ( B`, or a `%HH` that is not a letter or digit ends at index `end`.
+
+    A subfield code is the character after the byte 0x1F, or after `$$`, `‡` or `ǂ` in UTF-8, which people write
+    instead.
+    """
     if end < 2:
         return False
     last = data[end - 2]
@@ -42,5 +49,5 @@ def _ends_sign(data: ByteArray, end: int) -> bool:
 
 @inlined
 def may_be_character(data: ByteArray, start: int) -> bool:
-    """Whether the letter or digit before `start` may be the last byte of a character of several, by the byte before it."""
+    """Whether the letter or digit before index `start` may be the last byte of a character of several bytes."""
     return start > 1 and data[start - 2] >= _LEAD

@@ -43,9 +43,9 @@ from urnscan.scanner.multi_byte import MultiByte
 from urnscan.scanner.url_context import LOOK_BACK
 from urnscan.urn.syntax import TAIL_NONE, get_syntax
 
-# Seconds. A user who watches the printed lines never waits longer for matches that are known.
+# Maximum seconds for which known matches are held back, so that a user who watches the output sees them soon.
 _PATIENCE = 0.2
-# Bytes read at a time: few enough to stay in the processor's cache.
+# Bytes that are read at a time: few enough to stay in the processor's cache.
 _BLOCK = 1 << 20
 # Maximum number of matches in one Matches.
 _ROWS = 1 << 16
@@ -56,28 +56,30 @@ _RFC8141 = Grammar(get_syntax("rfc8141")).rules
 class Rejects:
     """Columns of rejects, in the order of the text.
 
-    A reject is a text that begins like a URN but is not a URN, such as `urn:isbn:` and a space. Another kind is a match
-    that ends in an error, such as `urn:example:a%4`: the malformed "%4" after the match looks like a part of the URN. A
-    `urn:` without any letter or digit after it is not a reject. The caller owns all arrays.
+    There are two kinds of rejects. One is a text that begins like a URN but is not a URN, such as `urn:isbn:` and a
+    space. The other is a match that ends in an error, such as `urn:example:a%4`: the malformed "%4" after the match
+    looks like a part of the URN. A `urn:` without any letter or digit after it is not a reject. The caller owns all
+    arrays.
     """
 
     start: Integers
-    """Bytes from the start of the stream."""
+    """Byte offset of each reject in the stream."""
     line: Integers
-    """1 + the LF bytes before it in the stream."""
+    """Line number of each reject: 1 + the number of LF bytes before it in the stream."""
     position: npt.NDArray[np.int32]
-    """Bytes from `start` to the end of a match that ends in an error; -1 if no URN begins at `start`."""
+    """Number of bytes from `start` to the end of a match that ends in an error; -1 if no URN begins at `start`."""
     rest: npt.NDArray[np.uint32]
-    """The bytes of the reject's text after such a match, at most REST, as a little-endian number."""
+    """For a match that ends in an error: the next bytes of the reject, at most REST, as a little-endian number; else 0.
+    """
     text: ByteArray
     text_offsets: npt.NDArray[np.int32]
-    """Text of each reject, end to end as in Matches: from `start` up to one of REJECT_ENDS, at most 256 bytes."""
+    """The text of each reject, stored as in Matches: from `start` up to a byte of REJECT_ENDS, at most 256 bytes."""
 
     def __len__(self) -> int:
         return len(self.start)
 
     def locate(self, starts: Integers, _ends: Integers) -> npt.NDArray[np.int32]:
-        """Number of the text that contains each reject; see `Matches.locate`."""
+        """For each reject, the index of the text that contains the reject; see `Matches.locate`."""
         return (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
 
 
@@ -86,38 +88,45 @@ class Matches:
     """Columns of matches, in the order of the text. The caller owns all arrays."""
 
     start: Integers
-    """Bytes from the start of the stream."""
+    """Byte offset of each match in the stream."""
     length: npt.NDArray[np.int32]
     line: Integers
-    """1 + the LF bytes before the match in the stream."""
+    """Line number of each match: 1 + the number of LF bytes before it in the stream. 0 if lines are not counted."""
     nid_length: npt.NDArray[np.uint8]
     stop: npt.NDArray[np.int16]
-    """The reason why the match ends: the value of the next byte, END (end of the text), or CUT (cut at `max_length`)."""
+    """The reason why each match ends: the value of the next byte, END (end of the text), or CUT (cut at `max_length`).
+    """
     punctuation: npt.NDArray[np.uint8]
-    """Number of bytes that `trim` would cut off, at most 255; 0 after trimming."""
+    """Number of bytes at the end of each match that `trim` would cut off, at most 255; 0 after trimming."""
     cut_short: npt.NDArray[np.bool_]
-    """Whether the text behind the match looks like a part of it that the syntax does not allow; `stop` has its first byte."""
+    """Whether the text after each match looks like a part of the URN that the syntax does not allow; `stop` has the
+    first byte of that text.
+    """
     text: ByteArray
     text_offsets: npt.NDArray[np.int32]
-    """Spellings in the text, end to end: match i is `text[text_offsets[i]:text_offsets[i + 1]]`."""
+    """The spellings, concatenated in `text`: match i is `text[text_offsets[i]:text_offsets[i + 1]]`."""
     canonical: ByteArray
     canonical_offsets: npt.NDArray[np.int32]
-    """Lexical canonical forms, end to end."""
+    """The lexical canonical forms, stored in the same way."""
     host: ByteArray
     host_offsets: npt.NDArray[np.int32]
-    """Hosts of the URLs around the matches, end to end, in lower case; empty for a match outside of URLs."""
+    """The hosts of the URLs around the matches, in lower case, stored in the same way; empty for a match outside of
+    URLs.
+    """
     via: ByteArray
-    """View of each match: its number in `views.KINDS`, from 1, or 0 for a literal match."""
+    """The view of each match: the index in `views.kinds.KINDS` plus 1; 0 for a literal match."""
     rejects: Rejects | None = None
-    """Rejects, if the Grammar requests them. Then a Matches may have no match."""
+    """The rejects, if the Grammar requests them. Then a Matches may have no match."""
 
     def __len__(self) -> int:
         return len(self.start)
 
     def locate(self, starts: Integers, ends: Integers) -> npt.NDArray[np.int32]:
-        """Number of the text of each match, if several texts were scanned as one, with a separator after each text.
+        """For each match, the index of the text that contains the match, if several texts were scanned as a single
+        text.
 
-        Text i has the bytes from `starts[i]` to `ends[i]`. Changes `stop`: a match that a separator ended gets END.
+        Text i is the bytes from `starts[i]` to `ends[i]` of the stream, and is followed by a separator. Changes `stop`:
+        a match that ends at the end of a text gets END.
         """
         numbers = (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
         self.stop[(self.start + self.length == ends[numbers]) & (self.stop != CUT)] = END
@@ -125,20 +134,20 @@ class Matches:
 
 
 class OtherReadings(NamedTuple):
-    """Numbers of matches that other options would change, or that were cut short."""
+    """Numbers of matches that other options would change, and of matches that were cut short."""
 
     trimmable: int
     """Matches that `trim` would change."""
     components_in_names: int
     """Matches whose names contain components of RFC 8141; 0 except in rfc2141."""
     longer_in_rfc8141: int
-    """Matches behind which `~` or `&` goes on the name by RFC 8141; 0 except in rfc2141."""
+    """Matches after which the name goes on with `~` or `&` by RFC 8141; 0 except in rfc2141."""
     cut_short: int
-    """Other matches behind which something stands that looks like a part of them: a letter beyond ASCII, a bare "?"."""
+    """Other matches that are followed by text that looks like a part of the URN: a letter beyond ASCII, a bare "?"."""
 
     @classmethod
     def of(cls, matches: Matches, grammar: Grammar) -> OtherReadings:
-        """The numbers of these matches."""
+        """Count the matches of `matches`, which were found with `grammar`."""
         stops = matches.stop[matches.cut_short]
         is_2141 = grammar.syntax.tail == TAIL_NONE
         longer = int(np.count_nonzero((stops == TILDE) | (stops == AMPERSAND))) if is_2141 else 0
@@ -162,32 +171,36 @@ class BufferedText(NamedTuple):
     data: ByteArray
     """The bytes, read-only. They are valid until the next read."""
     base: int
-    """Place of the first byte in the text."""
+    """Byte offset of `data` in the text."""
     decided: int
-    """Place in the text up to which all matches are known."""
+    """Byte offset in the text up to which all matches are known."""
     lines: int
     """Number of LF bytes before `decided`."""
 
 
 class Scanner:
-    """Scans one text after another with the same buffers, in one thread.
+    """Scanner of texts, each after the other, with the same buffers, in a single thread.
 
-    After a scan `data` is the number of bytes read, and `lines` the number of LF bytes among them (0 if the grammar
-    does not count lines). `left_out` is the number of matches of all scans so far that `nid` or `not_nid` left out.
-
-    A caller that also searches the text itself gets the bytes in memory from `buffered`, at each Matches and after a
-    failed read. The caller sets `keep_from` to the first place in the text that must stay in memory.
+    After a scan, `byte_count` is the number of bytes read, and `lines` the number of LF bytes among them (0 if the
+    grammar does not count lines). `left_out` is the number of matches, in all scans so far, that `nid` or `not_nid`
+    left out.
+    A caller that also searches the text itself finds the bytes in memory in `buffered`, at each Matches and after a
+    failed read. The caller sets `keep_from` to the first byte offset in the text that must stay in memory.
     """
 
     def __init__(self, grammar: Grammar, block: int = _BLOCK, rows: int = _ROWS) -> None:
-        """`block` is the number of bytes read at a time, `rows` the maximum of matches in a Matches; both at least 1."""
+        """`block` is the number of bytes read at a time, `rows` the maximum number of matches in a Matches; both are at
+        least 1.
+        """
         self.grammar = grammar
         self.byte_count = self.lines = self.left_out = 0
         self.buffered = BufferedText(read_only(np.empty(0, np.uint8)), 0, 0, 0)
         self.keep_from = sys.maxsize
         self.rules = grammar.rules
         self.multi_byte = MultiByte()
-        """Decides about letters before a name that may be the end of a character; it knows no encoding at first."""
+        """Decides whether a letter before a name is the end of a character of several bytes. Initially no encoding is
+        known.
+        """
         self._block = block
         # Only streams need a buffer.
         self._buffer = np.empty(0, np.uint8)
@@ -201,7 +214,7 @@ class Scanner:
         self._kernel = self._kernel_by(self.rules)
 
     def scan_bytes(self, data: ByteArray) -> Iterator[Matches]:
-        """The matches of a text in memory."""
+        """Yield the matches of a text in memory."""
         self._begin()
         data, done = read_only(data), False
         while not done:
@@ -212,12 +225,12 @@ class Scanner:
                 yield self._take_rows()
 
     def scan(self, read_into: Callable[[memoryview], int], *, after_each: bool = False) -> Iterator[Matches]:
-        """The matches of a stream.
+        """Yield the matches of a stream.
 
-        `read_into(view)` fills the front of a writable view of bytes and returns their number; 0 is the end. If it
-        fills less than the view, or if the last Matches is a fifth of a second old, the matches so far are yielded
-        without waiting for more. With `after_each` a Matches, perhaps empty, is yielded after each read.
-        Raises the errors of `read_into`, after the matches that are known by then.
+        `read_into(view)` fills the beginning of a writable view of bytes and returns the number of bytes; 0 means the
+        end. If it fills less than the view, or if the last Matches is a fifth of a second old, the known matches are
+        yielded at once. With `after_each`, a Matches, perhaps empty, is yielded after each read.
+        Raises the errors of `read_into`, after yielding the matches that are known by then.
         """
         # A match is decided at most 2 * max_length bytes after its start: a list is cut at its separator and matched
         # again. The bytes before the match decide whether it may begin there, and whether it is in a URL.
@@ -269,11 +282,11 @@ class Scanner:
         self.byte_count = self.lines = 0
 
     def _kernel_by(self, rules: Rules) -> Callable[[Block], bool]:
-        """The kernel, with these rules and the columns bound."""
+        """The kernel with `rules` and the columns of this scanner bound."""
         return with_last(kernel, self._state, rules, self._columns, self._rejects)
 
     def _advance(self, find: Callable[[Block], bool], block: Block, base: int) -> bool:
-        """Run the kernel on a block that begins at the byte `base` of the text. Returns whether the block is done."""
+        """Run the kernel on a block that begins at byte offset `base` of the text. Returns whether the block is done."""
         state = self._state
         matches, rejects = int(state[MATCHES]), int(state[REJECTS])
         done = bool(find(block))
@@ -290,7 +303,7 @@ class Scanner:
         return done
 
     def _finish(self, data: ByteArray, base: int) -> None:
-        """Set the numbers of bytes and lines of the whole text; `data` are the last ones in memory."""
+        """Set the numbers of bytes and lines of the whole text; `data` are the last bytes of the text."""
         self.byte_count = base + len(data)
         self.lines = int(self._state[LINE]) - 1
         if self.grammar.count_lines:
@@ -300,7 +313,7 @@ class Scanner:
         return bool(self._state[MATCHES] or self._state[REJECTS])
 
     def _take_rows(self) -> Matches:
-        """Copy the rows out of the columns, which are empty afterwards."""
+        """Copy the rows from the columns to a new Matches, and empty the columns."""
         count, text, canonical, host, reject_count, reject_text = self._state[MATCHES:].tolist()
         self._state[MATCHES:] = 0
         rejects = Rejects(**_contents(self._rejects, reject_count, (reject_text,))) if self.grammar.rejects else None
@@ -309,7 +322,9 @@ class Scanner:
 
 
 def _room(rows: int, kinds: Sequence[str], texts: Sequence[int]) -> Iterator[npt.NDArray[Any]]:
-    """Empty columns: first of numbers of these kinds, then of strings with these total sizes (bytes and offsets)."""
+    """Empty columns: a column of numbers for each dtype in `kinds`, then the bytes and offsets of strings for each size
+    in `texts`.
+    """
     yield from (np.empty(rows, kind) for kind in kinds)
     for size in texts:
         yield np.empty(size, np.uint8)
@@ -317,7 +332,9 @@ def _room(rows: int, kinds: Sequence[str], texts: Sequence[int]) -> Iterator[npt
 
 
 def _contents(columns: Columns | RejectColumns, rows: int, used: Sequence[int]) -> dict[str, Any]:
-    """Copies of the filled parts of columns from `_room`, by name. `used` has the bytes used in each string column."""
+    """Copies of the filled parts of columns from `_room`, by name. `used` is the number of bytes used in each string
+    column.
+    """
     sizes = [rows] * (len(columns) - 2 * len(used))
     for data in used:
         sizes += [data, rows + 1]

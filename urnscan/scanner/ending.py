@@ -1,4 +1,4 @@
-"""Text behind a match that looks like a part of it; compiled."""
+"""Text after a match that looks like a part of the URN; compiled."""
 
 from __future__ import annotations
 
@@ -23,24 +23,26 @@ from urnscan.compiled.jit import inlined, inner
 from urnscan.scanner.grammar import IS_CLOSING, Rules
 from urnscan.urn.syntax import TAIL_COMPONENTS, TAIL_NONE
 
-_LONGEST_REFERENCE = 12  # bytes, from "&" to ";"
-# Letters beyond ASCII in UTF-8, of scripts that part words by spaces: those of two bytes, from U+00C0 to U+07FF, and Latin
-# and Greek ones of three. Their first bytes, and the second ones behind the first of three.
+# Maximum bytes of a character reference, from "&" to ";".
+_LONGEST_REFERENCE = 12
+# Letters beyond ASCII that count are those of scripts that separate words by spaces. In UTF-8 they have two bytes (U+00C0
+# to U+07FF), or three (Latin and Greek). The constants are ranges of their first and second bytes.
 _TWO, _TWO_END, _THREE, _LATIN_OF_THREE = 0xC3, 0xE0, 0xE1, 0xB8
 _TAIL, _TAIL_END, _TIMES, _DIVIDED = 0x80, 0xC0, 0x97, 0xB7
 MAY_BE_CUT = np.array(
     [_TWO <= byte < _TWO_END or byte in (_THREE, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE) for byte in range(256)]
 )
-"""For each byte whether a name may have been cut short before it."""
+"""For each byte, whether a name that this byte ends may have been cut short."""
 
 
 @inner
 def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, mark: int, rules: Rules) -> bool:
-    """Whether the text behind a URN looks like a part of it that the syntax does not allow.
+    """Whether the text after a URN looks like a part of the URN that the syntax does not allow.
 
-    That is a letter beyond ASCII; in RFC 2141, what RFC 8141 adds to a NSS; and what `_ends_in_error` finds. `mark` is
-    the byte that ends the URN in the URL around it, if the tail of the URL is cut off; `places` are the beginning of the
-    URN, its colon and its end. `needs_more` says whether it must wait for more bytes.
+    Such a text begins with a letter beyond ASCII; in RFC 2141, with text that RFC 8141 allows in an NSS; or with an
+    error that `_ends_in_error` finds. `places` are the indices of the start of the URN, of the colon after the NID, and
+    of the end. `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off. `needs_more`
+    decides whether the result must wait for more bytes.
     """
     end = places[2]
     byte, rest = data[end], data[end:]
@@ -55,8 +57,9 @@ def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, ma
 
 @inner
 def needs_more(rest: ByteArray) -> bool:
-    """Whether the bytes behind a URN, which `rest` begins with, are too few for `is_cut_short`. Never for more than it needs:
-    a match in a pipe is given before more comes.
+    """Whether `rest`, the bytes after a URN, is too short for `is_cut_short`.
+
+    It never asks for more than necessary, because a match in a pipe is reported before more bytes arrive.
     """
     if rest[0] != AMPERSAND:
         return len(rest) < (2 if rest[0] == QUESTION_MARK else letter_length(rest[0]))
@@ -68,7 +71,7 @@ def needs_more(rest: ByteArray) -> bool:
 
 @inner
 def _is_letter(text: ByteArray) -> bool:
-    """Whether a text begins with a letter beyond ASCII of a script that parts words by spaces."""
+    """Whether a text begins with a letter beyond ASCII of a script that separates words by spaces."""
     if len(text) < 2 or not _TAIL <= text[1] < _TAIL_END:
         return False
     if text[0] == _THREE:
@@ -78,7 +81,7 @@ def _is_letter(text: ByteArray) -> bool:
 
 @inner
 def _fits_rfc8141(data: ByteArray, places: tuple[int, int, int]) -> bool:
-    """Whether a URN of RFC 2141 is a name without components in RFC 8141, too (§2)."""
+    """Whether a URN of RFC 2141 is also a name without components by RFC 8141 (§2)."""
     start, colon, end = places
     has_nid = colon - start - 4 > 1 and data[colon - 1] != HYPHEN
     has_components = find_byte(data, colon, end, HASH) < end or find_byte(data, colon, end, QUESTION_MARK) < end
@@ -87,8 +90,9 @@ def _fits_rfc8141(data: ByteArray, places: tuple[int, int, int]) -> bool:
 
 @inner
 def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
-    """Whether `rest`, the text behind an ampersand, goes on a name: no character reference, no other URN, and a character
-    of names.
+    """Whether `rest`, the text after an ampersand, continues a name.
+
+    It does if it begins with a character of names, and neither with another URN nor with a character reference.
     """
     if len(rest) > 3 and is_urn(rest, 0) and rest[3] == COLON:
         return False
@@ -104,9 +108,9 @@ def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
 
 @inlined
 def _ends_in_error(rest: ByteArray, mark: int, rules: Rules) -> bool:
-    """Whether the text after a match, which begins with `rest`, looks like a part of the URN but is malformed: `%4`, `?x`.
+    """Whether `rest`, the text after a match, looks like a malformed part of the URN: `%4`, `?x`.
 
-    `mark` is the byte that ends the URN in the URL around it, if the tail of the URL is cut off.
+    `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off.
     """
     byte = rest[0]
     if byte == PERCENT or rules.tail == TAIL_NONE:
@@ -130,5 +134,5 @@ def _ends_in_error(rest: ByteArray, mark: int, rules: Rules) -> bool:
 
 @inlined
 def letter_length(byte: int) -> int:
-    """The bytes of the letter that begins with this one, as `is_cut_short` knows letters; 0 for ASCII."""
+    """The number of bytes of the letter that begins with this byte, for letters that `is_cut_short` knows; 0 for ASCII."""
     return 0 if byte < _TWO else 2 if byte < _TWO_END else 3

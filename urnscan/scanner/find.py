@@ -15,22 +15,22 @@ from urnscan.urn.equivalence import LevelName, get_level
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.syntax import SyntaxName, as_bytes, as_strings, get_syntax
 
-# Matches in a batch. Most strings have few.
+# Matches in a batch. Most strings have few matches.
 _ROWS = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A URN in a text: its place, its spelling, and its canonical form."""
+    """A URN in a text, with the position in that text, the spelling and the canonical form."""
 
     text: str
-    """The spelling in the text."""
+    """The spelling, as in the text."""
     start: int
-    """Place of the first character (of a str) or byte (of bytes) in the text, from 0."""
+    """Index of the first character (of a str) or byte (of bytes) in the text, from 0."""
     end: int
-    """Place after the last character or byte. `text` is the part of the text from `start` to `end`."""
+    """Index after the last character or byte: `text` is the slice from `start` to `end`."""
     urn: str
-    """The canonical form, which names the equivalence class."""
+    """The canonical form. All occurrences with the same canonical form are one class."""
     nid: str
     """The namespace identifier in lower case."""
 
@@ -60,11 +60,13 @@ def find(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> list[Occurrence]:
-    """All URNs in a text, from left to right, as RFC 2141 §2.4 ends them: where an excluded character begins.
+    """Find all URNs in a text, from left to right. A URN ends at the first character that the syntax does not allow
+    (RFC 2141 §2.4).
 
     `syntax`, `equivalence`, `trim`, `resolver_tail`, `max_length` (bytes), `nid` and `not_nid` (one or several) and
     `rules` are the options of the command `urnscan`. Raises ArgumentError (a ValueError and a TypeError) for a
-    `text` that is not a str or bytes, for an unknown option, and for an invalid value of an option: `max_length` is from
+    `text` that is not a str or bytes, for an unknown option, and for an invalid value of an option: `max_length` is
+    from
     1 to 2**28.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")

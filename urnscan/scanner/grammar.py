@@ -1,4 +1,4 @@
-"""The grammar of a scan: its options, the longest URN at a place, and what `--trim` leaves of it; compiled.
+"""The grammar of a scan: the options, the longest URN at a place, and the part that `--trim` keeps; compiled.
 
 The function `match` serves all syntaxes. It uses the tables of byte roles in `urn/syntax.py`.
 """
@@ -45,47 +45,47 @@ from urnscan.urn.trim import separator as any_separator
 MAX_LENGTH = 65_536
 """Default of `max_length`, the maximum number of bytes of a match."""
 LONGEST = 1 << 28
-"""Maximum value of `max_length`. Buffers are twice as long."""
+"""Maximum value of `max_length`. The buffers need twice as many bytes."""
 
 REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
-"""Bytes that end the text of a reject, and that no URN contains: white space, controls, `"<>`, non-ASCII."""
+"""Bytes that end the text of a reject, and that no URN contains: white space, control bytes, `"<>`, non-ASCII bytes."""
 
 DELIMITERS = "‡ǂ".encode()
-"""Bytes of the delimiters of subfields that have more than one byte, each of which ends a URN."""
+"""Bytes of the subfield delimiters that have more than one byte. Each of these bytes ends a URN."""
 
 LOOKAHEAD = 5
-"""The bytes of "?+%HH". Whether a URN ends before a "%" or "?" depends on at most so many bytes."""
+"""The length of "?+%HH". Whether a URN ends before a "%" or "?" depends on at most this number of bytes."""
 
-# Numba compiles a function again for each plain number among its arguments, but only once for NumPy's numbers.
+# Numba compiles a function again for each literal Python number among its arguments, but only once for NumPy numbers.
 _NSS, _COMPONENT, _QUERY, _VALUE = np.array([NSS, COMPONENT, QUERY, VALUE], np.uint8)
 _PLUS, _EQUALS = np.array([PLUS, EQUALS], np.uint8)
 _COMMA, _SEMICOLON, _AMPERSAND = np.array(LIST_SEPARATORS, np.uint8)
 
 IS_CLOSING = np.frombuffer(CLOSES, np.uint8)
-"""For each byte whether it is punctuation that closes a sentence or a bracket."""
+"""For each byte, whether it is punctuation that closes a sentence or a bracket."""
 
 ResolverTail = Literal["keep", "cut"]
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A syntax and the options that change what a scan finds."""
+    """A syntax, and the options that decide which URNs a scan finds."""
 
     syntax: Syntax
     max_length: int = MAX_LENGTH
     trim: bool = False
     resolver_tail: ResolverTail = "keep"
-    """With "cut", a match inside a URL ends where the rest of the URL begins."""
+    """With "cut", a match inside a URL ends where the rest of the URL begins; with "keep", the match goes on."""
     keep_query: bool = False
-    """Whether canonical forms keep the query of rfc2141bis-03 (§5, step 5b). Its directives are sorted later."""
+    """Whether canonical forms keep the query of rfc2141bis-03 (§5, step 5b). The directives are sorted later."""
     count_lines: bool = True
-    """Whether `Matches.line` is set; else it is always 0. Counting lines costs a pass over all bytes."""
+    """Whether `Matches.line` is set; else all line numbers are 0. Counting lines costs a pass over all bytes."""
     rejects: bool = False
     """Whether `Matches.rejects` is set: texts that begin like a URN but are not URNs."""
     nid: tuple[str, ...] = ()
-    """Beginnings of names to keep, such as `nbn:de`; empty: all names."""
+    """Prefixes of the names to keep, such as `nbn:de`; empty: all names."""
     not_nid: tuple[str, ...] = ()
-    """Beginnings of names to leave out, even if `nid` keeps them."""
+    """Prefixes of the names to leave out, even if `nid` keeps them."""
 
     def __post_init__(self) -> None:
         # A string such as "no" would count as true.
@@ -108,14 +108,14 @@ class Grammar:
     def separators(self) -> bytes:
         """Bytes at which a text can be split: no URN, no URL and, if rejects are on, no reject contains them.
 
-        They are none of the bytes of a delimiter that the code of a subfield follows.
+        Bytes of a delimiter that a subfield code follows are not separators.
         """
         separators = bytes(byte for byte in self.syntax.separators if byte not in URL_BYTES and byte not in DELIMITERS)
         return bytes(byte for byte in separators if byte in REJECT_ENDS) if self.rejects else separators
 
     @property
     def rules(self) -> Rules:
-        """The grammar in the form that compiled code takes."""
+        """The grammar as a tuple for compiled code."""
         syntax = self.syntax
         return Rules(
             np.frombuffer(syntax.data, np.uint8),
@@ -138,7 +138,7 @@ class Grammar:
 
 
 class Rules(NamedTuple):
-    """A Grammar in the form that compiled code takes."""
+    """A Grammar as a tuple for compiled code."""
 
     roles: ByteArray
     nid_min: int
@@ -148,12 +148,14 @@ class Rules(NamedTuple):
     trim: bool
     cut_tail: bool
     path_mark: int
-    """With `cut_tail`, the byte that ends a URN in the path of a URL. A "#" also ends the URN."""
+    """With `cut_tail`, the byte that, in addition to "#", ends a URN in the path of a URL."""
     keep_query: bool
     count_lines: bool
     rejects: bool
     tells_cuts: bool
-    """Whether the kernel looks at what stands behind a match. Without, no bytes behind it are needed."""
+    """Whether the kernel looks for text after a match that makes the match cut short. If not, no bytes after a match
+    are needed.
+    """
     filters_names: bool
     """Whether `nid` or `not_nid` leaves out names."""
     nid: Beginnings
@@ -162,9 +164,9 @@ class Rules(NamedTuple):
 
 @inner
 def match(data: ByteArray, start: int, limit: int, rules: Rules) -> tuple[int, int, int, bool]:
-    """Find the longest URN that begins with the `urn:` at `start`, in a text that ends at `limit`.
+    """Find the longest URN that begins with the `urn:` at index `start`, in a text that ends at `limit`.
 
-    Returns the place of the colon after the NID, the end of the NSS, the end of the URN (-1: there is no URN), and
+    Returns the index of the colon after the NID, the end of the NSS, the end of the URN (-1: there is no URN), and
     whether bytes from `limit` on could change the result.
     """
     roles = rules.roles
@@ -205,9 +207,11 @@ def match(data: ByteArray, start: int, limit: int, rules: Rules) -> tuple[int, i
 
 @inlined
 def separator(data: ByteArray, start: int, colon: int, end: int, whole: bool, rules: Rules) -> int:
-    """The place where other text follows the match at `start`, as `urn.trim.separator` finds it; -1 if there is none."""
+    """Index at which other text follows the match at `start`, as `urn.trim.separator` defines it; -1 without other
+    text.
+    """
     is_quoted = start > 0 and data[start - 1] == QUOTATION_MARK
-    # Most matches have none. To look for the bytes in whole blocks is faster than byte by byte.
+    # Most matches have no separator. A search in whole blocks is faster than a search byte by byte.
     if (
         is_quoted
         or may_hold(data, colon + 1, end, _COMMA, _SEMICOLON)
@@ -219,10 +223,11 @@ def separator(data: ByteArray, start: int, colon: int, end: int, whole: bool, ru
 
 @inlined
 def trim(data: ByteArray, start: int, parts: tuple[int, int, int], rules: Rules) -> tuple[int, int, int]:
-    """Trim the match that begins at `start`; `parts` are its colon and the ends of its NSS and of itself.
+    """Trim the match that begins at `start`. `parts` are the index of the colon after the NID, the end of the NSS, and
+    the end of the match.
 
-    Returns the place where other text follows it (its own end if none does), and the ends of the NSS and of the match
-    after trimming (-1: nothing is left).
+    Returns the index where other text follows (the end of the match if there is none), and the ends of the NSS and of
+    the match after trimming (-1: nothing is left).
     """
     colon, nss_end, end = parts
     item_end = end
@@ -237,7 +242,9 @@ def trim(data: ByteArray, start: int, parts: tuple[int, int, int], rules: Rules)
 
 @inner
 def _trimmed(data: ByteArray, start: int, end: int, rules: Rules) -> tuple[int, int]:
-    """The ends of the NSS and of the match without what closes; it is matched and cut again until nothing changes."""
+    """The ends of the NSS and of a match after closing punctuation is cut. The match is cut and matched again until
+    nothing changes.
+    """
     while True:
         kept = end_without_closing(data, start, end, IS_CLOSING)
         _, nss_end, again, _ = match(data, start, kept, rules)
@@ -248,7 +255,7 @@ def _trimmed(data: ByteArray, start: int, end: int, rules: Rules) -> tuple[int, 
 
 @inner
 def is_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether `nid` and `not_nid` keep the name of the match [start, end)."""
+    """Whether `nid` and `not_nid` keep the name of the match `data[start:end]`."""
     start += 4
     if len(rules.nid.ends) and not begins(data, start, end, rules.nid):
         return False
@@ -257,7 +264,9 @@ def is_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
 
 @inner
 def may_be_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether `nid` and `not_nid` keep the text [start, end), which begins with `urn:`. They keep a text without a NID."""
+    """Whether `nid` and `not_nid` keep the text `data[start:end]`, which begins with `urn:`. A text without a NID is
+    kept.
+    """
     colon, _, _, _ = match(data, start, end, rules)
     has_nid = colon < end and data[colon] == COLON and _is_nid(data, start + 4, colon, rules)
     return not has_nid or is_selected(data, start, end, rules)
@@ -265,7 +274,7 @@ def may_be_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool
 
 @inlined
 def _is_nid(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether the letters, digits and hyphens from `start` to `end` are a NID. "urn" is reserved."""
+    """Whether `data[start:end]`, which has only letters, digits and hyphens, is a NID. "urn" is reserved."""
     if end - start < rules.nid_min or data[start] == HYPHEN:
         return False
     if data[end - 1] == HYPHEN and not rules.hyphen_ends_nid:
@@ -281,7 +290,7 @@ def _may_begin(byte: int, roles: ByteArray) -> bool:
 
 @inner
 def _run(data: ByteArray, at: int, limit: int, roles: ByteArray, role: np.uint8) -> int:
-    """The end of the run of characters with this role. A well-formed %HH is such a character."""
+    """The end of the run of characters with this role from index `at` on. A well-formed %HH has every role."""
     rest = data[at:limit]
     for i in range(len(rest)):
         byte = rest[i]
@@ -301,7 +310,7 @@ def _may_go_on(data: ByteArray, end: int, limit: int) -> bool:
 
 @inner
 def _component(data: ByteArray, start: int, limit: int, roles: ByteArray, kind: np.uint8) -> int:
-    """The end of the r-component ("?+") or q-component ("?=") that begins at `start`, or `start` if there is none."""
+    """The end of the r-component ("?+") or q-component ("?=") that begins at `start`; `start` if there is none."""
     first = start + 2
     if first >= limit or data[start] != QUESTION_MARK or data[start + 1] != kind:
         return start
@@ -320,7 +329,9 @@ def _component(data: ByteArray, start: int, limit: int, roles: ByteArray, kind: 
 
 @inner
 def _directives(data: ByteArray, start: int, limit: int, roles: ByteArray) -> tuple[int, bool]:
-    """The end of the query that begins at `start`, or `start` if there is none; and whether it may go on after `limit`."""
+    """The end of the query that begins at `start` (`start` if there is none), and whether the query may go on after
+    `limit`.
+    """
     undecided = False
     end = start
     mark = QUESTION_MARK
@@ -335,7 +346,9 @@ def _directives(data: ByteArray, start: int, limit: int, roles: ByteArray) -> tu
 
 @inner
 def _directive(data: ByteArray, at: int, limit: int, roles: ByteArray) -> tuple[int, bool]:
-    """The end of the directive that begins at `at`, or -1; and whether it may go on after `limit`."""
+    """The end of the directive that begins at `at` (-1 if there is none), and whether the directive may go on after
+    `limit`.
+    """
     if at >= limit:
         return -1, True
     if not is_letter(data[at]):

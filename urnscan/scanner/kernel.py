@@ -1,8 +1,8 @@
 """The kernel: scans a block of bytes and appends matches and rejects to columns. Plain Python, compiled by Numba.
 
-One kernel serves all syntaxes, as a syntax is a table of roles. The columns are the arrays of the Arrow tables to come, so
-no match is copied. Small functions are inlined into their callers, so a call costs nothing. With NUMBA_DISABLE_JIT=1 the
-same functions run in a debugger.
+All syntaxes share the same code, because a syntax is a table of roles. The columns become the arrays of the Arrow
+tables, so no match is copied. Small functions are inlined into their callers, so a call costs nothing. With
+NUMBA_DISABLE_JIT=1 the same functions run in a debugger.
 """
 
 from __future__ import annotations
@@ -31,26 +31,27 @@ from urnscan.urn.syntax import ALNUM
 END, CUT = -2, -1
 """Values of `stop` that are not bytes: END for the end of the input, CUT for a cut at `max_length`."""
 REJECT = 256
-"""Maximum bytes of the text of a reject. 40 bytes decide whether a URN begins."""
+"""Maximum bytes of the text of a reject. Whether a URN begins depends on at most 40 bytes."""
 REST = 4
-"""Bytes after a match that show the error in which it ends, such as "?+?="."""
+"""Number of bytes after a match that show the error in which the match ends, such as "?+?="."""
 
 SLOTS = 12
 AT, COUNTED, LINE, LEFT_OUT, DOUBT, BEGIN, MATCHES, TEXT_USED, CANONICAL_USED, HOST_USED, REJECTS, REJECT_TEXT_USED = (
     range(SLOTS)
 )
-"""Slots of the state of a scan.
+"""Slots of the state of a scan. All indices are in the block.
 
-AT: the place reached in the block. COUNTED: the place up to which lines are counted. LINE: the line at COUNTED.
-LEFT_OUT: the number of matches that `nid` or `not_nid` left out. DOUBT: -1, or the place of a `urn:` of which the caller has to say
-whether the letter before it is the end of a character. BEGIN: the place of one of which it has. The others: the used lengths of the columns.
+AT: the index reached. COUNTED: the index up to which lines are counted. LINE: the line number at COUNTED. LEFT_OUT: the
+number of matches that `nid` or `not_nid` left out. DOUBT: -1, or the index of a `urn:` after a letter; the caller must
+decide whether this letter ends a character of several bytes. BEGIN: the index of a `urn:` for which the caller decided
+that it does. The others: the used lengths of the columns.
 """
 
-# Results of an attempt to append: appended, more bytes are needed, the columns are full.
+# Results of an attempt to append a row: appended, more bytes are needed, the columns are full.
 _GO_ON, _WAIT, _FULL = range(3)
 # Bytes of a match that are matched first, if trimming may end the match early.
 _NEAR = 256
-# Up to so many bytes after a match, another match is likely.
+# Within this number of bytes after a match, another match is likely.
 _DENSE = 256
 _QUOTE, _LESS, _GREATER, _DELETE = b'"<>\x7f'
 _U, _R, _N, _COLON, _PERCENT, _HASH, _QUESTION_MARK = np.frombuffer(b"urn:%#?", np.uint8)
@@ -67,7 +68,7 @@ class Block(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of Matches, with room for more matches."""
+    """The columns of Matches, with free rows for more matches."""
 
     start: Integers
     length: npt.NDArray[np.int32]
@@ -85,7 +86,7 @@ class Columns(NamedTuple):
 
 
 class RejectColumns(NamedTuple):
-    """The columns of Rejects, with room for more rejects."""
+    """The columns of Rejects, with free rows for more rejects."""
 
     start: Integers
     line: Integers
@@ -96,11 +97,11 @@ class RejectColumns(NamedTuple):
 
 
 class _Urn(NamedTuple):
-    """A URN in a block, and the host of the URL around it. All places are indices in the block."""
+    """A URN in a block, and the host of the URL around the URN. All positions are indices in the block."""
 
     start: int
     colon: int
-    """The place of the colon after the NID."""
+    """The index of the colon after the NID."""
     nss_end: int
     end: int
     """The end of the URN; -1 if there is no URN."""
@@ -109,7 +110,7 @@ class _Urn(NamedTuple):
     punctuation: int
     """Number of bytes that `trim` would cut off."""
     cut_short: bool
-    """Whether what follows looks like a part of the URN."""
+    """Whether the text after the URN looks like a part of the URN."""
     host: int
     host_end: int
     """The end of the host; equal to `host` if there is no URL."""
@@ -117,9 +118,10 @@ class _Urn(NamedTuple):
 
 @compiled
 def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, rejects: RejectColumns) -> bool:
-    """Scan a block from `state[AT]` on, and append matches and rejects. False if a column is full before the end, or in doubt.
+    """Scan a block from `state[AT]` on, and append matches and rejects. Returns False if a column is full, or if DOUBT
+    is set.
 
-    At the end of a block, `state[AT]` is the first place that must be scanned again with the next block; in a final
+    At the end of a block, `state[AT]` is the first index that must be scanned again with the next block; in a final
     block it is the end of the block.
     """
     data, filled, final = block
@@ -141,7 +143,7 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
         if waits:
             break
         if urn.end == -1:
-            # Without `--rejects` this comparison is all that rejects cost.
+            # Without `--rejects`, this comparison is the whole cost of rejects.
             if rules.rejects:
                 status = _add_reject(block, start, urn.end, state, rules, rejects)
             at = start + (status == _GO_ON)
@@ -185,9 +187,9 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
 
 @inlined
 def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
-    """Find the longest URN of at most `max_length` bytes at `start`, and the URL around it.
+    """Find the longest URN of at most `max_length` bytes at `start`, and the URL around the URN.
 
-    Also returns the byte that, in addition to "#", ends the URN in the URL (0: there is none); and whether more bytes
+    Returns the URN; the byte that, in addition to "#", ends the URN inside the URL (0: no byte); and whether more bytes
     are needed. If trimming or the tail of the URL ends the URN early, the URN may be shorter than the longest.
     """
     data, filled, final = block
@@ -225,9 +227,10 @@ def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
 def _tell_cut(
     block: Block, urn: _Urn, end: int, mark: int, state: Integers, rules: Rules, rejects: RejectColumns
 ) -> tuple[bool, int]:
-    """Whether a URN that ends at `end` looks cut short there. With `--rejects` it is a reject then, too.
+    """Whether a URN that ends at `end` looks cut short. With `--rejects`, a URN that looks so is also appended as a
+    reject.
 
-    Also returns the result of appending that; _WAIT if more bytes are needed.
+    Also returns the status: the result of appending the reject, or _WAIT if more bytes are needed.
     """
     data, filled, final = block
     if not final and (needs_more(data[end:filled]) or (rules.rejects and end + REST > filled)):
@@ -240,7 +243,7 @@ def _tell_cut(
 
 @inlined
 def _count_lines(data: ByteArray, at: int, state: Integers, rules: Rules) -> int:
-    """The line of the place `at`; 0 if lines are not counted. Each LF is counted once."""
+    """The line number of index `at`; 0 if lines are not counted. Each LF is counted once."""
     if not rules.count_lines:
         return 0
     state[LINE] += count_lf(data, state[COUNTED], at)
@@ -250,7 +253,7 @@ def _count_lines(data: ByteArray, at: int, state: Integers, rules: Rules) -> int
 
 @inlined
 def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
-    """Whether the columns have room for a match of `text` bytes and a host of `host` bytes."""
+    """Whether the columns have room for a match of `text` bytes with a host of `host` bytes."""
     return bool(
         state[MATCHES] < len(columns.start)
         and state[TEXT_USED] + text <= len(columns.text)
@@ -261,14 +264,14 @@ def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
 
 @compiled
 def mark_selected(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules, flags: npt.NDArray[np.bool_]) -> None:
-    """Set for each text of matches or rejects whether `nid` and `not_nid` keep it."""
+    """For each text of matches or rejects, set in `flags` whether `nid` and `not_nid` keep the text."""
     for i in range(len(flags)):
         flags[i] = may_be_selected(text, offsets[i], offsets[i + 1], rules)
 
 
 @compiled
 def count_components(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules) -> int:
-    """The number of texts that are URNs with components by the rules of RFC 8141."""
+    """The number of texts that are URNs with components. `rules` are the rules of RFC 8141."""
     count = 0
     if may_hold(text, 0, len(text), _HASH, _QUESTION_MARK):
         for i in range(len(offsets) - 1):
@@ -281,7 +284,7 @@ def count_components(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rul
 
 @inlined
 def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: Columns) -> None:
-    """Append a match. The columns must have room."""
+    """Append a match. Precondition: `_has_room` is true."""
     data, start, end = block.data, urn.start, urn.end
     row = state[MATCHES]
     columns.start[row] = start
@@ -325,7 +328,7 @@ def _add_canonical(data: ByteArray, start: int, colon: int, end: int, state: Int
 
 @inner
 def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules: Rules, rejects: RejectColumns) -> int:
-    """Append a reject if one begins at `start`. Returns _GO_ON, or _WAIT or _FULL if this cannot be done yet.
+    """Append a reject if a reject begins at `start`. Returns _GO_ON, or _WAIT or _FULL if the caller must try again.
 
     `match_end` is -1, or the end of a match that begins at `start` and ends in an error.
     """
@@ -353,7 +356,7 @@ def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules
 
 @inner
 def _reject_end(data: ByteArray, start: int, filled: int) -> int:
-    """The end of the text of a reject: before one of REJECT_ENDS, after REJECT bytes, or at the end of the block."""
+    """The end of the text of a reject: at a byte of REJECT_ENDS, after REJECT bytes, or at the end of the block."""
     text = data[start : min(filled, start + REJECT)]
     for i in range(len(text)):
         byte = text[i]
@@ -364,7 +367,9 @@ def _reject_end(data: ByteArray, start: int, filled: int) -> int:
 
 @inlined
 def _packed(data: ByteArray, start: int, limit: int) -> int:
-    """Bytes of the text of a reject, from `start` up to `limit`, as a little-endian number; a letter beyond ASCII as a whole."""
+    """The bytes from `start` to the end of a reject's text, at most to `limit`, as a little-endian number. Of a letter
+    beyond ASCII, all bytes.
+    """
     packed = 0
     for i in range(letter_length(data[start]) or _reject_end(data, start, limit) - start):
         packed |= int(data[start + i]) << 8 * i
@@ -373,7 +378,7 @@ def _packed(data: ByteArray, start: int, limit: int) -> int:
 
 @inner
 def _is_reject(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether no URN begins at `start` in the text [start, end), although letters or digits follow the `urn:`."""
+    """Whether no URN begins at `start` in the text `data[start:end]`, although letters or digits follow the `urn:`."""
     names = np.uint8(0)
     for i in range(start + 4, end):
         names |= rules.roles[data[i]] & np.uint8(ALNUM)

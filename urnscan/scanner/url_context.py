@@ -1,9 +1,9 @@
-"""The URL around a URN: its host, and the place where the URN ends and the rest of the URL begins.
+"""The URL around a URN: the host, and the place where the URN ends and the rest of the URL begins.
 
-The search goes backwards from the URN, over bytes that RFC 3986 §3 allows in a URL, to the nearest `scheme://`. So the
-inner of two URLs counts, as in `https://nbn-resolving.org/http://nbn-resolving.de/urn:…`. A few bytes that RFC 3986
-allows do not count as bytes of a URL: a `'` is a quotation mark in SQL and scripts, and a `,` or `;` right before the
-URN separates fields of CSV or names of a list, or ends an XML entity.
+The search goes backwards from the URN, over bytes that RFC 3986 §3 allows in a URL, to the nearest `scheme://`. So of
+two nested URLs, the inner URL counts, as in `https://nbn-resolving.org/http://nbn-resolving.de/urn:…`. A few bytes that
+RFC 3986 allows do not count as bytes of a URL: a `'` is a quotation mark in SQL and scripts, and a `,` or `;` directly
+before the URN separates fields of CSV or names of a list, or ends an XML entity.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _AUTHORITY_ENDS = (SLASH, QUESTION_MARK, HASH)
 _ALNUM = string.ascii_letters + string.digits
 _ROLES = np.array(
     [
-        # _BEFORE has no letters and digits, since no URN begins after them but behind a %HH.
+        # _BEFORE has no letters and digits, because a URN begins after them only if they end a %HH.
         _URL * (byte in URL_BYTES)
         | _BEFORE * (byte in b"-._~:/?#@!$&()*+=%")
         | _SCHEME * (chr(byte) in _ALNUM + "+-.")
@@ -41,7 +41,9 @@ _ROLES = np.array(
 
 @inner
 def may_be_in_url(data: ByteArray, start: int) -> bool:
-    """Whether a URL may contain the URN at `start`, by the byte before the URN. A quick test that most URNs fail."""
+    """Whether a URL may contain the URN at `start`, judging by the bytes before the URN. A quick test that is false for
+    most URNs.
+    """
     if start < 1 or not is_alnum(data[start - 1]):
         return start > 0 and _ROLES[data[start - 1]] & _BEFORE != 0
     return start > 2 and data[start - 3] == PERCENT
@@ -49,11 +51,11 @@ def may_be_in_url(data: ByteArray, start: int) -> bool:
 
 @inner
 def find_host(data: ByteArray, start: int) -> tuple[int, int, bool]:
-    """The host of the URL around the URN at `start`, as (first, end); and whether the URN is in the path of the URL, and
-    not in its query or fragment.
+    """Find the URL around the URN at `start`. Returns the start and the end of the host, and whether the URN is in the
+    path of the URL, and not in the query or fragment.
 
-    The host is `bytes[first:end]`: a registered name, an IPv4 address, or an IPv6 address in its brackets, without
-    user information and port (RFC 3986 §3.2). The host is empty if there is no URL, or if the URL has no host. Call
+    The host is `data[first:end]`: a registered name, an IPv4 address, or an IPv6 address in brackets, without user
+    information and port (RFC 3986 §3.2). The host is empty if there is no URL, or if the URL has no host. Call
     `may_be_in_url` first, unless the byte before the URN may be encoded.
     """
     floor = max(0, start - LOOK_BACK)
@@ -72,7 +74,7 @@ def find_host(data: ByteArray, start: int) -> tuple[int, int, bool]:
 
 @inner
 def _ends_scheme(data: ByteArray, floor: int, end: int) -> bool:
-    """Whether a scheme ends at `end`: a letter, then letters, digits, "+", "-" and "." (RFC 3986 §3.1)."""
+    """Whether a URL scheme ends at index `end`: a letter, then letters, digits, "+", "-" and "." (RFC 3986 §3.1)."""
     for at in range(end - 1, floor - 1, -1):
         if _ROLES[data[at]] & _LETTER:
             return True
@@ -83,7 +85,7 @@ def _ends_scheme(data: ByteArray, floor: int, end: int) -> bool:
 
 @inner
 def _host(data: ByteArray, begin: int, start: int) -> tuple[int, int, bool]:
-    """The result of `find_host` for a URL whose authority begins at `begin`."""
+    """The result of `find_host` for a URL whose authority begins at index `begin`."""
     host = end = begin
     while end < start and data[end] not in _AUTHORITY_ENDS:
         if data[end] == _AT:
@@ -117,7 +119,7 @@ def _host(data: ByteArray, begin: int, start: int) -> tuple[int, int, bool]:
 
 @inner
 def find_mark(data: ByteArray, at: int, end: int, mark: int) -> int:
-    """First place of `mark` or "#" in `bytes[at:end]`, or -1."""
+    """Index of the first `mark` or "#" in `data[at:end]`; -1 if there is none."""
     for i in range(at, end):
         if data[i] == mark or data[i] == HASH:
             return i

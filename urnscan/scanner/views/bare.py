@@ -1,7 +1,8 @@
-"""References to names without `urn:`, such as `ISBN 978-0-395-36341-6` and `https://doi.org/10.1000/182`.
+"""References to names without `urn:`: `ISBN 978-0-395-36341-6`, `https://doi.org/10.1000/182`.
 
 A reference becomes the URN that the registration of its namespace defines. An identifier with a check digit counts only
-if the digit is right. If the end of a DOI is in doubt, the reference does not count: no name is better than a wrong name.
+if the digit is right. If the end of a DOI is in doubt, the reference does not count: no name is better than a wrong
+name.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from urnscan.urn.namespaces.registry import OURS
 Booleans = npt.NDArray[np.bool_]
 
 LOOK_BACK = 1024
-"""Bytes before a reference that must be in memory, for the URL around the reference."""
+"""Bytes before a reference that must be in memory, because they may contain the URL around the reference."""
 LOOK_AHEAD = 1 << 12
 """Bytes from the beginning of a word on that decide about a reference."""
 # Bytes after a name that decide whether the name ends there.
 _STOP = 4
-# Maximum bytes of a label up to its word.
+# Maximum bytes of a label before its word (`_Kind.word`).
 _LABEL = 32
 # Maximum bytes of an address before an NBN.
 _ADDRESS = 256
@@ -60,11 +61,11 @@ _DOI_GAP = rb"""(?:[\s:;="'`>{|\[\\]|\xc2\xa0){1,24}"""
 
 
 class _Kind(NamedTuple):
-    """A form of references to the names of a namespace: a label or address, and an identifier."""
+    """A kind of reference to names of a namespace: a label or address, and an identifier."""
 
     nid: str
     word: bytes
-    """Three letters of the label or address: one of the words that `find_words` finds."""
+    """Three letters of the label or address: a word that `find_words` finds."""
     before: regex.Pattern[bytes]
     """Pattern of the label or address before the word. The text up to the word must end with this pattern."""
     after: regex.Pattern[bytes]
@@ -77,7 +78,7 @@ def _kind(nid: str, word: bytes, before: bytes, after: bytes) -> _Kind:
     )
 
 
-# No letter or digit precedes, except that of an escape such as the `\n` of JSON.
+# No letter or digit precedes, except the letter of an escape such as the `\n` of JSON.
 _ALONE = rb"(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))"
 _HOST = _ALONE + rb"(?:https?://)?(?:(?:dx|www)\.)?"
 _KINDS = (
@@ -118,7 +119,7 @@ _MARK = regex.compile(r"[\p{Z}\p{P}\p{S}\p{Cf}]")
 
 
 class Reference(NamedTuple):
-    """A reference to a name: the place of the identifier in the text, without its label or address; and its URN."""
+    """A reference to a name: the position of the identifier in the text, without label or address; and the URN."""
 
     start: int
     end: int
@@ -129,10 +130,11 @@ class Reference(NamedTuple):
 def find_references(
     data: ByteArray, start: int, end: int, are_free: Callable[[Integers], Booleans], *, whole: bool
 ) -> tuple[list[Reference], int]:
-    """The references whose word is in `bytes[start:end]`, in order; and the place up to which all references are known.
+    """Find the references whose word is in `data[start:end]`. Returns them in order, and the index up to which all
+    references are known.
 
-    References after this place depend on more bytes. With `whole`, the text ends after `data`. `are_free` returns for
-    each place whether it is outside of all other matches; a label inside a match does not count.
+    References after this index depend on more bytes. With `whole`, the text ends after `data`. `are_free` returns, for
+    an array of indices, whether each is outside of all other matches; a label inside a match does not count.
     """
     references: list[Reference] = []
     places = np.empty(_PLACES, np.int64)
@@ -155,7 +157,7 @@ def find_references(
 
 
 def _reference(data: ByteArray, place: int) -> Reference | None:
-    """The reference whose word is at this place, or None."""
+    """The reference whose word begins at index `place`, or None."""
     after = data[place : place + LOOK_AHEAD].tobytes()
     if after[:3].lower() == b"nbn":
         return _nbn(data, place, after)
@@ -173,7 +175,7 @@ def _reference(data: ByteArray, place: int) -> Reference | None:
 
 
 def _nbn(data: ByteArray, place: int, after: bytes) -> Reference | None:
-    """A National Bibliography Number without `urn:`, in the address of a resolver."""
+    """A National Bibliography Number without `urn:`, in the address of a resolver; None for other text."""
     match = _NBN.match(after)
     if match is None or not _address_of_nbn().search(data[max(0, place - _ADDRESS) : place].tobytes()):
         return None
@@ -219,7 +221,7 @@ def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int
 
 
 def _balanced(text: bytes, start: int, end: int) -> int:
-    """The place of the first closing bracket in `text[start:end]` without an opening one, or `end`."""
+    """Index of the first closing bracket in `text[start:end]` that has no opening bracket; `end` if there is none."""
     opened: list[int] = []
     for place in range(start, end):
         if text[place] in _PARTNERS.values():

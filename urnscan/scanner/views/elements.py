@@ -16,8 +16,8 @@ _HTML = {
     EMPTY: "wbr",
 }
 # ECMA-376, part 1: 17.3.2 (runs), 17.3.3 (content of runs), 17.13 (annotations); 18.4 (runs of a cell, whose namespace has
-# no prefix, or x); 21.1.2.3 (runs of DrawingML). Left out
-# are deleted, hidden, struck-out or raised text, fields, notes, tabs and line ends.
+# no prefix, or x); 21.1.2.3 (runs of DrawingML). Elements of deleted, hidden, struck-out or raised text, of fields, notes,
+# tabs and line ends are left out.
 _OFFICE = {
     TIGHT: "w:hyperlink text:a",
     PLAIN: """
@@ -41,7 +41,7 @@ _OFFICE = {
 _ATTRIBUTES = "lang style background color font letter mso text"
 """First attributes of a `<span>` that sets a style (`lang`, `style`), then first words of the value of `style`.
 
-The numbers of the first two are `_LANG` and `_STYLE` in `markup`.
+The numbers of the first two words are `_LANG` and `_STYLE` in `markup`.
 """
 
 

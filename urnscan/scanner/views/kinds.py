@@ -1,4 +1,4 @@
-"""The names of the views, and where a text may be split for them."""
+"""The names of the views, and the bytes at which a text may be split if views are on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, get_args
 ViewName = Literal["percent", "entities", "escapes", "wraps", "labels", "bare", "markup", "all"]
 """Name of a view, or `all`: a value of the option `recover`."""
 KINDS = get_args(ViewName)[:-1]
-"""Names of the views. `Matches.via` has their numbers, from 1, in this order."""
+"""Names of the views. `Matches.via` is the index in this tuple plus 1."""
 MEANINGS: Mapping[str, str] = {
     "percent": "percent-encoded, as in URLs: urn%3Aisbn%3A...",
     "entities": "with character references: urn&#58;isbn:...",
@@ -18,14 +18,14 @@ MEANINGS: Mapping[str, str] = {
     "bare": "without urn: as ISBN, ISSN, ISNI, DOI or NBN",
     "markup": "broken by tags of HTML, XML or office files",
 }
-"""Which hidden names each view reads."""
+"""Name of a view -> which hidden names the view reads."""
 
 
 def separators(recover: Collection[str]) -> bytes | None:
-    """Bytes at which a text can be split for these views; None: the text must not be split.
+    """Bytes at which a text can be split for the views in `recover`; None: the text must not be split.
 
-    A URN that is broken over lines may go on after the mark of a quoted mail or a comment, a label may precede any mark,
-    and a tag in the middle of a URN may contain any byte. So for these views no byte is safe.
+    A URN that is broken over lines may go on after the quote mark of a mail or the mark of a comment, a label may
+    precede any mark, and a tag in the middle of a URN may contain any byte. So for these views no byte is safe.
     """
     if not {"wraps", "bare", "markup"}.isdisjoint(recover):
         return None

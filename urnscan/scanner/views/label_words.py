@@ -1,4 +1,4 @@
-"""The search for the words of labels and addresses before names without `urn:`. Compiled."""
+"""The search for the words of labels and addresses before names without `urn:`; compiled."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urnscan.compiled.ascii import CASE
 from urnscan.compiled.bytes import ByteArray, Integers
 from urnscan.compiled.jit import compiled, inlined
 
-# Bytes that are searched at once.
+# Number of bytes that are searched at once.
 _HUNT = 64
 _CASE = np.uint8(CASE)
 _B, _D, _I, _N, _O, _S = np.frombuffer(b"bdinos", np.uint8)
@@ -16,10 +16,10 @@ _B, _D, _I, _N, _O, _S = np.frombuffer(b"bdinos", np.uint8)
 
 @compiled
 def find_words(data: ByteArray, at: int, end: int, places: Integers) -> tuple[int, int]:
-    """Write to `places` where `sbn`, `ssn`, `sni`, `nbn` or `doi` begins in `bytes[at:end]`, in any case.
+    """Write to `places` the indices at which `sbn`, `ssn`, `sni`, `nbn` or `doi` begins in `data[at:end]`, in any case.
 
-    The last word may reach two bytes beyond `end`. Returns the number of places and the position reached, which is
-    less than `end` if `places` is full.
+    The last word may reach two bytes beyond `end`. Returns the number of indices and the index reached, which is less
+    than `end` if `places` is full.
     """
     count = 0
     while at < end and count + _HUNT <= len(places):
@@ -35,7 +35,7 @@ def find_words(data: ByteArray, at: int, end: int, places: Integers) -> tuple[in
 
 @inlined
 def _has_word(data: ByteArray) -> bool:
-    """Whether one of the words begins in the first _HUNT bytes. `data` has two more, for the end of the last word."""
+    """Whether a word begins in the first _HUNT bytes. `data` has two more bytes, for the end of the last word."""
     least = np.uint8(255)
     # The loop is vectorised, as in `compiled/bytes.py`.
     for i in range(_HUNT):
@@ -45,7 +45,9 @@ def _has_word(data: ByteArray) -> bool:
 
 @inlined
 def _differs(first: np.uint8, second: np.uint8, third: np.uint8) -> np.uint8:
-    """0 if these bytes are one of the words. What the words share is compared once: the search takes a fifth of the time."""
+    """0 if the three bytes are a word. Comparisons that several words share are made once, which saves four fifths of
+    the time.
+    """
     first, second, third = np.uint8(first | _CASE), np.uint8(second | _CASE), np.uint8(third | _CASE)
     from_s, from_b = np.uint8(first ^ _S), np.uint8(second ^ _B)
     from_sbn_or_ssn = np.uint8(from_s | min(from_b, np.uint8(second ^ _S)))

@@ -1,24 +1,25 @@
-"""Markup in the middle of a name, such as `urn:isbn:<b>978</b>-3-16-148410-0`: tags, references, invisible characters. Compiled.
+"""Markup in the middle of a name, as in `urn:isbn:<b>978</b>-3-16-148410-0`: tags, references, invisible characters;
+compiled.
 
 A gap is the text between two bytes of a name: tags of inline elements, comments, processing instructions and invisible
 characters, at most LONGEST_GAP bytes. Elements that are not listed in `elements` end a name.
-
-Tags may mark the end of a name, as in `<code>urn:xmpp:ping</code>s`. Other tags say nothing about the end: an author, or
-an office program, makes a part of a name bold. So there are two kinds of gaps. A gap is strong if it has a tag of a
-phrase or link (`<code>`, `<a>`), or closes the element that begins right before the name. After any other gap a name goes
-on. After a strong gap a name goes on only in these cases:
+Tags may mark the end of a name, as in `<code>urn:xmpp:ping</code>s`. Other tags say nothing about the end: an author,
+or an office program, makes a part of a name bold. So there are two kinds of gaps. A gap is strong if it has a tag of a
+phrase or link (`<code>`, `<a>`), or closes the element that begins directly before the name. After any other gap a name
+goes on. After a strong gap a name goes on only in these cases:
   * The name so far ends with `-`, `:`, `/` or `=`, and a letter or digit follows. Or `urn:nid:` is incomplete, and a
     letter, a digit or the missing `:` follows.
   * `-`, `:` or `/` and a digit follow.
-  * The gap has no tag of a phrase or link, and the same element begins again, with attributes that differ only in digits:
-    `<span class="s1">urn:isbn:97</span><span class="s2">83`. Or another style begins, as office programs write it where
-    the style of letters changes: `<u>urn:isbn:97</u><font color="#f00">83`. Then a letter or digit must follow, or one of
-    `- : / = . _ +` and a letter or digit. A `<span>` is a style if its first attribute is `lang`, or a `style` of letters.
-    A class, or a style of a layout, may separate texts.
-  * The gap has no tag of a phrase or link, and no element begins in it. There is a digit on both sides, or a `:` between
-    letters and digits follows: `<u>urn:nbn:d</u>e:101`, but not `<u>urn:xmpp:ping</u>s`.
-If the name does not go on, but a letter or digit follows the tags of a style, the end of the name is in doubt, and there is
-no match. After no gap does a name go on with `urn:` or a URL, since these begin another name; nor with punctuation alone.
+  * The gap has no tag of a phrase or link, and the same element begins again, with attributes that differ only in
+    digits: `<span class="s1">urn:isbn:97</span><span class="s2">83`. Or another style begins, as office programs write
+    it where the style of letters changes: `<u>urn:isbn:97</u><font color="#f00">83`. Then a letter or digit must
+    follow, or one of `- : / = . _ +` and a letter or digit. A `<span>` is a style if its first attribute is `lang`, or
+    a `style` of letters. A class, or a style of a layout, may separate texts.
+  * The gap has no tag of a phrase or link, and no element begins in it. There is a digit on both sides, or letters and
+    digits and then a `:` follow: `<u>urn:nbn:d</u>e:101`, but not `<u>urn:xmpp:ping</u>s`.
+If the name does not go on, but a letter or digit follows the tags of a style, the end of the name is in doubt, and
+there is no match. A name never goes on with `urn:` or a URL, because they begin another name; nor with punctuation
+alone.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ from urnscan.scanner.views.references import MORE, NOTHING, STOP, References, is
 LONGEST_GAP = 1 << 13
 """Maximum bytes of the markup between two bytes of a name."""
 LONGEST_NAME = 1 << 17
-"""Maximum bytes from the beginning of a name to its end, with the markup in it."""
+"""Maximum bytes from the beginning of a name to its end, including markup."""
 LOOK_BACK = 1024
-"""Bytes before a name that are searched for the beginning of the tag right before the name."""
+"""Bytes before a name that are searched for the beginning of the tag directly before the name."""
 
 _EXCLAMATION, _QUOTE, _U, _R, _S, _P = b'!"ursp'
 _SOFT_HYPHEN_FIRST = 0xC2
@@ -64,8 +65,9 @@ _LONGEST_ELEMENT_NAME, _LONGEST_COMMENT, _LONGEST_INDENT, _LONGEST_SCHEME = 40, 
 _LONGEST_LABEL = 64  # before a `:`
 
 SEPARATING, LOOSE, TIGHT, PLAIN, TEXT, EMPTY, HYPHENATED = range(7)
-"""Kinds of elements. SEPARATING: separates texts. LOOSE: sets a style. TIGHT: a phrase or link. PLAIN: invisible to a reader.
-TEXT: contains the text of a run; white space outside of it does not count. EMPTY: always empty. HYPHENATED: a hyphen.
+"""Kinds of elements. SEPARATING: separates texts. LOOSE: sets a style. TIGHT: a phrase or link. PLAIN: invisible to a
+reader. TEXT: contains the text of a run; white space outside of it does not count. EMPTY: always empty. HYPHENATED: a
+hyphen.
 """
 # Bits of the number of a tag: its kind; whether it closes an element; whether it is an empty-element tag (`<br/>`).
 _KIND, _CLOSING, _ENDED = 7, 8, 16
@@ -76,9 +78,11 @@ _PHRASE, _CLOSES, _OPENS, _REOPENS, _RESTYLES = 1, 2, 4, 8, 16
 
 SLOTS = 3
 WRAPPER, DEPTH, DOUBT = range(SLOTS)
-"""Slots of the state of a reading. WRAPPER: the place of the tag right before the name while its element is open, else -1.
-DEPTH: the number of open elements that began in the name; negative if elements that began earlier were closed.
-DOUBT: whether the end of the name is in doubt.
+"""Slots of the state of a reading.
+
+WRAPPER: the index of the tag directly before the name while its element is open, else -1. DEPTH: the number of open
+elements that began in the name; negative if elements that began earlier were closed. DOUBT: whether the end of the name
+is in doubt.
 """
 
 
@@ -88,7 +92,7 @@ class Elements(NamedTuple):
     names: Vocabulary
     kinds: ByteArray
     attributes: Vocabulary
-    """Words with which the attributes of a `<span>` begin if it sets a style."""
+    """Words at the beginning of the attributes of a `<span>` that sets a style."""
 
 
 class PartialName(NamedTuple):
@@ -96,7 +100,7 @@ class PartialName(NamedTuple):
 
     start: int
     last: int
-    """The last byte, or 0."""
+    """The last byte of this part; 0 if the part is empty."""
     colons: int
 
 
@@ -108,7 +112,7 @@ def begins_gap(byte: int) -> bool:
 
 @inner
 def is_split(data: ByteArray, at: int) -> bool:
-    """Whether the letters `urn`, with a gap between them, may begin at `at`."""
+    """Whether the letters `urn`, with a gap between them, may begin at `data[at]`."""
     if data[at] | CASE != _U:
         return False
     return begins_gap(data[at + 1]) or (data[at + 1] | CASE == _R and begins_gap(data[at + 2]))
@@ -116,7 +120,7 @@ def is_split(data: ByteArray, at: int) -> bool:
 
 @inner
 def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
-    """The place of the tag right before `start`, if it begins an element that is a style, phrase or link; else -1."""
+    """Index of the tag directly before `start`, if the tag begins an element that is a style, phrase or link; else -1."""
     if start == 0 or data[start - 1] != GREATER:
         return -1
     at, floor = start - 2, max(0, start - LOOK_BACK)
@@ -132,7 +136,9 @@ def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
 def step_over_markup(
     block: Block, at: int, name: PartialName, state: Integers, tables: tuple[Elements, References]
 ) -> tuple[int, int]:
-    """One step of a reading: a byte, or NOTHING for a gap; and its end."""
+    """A step of a reading. Returns a byte, or NOTHING for a gap; and the end of the text that represents the byte or
+    the gap.
+    """
     data, filled, _ = block
     byte, after, _ = _piece(data, at, filled, tables)
     if byte == APOSTROPHE and _is_quoted(data, name.start, tables[1]):
@@ -162,7 +168,7 @@ class _Gap(NamedTuple):
     byte: int
     """The byte after the gap, or STOP."""
     after: int
-    """The end of the text that represents this byte, or MORE."""
+    """The end of the text that represents `byte`, or MORE."""
     depth: int
     begins_another: bool
     """Whether another name, or a URL, begins after the gap."""
@@ -170,7 +176,7 @@ class _Gap(NamedTuple):
 
 @inner
 def _gap(block: Block, at: int, start: int, state: Integers, tables: tuple[Elements, References]) -> _Gap:
-    """The gap at `at` in a name that begins at `start`."""
+    """The gap at index `at`, in a name that begins at index `start`."""
     data, filled, _ = block
     elements = tables[0]
     begin, depth, tags = at, int(state[DEPTH]), 0
@@ -226,7 +232,7 @@ def _goes_on(block: Block, gap: _Gap, name: PartialName) -> int:
 
 @inner
 def _has_colon(block: Block, at: int) -> int:
-    """1 if at `at` there are letters, digits and `-`, then a `:`, then a letter or digit; 0 if not, or MORE."""
+    """1 if letters, digits and `-`, then a `:`, then a letter or digit follow at index `at`; 0 if not, or MORE."""
     data, filled, final = block
     end = min(filled, at + _LONGEST_LABEL)
     while at < end and (is_alnum(data[at]) or data[at] == HYPHEN):
@@ -238,7 +244,7 @@ def _has_colon(block: Block, at: int) -> int:
 
 @inner
 def _are_alike(data: ByteArray, one: int, other: int) -> bool:
-    """Whether the tags at these places are equal except for digits."""
+    """Whether two tags, which begin at the given indices, are equal except for digits."""
     while True:
         while is_digit(data[one]):
             one += 1
@@ -253,7 +259,9 @@ def _are_alike(data: ByteArray, one: int, other: int) -> bool:
 
 @inner
 def _is_style(data: ByteArray, at: int, elements: Elements) -> bool:
-    """Whether the tag at `at` of kind LOOSE sets a style. A `<span>` does so only by `lang` or a `style` of letters."""
+    """Whether the tag at index `at`, of kind LOOSE, sets a style. A `<span>` does so only by `lang` or a `style` of
+    letters.
+    """
     if data[at + 1] | CASE != _S or data[at + 2] | CASE != _P:
         return True
     begin = at + len("<span ")
@@ -273,7 +281,9 @@ def _end_of_word(data: ByteArray, at: int) -> int:
 
 @inner
 def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, References]) -> tuple[int, int, int]:
-    """The piece of text at `at`: its byte, NOTHING for markup, or STOP; its end or MORE; and the number of its tag, or 0."""
+    """The piece of text at index `at`: the byte, NOTHING for markup, or STOP; the end of the piece, or MORE; and the
+    number of the tag, or 0.
+    """
     elements, references = tables
     if at >= filled:
         return STOP, MORE, 0
@@ -296,7 +306,9 @@ def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, Refere
 
 @inner
 def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int, int]:
-    """The tag or comment that begins at `at`: its kind and bits, or SEPARATING for unlisted elements; and its end or MORE."""
+    """The tag or comment that begins at index `at`: the kind with the bits, or SEPARATING for unlisted elements; and
+    the end, or MORE.
+    """
     begin = at + 1
     if begin < filled and data[begin] == _EXCLAMATION:
         return _comment(data, at, filled)
@@ -325,7 +337,9 @@ def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int
 
 @inner
 def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """The comment that begins with the `<!` at `at`: PLAIN and its end. SEPARATING if there is no comment, or with MORE."""
+    """The comment that begins with the `<!` at index `at`: PLAIN and the end of the comment. SEPARATING if there is no
+    comment, or with MORE.
+    """
     for i in range(at + 2, at + _LONGEST_COMMENT):
         if i >= filled:
             return SEPARATING, MORE
@@ -338,7 +352,9 @@ def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
 
 @inner
 def _end_of_tag(data: ByteArray, at: int, end: int, filled: int) -> int:
-    """The end of the tag that begins at `at` and whose name ends at `end`; STOP if it is malformed or too long, or MORE."""
+    """The end of the tag that begins at index `at`, and whose name ends at `end`; STOP if the tag is malformed or too
+    long, or MORE.
+    """
     quote = 0
     for i in range(end, at + LONGEST_GAP):
         if i >= filled:
@@ -360,7 +376,7 @@ def _end_of_tag(data: ByteArray, at: int, end: int, filled: int) -> int:
 
 @inner
 def _past_white_space(data: ByteArray, at: int, filled: int) -> int:
-    """The place of the tag after white space at `at`; `at` if other text follows, or MORE."""
+    """Index of the tag after the white space at index `at`; `at` if other text follows, or MORE."""
     for i in range(at, at + _LONGEST_INDENT):
         if i >= filled:
             return MORE
@@ -373,7 +389,7 @@ def _past_white_space(data: ByteArray, at: int, filled: int) -> int:
 
 @inner
 def _is_quoted(data: ByteArray, start: int, references: References) -> bool:
-    """Whether an apostrophe, or a reference to one, precedes `start`."""
+    """Whether an apostrophe, or a character reference for an apostrophe, precedes index `start`."""
     if start > 0 and data[start - 1] == APOSTROPHE:
         return True
     for begin in range(max(0, start - _LONGEST_APOSTROPHE), start):
@@ -385,7 +401,7 @@ def _is_quoted(data: ByteArray, start: int, references: References) -> bool:
 
 @inner
 def _begins_another(block: Block, at: int) -> int:
-    """1 if `urn:` or a URL (a scheme and `://`) begins at `at`, 0 if not, or MORE."""
+    """1 if `urn:` or a URL (a scheme and `://`) begins at index `at`, 0 if not, or MORE."""
     data, filled, final = block
     end = at
     while end < min(filled, at + _LONGEST_SCHEME) and is_letter(data[end]):

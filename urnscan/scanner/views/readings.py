@@ -1,8 +1,8 @@
-"""Readings: ways to decode a text, from places where a hidden URN may begin, step by step. Compiled.
+"""Readings: ways to decode a text step by step, from places where a hidden URN may begin; compiled.
 
-A step decodes one byte: from `%3A` it returns COLON and the place after the `A`. Instead of a byte it may return NOTHING
-for text to skip, or STOP for a byte that no URN contains. Instead of a place it returns MORE if the result depends on
-bytes that have not been read yet.
+A step decodes one byte and returns the byte and the end of the text that represents it: from `%3A`, COLON and the index
+after the `A`. Instead of a byte it may return NOTHING for text to skip, or STOP for a byte that no URN contains.
+Instead of an index it returns MORE if the result depends on bytes that have not been read yet.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ READINGS = 7
 PERCENT_ONCE, PERCENT_TWICE, ENTITIES, ESCAPES, WRAPS, LABELS, MARKUP = range(READINGS)
 """Numbers of the readings."""
 
-# Bytes that are searched at once.
+# Number of bytes that are searched at once.
 _HUNT = 64
 _CASE = np.uint8(CASE)
 _U, _R, _N = np.frombuffer(b"urn", np.uint8)
@@ -66,28 +66,31 @@ _ENDS_OF_WORDS = tuple(b"tbhpo")
 _URL_DELIMITERS = tuple(b"&#?;,+=$@")
 _DIGIT_0, _DIGIT_2, _DIGIT_3, _DIGIT_5, _DELETE = b"0235\x7f"
 _LETTER_N, _LETTER_R, _LETTER_T, _LETTER_U, _LETTER_X, _CAPITAL_U = b"nrtuxU"
-# In UTF-8.
+# The no-break space in UTF-8.
 _NO_BREAK_SPACE = 0xC2, 0xA0
 
 Flags = npt.NDArray[np.uint8]
 
 
 class Plan(NamedTuple):
-    """The readings of a search for hidden URNs, with the grammar and tables that they need."""
+    """The readings of a search for hidden URNs, with the grammar and the tables for them."""
 
     readings: Flags
-    """1 for each of the READINGS that is on."""
+    """1 for each of the READINGS that is on, else 0."""
     rules: Rules
     """The grammar."""
     references: References
     elements: Elements
     nids: Vocabulary
-    """The registered NIDs. In prose, any word may follow a label such as `URN: `, so only registered NIDs count there."""
+    """The registered NIDs. After a label such as `URN: `, only registered NIDs count, because any word may follow in
+    prose.
+    """
 
 
 @inner
 def next_candidate(data: ByteArray, at: int, until: int, filled: int, in_markup: bool) -> int:
-    """First place in `bytes[at:until]` of `urn`, followed by `:`, "%", "&" or a backslash; `until` if there is none.
+    """Index of the first `urn` in `data[at:until]` that is followed by `:`, "%", "&" or a backslash; `until` if there
+    is none.
 
     With `in_markup`, a gap may also be between or after the letters.
     """
@@ -109,7 +112,7 @@ def next_candidate(data: ByteArray, at: int, until: int, filled: int, in_markup:
 
 @inner
 def _pass_over(data: ByteArray, at: int, end: int) -> int:
-    """Beginning of the first block of _HUNT bytes from `at` on in which a `urn` begins; else the end of the last whole
+    """Start of the first block of _HUNT bytes from `at` on in which a `urn` begins; else the end of the last whole
     block.
     """
     while at + _HUNT + 3 <= end:
@@ -127,7 +130,7 @@ def _pass_over(data: ByteArray, at: int, end: int) -> int:
 
 @inner
 def _pass_over_gaps(data: ByteArray, at: int, end: int) -> int:
-    """Like `_pass_over`, for a `urn` that may have a gap after its first or second letter."""
+    """Like `_pass_over`, for a `urn` that may have a gap after the first or second letter."""
     while at + _HUNT + 3 <= end:
         block = data[at : at + _HUNT + 3]
         least = np.uint8(255)
@@ -152,10 +155,10 @@ def _differs_from_gap(byte: np.uint8) -> np.uint8:
 
 @inner
 def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
-    """Whether a reading can find more at a candidate than the literal match, if there is one.
+    """Whether a reading can find more at a candidate than the literal match, if there is a literal match.
 
     `following` is the byte after `urn`. `stop` is the byte that ended the literal match, or "&" if the match contains
-    one.
+    "&".
     """
     if reading == MARKUP:
         return begins_gap(stop) if is_literal else following == COLON or begins_gap(following)
@@ -167,7 +170,9 @@ def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
 
 @inner
 def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
-    """Whether a URN can begin at `at` in this reading, although a letter or digit precedes it in the text."""
+    """Whether a URN can begin at index `at` in this reading, although a letter or digit precedes index `at` in the
+    text.
+    """
     if reading == LABELS:
         letter = data[at - 1] | CASE
         if not is_letter(letter) or letter in _ENDS_OF_WORDS:
@@ -178,7 +183,7 @@ def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
 
 @inner
 def _is_encoded(reading: int, data: ByteArray, at: int) -> bool:
-    r"""Whether the letter or digit before `at` belongs to an encoded delimiter, as in `%3Curn:` and `\nurn:`."""
+    r"""Whether the letter or digit before index `at` belongs to an encoded delimiter, as in `%3Curn:` and `\nurn:`."""
     if reading == ESCAPES:
         letter = data[at - 1]
         if at > 1 and data[at - 2] == BACKSLASH:
@@ -194,14 +199,14 @@ def _is_encoded(reading: int, data: ByteArray, at: int) -> bool:
 
 @inner
 def _is_delimiter(data: ByteArray, at: int) -> bool:
-    """Whether two hex digits at `at` represent a byte that is not a letter or digit."""
+    """Whether two hex digits at index `at` represent a byte that is not a letter or digit."""
     high, low = hex_digit(data[at]), hex_digit(data[at + 1])
     return high != -1 and low != -1 and not is_alnum(16 * high + low)
 
 
 @inner
 def may_be_broken(data: ByteArray, start: int, end: int, filled: int) -> bool:
-    """Whether a match, or the beginning of a match, may go on after its end. A quick test before `wraps.read_on`."""
+    """Whether a match, or the beginning of a match, may go on after index `end`. A quick test before `wraps.read_on`."""
     if end >= filled:
         return True
     byte = data[end]
@@ -245,7 +250,7 @@ def may_be_broken(data: ByteArray, start: int, end: int, filled: int) -> bool:
 
 @inner
 def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, state: Integers) -> tuple[int, int]:
-    """One step of a reading: the decoded byte, and the end of the text that represents it.
+    """A step of a reading. Returns the decoded byte, and the end of the encoded text of the byte.
 
     `state` is the state of `step_over_markup`.
     """
@@ -265,8 +270,9 @@ def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, sta
 
 @inner
 def _percent(data: ByteArray, at: int, filled: int, times: int) -> tuple[int, int]:
-    """A step in percent-encoded text (RFC 3986 §2.1). A value in a URL is encoded once; if this URL is a value in another
-    URL, the value is encoded twice.
+    """A step in percent-encoded text (RFC 3986 §2.1), decoded `times` times.
+
+    A value in a URL is encoded once; if this URL is a value in another URL, the value is encoded twice.
     """
     byte, after = int(data[at]), at + 1
     for _ in range(times):
@@ -328,7 +334,9 @@ def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
 
 @inner
 def _label(data: ByteArray, at: int, filled: int, is_prefix: bool) -> tuple[int, int]:
-    """A step over any byte. If `is_prefix`, the step skips one or two spaces; they follow `urn:` or `urn:NID:`."""
+    """A step over any byte. If `is_prefix`, the text so far is `urn:` or `urn:NID:`, and the step skips one or two
+    spaces.
+    """
     byte = int(data[at])
     if not is_prefix or not (byte == SPACE or byte == TAB or byte == _NO_BREAK_SPACE[0]):
         return byte, at + 1

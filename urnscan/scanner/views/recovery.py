@@ -1,4 +1,4 @@
-"""The scanner that finds hidden URNs in addition to literal ones, and returns all matches in the order of the text.
+"""The scanner that finds hidden URNs in addition to literal URNs, and returns all matches in the order of the text.
 
 Hidden and literal matches do not overlap. A hidden URN replaces a literal match that is a part of it, such as the first
 half of a broken URN. There is no search for hidden URNs inside a literal match.
@@ -48,7 +48,7 @@ from urnscan.urn.namespaces.judgement_columns import registered_nids
 
 _LF = 10
 _VIA = np.array([1, 1, 2, 3, 4, 5, 7], np.uint8)
-"""For each of the READINGS, the number of its view in KINDS, from 1. "percent" has two readings."""
+"""For each of the READINGS, the number of its view: the index in KINDS plus 1. "percent" has two readings."""
 # Maximum number of windows that are scanned as one text.
 _WINDOWS = 1 << 12
 _NO_PLACES = np.empty(0, np.int64)
@@ -57,7 +57,7 @@ _STRINGS = ("text", "canonical", "host")
 
 
 class RecoveringScanner:
-    """Scans like `Scanner`, and also finds hidden URNs. It runs in one thread.
+    """A scanner like `Scanner`, which also finds hidden URNs.
 
     `Matches.via` is 0 for a literal match, else 1 + the index of the view in KINDS; `length` is the length in the text.
     A Matches with rejects has no matches.
@@ -91,11 +91,11 @@ class RecoveringScanner:
             raise AssertionError
 
     def scan_bytes(self, data: ByteArray) -> Iterator[Matches]:
-        """The matches of a text in memory."""
+        """Yield the matches of a text in memory."""
         return self._selected(self._scan(self._literal.scan_bytes(data), in_memory=True))
 
     def scan(self, read_into: Callable[[memoryview], int]) -> Iterator[Matches]:
-        """The matches of a stream. Reads and raises as `Scanner.scan` does."""
+        """Yield the matches of a stream. Reads and raises errors as `Scanner.scan` does."""
         return self._selected(self._scan(self._literal.scan(read_into, after_each=True), in_memory=False))
 
     def _selected(self, batches: Iterator[Matches]) -> Iterator[Matches]:
@@ -118,7 +118,7 @@ class RecoveringScanner:
         return np.flatnonzero(flags)
 
     def _scan(self, batches: Iterator[Matches], *, in_memory: bool) -> Iterator[Matches]:
-        """Literal and hidden matches. `batches` are the literal ones."""
+        """Yield literal and hidden matches. `batches` are the literal matches."""
         pending, literal = _PendingMatches(), self._literal
         try:
             for matches in batches:
@@ -134,7 +134,7 @@ class RecoveringScanner:
         yield from self._hunt(pending, self._last_buffered(), final=True)
 
     def _last_buffered(self) -> BufferedText:
-        """The bytes in memory after the last read. All literal matches in them are known."""
+        """The bytes in memory after the last read, in which all literal matches are known."""
         self.byte_count, self.lines = self._literal.byte_count, self._literal.lines
         return self._literal.buffered._replace(decided=self.byte_count, lines=self.lines)
 
@@ -169,12 +169,13 @@ class RecoveringScanner:
         if self._reads_bare:
             self._add_references(pending, text, whole=final and at_the_end, failed=failed)
         else:
-            # Else all of the text would stay in memory.
+            # Otherwise the whole text would stay in memory.
             pending.reference_end = pending.hunt_end
         yield from pending.decided(sys.maxsize if at_the_end else pending.reference_end)
 
     def _add_references(self, pending: _PendingMatches, text: BufferedText, *, whole: bool, failed: bool) -> None:
-        """Add references to names without `urn:` that overlap no other match, up to the place where all matches are known.
+        """Add references to names without `urn:` that overlap no other match, up to the place where all matches are
+        known.
 
         With `whole`, the text ends after the buffered bytes. With `failed`, the next bytes cannot be read.
         """
@@ -226,7 +227,8 @@ class RecoveringScanner:
     def _read_on(self, state: Integers, data: ByteArray, *, final: bool, failed: bool) -> int:
         """Append a window for the URN at `state[AT]`, if the URN goes on after a line end.
 
-        Returns DONE; ASK if the decision needs bytes after the block; OPEN if it needs bytes that cannot be read.
+        Returns DONE; ASK if the decision needs bytes after the block; OPEN if the decision needs bytes that cannot be
+        read.
         """
         windows = self._windows
         at, used, count, first_end = (int(state[slot]) for slot in (AT, USED, COUNT, FIRST_END))
@@ -255,7 +257,7 @@ class RecoveringScanner:
         return DONE
 
     def _scan_windows(self, state: Integers, pending: _PendingMatches, text: BufferedText) -> Iterator[Matches]:
-        """Matches of the grammar in the windows, with their places in the text. Afterwards there are no windows."""
+        """Yield the matches in the windows, with their positions in the text, and remove the windows."""
         used, count = int(state[USED]), int(state[COUNT])
         if not count:
             return
@@ -287,12 +289,12 @@ class RecoveringScanner:
 
 
 def _separates(data: ByteArray) -> bool:
-    """Whether no URN can reach from before these bytes to after them, not even over line ends."""
+    """Whether no URN can reach from before `data` to after `data`, not even over line ends."""
     return bool((data <= SPACE).any()) and is_enough(data.tobytes())
 
 
 def _lines(places: Integers, text: BufferedText) -> Integers:
-    """The line of each place in the text. The places are sorted."""
+    """The line number of each byte offset in `places`, which are sorted."""
     decided, places = text.decided - text.base, places - text.base
     low, high = min(decided, places[0]), max(decided, places[-1])
     ends = low + np.flatnonzero(text.data[low:high] == _LF)
@@ -300,21 +302,21 @@ def _lines(places: Integers, text: BufferedText) -> Integers:
 
 
 def _stops(places: Integers, text: BufferedText) -> Integers:
-    """The byte at each place in the text; END after the last byte."""
+    """The byte at each byte offset in `places`; END after the last byte."""
     within = places < text.base + len(text.data)
     return np.where(within, text.data[np.where(within, places - text.base, 0)].astype(np.int64), END)
 
 
 class _PendingMatches:
-    """Literal and hidden matches until they can be yielded in the order of the text."""
+    """Literal and hidden matches that cannot be yielded yet, because matches are yielded in the order of the text."""
 
     def __init__(self) -> None:
         self.hidden: list[Matches] = []
         """Hidden matches, in order."""
         self.hunt_end = 0
-        """Place in the text up to which all hidden URNs are known."""
+        """Byte offset in the text up to which all hidden URNs are known."""
         self.reference_end = 0
-        """Place in the text up to which all references to names without `urn:` are known."""
+        """Byte offset in the text up to which all references to names without `urn:` are known."""
         # The end of the last match that was yielded.
         self._last_end = 0
         # Matches before `hunt_end` that cannot be yielded until `reference_end` has passed them.
@@ -329,7 +331,7 @@ class _PendingMatches:
             self._literal.append(self._free(replace(matches, rejects=None)))
 
     def add_hidden(self, starts: Integers, ends: Integers) -> None:
-        """Add the places of hidden URNs. Literal matches that begin inside them do not count."""
+        """Add the byte offsets of hidden URNs. Literal matches that begin inside a hidden URN do not count."""
         self._hidden_extents = np.hstack([self._hidden_extents, [starts, ends]])
 
     def extents(self) -> tuple[Integers, Integers]:
@@ -339,7 +341,7 @@ class _PendingMatches:
         return np.concatenate([_NO_PLACES, *starts]), np.concatenate([_NO_PLACES, *ends])
 
     def are_free(self, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each of these ranges of the text, all before `hunt_end`, whether it overlaps no match."""
+        """For each range of the text, whether the range overlaps no match. All ranges end before `hunt_end`."""
         batches = [*self._literal, *self._hunted, *self.hidden]
         begin = np.concatenate([[0], *(matches.start for matches in batches)])
         end = np.concatenate([[self._last_end], *(matches.start + matches.length for matches in batches)])
@@ -348,7 +350,7 @@ class _PendingMatches:
         return last_ends[np.searchsorted(begin[order], ends) - 1] <= starts
 
     def decided(self, until: int) -> Iterator[Matches]:
-        """All matches that begin before `until`, in order, without literal matches inside hidden ones."""
+        """Yield all matches that begin before `until`, in order, without literal matches inside hidden matches."""
         batches = [self._free(matches) for matches in self._literal]
         hidden = [*self._hunted, *self.hidden]
         if hidden:
@@ -375,7 +377,7 @@ class _PendingMatches:
 
 
 def _rows(matches: Matches, numbers: Integers) -> Matches:
-    """The rows with these numbers, without rejects."""
+    """The matches with the row numbers in `numbers`, without rejects."""
     rows = numbers.astype(np.int32)
     columns: dict[str, Any] = {name: getattr(matches, name)[rows] for name in _NUMBERS}
     for name in _STRINGS:

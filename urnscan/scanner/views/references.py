@@ -1,4 +1,4 @@
-"""Character references of XML and HTML 5, such as `&#58;`, `&#x3a;`, `&colon;` and `&shy;`. Compiled."""
+"""Character references of XML and HTML 5, as `&#58;`, `&#x3a;`, `&colon;` and `&shy;`; compiled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urnscan.compiled.jit import inner
 from urnscan.compiled.strings import Vocabulary, index_words, word_number
 
 STOP, NOTHING, MORE = 0, -1, -2
-"""Special results of a step through a text, instead of a byte or its end.
+"""Special results of a step through a text, instead of a byte or the end of the text that represents the byte.
 
 STOP: a byte that no URN contains. NOTHING: text to skip. MORE: the result depends on more bytes.
 """
@@ -31,7 +31,8 @@ class References(NamedTuple):
 
     names: Vocabulary
     values: npt.NDArray[np.int16]
-    """For each name, the ASCII byte of its character; NOTHING for an invisible character; STOP for any other."""
+    """For each name, the byte of an ASCII character; NOTHING for an invisible character; STOP for any other character.
+    """
 
 
 def _value(text: str) -> int:
@@ -50,8 +51,10 @@ REFERENCES = References(
 
 @inner
 def read_reference(data: ByteArray, at: int, filled: int, references: References) -> tuple[int, int]:
-    """A step over the reference that begins with the "&" at `at`: its byte and its end. If there is no reference, a step
-    over the "&" alone.
+    """A step over the character reference that begins with the "&" at index `at`. Returns the byte and the end of the
+    reference.
+
+    If no reference begins there, this is a step over the "&" alone.
     """
     byte = int(data[at])
     end = at + 1
@@ -78,7 +81,7 @@ def read_reference(data: ByteArray, at: int, filled: int, references: References
 
 @inner
 def is_invisible(data: ByteArray, at: int) -> bool:
-    """Whether one of INVISIBLES begins at `at`, in UTF-8. Two more bytes must follow."""
+    """Whether a character of INVISIBLES begins at index `at`, in UTF-8. Two more bytes must follow."""
     first, second, third = data[at], data[at + 1], data[at + 2]
     return bool(
         (first == 0xC2 and second == 0xAD)

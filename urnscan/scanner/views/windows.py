@@ -1,4 +1,4 @@
-"""Windows: decoded copies of hidden URNs, stored end to end, so that the scanner can scan them as one text. Compiled.
+"""Windows: decoded copies of hidden URNs, concatenated so that the scanner can scan them as a single text; compiled.
 
 A hidden URN is encoded, broken over lines, or written after a label. At each place where a hidden URN may begin, `hunt`
 decodes the text with each reading that is on, and keeps the reading that reaches farthest in the text.
@@ -50,7 +50,7 @@ from urnscan.scanner.views.readings import (
 from urnscan.scanner.views.references import MORE, NOTHING, STOP, read_reference
 
 _LONGEST_PREFIX = len("urn:") + 32 + len(":")
-# Bytes that a reading decodes first. Most candidates fail in these.
+# Number of bytes that a reading decodes first. Most candidates fail within these bytes.
 _FIRST = 40
 # Maximum bytes of an incomplete "%HH", component or keyword: `?=%4`, `?key`.
 _LONGEST_FRONT = 32
@@ -63,9 +63,9 @@ SLOTS = 6
 AT, USED, COUNT, LITERAL, FIRST_END, BROKEN = range(SLOTS)
 """Slots of the state of a hunt, the search for hidden URNs.
 
-AT: the place in the text. USED: the used bytes of the windows. COUNT: the number of windows. LITERAL: the number of the
+AT: the index in the text. USED: the used bytes of the windows. COUNT: the number of windows. LITERAL: the number of the
 literal match at or after AT. FIRST_END: 0, or, with the result ASK, the end of the first part of a URN. If the URN goes
-on after the line end, the caller appends a window for the URN, and sets BROKEN to the place after the window. Then the
+on after the line end, the caller appends a window for the URN, and sets BROKEN to the index after the window. Then the
 caller calls `hunt` again, which tries the other readings and keeps the window that reaches farthest.
 """
 
@@ -75,22 +75,22 @@ DONE, FULL, OPEN, ASK = range(4)
 DONE: the end of the text is reached. FULL: the windows are full. OPEN: the bytes after the block decide about AT; call
 `hunt` again with more bytes. ASK: the caller must decide whether a URN goes on after a line end.
 """
-# Results of a reading instead of the end of a URN: there is no URN; more bytes are needed.
+# Special results of a reading, instead of the end of a URN: there is no URN; more bytes are needed.
 _NONE, _OPEN = -1, -2
 
 
 class Windows(NamedTuple):
-    """Decoded texts, stored end to end, with STOP after each text, so that they can be scanned as one text."""
+    """Decoded texts, concatenated with STOP after each, so that they can be scanned as a single text."""
 
     data: ByteArray
     origin: Integers
-    """For each byte, the place in the original text where its encoded form begins."""
+    """For each byte, the index in the original text where its encoded form begins."""
     after: Integers
-    """For each byte, the place in the original text where its encoded form ends."""
+    """For each byte, the index in the original text where its encoded form ends."""
     changed: Flags
     """For each byte, 1 if it was encoded, or if text was skipped before it."""
     starts: Integers
-    """The beginning of each window in `data`."""
+    """The start of each window in `data`."""
     ends: Integers
     """The end of each window in the original text. Literal matches that begin inside a window are dropped."""
     cuts: Flags
@@ -105,7 +105,7 @@ class Windows(NamedTuple):
 def hunt(
     block: Block, end: int, literal: tuple[Integers, Integers], state: Integers, plan: Plan, windows: Windows
 ) -> int:
-    """Append a window for each hidden URN that begins between `state[AT]` and `end`; returns DONE, FULL, OPEN or ASK.
+    """Append a window for each hidden URN that begins between `state[AT]` and `end`. Returns DONE, FULL, OPEN or ASK.
 
     Bytes of the block after `end` are used for the look-ahead. `literal` has the starts and ends of literal matches.
     """
@@ -146,9 +146,9 @@ def hunt(
 
 @inner
 def _stop(data: ByteArray, start: int, end: int, filled: int, plan: Plan) -> tuple[int, int]:
-    """The byte that ended the literal match [start, end), or 0; and its place.
+    """The byte that ended the literal match `data[start:end]` (0 at the end of the bytes), and the index of that byte.
 
-    Trimmed punctuation is skipped, and also a malformed piece that may be the beginning of an encoded one: the "%" in
+    Trimmed punctuation is skipped, and also a malformed piece that may be the beginning of an encoded piece: the "%" in
     `urn:a:b%<b>41`. If references are decoded and the match contains "&", the byte is "&".
     """
     has_ampersand = False
@@ -170,7 +170,9 @@ def _stop(data: ByteArray, start: int, end: int, filled: int, plan: Plan) -> tup
 
 @inner
 def _may_help_literal(stop: int, plan: Plan) -> bool:
-    """Whether a reading may find more than a literal match that this byte ended. A quick test that most matches fail."""
+    """Whether a reading may find more than a literal match that the byte `stop` ended. A quick test that is false for
+    most matches.
+    """
     return bool(
         (plan.readings[ESCAPES] and stop == BACKSLASH)
         or (plan.readings[ENTITIES] and stop == AMPERSAND)
@@ -181,7 +183,9 @@ def _may_help_literal(stop: int, plan: Plan) -> bool:
 
 @inlined
 def _is_in_encoded(reading: int, data: ByteArray, at: int, plan: Plan) -> bool:
-    """Whether what stands before a literal match shows that its text is percent-encoded: `%22urn:a:b%22` is in quotes."""
+    """Whether the bytes before a literal match show that the text is percent-encoded: `%22urn:a:b%22` is in quotation
+    marks.
+    """
     return bool(reading == PERCENT_ONCE and plan.readings[reading] and begins_hidden(reading, data, at))
 
 
@@ -189,7 +193,7 @@ def _is_in_encoded(reading: int, data: ByteArray, at: int, plan: Plan) -> bool:
 def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, plan: Plan, windows: Windows) -> int:
     """Decode a candidate with each reading that is on. Returns DONE, FULL, OPEN or ASK.
 
-    `literal` has the end of the literal match, or -1; its end before it was trimmed; and the byte at that end.
+    `literal` has the end of the literal match, or -1; its end before trimming; and the byte at that end.
     """
     literal_end, first_end, stop = literal
     data, filled, _ = block
@@ -248,9 +252,9 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
 
 @inner
 def _is_different(block: Block, begin: int, end: int, literal_end: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the URN in a window is different from the literal match.
+    """Whether the URN in a window differs from the literal match.
 
-    A URN without decoded bytes is different only if it is shorter because a reference ends it.
+    A URN without decoded bytes differs only if it is shorter because a reference ends it.
     """
     data, filled, _ = block
     text_end = windows.after[end - 1]
@@ -264,7 +268,8 @@ def _is_different(block: Block, begin: int, end: int, literal_end: int, plan: Pl
 
 @inner
 def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, windows: Windows) -> tuple[int, bool]:
-    """Decode a candidate into the windows. `places` are its place in the text and its place in the windows.
+    """Decode a candidate into the windows. `places` are the index of the candidate in the text, and its index in the
+    windows.
 
     Returns the end of the URN in the windows, _NONE or _OPEN; and whether the URN is cut at `max_length`.
     """
@@ -313,7 +318,7 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
 
 @inner
 def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
-    """The end of a URN in a window, without the text after its last gap if this is only punctuation."""
+    """The end of a URN in a window, without the text after the last gap if that text is only punctuation."""
     for i in range(end - 1, begin, -1):
         if is_alnum(windows.data[i]):
             break
@@ -326,11 +331,11 @@ def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
 def _read(
     reading: int, block: Block, places: tuple[int, int], window: tuple[int, int, int], plan: Plan, windows: Windows
 ) -> tuple[int, int, int]:
-    """Decode more bytes into a window. `window` has its beginning, its end so far, and its maximum length; `places` are
-    the place in the text where the URN begins, and the place where decoding continues.
+    """Decode more bytes into a window. Returns the indices reached in the text and in the window, and a status.
 
-    Returns the places reached in the text and in the window; and DONE if no byte of a URN follows, OPEN if the block
-    ended, FULL if the window is full.
+    `places` are the index in the text where the URN begins, and the index where decoding continues. `window` has the
+    start of the window, its end so far, and its maximum length. The status is DONE if no byte of a URN follows, OPEN if
+    the block ended, FULL if the window is full.
     """
     start, at = places
     begin, used, room = window
@@ -373,7 +378,7 @@ def _is_urn_byte(byte: int, rules: Rules) -> bool:
 
 @inner
 def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the NID in a window is registered. The bytes after the window serve as room for its lower-case form."""
+    """Whether the NID in a window is registered. The bytes after the window serve as working memory."""
     to = used
     for i in range(begin + 4, colon):
         windows.data[to] = lower(windows.data[i])
@@ -382,7 +387,7 @@ def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windo
 
 
 def hosts(data: ByteArray, places: Integers) -> Column:
-    """The hosts of the URLs around URNs at these places, in lower case; empty for a URN outside of URLs."""
+    """The hosts of the URLs around URNs at the indices `places`, in lower case; empty for a URN outside of URLs."""
     starts, ends = np.empty(len(places), np.int32), np.empty(len(places), np.int32)
     _find_hosts(data, places, starts, ends)
     host, offsets = cut(data, starts, ends)
@@ -391,6 +396,6 @@ def hosts(data: ByteArray, places: Integers) -> Column:
 
 @compiled
 def _find_hosts(data: ByteArray, places: Integers, starts: Offsets, ends: Offsets) -> None:
-    # Without the quick test `may_be_in_url`, since `%3D` or a label may precede a hidden URN.
+    # The quick test `may_be_in_url` is left out, because `%3D` or a label may precede a hidden URN.
     for i in range(len(places)):
         starts[i], ends[i], _ = find_host(data, places[i])

@@ -71,7 +71,7 @@ LOOK_BACK = 320
 before the break. A longer line has no leader.
 """
 AHEAD = MOST_BREAKS * (150 + MOST_AHEAD)
-"""Bytes after the end of the first part of a URN that a decision may need: 141 and a run for each break."""
+"""Bytes after the end of the first part of a URN that a decision may need: 141 bytes and a run for each break."""
 # Lengths of lines that quoted-printable breaks.
 _QUOTED_PRINTABLE = range(60, 77)
 _DISTINCTIVE_LENGTH = 8
@@ -114,23 +114,23 @@ _FITTING = [
         (rb".*[A-Za-z0-9]", rb"/(?=[^/]*[0-9])[A-Za-z0-9][^/]*"),
     )
 ]
-"""Ends of parts, and the beginnings of cores with which they are one URN."""
+"""Ends of parts, each with the beginnings of cores that continue them."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenURN:
-    """A URN with at least one break."""
+    """A URN that is broken in one or more places, without the breaks."""
 
     text: bytes
     """The URN without the breaks."""
     places: npt.NDArray[np.int64]
-    """The place of each byte of `text`."""
+    """The index of each byte of `text` in the data."""
     is_cut: bool
     """Whether the URN was cut at `max_length`."""
 
 
 def is_enough(data: bytes) -> bool:
-    """Whether no more bytes are needed after the first part of a URN to decide whether the URN goes on.
+    """Whether `data`, the bytes after the first part of a URN, is enough to decide whether the URN goes on.
 
     An empty line is enough, or more line ends than a URN can have, or AHEAD bytes.
     """
@@ -138,10 +138,9 @@ def is_enough(data: bytes) -> bool:
 
 
 def read_on(data: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsize) -> BrokenURN | None:
-    """The broken URN that begins at `start`, or None.
+    """The broken URN that begins at index `start`, or None.
 
-    `data` must contain LOOK_BACK bytes before `start` and AHEAD bytes after the first break, as far as the text has
-    so many.
+    `data` must contain LOOK_BACK bytes before `start` and AHEAD bytes after the first break, if the text has that many.
     """
     text = b""
     places: list[int] = []
@@ -170,13 +169,13 @@ def read_on(data: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsi
 
 
 def _matched(pattern: regex.Pattern[bytes], data: bytes, at: int) -> bytes:
-    """The bytes at `at` that match the pattern; empty if none do."""
+    """The bytes at index `at` that match the pattern; empty if none do."""
     match = pattern.match(data, at)
     return match[0] if match else b""
 
 
 def _is_unfinished(text: bytes, matched_end: int) -> bool:
-    """Whether the bytes behind a match may become a part of it."""
+    """Whether the bytes after a match may become a part of the URN when more bytes follow."""
     unfinished = _UNFINISHED.search(text)
     return unfinished is not None and unfinished.start() <= matched_end > 0
 
@@ -190,7 +189,7 @@ def _unquoted(data: bytes, begin: int, run: bytes) -> bytes:
 
 
 def _continuation(data: bytes, start: int, end: int, part: bytes, left: int) -> int | None:
-    """The place where a URN goes on after a break at `end`, or None. The URN may still have `left` breaks."""
+    """Index at which a URN goes on after a break at index `end`, or None. The URN may still have `left` breaks."""
     silent = _INVISIBLE.match(data, end) or _FOLDED.match(data, end)
     if silent is None and data[end : end + 1] == b"=":
         silent = _SOFT.match(data, end + 1)
@@ -205,7 +204,9 @@ def _continuation(data: bytes, start: int, end: int, part: bytes, left: int) -> 
 
 
 def _next_line(data: bytes, end: int) -> int | None:
-    """The place where the text goes on after a line end at `end`, after leader and indentation; None without a line end."""
+    """Index at which the text goes on after a line end at index `end`, after leader and indentation; None without a
+    line end.
+    """
     line_end = _LINE_END.match(data, end)
     if line_end is None:
         return None
@@ -219,7 +220,9 @@ def _next_line(data: bytes, end: int) -> int | None:
 
 
 def _line_start(data: bytes, end: int) -> int:
-    """The beginning of the line that ends at `end`; `end` itself if the line is too long. A NUL separates texts."""
+    """Start of the line that ends at index `end`; `end` if the line is too long. A NUL separates texts, like a line
+    end.
+    """
     floor = max(0, end - _LONGEST_LINE)
     start = max(data.rfind(b"\n", floor, end), data.rfind(b"\0", floor, end)) + 1
     return start if start or end <= _LONGEST_LINE else end
@@ -250,7 +253,7 @@ def _plausible(data: bytes, start: int, begin: int, part: bytes, run: bytes, lef
 
 
 def _bracketed(data: bytes, begin: int, left: int) -> bool:
-    """Whether only URN bytes and breaks precede the closing bracket."""
+    """Whether only URN bytes and breaks precede the closing bracket `>`."""
     run = _matched(_RUN, data, begin)
     end = begin + len(run)
     if not run or run == b"/" or _FOREIGN.match(data, begin):
@@ -262,7 +265,9 @@ def _bracketed(data: bytes, begin: int, left: int) -> bool:
 
 
 def _closes(data: bytes, begin: int, partner: bytes, left: int) -> bool:
-    """Whether the partner of the opening mark is in or right after the run at `begin`, or after further breaks."""
+    """Whether the partner of the opening mark is in the run at index `begin` or directly after the run, or after
+    further breaks.
+    """
     run = _matched(_RUN, data, begin)
     end = begin + len(run)
     if partner in run or data[end : end + 2].removeprefix(b"\\").startswith(partner):
