@@ -22,12 +22,13 @@ from urnscan.records.record import Cut, Record, RecordReader
 _SPACE = rb"[ \t\r\n]{0,99}+"
 _ENTRY = re.compile(rb"@" + _SPACE + rb"([A-Za-z][\w.+\-]{0,99}+)" + _SPACE + rb"[{(]")
 _LONGEST_BEGINNING = 512
-# A line that begins like an entry. One may be quoted in a value; a second one means that the entry is never closed.
+# A line that begins like an entry. A value may quote one line of this kind; two lines mean that the entry is never
+# closed.
 _BEGINS = rb"[ \t]{0,99}+@[A-Za-z]{1,99}+[ \t]{0,99}+[{(]"
 _LINE = re.compile(rb"\n" + _BEGINS)
 _NO_RECORDS = frozenset({b"comment", b"string", b"preamble"})
 
-# Depth of braces in braces that patterns match; deeper ones are counted.
+# Depth of braces in braces that patterns match; deeper braces are counted.
 _DEPTH = 5
 
 
@@ -112,7 +113,7 @@ _FIRST = re.compile(
 
 
 def is_bibtex(head: bytes, name: str) -> bool | None:
-    """Whether an entry follows after at most a few lines. If the file name is of BibTeX, any text may come first."""
+    """Whether an entry follows after at most a few lines, or after any text in a file with the suffix of BibTeX."""
     match = _HEAD.match(head)
     rest = head[match.end() if match else 0 :]
     if _FIRST.match(rest):
@@ -124,7 +125,7 @@ def is_bibtex(head: bytes, name: str) -> bool | None:
 
 
 class BibtexRecords(RecordReader):
-    """Reads entries, named by their citation keys."""
+    """Reader of BibTeX. The ID of an entry is the citation key."""
 
     table = described_by = "bibtex"
 
@@ -150,7 +151,7 @@ class BibtexRecords(RecordReader):
                     return
 
     def record(self, cut: Cut) -> Record:
-        """Read an entry."""
+        """Read the fields of an entry."""
         offset, data, (kind, start, simple) = cut
         match = _KEY.match(data, start)
         key = match[1] if match else None
@@ -184,7 +185,9 @@ class BibtexRecords(RecordReader):
 
 
 def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-    """Take all bytes before the next match, and return it. If there is none, take all bytes, and return None."""
+    """Consume all bytes before the next match, and return the match. Without a match, consume all bytes, and return
+    None.
+    """
     while (match := buffer.search(pattern, longest=_LONGEST_BEGINNING)) is None:
         if len(buffer.data) - buffer.at <= LONGEST:
             buffer.take_rest()
@@ -195,7 +198,7 @@ def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | No
 
 
 def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
-    """Length of the entry whose delimiter is at `start`: 0 if it is never closed, more than `LONGEST` if it is too long."""
+    """Length of the entry whose delimiter is at `start`: 0 if never closed, more than `LONGEST` if too long."""
     depth = lines_like_entries = 0
     is_quoted = False
     if delimiter == b"(":
@@ -228,7 +231,7 @@ def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
 
 
 def _without_deep_braces(entry: bytes) -> bytes:
-    """An entry with spaces instead of the braces that are too deep for patterns."""
+    """Replace the braces of an entry that are too deep for patterns by spaces."""
     depth = 0
 
     def brace(match: re.Match[bytes]) -> bytes:
@@ -240,7 +243,7 @@ def _without_deep_braces(entry: bytes) -> bytes:
 
 
 def _value(data: bytes) -> str:
-    """The text of a value; empty if a macro is a part of it."""
+    """The text of a value; empty for pieces joined by `#` if a macro is among them."""
     parts: list[tuple[bytes, bytes]] = _PART.findall(data)
     if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):
         return ""
@@ -252,7 +255,7 @@ def _value(data: bytes) -> str:
 
 
 def _join_pieces(field: re.Match[bytes]) -> bytes:
-    """The field with the pieces of its value joined, except at macros: these may mean any text."""
+    """Join the pieces of a value in a field, except at macros, which may mean any text."""
     parts: list[tuple[bytes, bytes]] = _PART.findall(field[2] or b"")
     if len(parts) < 2:
         return field[0]
@@ -261,7 +264,7 @@ def _join_pieces(field: re.Match[bytes]) -> bytes:
 
 
 def _without_escapes(data: bytes) -> bytes:
-    """Bytes with characters instead of their escapes in LaTeX."""
+    """Replace escapes of LaTeX by their characters."""
     return _ESCAPE.sub(_symbol, _GROUPED.sub(_symbol, data))
 
 

@@ -1,11 +1,13 @@
 """Formats of references in lines with tags: RIS, PubMed, Ovid, EndNote, Web of Science (`tagged` reads them).
 
-* RIS (RIS Format Specifications, Research Information Systems, 2001; the tags by type of reference, 2011): from a line with
-  TY to a line with ER. After the two characters of a tag come two spaces, a hyphen and a space; some programs leave out the
+* RIS (RIS Format Specifications, Research Information Systems, 2001; the tags by type of reference, 2011): from a line
+  with
+  TY to a line with ER. After the two characters of a tag come two spaces, a hyphen and a space; some programs leave out
+the
   last space before a line end, or write a tab. If a dump has no TY at all, a record begins with any tag.
-* MEDLINE, the format of PubMed: from `PMID- ` up to the next one. ERIC begins records with `OWN - ERIC`.
-* The tagged format of Ovid: from a line with a number, `<1. >`, up to the next one.
-* The import format of EndNote and Refer: from `%0 ` up to the next one.
+* MEDLINE, the format of PubMed: from `PMID- ` up to the next `PMID- `. ERIC begins records with `OWN - ERIC`.
+* The tagged format of Ovid: from a line with a number, `<1. >`, up to the next line with a number.
+* The import format of EndNote and Refer: from `%0 ` up to the next `%0 `.
 * The field tagged format of Web of Science: from PT to ER. FN and VR come before the records, EF after them.
 """
 
@@ -30,7 +32,7 @@ _RIS_LAYOUT = Layout(begins="TY", first=_TY, ends="ER", last=_ER, tag=_TAG, afte
 
 
 class RisRecords(TaggedRecords):
-    """Reads RIS."""
+    """Reader of RIS."""
 
     table = described_by = "ris"
     layout = replace(
@@ -46,7 +48,7 @@ class RisRecords(TaggedRecords):
 
 
 class MedlineRecords(TaggedRecords):
-    """Reads the format of PubMed."""
+    """Reader of MEDLINE, the format of PubMed."""
 
     table = described_by = "nbib"
     layout = Layout(
@@ -59,7 +61,7 @@ class MedlineRecords(TaggedRecords):
 
 
 class OvidRecords(TaggedRecords):
-    """Reads the tagged format of Ovid."""
+    """Reader of the tagged format of Ovid."""
 
     table = described_by = "ovid"
     layout = Layout(
@@ -72,14 +74,14 @@ class OvidRecords(TaggedRecords):
 
 
 class EndNoteRecords(TaggedRecords):
-    """Reads the import format of EndNote."""
+    """Reader of the import format of EndNote."""
 
     table = described_by = "enw"
     layout = Layout(begins="%0", first=rb"%0[ \t]", before=b"%", tag=rb"[!-~]", after=_END, names=("F", "M"))
 
 
 class WebOfScienceRecords(TaggedRecords):
-    """Reads the field tagged format of Web of Science."""
+    """Reader of the field tagged format of Web of Science."""
 
     table = described_by = "ciw"
     layout = Layout(
@@ -100,7 +102,7 @@ _RIS_AROUND = (
     rb"(?:[A-Za-z][A-Za-z ]{0,30}+:[^\r\n]*+"
     rb"|<?(?:Record #)?[0-9]{0,9}+(?: of [0-9]{1,9}+)?[.)]?[ \t]*+>?[ \t]*+)"
 )
-# The beginning of such a line, or of a tag.
+# The start of a line before the records, or of a tag.
 _RIS_BEGUN = rb"(?:[A-Z]{0,2}+ ?|TY(?: ?| ? -?)[A-Z]*+|[A-Za-z][A-Za-z ]{0,30}+#?[0-9 of]*+|%b)\Z" % _RIS_AROUND
 _RIS_HEAD = re.compile(
     rb"(?>(?:(?:%b)?%b%b)*)(?:%b)?(?:(%b)|(%b)|%b)" % (MARK, _RIS_AROUND, LINE_END, MARK, _TY, _TAG + _RIS, _RIS_BEGUN)
@@ -108,7 +110,7 @@ _RIS_HEAD = re.compile(
 
 
 def is_ris(head: bytes, _name: str) -> bool | None:
-    """Whether the first line has the tag TY, or another tag if records end with ER. Lines before it may name the provider."""
+    """Whether the first line has the tag TY, or another tag if records end with ER. Names of providers may come before."""
     match = _RIS_HEAD.match(head)
     if match is None:
         return None if MARK.startswith(head) else False

@@ -19,21 +19,23 @@ from urnscan.records.fields import Own, with_source
 
 
 class Texts(NamedTuple):
-    """Texts of many records in columns: texts to search, own identifiers of one kind, or keys."""
+    """Columns (record, order, text): texts to scan, record-level identifiers of a kind, or keys."""
 
     record: Integers
-    """The number of the record of each text, from 0."""
+    """Number of the record of each text, from 0."""
     order: Integers
-    """Numbers by which the texts of a record are sorted."""
+    """The texts of a record are sorted by this number."""
     texts: pa.StringArray
     scheme: str = ""
-    """Kind of own identifiers; see `Own.scheme`."""
+    """Kind of the record-level identifiers; see `Own.scheme`."""
     is_key: bool = False
     """See `Own.is_key`."""
 
     @classmethod
     def of_own(cls, own: Iterable[tuple[int, int, Own]]) -> list[Texts]:
-        """Columns of own identifiers, one for each kind. `own` has the record, the order and the identifier itself."""
+        """Columns of record-level identifiers, a set of columns for each pair of `scheme` and `is_key`. `own` has
+        tuples (record, order, identifier).
+        """
         kinds: dict[tuple[str, bool], list[tuple[int, int, str]]] = defaultdict(list)
         for record, order, (text, scheme, is_key) in own:
             kinds[scheme, is_key].append((record, order, text))
@@ -45,7 +47,7 @@ class Texts(NamedTuple):
 
     @classmethod
     def joined(cls, columns: Sequence[Texts]) -> Texts:
-        """Several columns as one, sorted by record and order."""
+        """Concatenate columns and sort the rows by record, then order. `scheme` and `is_key` are not kept."""
         if not columns:
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), text_array([]))
         record, order, texts, _, _ = zip(*columns, strict=True)
@@ -55,29 +57,29 @@ class Texts(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Many records of a dump that are read together."""
+    """Values of many records of a dump, in columns."""
 
     identifiers: pa.StringArray
     """See `Record.identifier`."""
     texts: Sequence[Texts]
     """See `Record.texts`."""
     own: Sequence[Texts]
-    """Own identifiers by kind; see `Record.own`."""
+    """Record-level identifiers by kind; see `Record.own`."""
     descriptions: pa.BinaryArray
     """See `Record.description`."""
     damaged: Mapping[int, Damaged]
     """Records that cannot be read, by number. The other columns have no values for them."""
     deleted: Integers
-    """Numbers of the records that say that they were deleted."""
+    """Numbers of the records that are marked as deleted."""
 
     def by_scheme(self) -> Mapping[str, Texts]:
-        """Own identifiers by scheme, of all fields together."""
+        """Record-level identifiers by scheme, from all fields, sorted by record and order."""
         columns = sorted(self.own, key=operator.attrgetter("scheme"))
         groups = itertools.groupby(columns, key=operator.attrgetter("scheme"))
         return {scheme: Texts.joined([*group]) for scheme, group in groups}
 
     def own_of_each(self) -> list[list[Own]]:
-        """Own identifiers of each record."""
+        """The record-level identifiers of each record, in order."""
         rows = [
             (record, order, Own(text, column.scheme, column.is_key))
             for column in self.own
@@ -92,7 +94,7 @@ class Columns(NamedTuple):
 
 
 def with_sources(texts: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
-    """Values with their sources before them, as `fields.with_source` writes them; null: without a source."""
+    """Prefix values with their sources, as `fields.with_source` does: `(DE-101)1234`. A null source adds nothing."""
     encoded = sources.dictionary_encode()
     prefixes = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])
     return pc.binary_join_element_wise(prefixes.take(encoded.indices).fill_null(""), texts, "")

@@ -11,7 +11,7 @@ _CONTROL = re.compile("[\0-\x1f\x7f]+")
 
 
 def whole(text: str) -> str:
-    """A text without halves of surrogate pairs, which some formats can escape, and UTF-8 cannot encode."""
+    """Replace halves of surrogate pairs, which some formats can escape and UTF-8 cannot encode, by U+FFFD."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
@@ -21,10 +21,10 @@ def decoded(data: bytes) -> str:
 
 
 def first_name(texts: Iterable[str | None]) -> str | None:
-    """The name of a record: the first text that is not blank, without white space around it; None if there is none."""
+    """The ID of a record: the first text that is not blank, without white space around; None if all texts are blank."""
     return next(filter(None, (text.strip() for text in texts if text)), None)
 
 
 def in_line(text: str) -> str:
-    """A part of a record without control characters, so that it can be shown in one line."""
+    """Replace control characters by spaces, to show a part of a record in a line."""
     return _CONTROL.sub(" ", text)

@@ -1,10 +1,11 @@
 """Descriptions of records: title, year, edition, part, format and pages of the book or article that a record describes.
 
-`descriptions.toml` is a table that says which field of a format has each of these. A reader applies the rows of its
-format to a record (`of_subfields`, `of_text`). The result is `Statement`s: a statement is a row and the text of a field.
+`descriptions.toml` says which fields of a format have these values. A reader applies the rows of its format to a record
+(`of_subfields`, `of_text`). The result is `Statement`s: a statement is a row and the text of a field.
 
-`pack` joins the statements of a record to a few bytes. `unpack` makes a `Description` of them later, because most
-records share no identifier with another one, and need none. `dedup.compare.agreement` compares descriptions.
+`pack` joins the statements of a record to a few bytes. `unpack` makes a `Description` of the bytes later, only where it
+is
+needed: most records share no identifier with another record. `dedup.compare.agreement` compares descriptions.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ARTICLE_BEGINS, ARTICLE_ENDS = "\x98", "\x9c"
 # The same controls in ISO 6630 itself.
 _NON_SORTING = {0x88: ARTICLE_BEGINS, 0x89: ARTICLE_ENDS}
 SUBTITLE = "\x1f"
-"""Separator between a title and its subtitle."""
+"""Separator between title and subtitle."""
 
 _FILE = "descriptions.toml"
 # Characters of a value that count: titles are not longer.
@@ -38,15 +39,15 @@ _YEAR = re.compile(r"(?<![0-9])(?:1[4-9]|20)[0-9]{2}(?=(?:[0-9]{2}){0,2}(?![0-9]
 # `1985-`, `[1985]- `, `1985-<1990>`, `1985-9999`, `1985 or 86-`; not `[198-]`, a decade.
 _OPEN = re.compile(r"(?<![0-9])[0-9]{4}[\])?>]*\s*[-\u2013]\s*(?:\Z|[<,;.)\]]|9999)|\b[0-9]{2}\]?-\s*\Z")
 _RANGE = re.compile("[0-9]\\s*[-\u2013]")
-# What comes before the type in a URI or a prefixed name.
+# The part of a URI or a prefixed name before the type.
 _VOCABULARY = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)
 
 
 class Description(NamedTuple):
-    """A book, an article or the like, as a record describes it. None: the record does not say it."""
+    """The description of a book, an article or another work by a record. None is a value that the record lacks."""
 
     title: str | None = None
-    """Title and subtitle with `SUBTITLE` between them. If the record marks a leading article, it is between controls."""
+    """Title and subtitle with `SUBTITLE` between them. Controls enclose a leading article, if the record marks it."""
     year: str | None = None
     """All years in the field, with spaces between them."""
     edition: str | None = None
@@ -54,7 +55,7 @@ class Description(NamedTuple):
     format: str | None = None
     """Words of `axes()`, with spaces between them."""
     pages: str | None = None
-    """Pages in a host. If only the first page is known, a hyphen follows it: `17-`."""
+    """Pages in a host. A hyphen follows a first page whose last page is unknown: `17-`."""
     changed: str | None = None
     """Time of the last change of the record; several times have spaces between them."""
     level: str | None = None
@@ -76,7 +77,7 @@ class Description(NamedTuple):
     publisher: str | None = None
     """Publisher, or printer."""
     dates: str | None = None
-    """`open` if the thing still appears (`1985-`)."""
+    """`open` if the publication still appears (`1985-`)."""
     host: str | None = None
     """Title of the journal, or of the book in which a chapter is, in full or abbreviated."""
     coauthors: str | None = None
@@ -93,7 +94,7 @@ class Row:
     """A row of `descriptions.toml`; the head of that file explains the keys."""
 
     order: int
-    """Number of the row in the table of its format. If several rows of an aspect apply, the first one counts."""
+    """Number of the row in the table of the format. If several rows of an aspect apply, the first row counts."""
     aspect: str
     field: str
     parts: str = ""
@@ -105,7 +106,7 @@ class Row:
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def meaning(self, text: str) -> str:
-        """Meaning of a value of the field, in words of `axes()`; empty if it is not known."""
+        """The meaning of a value of the field, in words of `axes()`; empty if unknown."""
         if self.codes:
             return self.codes.get(text, "")
         if self.words:
@@ -116,12 +117,12 @@ class Row:
 Table = Mapping[str, tuple[Row, ...]]
 """Rows of a format by the name of their field."""
 Statement = tuple[Row, str]
-"""A row of the table, and the text of its field in a record."""
+"""A row of the table, and the text of the field in a record."""
 
 
 @functools.cache
 def described_fields(format_name: str) -> Table:
-    """The rows of a format by field; none for a format without fields."""
+    """The rows of a format, by field; empty for a format without fields."""
     by_field: dict[str, list[Row]] = {}
     for order, entry in enumerate(table_rows(format_name, "descriptions")):
         values = {**entry, "at": tuple(entry["at"]) if "at" in entry else None}
@@ -132,7 +133,7 @@ def described_fields(format_name: str) -> Table:
 
 @functools.cache
 def with_hosts() -> tuple[bytes, ...]:
-    """Beginnings of packed descriptions in the formats whose fields name the host of an article: the formats of citations."""
+    """Prefixes of packed descriptions in the formats of citations: their fields name the host of an article."""
     data = read_data(_FILE)
     formats = [
         name for name, rows in data.items() if isinstance(rows, list) and any(row["aspect"] == "host" for row in rows)
@@ -142,7 +143,7 @@ def with_hosts() -> tuple[bytes, ...]:
 
 @functools.cache
 def _in_order(format_name: str) -> tuple[Row, ...]:
-    """Rows of a format in their order. A row of several fields comes once."""
+    """Rows of a format in the order of the table. A row of several fields appears once."""
     rows = {row.order: row for of_field in described_fields(format_name).values() for row in of_field}
     return tuple(row for _, row in sorted(rows.items()))
 
@@ -162,7 +163,7 @@ def unpack(packed: bytes) -> Description:
 
 
 def as_text(description: Description) -> str:
-    """A description as one text, which `from_text` reads. Equal texts mean equal descriptions."""
+    """A description as a text for `from_text`. Equal texts mean equal descriptions."""
     return _BETWEEN.join([value or "" for value in description])
 
 
@@ -185,21 +186,23 @@ def _meanings(words: Sequence[tuple[str, str]], text: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _type(text: str) -> str:
-    """Meaning of a type of resource, such as `info:eu-repo/semantics/article`, `Journal Article`, `JOUR`."""
+    """Meaning of a type of resource (`info:eu-repo/semantics/article`, `Journal Article`, `JOUR`); empty if unknown."""
     folded = "".join(filter(str.isalnum, _VOCABULARY.sub("", text[:_LONGEST]).lower()))
     meaning: str = read_data(_FILE)["types"].get(folded, "")
     return meaning
 
 
 def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statement]:
-    """The statements of a field with one value, one for each of its rows. `kind` is leader/06 of the record."""
+    """The statements of a field with a single value: a statement for each row that applies. `kind` is leader/06 of the
+    record.
+    """
     for row in rows:
         if not row.kinds or (kind and kind in row.kinds):
             yield row, text[slice(*row.at)] if row.at else text
 
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], second: str = " ") -> Iterator[Statement]:
-    """The statements of a field with subfields, one for each row of its tag.
+    """The statements of a field with subfields, a statement for each row of the tag.
 
     `subfields` are pairs of code and value; `second` is the second indicator.
     """
@@ -209,7 +212,10 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], seco
 
 
 def statement(row: Row, text: str, second: str = " ") -> Statement:
-    """The statement of a row about a field with subfields. `text` has the values of the subfields that the row names."""
+    """The statement of a row about a field: `text` with controls around a leading article, cut to `row.at`.
+
+    `text` has the values of the subfields that the row names; `second` is the second indicator.
+    """
     if row.article == "@" and "@" in text:
         article, _, text = text.partition("@")
         text = f"{ARTICLE_BEGINS}{article}{ARTICLE_ENDS}{text}" if article else text
@@ -232,7 +238,7 @@ def shown_title(title: str) -> str:
 
 
 def describe(statements: Iterable[Statement]) -> Description:
-    """The description that the statements of a record make. They come in the order of its fields."""
+    """The description from the statements of a record, in the order of the fields."""
     # By aspect: the order of the first row that applies, and its values.
     of_aspects: dict[str, tuple[int, str]] = {}
     # By axis: the order of the first row that applies, and its words.
@@ -251,7 +257,7 @@ def describe(statements: Iterable[Statement]) -> Description:
         if aspect == "author":
             names.append(" ".join(text.split()))
         order, earlier = of_aspects.get(aspect, (row.order + 1, ""))
-        # A row that comes earlier in the table has a value already.
+        # An earlier row of the table has a value already.
         if row.order > order:
             continue
         # XML may have line ends and indentation inside titles.

@@ -1,4 +1,4 @@
-r"""DOI as programs and catalogues write them: what they have put into a DOI and around it is undone.
+"""DOI as programs and catalogues write them -> plain DOI.
 
 >>> plain_doi("https://doi-org.proxy.example/10.5555/a?nosfx=y"), plain_doi("10.1037//0022-3514.83.3.606")
 ('https://doi.org/10.5555/a', '10.1037/0022-3514.83.3.606')
@@ -13,7 +13,7 @@ import re
 
 AT_PROXY = r"https?://[^\s?]*\?(?:[a-z]+=[^\s&]*&)*q?url=https?(?:://|%3a%2f%2f)(?:(?:dx|www)\.)?doi\.org"
 """Pattern of an address in the query of a library's proxy, up to the host of DOI. RE2 runs it, too."""
-# A text without these is plain.
+# A text without a match is plain.
 _ODD = re.compile(
     r"&(?:[a-z]+|#[0-9a-fx]+);|%3[ce]|[$\\{]|10\.[0-9.]{4,20}//|\Ahttps?://\S*?(?:\?|-org|\.org[.:])", re.IGNORECASE
 )
@@ -38,8 +38,8 @@ _QUERY = re.compile(r"(\Ahttps?://[^\s?#]+)\?[a-z_][\w.-]*=\S*", re.IGNORECASE)
 
 
 def plain_doi(text: str) -> str:
-    """The text with characters instead of references of HTML and commands of TeX; one slash after the prefix; the host doi.org
-    instead of that of a proxy; no query.
+    """Write a DOI without references of HTML, commands of TeX, a double slash after the prefix, the host of a proxy and
+    a query.
     """
     if "10." not in text or not _ODD.search(text):
         return text

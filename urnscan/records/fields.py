@@ -1,8 +1,8 @@
-"""The fields of records that contain the record's own identifiers, by two tables of data.
+"""The fields of records that contain record-level identifiers, by two tables of data.
 
-`fields.toml` has the fields of identifiers that may become URNs, `keys.toml` those of other identifiers.
+`fields.toml` has the fields of identifiers that may become URNs, `keys.toml` the fields of other identifiers.
 
-A reader splits a record into fields of one of three shapes: values with names (`of_value`), subfields with a tag
+A reader splits a record into fields of three shapes: values with names (`of_value`), subfields with a tag
 (`of_subfields`), or objects (`named_values.own_identifiers`). The rows of the tables are applied to these fields.
 """
 
@@ -21,18 +21,22 @@ _NO_BRACKETS = str.maketrans(dict.fromkeys("()[]", " "))
 
 
 class Own(NamedTuple):
-    """An identifier of the record itself, as a field has it, but without surrogates."""
+    """A record-level identifier: the text of a field, without surrogates, and the kind of the identifier."""
 
     text: str
     scheme: str = ""
-    """Kind of identifier by the record (`isbn`, `doi`), in lower case; empty if the record does not name it."""
+    """Kind of the identifier (`isbn`, `doi`) by the record or the table, in lower case; empty if neither names the
+    kind.
+    """
     is_key: bool = False
-    """True for an identifier in a field of `keys.toml`: it gives keys, and never a URN."""
+    """True for an identifier in a field of `keys.toml`: it gives keys, never a URN."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OwnField:
-    """A row of a table; `fields.toml` and `keys.toml` explain the keys. A value that is empty or None sets no condition."""
+    """A row of `fields.toml` or `keys.toml`, which explain the attributes. A value that is empty or None sets no
+    condition.
+    """
 
     field: str
     first: str | None = None
@@ -58,7 +62,7 @@ Table = Mapping[str, tuple[OwnField, ...]]
 
 @functools.cache
 def read_data(name: str) -> Mapping[str, Any]:
-    """The contents of a file of data in this package, or of one with an absolute path."""
+    """The contents of a TOML file of this package, or of a TOML file with an absolute path."""
     import tomllib  # noqa: PLC0415 (not every run needs it)
 
     with (files(__package__) / name).open("rb") as file:
@@ -78,9 +82,9 @@ def table_rows(name: str, kind: str) -> Sequence[dict[str, Any]]:
 
 @functools.cache
 def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Table:
-    """The rows of a format, by field; none for a format without fields.
+    """The rows of a format, by field; empty for a format without fields.
 
-    With `keys`, the rows of `keys.toml` are among them. Without `urns`, rows whose identifiers give no key are left out.
+    With `keys`, the rows of `keys.toml` are included. Without `urns`, rows whose identifiers give no key are left out.
     """
     if not (urns or keys):
         return MappingProxyType({})
@@ -99,7 +103,7 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
 
 
 def field_names(table: Table) -> frozenset[bytes]:
-    """Names of the fields that a table needs: those of identifiers, of their kinds, and of conditions."""
+    """Names of the fields that the rows of a table read: identifiers, their kinds and sources, and conditions."""
     return frozenset(
         name.encode()
         for rows in table.values()
@@ -111,10 +115,11 @@ def field_names(table: Table) -> frozenset[bytes]:
 def of_value(
     text: str, rows: Iterable[OwnField], kinds: Mapping[str, str] | None = None, *, is_first: bool = True
 ) -> Iterator[Own]:
-    """Own identifiers in a field with one value.
+    """Record-level identifiers in a field with a single value.
 
-    `kinds` has the values of other fields, which rows name in `scheme_in` and `unless_all`. A row does not apply if the
-    value in `scheme_in` is not in its `schemes`. `is_first`: the field is the first one with its name.
+    `kinds` has the values of other fields, which rows name in `scheme_in`, `source_in`, `unless_all` and `but_same`. A
+    row does not apply if the value in `scheme_in` is not in `schemes`. `is_first`: the field is the first with its
+    name.
     """
     for row in rows:
         if (row.once and not is_first) or (row.unless_all and _is_part(row, kinds or {})):
@@ -126,20 +131,23 @@ def of_value(
 
 
 def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
-    """Whether the fields show that the record is a part of a host: then the identifier in its field is that of the host."""
+    """Whether the fields show that the record is a part of a host, so that the identifier belongs to the host."""
     values = {re.sub(r"[\W_]+", "", kinds.get(name, "")) for name in row.but_same.split()}
     return kinds.keys() >= set(row.unless_all.split()) and (len(values) != 1 or values == {""})
 
 
 def admitting(rows: Iterable[OwnField], first: str, second: str) -> tuple[OwnField, ...]:
-    """The rows that admit a field with these indicators."""
+    """The rows that apply to a field with the indicators `first` and `second`."""
     return tuple(
         row for row in rows if (not row.first or first in row.first) and (not row.second or second in row.second)
     )
 
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField]) -> list[Own]:
-    """Own identifiers in a field. It is pairs of code and value; `rows` are those of its tag that admit its indicators."""
+    """Record-level identifiers in a field with subfields, which are pairs of code and value.
+
+    `rows` are the rows of the tag that apply to the indicators of the field (`admitting`).
+    """
     identifiers = []
     for row in rows:
         scheme, source, parts, qualifier = row.scheme, row.source, row.parts, row.qualifier
@@ -160,16 +168,16 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField])
 
 
 def with_source(text: str, source: str) -> str:
-    """A number with its source in brackets before it, as in MARC 035; unchanged if `source` is empty."""
+    """Prefix a number with a source in brackets, as in MARC 035: `(OCoLC)1234`. An empty `source` changes nothing."""
     return f"({source.strip()}){text}" if source else text
 
 
 def _values_with(code: str, subfields: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """The values of the first subfields, as long as they have a code."""
+    """The values of the leading subfields that have the code `code`."""
     return (value for _, value in itertools.takewhile(lambda subfield: subfield[0] == code, subfields))
 
 
 def in_brackets(qualifiers: Iterable[str]) -> str:
-    """Qualifiers written in brackets, as before they had subfields: ` (pbk.)`."""
+    """Qualifiers in brackets, as records have them that predate subfields for qualifiers: ` (pbk.)`."""
     texts = (qualifier.translate(_NO_BRACKETS).strip(" :;,") for qualifier in qualifiers)
     return "".join(f" ({text})" for text in texts if text)

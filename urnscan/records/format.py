@@ -18,32 +18,36 @@ class Format:
     title: str
     """Name of the format in messages."""
     reader: type[RecordReader]
-    """Class of the reader of one dump."""
+    """Class of the readers of dumps."""
     recognise: Callable[[bytes, str], bool | None] = lambda _head, _name: False
-    """Whether a dump with these first bytes and this file name (in lower case) has the format. None: more bytes are needed."""
+    """Whether a dump has the format, by the first bytes and the file name (in lower case). None: more bytes are needed."""
     suffixes: tuple[str, ...] = ()
     """Suffixes of the names of files that programs write in this format, in lower case."""
     trace: bytes = b"(?!)"
-    """Pattern of bytes that hardly any other text has. By it, a message names the likely format of a damaged dump."""
+    """Pattern of bytes that hardly any other text has. With it, a message names the likely format of a damaged dump."""
     separator: bytes = b""
     """Bytes between two records, in addition to white space. They do not follow the last record."""
     framed: bool = False
-    """Whether a dump has more than its records, for example a header. Then two dumps, one after the other, are not one dump."""
+    """Whether a dump has more than records, for example a header. Then two dumps cannot be joined to a single dump."""
     line_ends: int = 1
     """Least number of line ends between the last record of a dump and another dump that follows."""
     keyed: bool = False
-    """Whether two records with the same identifier in one dump are parts of one record."""
+    """Whether two records with the same ID in a dump are parts of a record."""
     numbered: bool = True
-    """Whether the name of a record identifies the record. In Dublin Core it identifies the work that the record describes."""
+    """Whether the ID of a record identifies the record. In Dublin Core the ID identifies the work."""
     has_fields: bool = True
-    """Whether a record has fields, so that it can have keys other than URNs, and identifiers of its own."""
+    """Whether a record has fields, and so can have keys other than URNs, and record-level identifiers."""
     knows_fields: Callable[[bytes], bool] = lambda _head: True
-    """Whether a dump with these first bytes has fields that are known to contain identifiers: a table may have none."""
+    """Whether a dump that begins with these bytes has fields that are known to contain identifiers: a table may have
+    none.
+    """
     unread: Callable[[bytes], str] = lambda _head: ""
-    """Name of what the records of a dump with these first bytes contain and what is not read by its fields; empty: nothing."""
+    """Name of an element in the records of a dump that begins with these bytes, if its fields are not known; otherwise
+    empty.
+    """
     recipe: str = ""
     """How to convert a dump of a format that is recognised and not read; empty if the format is read."""
     in_columns: bool = False
-    """Whether compiled code reads nearly all records: then other processes that read records save no time."""
+    """Whether compiled code reads nearly all records. Then other processes that read records save no time."""
     show: Callable[[bytes], str] = decoded
-    """Function that writes a record for people; it never raises."""
+    """Function that shows a record to people, and never raises."""

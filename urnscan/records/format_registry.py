@@ -56,7 +56,7 @@ _UNREAD = ("mab", "rdf")
 
 
 class Registry(Mapping[str, "Format"]):
-    """Formats by their names, in the order in which they are tried. A format is loaded when it is used."""
+    """Formats by name, in the order in which they are tried. The module of a format is loaded at the first use."""
 
     def __init__(self, loaders: Mapping[str, Callable[[], Format]]) -> None:
         self._loaders = loaders
@@ -73,7 +73,7 @@ class Registry(Mapping[str, "Format"]):
 
 @functools.cache
 def _load(name: str) -> Format:
-    """The format of this name that a module of this package declares."""
+    """The format `name`, from the module of this package that declares the format."""
     formats: tuple[Format, ...] = importlib.import_module(f"urnscan.records.{_MODULES[name]}").FORMATS
     return next(format_ for format_ in formats if format_.name == name)
 
@@ -97,7 +97,9 @@ def suffixes() -> frozenset[str]:
 
 
 def recognise(buffer: Buffer, name: str) -> Format | None:
-    """The format of a dump with this file name, by its first bytes; None if it has none. No bytes are taken from the buffer."""
+    """The format of a dump, by the first bytes and the file name `name`; None if unknown. No bytes are consumed from
+    the buffer.
+    """
     count = _FIRST_BYTES
     while True:
         more = buffer.has(count)
@@ -114,5 +116,7 @@ def recognise(buffer: Buffer, name: str) -> Format | None:
 
 
 def likely(head: bytes) -> Format | None:
-    """The likely format of a dump that is not recognised, for a message; None if it shows no trace of one."""
+    """The likely format of an unrecognised dump that begins with `head`, for a message; None if `head` has no trace of
+    a format.
+    """
     return next((format_ for format_ in FORMATS.values() if re.search(format_.trace, head)), None)

@@ -1,6 +1,6 @@
-"""Own identifiers of many records as texts in which the scanner finds URNs: `identifiers.as_text` for columns.
+"""Record-level identifiers of many records -> texts in which the scanner finds URNs: `identifiers.as_text` for columns.
 
-Compiled code reads most ISBN, and patterns find addresses that contain no identifier. Python reads the others one by one.
+Compiled code reads most ISBN, and patterns find addresses that contain no identifier. Python reads each of the rest.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _ASCII = 127
 _HYPHEN, _LETTER_X = b"-x"
 _BETWEEN_DIGITS = tuple(b" -")
 _LONGEST_TAIL = 102
-# Digits in the text after an ISBN from which it may be another number.
+# With so many digits, the text after an ISBN may be another number.
 _DIGITS = 9
 _EXAMPLE, _URN_OF_EXAMPLE = "9780395363416", "urn:isbn:9780395363416"
-# Codes of values: Python has to read it; it has no URN; it has a URN.
+# Codes of values: Python has to read the value; the value has no URN; the value has a URN.
 _ALONE, _NOTHING, _URN = NO_ISBN, WRONG, RIGHT
 
 Codes = npt.NDArray[np.uint8]
@@ -47,7 +47,7 @@ Rows = npt.NDArray[np.int64]
 
 
 class Texts(NamedTuple):
-    """Texts of some of the values of a column."""
+    """Texts of a column of identifiers, for the scanner."""
 
     rows: Rows
     """Indices of the values that have a text, ascending."""
@@ -57,7 +57,7 @@ class Texts(NamedTuple):
 
 
 def as_texts(values: pa.StringArray, scheme: str) -> Texts:
-    """The texts of own identifiers of a kind; see `as_text`."""
+    """The texts of identifiers with the scheme `scheme`; see `as_text`."""
     kind = kind_of(scheme)
     if kind == "isbn":
         texts, codes = _urns_of_isbn(values)
@@ -87,7 +87,7 @@ def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
 
 
 def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
-    """URNs and codes of values that begin with an ISBN. URNs of others are not valid."""
+    """URNs and codes of values that begin with an ISBN. A URN is valid only where the code is _URN."""
     data, offsets = byte_strings(values)
     codes, ends = np.empty(len(values), np.uint8), np.empty(len(values), np.int32)
     out = np.empty((len(values), _URN_OF_ISBN), np.uint8)
@@ -101,7 +101,7 @@ def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
 
 
 def _highest_code(tail: str) -> int:
-    """The highest code that an ISBN with this text after it can have: the code of a right ISBN with it."""
+    """The highest code that an ISBN before the text `tail` can have: the code of a right ISBN."""
     if sum(map(str.isdigit, tail)) >= _DIGITS:
         return _ALONE
     text = as_text(Own(_EXAMPLE + tail, "isbn"))
@@ -110,7 +110,7 @@ def _highest_code(tail: str) -> int:
 
 @compiled
 def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes, ends: Offsets) -> None:
-    """Write the thirteen digits of each ISBN after the beginning of its URN, its code, and the place of its end."""
+    """Write the digits of each ISBN to `out`, after `urn:isbn:`; the code of each value; and the end of each ISBN."""
     for row in range(len(codes)):
         end = ends[row] = _end_of_isbn(data, offsets[row], offsets[row + 1])
         codes[row] = write_isbn(data, offsets[row], end, out, row * _URN_OF_ISBN + len(_BEGINNING))
@@ -118,7 +118,9 @@ def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes
 
 @inner
 def _end_of_isbn(data: ByteArray, start: int, end: int) -> int:
-    """The end of the digits at the beginning of a text; the end of the text if what follows them may belong to them."""
+    """The end of the digits at the start of a text; the end of the text if the following characters may belong to the
+    digits.
+    """
     at = start
     while at < end and (data[at] == _HYPHEN or _is_digit_of_isbn(data[at])):
         at += 1

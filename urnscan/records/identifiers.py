@@ -1,7 +1,7 @@
-"""Own identifiers of records as texts in which the scanner finds URNs: native identifiers become URNs.
+"""Record-level identifiers -> texts in which the scanner finds URNs: native identifiers become URNs.
 
-The registrations (`urnscan.urn.namespaces`) say which URN an identifier has. This module reads what catalogues write
-around identifiers: labels, addresses, bindings and prices (ISBD area 8), and several identifiers in one value.
+The registrations (`urnscan.urn.namespaces`) say which URN an identifier has. This module reads the additions of
+catalogues to identifiers: labels, addresses, bindings and prices (ISBD area 8), and several identifiers in a value.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from urnscan.urn.numbers.isbn import RIGHT, is_right, write_isbn
 
 # Namespaces whose identifiers need only the function `to_urn` of their module.
 _ALSO = ("uuid", "isni", "isan", "lei", "oid", "eidr")
-# Kinds of identifiers, and their names in records, reduced to small letters and digits. If an identifier has another name,
-# or a general one (`uri`, `local`), its kind must be seen from its text.
+# Kinds of identifiers, and their names in records, reduced to lower-case letters and digits. If an identifier has
+# another name, or a general name (`uri`, `local`), only its text can show its kind.
 _KINDS = dict(zip(_ALSO, _ALSO, strict=True)) | {
     "isbn": "isbn isbn10 isbn13 eisbn pisbn isbnprint isbnelectronic",
     "issn": "issn issnl lissn eissn pissn essn pssn issnprint issnelectronic issnonline",
@@ -44,11 +44,11 @@ _OTHERS = frozenset(
     "issnincorrect cancelledissn canceledissn formalfalscheisbn".split()
 )
 UNNAMED = "unnamed"
-"""Kind of an identifier without a name that means a kind: its text may show the kind."""
+"""Kind of an identifier whose scheme names no kind: the text may show the kind."""
 OTHER = "other"
 """Kind of an identifier that has no URN."""
 
-# Hyphens of typesetters and digits of East Asian typewriters become plain ones. Invisible characters are removed.
+# Hyphens of typesetters and digits of East Asian typewriters become plain. Invisible characters are removed.
 _TYPESET = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
     | dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " ")
@@ -169,12 +169,12 @@ _SHOWS_KIND = regex.compile(
 
 
 def as_text(own: Own) -> str | None:
-    """An own identifier as a text in which the scanner finds its URNs; None if it has none.
+    """A record-level identifier as a text in which the scanner finds URNs; None without a URN.
 
-    A text that contains a URN is returned unchanged. In other texts, native identifiers become URNs, one in each line: the
-    first one, and those that follow in a list. Some are left out: identifiers that are malformed, have a wrong check
-    digit, are marked as wrong or only fill the field (0000000000); a DOI that white space may have shortened; and the ISBN
-    of a set, which names all its volumes.
+    A text that contains a URN is returned unchanged. In other texts, native identifiers become URNs, a line for each:
+    the first identifier, and those that follow in a list. Some are left out: identifiers that are malformed, have a
+    wrong check digit, are marked as wrong or only fill the field (0000000000); a DOI that white space may have
+    shortened; and the ISBN of a set, which names all its volumes. Identifiers of keys (`Own.is_key`) give None.
 
     >>> as_text(Own("3-16-148410-X (geb.) : EUR 12.00", "isbn")), as_text(Own("https://doi.org/10.1000/182"))
     ('urn:isbn:9783161484100', 'urn:doi:10.1000/182')
@@ -195,7 +195,7 @@ def as_text(own: Own) -> str | None:
 
 
 def with_wrong_digit(own: Own) -> str | None:
-    """The first ISBN or ISSN in an own identifier that has no URN because its check digit is wrong; None if there is none.
+    """The first ISBN or ISSN in an identifier that has no URN because the check digit is wrong; otherwise None.
 
     A number that the record itself calls wrong does not count.
 
@@ -206,7 +206,8 @@ def with_wrong_digit(own: Own) -> str | None:
 
 
 def wrong_number(own: Own) -> str | None:
-    """The first ISBN or ISSN with a wrong check digit in an own identifier that has no text; None if there is none.
+    """The first ISBN or ISSN in an identifier without a URN (`as_text`): the check digit is wrong. None without a
+    number.
 
     >>> wrong_number(Own("ISSN 1234-5678 (online)", "issn"))
     '1234-5678'
@@ -222,7 +223,7 @@ def wrong_number(own: Own) -> str | None:
 
 
 def _kind_and_text(own: Own) -> tuple[str, str]:
-    """The kind of an own identifier, `OTHER` if it cannot be read, and its text with plain hyphens, spaces and digits."""
+    """The kind of an identifier, `OTHER` if unreadable, and the text with plain hyphens, spaces and digits."""
     kind = kind_of(own.scheme)
     plain = (own.text if own.text.isascii() else own.text.translate(_TYPESET)).strip()
     if kind == UNNAMED:
@@ -239,7 +240,9 @@ def names_other(scheme: str) -> bool:
 
 @functools.lru_cache(maxsize=1 << 10)
 def kind_of(scheme: str) -> str:
-    """Kind of identifier that a scheme means, such as `dcterms:isbn`, `ISBN-13`, `info:eu-repo/semantics/altIdentifier/doi`."""
+    """Kind of identifier that a scheme means, for example `dcterms:isbn`, `ISBN-13`,
+    `info:eu-repo/semantics/altIdentifier/doi`.
+    """
     lower = scheme.lower()
     if ("isbn" in lower and _OF_SET.search(scheme)) or (
         ("isbn" in lower or "issn" in lower) and _OF_NOTHING.search(scheme)
@@ -255,7 +258,7 @@ def kind_of(scheme: str) -> str:
 
 
 def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
-    """The URNs of the ISBN, ISSN or EAN in a list whose check digits are right."""
+    """The URNs of the ISBN, ISSN or EAN in a list whose check digits are right and which no qualifier counts out."""
     for match in pattern.finditer(text):
         group = str(match.lastgroup)
         number = _digits(match[group])
@@ -269,7 +272,7 @@ def _digits(number: str) -> str:
 
 
 def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
-    """Words around a number that may qualify it."""
+    """Words in brackets before and after a number, and the following words without brackets."""
     text, (start, end) = match.string, match.span(group)
     if match.end("lead") == start and end == len(text):
         return []
@@ -281,7 +284,7 @@ def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def counts_out(qualifier: str, nid: str) -> bool:
-    """Whether a qualifier says that the number is wrong, or names several volumes."""
+    """Whether a qualifier calls a number wrong, or is about the ISBN of several volumes."""
     match = _OF_NOTHING.search(qualifier)
     if nid == "isbn":
         match = match or _OF_SET.search(qualifier) or _VOLUMES.search(qualifier)
@@ -289,7 +292,9 @@ def counts_out(qualifier: str, nid: str) -> bool:
 
 
 def _urn_of_isbn(number: str) -> str | None:
-    """The URN of an ISBN without hyphens, or of the ISSN in a bar code; faster than `namespaces.isbn.to_urn`."""
+    """The URN of an ISBN without hyphens, or of the ISSN in a bar code; otherwise None. Faster than
+    `namespaces.isbn.to_urn`.
+    """
     if len(number) == 13 and (serial := issn.of_bar_code(number)):
         return _urn_of_issn(serial) if number[12:] != "X" and is_right(number.encode(), 0, 13) else None
     digits = bytearray(13)
@@ -297,7 +302,7 @@ def _urn_of_isbn(number: str) -> str | None:
 
 
 def _urn_of_issn(number: str) -> str | None:
-    """The URN of an ISSN; the same as `namespaces.issn.to_urn` gives."""
+    """The URN of an ISSN, the same as by `namespaces.issn.to_urn`; None for a wrong check digit."""
     if set(number) <= {number[0], "-"} or not issn.is_right(number.encode(), 0, len(number)):
         return None
     return f"urn:issn:{issn.canonical(number)}"
@@ -311,7 +316,7 @@ def _dois(text: str) -> Iterator[str]:
 
 
 def _others(nid: str, text: str) -> Iterator[str]:
-    """The URNs of the identifiers in a list that belong to another namespace, also in addresses."""
+    """The URNs of the identifiers of the namespace `nid` in a list, also in addresses."""
     to_urn = getattr(namespaces, nid).to_urn
     for part in _PART.findall(_BRACKETS.sub("", text)):
         identifier = part.strip(_PUNCTUATION)
@@ -319,7 +324,7 @@ def _others(nid: str, text: str) -> Iterator[str]:
 
 
 def _urn_by(to_urn: Callable[[str], str], identifier: str) -> tuple[str, ...]:
-    """The URN of an identifier; empty if it is not valid."""
+    """The URN of an identifier; empty for an invalid identifier, or a UUID of only 0 or only F."""
     try:
         urn = to_urn(identifier)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Records that are JSON values: JSON Lines; an array, an array inside an object, or values one after the other."""
+"""Records that are JSON values: JSON Lines; an array, an array inside an object, or a sequence of values."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _RECORDS = frozenset(
     "@graph records record items item data results result docs documents works entries entry hits hit value features rows "
     "resources publications rec articles".split()
 )
-# The fields of one record: this array is not an array of records.
+# The fields of a record of MARC-in-JSON: this array is not an array of records.
 _MARC_FIELDS = re.compile(r'\[\s*\{\s*"[0-9A-Z]{3}"\s*:')
-# Names of objects that may contain such an array, or another of these objects.
+# Names of objects that may contain an array of records, or an object with a name of this list.
 _AROUND = frozenset(
     "response message _embedded hits data result results resultlist search-results searchretrieveresponse records "
     "documents docs payload body".split()
 )
-# Members of a record, in addition to those that name it (RANKS). A page of records does not have such members. They are
-# compared without prefixes and punctuation.
+# Members of a record, in addition to its ID (RANKS). A page of records has none of these members. They are compared
+# without prefixes and punctuation.
 _OF_RECORDS = frozenset(
     "identifiers urn isbn isbn10 isbn13 issn issnl eissn doi uuid handle pid lccn oclc title titles author authors "
     "creator creators leader".split()
@@ -42,20 +42,21 @@ _OF_RECORDS = frozenset(
 # The name of a member.
 _MEMBER = re.compile(r'"((?:[^"\\]|\\.){1,100})"\s*:')
 _PUNCTUATION = re.compile("[ ._-]")
-# The beginning of an object up to its first value that is neither a number nor a string, and of an array of objects.
+# The start of an object up to its first value that is neither a number nor a string, and of an array of objects.
 _SCALARS = re.compile(
     r'\{\s*+(?>(?:"(?>(?:[^"\\]|\\.)*)"\s*+:\s*+(?:"(?>(?:[^"\\]|\\.)*)"|[^\s"{}\[\],]++)\s*+,\s*+)*)"(?>(?:[^"\\]|\\.)*)"\s*+:\s*+(?=[{\[])'
 )
 _OBJECT = re.compile(r"\[\s*+\{")
-# Characters in which the first object of an array shows whether it is a record, if it is longer than all that is known.
+# Characters in which the first object of an array shows whether it is a record, if the object is longer than the known
+# bytes.
 _NEAR = 4_000
-# Most objects around an array.
+# Maximum number of objects around an array.
 _DEEPEST = 4
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
-    """Whether a dump is JSON with this layout: with `lines`, each line is a value. None: more bytes are needed."""
+    """Whether a dump is JSON with a value in each line, if `lines`, or in another layout. None: more bytes are needed."""
     try:
         in_lines = are_lines(head, name, find_array)
     except ValueError:
@@ -68,7 +69,7 @@ is_json_array = functools.partial(_has_layout, lines=False)
 
 
 class JsonArrayRecords(RecordReader):
-    """Reads the elements of an array, of an array of records inside an object, or values one after the other."""
+    """Reader of JSON: the elements of an array, of an array of records inside an object, or a sequence of values."""
 
     table = "json"
     described_by = "named"
@@ -84,7 +85,7 @@ class JsonArrayRecords(RecordReader):
             yield value if isinstance(value, Damaged) else Cut(*value[:3])
 
     def record(self, cut: Cut) -> Record:
-        """Read a value."""
+        """Read the members of a value."""
         offset, data, value = cut
         pairs = value if isinstance(value, tuple) else ()
         own: tuple[Own, ...] = ()
@@ -105,7 +106,7 @@ class JsonArrayRecords(RecordReader):
 
 
 class JsonLineRecords(JsonArrayRecords):
-    """Reads JSON Lines. A record is a value and the LF after it."""
+    """Reader of JSON Lines. A record is a value and the following LF."""
 
     in_lines = True
 
@@ -122,13 +123,13 @@ def _marc(pairs: Pairs) -> MarcFields | None:
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether objects have members that are known to contain identifiers, or the fields of MARC."""
+    """Whether members in `head` are known to contain identifiers, or `head` has the fields of MARC."""
     text = head.decode("utf-8", "replace")
     return bool(_MARC_FIELDS.search(text)) or are_known(_MEMBER.findall(text), JsonArrayRecords.table)
 
 
 def show_json(data: bytes) -> str:
-    """A record for people: MARC-in-JSON like other formats of MARC, other records unchanged."""
+    """A record for people: MARC-in-JSON in the form of MARC editors, other records unchanged."""
     for item in ValueLines().read(Buffer(io.BytesIO(data).readinto)):
         value = None if isinstance(item, Damaged) else item[2]
         if marc := _marc(value if isinstance(value, tuple) else ()):
@@ -152,7 +153,7 @@ def _split(value: object) -> SplitField:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """Strings in a value, with the names of members."""
+    """The strings in a value, and the names of members."""
     values = [value]
     while values:
         value = values.pop()
@@ -168,10 +169,12 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
     Returns the number of bytes up to its opening bracket (with it), and the number of objects around the array; None if
     the object is a record itself. `goes_on`: the dump may be longer.
 
-    The array has a name of `_RECORDS`, is empty or has objects, and no member next to it is a member of a record. An array with
-    another name counts in an object if all before it is numbers and strings, and its first object is a record. If there
-    is no such array, an array of objects counts that is the only member, or that does not end in the first bytes. An
-    array of fields of MARC-in-JSON belongs to one record.
+    * An array with a name of `_RECORDS` counts if it is empty or has objects, and no member next to it is a member of a
+      record.
+    * An array with another name counts in an object if all members before it are numbers and strings, and its first
+      object is a record.
+    * Otherwise, an array of objects counts that is the only member, or that does not end in the first bytes.
+    * An array of fields of MARC-in-JSON belongs to a record, and does not count.
     """
     text = head[:HEAD].decode("latin-1")
     at, depth, count = 1, 1, 0
@@ -226,13 +229,15 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
 
 
 def _is_of_record(name: str) -> bool:
-    """Whether a member with this name, in lower case, shows that its object is a record."""
+    """Whether an object with a member `name`, in lower case, is a record."""
     local_name = name.rpartition(":")[2]
     return local_name in RANKS or _PUNCTUATION.sub("", local_name) in _OF_RECORDS
 
 
 def _sole_array(text: str, at: int) -> int:
-    """Place of the array of records in an object, or in an object in it, after nothing but numbers and strings; 0: there is none."""
+    """Place of an array of records that only numbers and strings precede, in an object or an inner object; 0 without an
+    array.
+    """
     names: list[str] = []
     while text[at : at + 1] == "{":
         scalars = _SCALARS.match(text, at)
@@ -253,7 +258,7 @@ def _sole_array(text: str, at: int) -> int:
 
 
 def _skip(text: str, at: int) -> int:
-    """Place after white space."""
+    """Place after the white space at `at`."""
     space = _SPACE.match(text, at)
     return space.end() if space else at
 

@@ -1,7 +1,7 @@
 """Columns of identifiers -> keys of many records.
 
-The patterns of keys.toml are applied to whole columns, in RE2. Python reads a value alone for which RE2 is not enough: it is
-not in ASCII, may be a list, is long, or fits a pattern with a lookahead.
+RE2 applies the patterns of keys.toml to whole columns. Python reads the values for which RE2 is not enough: values that
+are not ASCII, may be lists, are long, or fit a pattern with a lookahead.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _FILLER = f"(?i)^(?:[0-]*|{'|'.join(map(re.escape, sorted(FILLERS)))})$"
 _UNTRIMMED = f"^[{_WHITE}]|[{_WHITE}]$"
 _NULL = text_array([None])[0]
 _NAME = re.compile(r"\(\?P<g[0-9]+>")
-# A repetition of so many times or more has no end in RE2.
+# A repetition with at least this maximum has no maximum in RE2.
 _MANY = 40
-# Order of keys that come after all others of their record.
+# Order of keys that come after all other keys of their record.
 _LAST = (1 << 63) - 1
-# Bytes. Among 10^9 records, two different ones have the same digest with a probability of 10^-10.
+# Bytes of a digest. Two different records among 10^9 have the same digest with a probability of 10^-10.
 _DIGEST = 12
-# Fewer values are read one by one, because to compile the patterns of RE2 takes longer.
+# Python reads a column with fewer values, because compiling the patterns of RE2 takes longer.
 _FEW = 500
 _TOKEN = re.compile(
     r"\\s|\\.|\[(?:\\.|[^\[\]\\])+\]|\(\?[=!]|\(\??|\)|(?<=[*+?}])\+|\{(?P<least>\d+),(?P<most>\d{2,})\}", re.DOTALL
@@ -58,22 +58,27 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Re2(NamedTuple):
-    """A pattern in the syntax of RE2, for texts in ASCII. It fits all texts that the pattern of Python fits, perhaps others."""
+    """A pattern of Python in the syntax of RE2, for ASCII texts. RE2 fits every text that Python fits, and perhaps
+    other texts.
+    """
 
     pattern: str
     plain: str
     """The pattern with groups that capture nothing."""
     groups: int
-    """The number of its groups; they have names: `g0`, `g1`."""
+    """Number of groups; their names are `g0`, `g1`, …"""
     longest: int
-    """Number of bytes. If RE2 fits a text that is not longer, the pattern of Python fits it, too, with the same groups."""
+    """Bytes. If RE2 fits a text of at most this length, Python fits the text, too, with the same groups."""
 
 
 def re2_of(pattern: str) -> Re2:
-    """A pattern of Python, written for RE2.
+    """Write a pattern of Python for RE2.
 
-    A possessive repetition becomes a plain one. A repetition of many times gets no end, because RE2 is slow where it counts.
-    Lookaheads are left out.
+    A possessive repetition becomes a plain repetition. A large maximum of a repetition is removed, because RE2 is slow
+    where it counts. Lookaheads are left out.
+
+    >>> re2_of("(a{1,99}+)(?=b)").pattern
+    '(?P<g0>a{1,})'
     """
     groups = depth = ahead = 0
     longest = LONGEST
@@ -105,7 +110,7 @@ def re2_of(pattern: str) -> Re2:
 
 
 class _Row:
-    """A row of keys.toml for columns of values in ASCII."""
+    """A spelling of keys.toml for columns of ASCII values."""
 
     def __init__(self, row: Spelling) -> None:
         self._spelling = row
@@ -114,7 +119,7 @@ class _Row:
         self._unless = f"(?is)^(?:{re2_of(row.unless).pattern})" if row.unless else ""
 
     def groups(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray]:
-        """Whether each value fits, and the groups of all values."""
+        """Whether each value fits the pattern, and the groups of all values."""
         groups = pc.extract_regex(texts, self._pattern)
         fits = flags_of(groups.is_valid())
         if self._unless and fits.any():
@@ -122,7 +127,7 @@ class _Row:
         return fits, groups
 
     def keys(self, groups: pa.StructArray) -> pa.StringArray:
-        """The keys of values that fit, by their groups; null for a value that only fills a field."""
+        """The keys of values that fit, from their groups; null for a filler (`none`), or a value that the form refuses."""
         row = self._spelling
         parts = [_without_white(groups.field(at)) for at in range(self.re2.groups)]
         if not row.keeps_case:
@@ -147,7 +152,9 @@ def _without_white(texts: pa.StringArray) -> pa.StringArray:
 
 
 def _urls(addresses: pa.StringArray) -> pa.StringArray:
-    """Addresses in the form of `keys.url`. Those with only a host and a path are read in columns, others one by one."""
+    """Addresses in the form of `keys.url`; null for a whole site. Arrow converts an address with only a host and a
+    path, Python the rest.
+    """
     plain = pc.extract_regex(addresses, f"^{re2_of(PLAIN_ADDRESS.pattern).pattern}$")
     host, path = (plain.field(at) for at in range(2))
     host = pc.replace_substring_regex(pc.ascii_lower(host), r"^www\.", "")
@@ -160,16 +167,16 @@ def _urls(addresses: pa.StringArray) -> pa.StringArray:
 
 
 class SpellingColumns:
-    """The spellings of identifiers of a kind, for columns."""
+    """The spellings of identifiers of a kind, for columns; see `keys.Spellings`."""
 
     def __init__(self, spellings: Spellings) -> None:
         self._spellings = spellings
         self._rows = [_Row(row) for row in spellings.rows]
-        # The last row is the most general one: nearly all values fit it alone.
+        # Nearly all values fit only the last row, which is the most general.
         self._special = f"(?is)^(?:{'|'.join(row.re2.plain for row in self._rows[:-1])})$"
 
     def read(self, texts: pa.StringArray) -> tuple[Integers, pa.StringArray]:
-        """The keys of values, sorted by value, and the index of the value of each key."""
+        """The keys in values: the index of the value of each key, and the keys, sorted by index."""
         if len(texts) < _FEW:
             return self._one_by_one(texts, np.arange(len(texts)))
         lengths = numbers(pc.binary_length(texts))
@@ -195,23 +202,25 @@ class SpellingColumns:
         return index[order], pa.concat_arrays([keys for _, keys in parts]).take(number_array(order))
 
     def _one_by_one(self, texts: pa.StringArray, rows: Integers) -> tuple[Integers, pa.StringArray]:
-        """The keys of the values in these rows, which Python reads."""
+        """The keys in the values at the indices `rows`, read by Python: the index of the value of each key, and the
+        keys.
+        """
         values = zip(rows.tolist(), texts.take(number_array(rows)).to_pylist(), strict=True)
         pairs = [(row, key) for row, text in values for key in self._spellings.read(text)]
         return np.array([row for row, _ in pairs], np.int64), text_array([key for _, key in pairs])
 
 
 class KeyColumns:
-    """Reads the keys of many records."""
+    """Reader of the keys of many records."""
 
     def __init__(self, reader: KeyReader) -> None:
         self._reader = reader
         self.has_bytes = reader.has_bytes
-        """Whether the bytes of a record are a key. `of_bytes` gives it, `read` does not."""
+        """Whether the bytes of a record make a key. `of_bytes` returns this key; `read` does not."""
         self._columns_of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
 
     def read(self, columns: Columns) -> Iterator[Texts]:
-        """The keys of the records, in columns. A key comes several times if several identifiers of a record give it."""
+        """Columns of keys of the records. A key is repeated if several identifiers of a record give the same key."""
         count = len(columns.identifiers)
         names = columns.identifiers if self._reader.named else pa.nulls(count, pa.string())
         sources = {scheme: pa.nulls(count, pa.string()) for scheme in (INSTITUTION, AGENCY)}
@@ -227,7 +236,7 @@ class KeyColumns:
         yield from self._of_names(names, *sources.values())
 
     def of_bytes(self, records: Sequence[bytes]) -> Texts:
-        """The key of each record that its bytes make, without the white space around them."""
+        """A key for each record: the digest of the bytes, without the white space around them."""
         digests = b"".join([blake2b(data.strip(), digest_size=_DIGEST).digest() for data in records])
         kind = f"{BYTES}:".encode()
         written = np.empty((len(records), len(kind) + 2 * _DIGEST), np.uint8)
@@ -239,7 +248,9 @@ class KeyColumns:
     def _of_names(
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray
     ) -> Iterator[Texts]:
-        """The keys of the names of records (MARC 001): a name with its institution, or, if there is none, with its agency."""
+        """Keys of record IDs (MARC 001): with the institution, or else with the agency. An ID without an institution
+        also gives a `local:` key.
+        """
         columns = (names, institutions, agencies)
         has_name, has_institution, has_agency = (flags_of(column.is_valid()) for column in columns)
         keys = self._in(with_sources(names, institutions), np.flatnonzero(has_name), "control")
@@ -253,7 +264,7 @@ class KeyColumns:
             yield _last(row, local)
 
     def _in(self, texts: pa.StringArray, row: Integers, scheme: str) -> Texts:
-        """The keys in the texts of the records `row`."""
+        """The keys in `texts[row]`, by the spellings of a scheme, as columns for the records `row`."""
         spellings = self._reader.of_scheme(scheme)
         if spellings is None:
             return _last(row[:0], texts[:0])
@@ -262,12 +273,12 @@ class KeyColumns:
 
 
 def _last(row: Integers, keys: pa.StringArray) -> Texts:
-    """A column of keys that come after all others of their records."""
+    """A column of keys that come after all other keys of their records."""
     return Texts(row, np.full(len(row), _LAST), keys)
 
 
 def _first(own: Texts, count: int) -> pa.StringArray:
-    """The first text that is not empty, for each of `count` records; null if there is none."""
+    """The first text that is not empty, for each of `count` records; null for a record without text."""
     filled = np.flatnonzero(flags_of(pc.not_equal(own.texts, "")))
     records, index = np.unique(own.record[filled], return_index=True)
     at = np.full(count, -1)

@@ -1,4 +1,4 @@
-"""Keys of records: identifiers other than URNs, in one form for all their spellings (`oclc:1234`).
+"""Keys of records: identifiers other than URNs, in a common form for all spellings (`oclc:1234`).
 
 `keys.toml` says which identifiers are keys, how they are written, and which fields contain them.
 """
@@ -16,59 +16,61 @@ from urnscan.records.fields import Own, read_data
 from urnscan.records.identifiers import names_other
 
 URN = "urn"
-"""The kind of key that records of all formats may have: a URN."""
+"""Kind of the key that records of all formats may have: a URN."""
 INSTITUTION, AGENCY, ACCESSION = "institution", "firstagency", "accession"
-"""Kinds of identifiers: the institution whose number is the name of the record, the agency that made the record first, and
-a name with its database.
+"""Schemes of identifiers: the institution that assigned the ID of the record, the agency that made the record first,
+and an ID with its database.
 """
 _ANY = "*"
 IN_LIST = re.compile("[,;|]")
-# Characters of a value. Identifiers are not as long.
+# Characters of a value. Identifiers are shorter.
 LONGEST = 2_000
 FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
 _LONGEST_FILLER = max(map(len, FILLERS))
-# An address with only a host and a path.
+# An address with only a host and a path, both in groups.
 PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")
-# Kinds of identifiers in a cache: a dump may name any number of kinds.
+# Schemes in a cache: a dump may name any number of schemes.
 MOST_SCHEMES = 1 << 10
 DESCRIPTION = "description"
-"""Name and kind of the key that joins citations of one article, which share no identifier."""
+"""Name and kind of the key that joins two citations of an article by their descriptions."""
 BYTES = "octets"
-"""Name of the key that all bytes of a record make."""
+"""Name of the key that is a digest of all bytes of a record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A row of `keys.toml`: the keys that begin with one name."""
+    """A row `key` of `keys.toml`: all keys with a common prefix (`oclc:`)."""
 
     name: str
     kind: str
     meaning: str
     unsure: bool = False
-    """True for a key that joins only records with the same title, author, year and part."""
+    """True for a supporting key, which joins only records with the same title, author, year and part."""
     always: bool = False
-    """Whether nearly every record has such a key."""
+    """Whether nearly every record has a key of this row."""
 
     @property
     def beginning(self) -> str:
-        """The beginning of such keys: `oclc:`."""
+        """The prefix of the keys: `oclc:`."""
         return f"{self.name}:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spelling:
-    """A row of `keys.toml`: a spelling of identifiers."""
+    """A row `spelling` of `keys.toml`: a way in which identifiers are written, and the key that they give."""
 
     key: str
     pattern: str
     unless: str
-    """Pattern of the beginning of values to which the row does not apply; empty: it applies to all."""
+    """Pattern of the start of values to which the row does not apply; empty: the row applies to all values."""
     form: Callable[[str], str | None] | None
     keeps_case: bool
     several: bool
 
     def key_of(self, groups: Sequence[str | None]) -> str | None:
-        """The key of an identifier with these groups of the pattern; None if it only fills a field."""
+        """The key of an identifier, from the groups of the pattern; None for a filler (`none`), or an identifier that
+        `form` refuses.
+        """
         parts = ["".join(group.split()) for group in groups if group]
         last = parts[-1]
         if not last.strip("0-") or (len(last) <= _LONGEST_FILLER and last.lower() in FILLERS):
@@ -83,7 +85,7 @@ class Spelling:
 
 
 class Spellings:
-    """The spellings of identifiers of a kind, as one pattern."""
+    """The spellings of identifiers of a kind, compiled to a single pattern."""
 
     def __init__(self, rows: Sequence[Spelling]) -> None:
         self.rows = rows
@@ -96,10 +98,10 @@ class Spellings:
         self._rows = {
             end: (row, slice(end, end + count - 1)) for row, end, count in zip(rows, ends, counts, strict=False)
         }
-        """Rows by the number of their group in the pattern, with the indices of the groups inside it."""
+        """Rows by the number of their group in the pattern, with a slice for the groups inside it."""
 
     def read(self, text: str) -> list[str]:
-        """The keys in a value; a value that is too long has none."""
+        """The keys in a value; empty if the value is longer than `LONGEST`."""
         if len(text) > LONGEST:
             return []
         keys_in_text = []
@@ -113,22 +115,22 @@ class Spellings:
 
 @functools.cache
 def keys() -> Mapping[str, Key]:
-    """The rows of keys by their names."""
+    """The rows `key` of `keys.toml`, by name."""
     return {entry["name"]: Key(**entry) for entry in read_data("keys.toml")["key"]}
 
 
 def unsure() -> tuple[str, ...]:
-    """Beginnings of the keys that join only records with the same title and part."""
+    """Prefixes of supporting keys: they join only records whose descriptions agree."""
     return tuple(key.beginning for key in keys().values() if key.unsure)
 
 
 def single() -> tuple[str, ...]:
-    """Beginnings of the URNs and keys of which a thing has one, as a rule."""
+    """Prefixes of the URNs and keys of which a work usually has a single value (`doi:`)."""
     return tuple(f"{name}:" for name in read_data("keys.toml")["single"]["names"].split())
 
 
 def always() -> tuple[str, ...]:
-    """Beginnings of the keys that nearly every record has."""
+    """Prefixes of the keys that nearly every record has."""
     return tuple(key.beginning for key in keys().values() if key.always)
 
 
@@ -139,7 +141,7 @@ def kinds() -> tuple[str, ...]:
 
 @functools.cache
 def _spellings() -> Mapping[str, Sequence[Spelling]]:
-    """The spellings of identifiers, by the names that records give to their kinds."""
+    """The spellings of identifiers by scheme; the scheme `*` has the spellings for all other schemes."""
     by_name: dict[str, list[Spelling]] = {}
     for entry in read_data("keys.toml")["spelling"]:
         form = _FORMS[entry["form"]] if "form" in entry else None
@@ -157,7 +159,7 @@ def _spellings() -> Mapping[str, Sequence[Spelling]]:
 
 
 def _rows(scheme: str) -> Sequence[Spelling]:
-    """The spellings of identifiers of a kind, which has the name `scheme` in a record."""
+    """The spellings of identifiers whose scheme in a record is `scheme`."""
     rows = _spellings().get("".join(filter(str.isalnum, scheme.lower())))
     if rows is None:
         rows = () if names_other(scheme) else _spellings()[_ANY]
@@ -165,21 +167,23 @@ def _rows(scheme: str) -> Sequence[Spelling]:
 
 
 class KeyReader:
-    """Reads the keys of the records of one dump."""
+    """Reader of the keys of the records of a dump."""
 
     def __init__(self, kinds_of_keys: Sequence[str], dump: int, *, named: bool = True) -> None:
-        """Only keys of `kinds_of_keys` are read. `dump`: number of the dump, from 1. `named`: the name of a record is a key."""
+        """Only keys of `kinds_of_keys` are read. `dump`: number of the dump, from 1. `named`: the ID of a record gives
+        a key.
+        """
         self.dump, self.named = dump, named
         self._names = frozenset(key.name for key in keys().values() if key.kind in kinds_of_keys)
         self.has_local = "local" in self._names
-        """Whether the name of a record without an institution is a key."""
+        """Whether the ID of a record without an institution gives a key."""
         self.has_bytes = BYTES in self._names
-        """Whether the bytes of a record are a key."""
+        """Whether the bytes of a record make a key."""
         self.of_scheme = functools.lru_cache(MOST_SCHEMES)(self._read_scheme)
-        """The spellings of identifiers of a kind; None if they give no keys. The function has a cache."""
+        """The spellings of identifiers of a scheme; None if they give no keys. The function has a cache."""
 
     def of_own(self, own: Own) -> Sequence[str]:
-        """The keys in an own identifier."""
+        """The keys in a record-level identifier."""
         spellings = self.of_scheme(own.scheme)
         return () if spellings is None else spellings.read(own.text)
 
@@ -189,7 +193,7 @@ class KeyReader:
 
 
 def _lccn(number: str) -> str | None:
-    """An LCCN in the form of the Library of Congress: `85-2` is `85000002`."""
+    """Normalize an LCCN as the Library of Congress does: `85-2` is `85000002`; None if `number` is not an LCCN."""
     year, hyphen, serial = number.partition("-")
     if hyphen:
         number = year + serial.zfill(6)
@@ -197,12 +201,12 @@ def _lccn(number: str) -> str | None:
 
 
 def _ark(name: str) -> str:
-    """An ARK without hyphens, and without `/` and `.` at its end, which mean nothing."""
+    """Remove the hyphens of an ARK, and `/` and `.` at the end, which mean nothing."""
     return name.replace("-", "").rstrip("/.")
 
 
 def _arxiv(name: str) -> str:
-    """An identifier of arXiv without a subject class, which it might have before 2007: `math.GT/0309136`."""
+    """Remove the subject class of an arXiv identifier from before 2007: `math.GT/0309136` is `math/0309136`."""
     archive, slash, number = name.partition("/")
     return f"{archive.partition('.')[0]}/{number}" if slash else name
 
@@ -213,14 +217,16 @@ def _wos(number: str) -> str:
 
 @functools.cache
 def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Names of parameters of queries that only track readers: exact names, and prefixes such as `utm_`."""
+    """Query parameters that only track readers: exact names, and prefixes (`utm_`)."""
     names = read_data("keys.toml")["tracking"]["names"].split()
     prefixes = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
     return frozenset(name for name in names if not name.endswith("*")), prefixes
 
 
 def url(address: str) -> str | None:
-    """An address without its scheme, `www.`, default port, fragment, slash at the end and tracking; None for a whole site."""
+    """Normalize an address: no scheme, `www.`, default port, fragment, slash at the end or tracking. None for a whole
+    site.
+    """
     # Most addresses need no more than this.
     if plain := PLAIN_ADDRESS.fullmatch(address):
         path = plain[2].rstrip("/")

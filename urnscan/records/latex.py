@@ -49,7 +49,7 @@ _STYLE = re.compile(
 
 
 def without_commands(data: bytes) -> bytes:
-    r"""A value with characters in UTF-8 instead of commands for letters, and without those for the style of the text.
+    r"""Replace commands of LaTeX for letters by characters in UTF-8, and remove commands for the style of the text.
 
     >>> without_commands(rb"Ne{\v c}as, {\it in vitro}, Ro\c{s}u, \'Elan, Stra{\ss}e").decode()
     'Ne{č}as, {in vitro}, Roşu, Élan, Stra{ß}e'

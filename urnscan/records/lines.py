@@ -1,4 +1,4 @@
-"""Records that are lines: all lines of a text, except blank ones."""
+"""Records that are lines: all lines of a text, except blank lines."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from urnscan.records.record import Cut, Record, RecordReader
 
 
 class LineRecords(RecordReader):
-    """Reads lines. A line has no fields, so the whole line is its own identifier."""
+    """Reader of lines. A line has no fields, so the whole line is a record-level identifier."""
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the lines."""
+        """Find the lines, except blank lines."""
         for line in lines(buffer):
             if isinstance(line, Damaged):
                 yield line
@@ -23,7 +23,7 @@ class LineRecords(RecordReader):
                 yield Cut(*line)
 
     def record(self, cut: Cut) -> Record:
-        """Read a line."""
+        """Make a record of a line."""
         offset, data, _ = cut
         if self.has_texts:
             return Record(offset, data, None, (data,))

@@ -1,6 +1,6 @@
 """MAB2 and MAB-XML, the former format of German libraries: recognised, and not read.
 
-MAB2 has a leader with `M2.0`: in the form for tapes, in that for diskettes behind `###`, and in Aleph Sequential.
+MAB2 has a leader with `M2.0`, in three forms: for tapes, for diskettes (after `###`), and in Aleph Sequential.
 """
 
 from __future__ import annotations

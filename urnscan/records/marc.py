@@ -1,18 +1,19 @@
 """Records of MARC 21 and UNIMARC in the exchange format (ISO 2709; MARC 21 Specifications for Record Structure).
 
-A record ends at its record terminator (1D). Leader and directory should agree with that. In real dumps they often do not
-quite agree, so a record is read if its fields are certain:
+A record ends at its record terminator (1D). In real dumps, leader and directory often do not quite agree with that, so
+a record is read if its fields are certain:
 
 * The length in the leader is ignored if the record can be read without it: it is 00000 or 99999 in longer records, and
-  wrong after a conversion of the character set. It decides if there is a 1D inside a field: if the last field of the
-  directory ends at the 1D to which the length leads, this 1D ends the record.
-* A field is where the directory says if it ends there with a field terminator (1E). If it does not, and there are as many
-  fields as entries, the field of an entry is the one with the same number.
+  wrong after a conversion of the character set. The length decides if there is a 1D inside a field: if the last field
+of
+  the directory ends at the 1D to which the length leads, this 1D ends the record.
+* A field is where the directory says if a field terminator (1E) is at its end. If not, and there are as many fields as
+  entries, the field of an entry is the field with the same number.
 * The base address is ignored: the directory ends with the first 1E.
 
-A record is damaged if it has no leader, if its directory is not made of entries of twelve bytes, or if the directory does
-not account for all bytes. Bytes may be lost from the middle of one record to the middle of another; the two then look
-like one record.
+A record is damaged if it has no leader, if its directory is not made of entries of twelve bytes, or if the directory
+does not account for all bytes. Bytes may be lost from the middle of a record to the middle of another; both records
+then look like one record.
 
 * If there are more or fewer fields than entries, the directory must account for all bytes.
 * If there are as many, the fields must be as long as the directory says. They may be longer or shorter by bytes that a
@@ -54,7 +55,7 @@ _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
 # An entry of the directory: tag, length and place of a field.
 _ENTRY = struct.Struct("3s4s5s")
-# Most records that one call finds.
+# Maximum number of records that a call finds.
 _RUN = 1 << 13
 # The largest length in bytes that a leader can contain.
 _LONGEST = 99_999
@@ -69,7 +70,9 @@ _CHANGE, _CHANGE_BY_REFERENCE = 3, 8
 
 
 def is_marc(head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a leader and a directory, or a first record with faults is followed by them."""
+    """Whether a dump begins with a leader and a directory, perhaps after a record with faults. None: more bytes are
+    needed.
+    """
     if MARK.startswith(head):
         return None
     text = head.removeprefix(MARK).lstrip(b"\t\n\v\f\r \0\x1a")
@@ -85,7 +88,7 @@ def is_marc(head: bytes, _name: str) -> bool | None:
 
 
 class MarcRecords(RunReader):
-    """Reads records, which end at their record terminators."""
+    """Reader of MARC in ISO 2709."""
 
     table = described_by = "marc"
 
@@ -94,7 +97,7 @@ class MarcRecords(RunReader):
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records; those without faults in runs."""
+        """Find the records in order; records without faults in runs."""
         one_by_one = parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN))
         while True:
             yield from self._runs(buffer)
@@ -116,7 +119,7 @@ class MarcRecords(RunReader):
                     yield Cut(offset + start, record)
 
     def _runs(self, buffer: Buffer) -> Iterator[Run]:
-        """Find the records without faults, up to the next one with a fault."""
+        """Find runs of records without faults, up to the next record with a fault."""
         starts, ends = self._places
         while buffer.has(1):
             buffer.has(_LONGEST)
@@ -130,16 +133,16 @@ class MarcRecords(RunReader):
             yield run
 
     def fields_of(self, run: Run) -> Fields:
-        """The fields of the records of a run in columns, except those of records with faults."""
+        """Columns of the fields of the records in a run. Records with faults are REFUSED."""
         return fields_of(run.data, run.starts, run.ends)
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """The bytes of the records of a run with these numbers."""
+        """The bytes of the records `numbers` of a run."""
         places = (column[numbers].astype(np.int32) for column in (run.starts, run.ends))
         return string_array(*cut_out(np.frombuffer(run.data, np.uint8), *places)).view(pa.binary())
 
     def record(self, cut: Cut) -> Record:
-        """Read a record."""
+        """Read leader, directory and fields of a record."""
         data = cut.data
         tags, fields = _fields(data, data.find(b"\x1e") + 1)
         number = first_name(decoded(field) for tag, field in zip(tags, fields, strict=True) if tag == b"001")
@@ -181,7 +184,7 @@ def _fields(data: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
 
 
 def show_marc(data: bytes) -> str:
-    """A record as editors of MARC show it: a line for each field, `$` before codes. A damaged record is unchanged.
+    """A record in the form of MARC editors: a line for each field, `$` before codes. A damaged record is unchanged.
 
     A record of MARC 21 that is not in UTF-8 is in MARC-8.
     """
@@ -203,7 +206,7 @@ def show_marc(data: bytes) -> str:
 
 
 def _fault(data: bytes) -> str | None:
-    """The reason why a record cannot be read; None if it can."""
+    """The reason why a record cannot be read, or None."""
     if not _LEADER.match(data):
         return "it has no leader"
     if data[-1] != 0x1D:
@@ -230,7 +233,7 @@ def _fault(data: bytes) -> str | None:
 
 
 def _unaccounted(data: bytes, base: int) -> str | None:
-    """The fault of a record with as many fields as entries: fields have other lengths than in their entries."""
+    """The fault of a record with an entry for each field, if the lengths of fields and entries differ; otherwise None."""
     places = _places(data, base)
     fields = data[base:-1].split(b"\x1e")
     # In records that are too long, places begin again from 0, so they do not show the order of the fields.
@@ -247,13 +250,15 @@ def _unaccounted(data: bytes, base: int) -> str | None:
 
 
 def _may_have_been(field: bytes, length: int) -> bool:
-    """Whether a field may have had this length before a conversion of its characters."""
+    """Whether a field may have had `length` bytes before a conversion of characters."""
     change = _CHANGE * len(field.translate(None, _ASCII)) + _CHANGE_BY_REFERENCE * field.count(b"&")
     return abs(len(field) - length) <= change
 
 
 def _missing(buffer: Buffer, data: bytes) -> int:
-    """Number of bytes after these that belong to the same record: the 1D at the end of these may be inside a field."""
+    """Number of bytes of the record that follow `data` in the buffer: the 1D at the end of `data` may be inside a
+    field.
+    """
     head = _HEAD.match(data)
     if not head or _fields_match(data, head.end()) or len(data) >= int(data[:5]):
         return 0
@@ -264,7 +269,7 @@ def _missing(buffer: Buffer, data: bytes) -> int:
 
 
 def _split_at_heads(data: bytes) -> Iterator[tuple[int, int]]:
-    """Starts and ends of the parts of bytes, if they are split before each leader with a directory."""
+    """Starts and ends of the parts of `data`, which is split before each leader with a directory."""
     start = 0
     at = data.find(b"450", 21)
     while at >= 0:

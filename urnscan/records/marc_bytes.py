@@ -13,7 +13,7 @@ from urnscan.records.marc_values import FAMILIES, PACKED
 
 
 def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
-    """Indicators and subfields (pairs of code and value) of a field. `read` decodes bytes."""
+    """Indicators and subfields (pairs of code and value) of a data field. `read` decodes bytes."""
     if read is not decoded:
         # In MARC-8, every subfield begins with the default character set.
         indicators, *subfields = map(read, field.split(b"\x1f"))
@@ -28,7 +28,7 @@ def pack_field(name: str, text: str) -> bytes:
 
 
 def unpack_marc(packed: bytes) -> Description | None:
-    """The description in packed fields of MARC; None if they are of another format."""
+    """The description in packed fields of MARC; None if `packed` has another format."""
     if not packed.startswith(PACKED):
         return None
     _, name, leader, count, *fields = packed.split(b"\x1e")
@@ -69,7 +69,7 @@ def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
 
 
 def of_marc8(data: bytes) -> str:
-    """The text of bytes in MARC-8 (MARC 21 Specifications, Character Sets), or in UTF-8 if they are not MARC-8."""
+    """Decode MARC-8 (MARC 21 Specifications, Character Sets); bytes that are not MARC-8 are decoded as UTF-8."""
     if data.isascii() and b"\x1b" not in data:
         return data.decode()
     from pymarc.marc8 import marc8_to_unicode  # noqa: PLC0415 (large tables, which few runs need)

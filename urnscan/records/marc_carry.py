@@ -1,7 +1,7 @@
-"""Fields of MARC that one record has and another lacks: read from the one, and added to the other.
+"""Data fields of MARC that are copied from a record into another record.
 
 MARC 21 and UNIMARC, in ISO 2709 and in MARCXML (also inside of OAI-PMH and SRU). A record stays unchanged if it is not
-certain how to change it.
+certain how to change the record.
 """
 
 from __future__ import annotations
@@ -38,18 +38,20 @@ class Field(NamedTuple):
 
 
 class NotChangedError(ValueError):
-    """A record that cannot be changed with certainty, or whose fields cannot be read; the text says why."""
+    """Raised for a record that cannot be changed with certainty, or whose fields cannot be read; the message says why."""
 
 
 def fields_of(format_: str, data: bytes, tags: Collection[str]) -> list[Field]:
-    """The fields of a record with these tags, in their order. Raises NotChangedError."""
+    """The fields of a record with the tags `tags`, in order. Raises NotChangedError."""
     return [field for field in _FUNCTIONS[format_].fields(data) if field.tag in tags]
 
 
 def with_fields(format_: str, data: bytes, fields: Sequence[Field]) -> tuple[bytes, int]:
-    """The record with the fields that it lacked, and the number of these. Raises NotChangedError.
+    """Add fields to a record, except fields that the record has already. Returns the record and the number of added
+    fields.
 
-    A field is put after the last field with its tag. If there is none, it is put before the first field with a greater tag.
+    A field is put after the last field with the same tag, or else before the first field with a greater tag. Raises
+    NotChangedError.
     """
     functions = _FUNCTIONS[format_]
     present = {(field.tag, field.data) for field in functions.fields(data)}
@@ -68,7 +70,7 @@ def _encoding(data: bytes) -> str:
 
 
 def _place(tags: Sequence[str], tag: str) -> int:
-    """The index of a new field among fields with these tags."""
+    """The index of a new field `tag` among fields with the tags `tags`."""
     same = [at for at, other in enumerate(tags) if other == tag]
     return same[-1] + 1 if same else next((at for at, other in enumerate(tags) if other > tag), len(tags))
 
@@ -77,7 +79,7 @@ def _place(tags: Sequence[str], tag: str) -> int:
 
 
 def _iso_entries(data: bytes) -> list[tuple[str, bytes]]:
-    """Tags and fields of a record whose directory accounts for all bytes. Raises NotChangedError for other records."""
+    """Tags and fields of a record. Raises NotChangedError if the directory does not account for all bytes."""
     base = data.find(b"\x1e") + 1
     head = data[:24]
     if data[-1:] != b"\x1d" or base % 12 != 1 or head[10:12] + head[20:22] != b"2245":
@@ -130,7 +132,7 @@ def _iso_put(data: bytes, fields: Sequence[Field]) -> bytes:
 
 
 class _DataField(NamedTuple):
-    """A data field in the bytes of a record."""
+    """A data field in the bytes of a record of MARCXML."""
 
     start: int
     end: int
@@ -142,12 +144,12 @@ class _DataField(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """Tag of the field, empty if it has none."""
+        """Tag of the field; empty if the tag is missing."""
         return self.element.get("tag", "")
 
 
 def _datafields(data: bytes) -> list[_DataField]:
-    """The data fields of a record. Raises NotChangedError."""
+    """The data fields of a record of MARCXML. Raises NotChangedError."""
     fields, at = [], 0
     while start := _STARTS.search(data, at):
         end = _ENDS.get(start[0], b"</%bdatafield" % (start[1] or b""))
@@ -164,7 +166,7 @@ def _datafields(data: bytes) -> list[_DataField]:
 
 
 def _parse(field: bytes, prefix: bytes) -> etree._Element:
-    """The element of a field. Raises NotChangedError."""
+    """Parse a field with the prefix `prefix`. Raises NotChangedError."""
     names = b' xmlns:%b="x"' % prefix[:-1] if prefix else b""
     try:
         return parse_element(field, names)
@@ -184,7 +186,7 @@ def _xml_fields(data: bytes) -> Iterator[Field]:
 
 
 def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
-    """Fields are written with the prefix and the white space of their neighbours."""
+    """Insert fields, with the prefix and the white space of a neighbour. Raises NotChangedError."""
     for field in fields:
         if field.encoding == _OTHER or _NOT_IN_XML.search(field.data):
             raise NotChangedError(f"field {field.tag} has characters that XML cannot hold, or is not in UTF-8")
@@ -202,7 +204,7 @@ def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
 
 
 def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
-    """A field as a datafield, with the white space before it."""
+    """A field as an element `datafield`, after the white space `space`."""
     indicators, *subfields = field.data.decode().split("\x1f")
     prefix, inside = neighbour.prefix.decode(), neighbour.inside.decode()
     before = inside[: len(inside) - len(inside.lstrip())]
@@ -217,7 +219,7 @@ def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
 
 
 class _Functions(NamedTuple):
-    """The functions of a format."""
+    """Functions of a format that read the fields of a record and insert fields."""
 
     fields: Callable[[bytes], Iterator[Field]]
     put: Callable[[bytes, Sequence[Field]], bytes]

@@ -1,7 +1,7 @@
-"""Columns of fields of MARC -> columns of records: own identifiers, control numbers and packed descriptions.
+"""Columns of fields of MARC -> columns of records: record-level identifiers, control numbers and packed descriptions.
 
-Compiled code reads the fields (`marc_values`). Python reads own identifiers in fields that compiled code cannot read with
-certainty.
+Compiled code reads the fields (`marc_values`). Python reads record-level identifiers in fields that compiled code
+cannot read with certainty.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _LAST_NAME = 3  # 001 and 003 name the record itself
 
 
 class MarcColumns:
-    """Makes columns of records from their fields, by the tables of both families."""
+    """Reader of fields of MARC in columns, by the tables of both families."""
 
     def __init__(self, *, own: bool, described: bool, keys: bool) -> None:
-        """The options are those of `RecordReader`."""
+        """The options are the same as for `RecordReader`."""
         self._own_tables = [own_fields(name, urns=own, keys=keys) for name in FAMILIES]
         self._description_tables = [described_fields(name) if described else {} for name in FAMILIES]
         self._is_described = described
@@ -50,7 +50,7 @@ class MarcColumns:
         self._tables, self._rows = self._tables_and_rows()
 
     def _tables_and_rows(self) -> tuple[Tables, Sequence[OwnField]]:
-        """The tables for compiled code, and the rows by their numbers in it."""
+        """The tables for compiled code, and the rows by their numbers in the tables."""
         shape = (len(FAMILIES), _TAGS)
         has_own, is_packed = (np.zeros(shape, np.bool_) for _ in range(2))
         first_row, counts = (np.zeros(shape, np.int16) for _ in range(2))
@@ -81,7 +81,7 @@ class MarcColumns:
         return tables, rows
 
     def read(self, fields: Fields, records: Integers) -> Columns:
-        """Columns of records. `records` has the number of each record, which own identifiers refer to."""
+        """Columns of values of records. `records` has the number of each record, which `Texts.record` refers to."""
         fields = _without_held(fields)
         data = read_only(fields.data)
         fields = fields._replace(data=data)
@@ -102,7 +102,7 @@ class MarcColumns:
         )
 
     def _values(self, data: ByteArray, out: Values, count: int, records: Integers) -> Iterator[Texts]:
-        """Own identifiers by row and scheme."""
+        """Record-level identifiers that compiled code found, by row and scheme."""
         by_row = np.argsort(out.row[:count], kind="stable")
         places = out.places[by_row]
         texts, schemes, sources, qualifiers = (_cut(data, places[:, at : at + 2]) for at in (0, 2, 4, 6))
@@ -123,7 +123,7 @@ class MarcColumns:
     def _others(
         self, fields: Fields, families: npt.NDArray[np.int16], numbers: Integers, records: Integers
     ) -> Iterator[tuple[int, int, Own]]:
-        """Own identifiers in the fields with these numbers, which Python reads."""
+        """Tuples (record, order, identifier) from the fields `numbers`, which Python reads."""
         family = np.repeat(families, np.diff(fields.ends, prepend=0))
         columns = (
             numbers,
@@ -142,12 +142,12 @@ class MarcColumns:
 
 @functools.cache
 def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
-    """The one object that makes columns for all readers with these options."""
+    """The `MarcColumns` for some options, shared by all readers with the same options."""
     return MarcColumns(own=own, described=described, keys=keys)
 
 
 def in_columns(records: Sequence[MarcBytes]) -> Fields:
-    """The fields of records that Python has split, in columns."""
+    """Columns of the fields of records that Python has split."""
     count = sum(len(record.fields) for record in records)
     out = Fields.room(np.empty(0, np.uint8), len(records), count)
     parts: list[bytes] = []
@@ -166,12 +166,12 @@ def in_columns(records: Sequence[MarcBytes]) -> Fields:
 
 
 def _are_deleted(fields: Fields) -> npt.NDArray[np.bool_]:
-    """Mark the records whose leader says that they were deleted."""
+    """Mark the records whose status in the leader is DELETED."""
     return _in_leaders(fields, STATUS, np.frombuffer(DELETED, np.uint8))
 
 
 def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.bool_]:
-    """Mark the records that have one of some codes at a place in their leader."""
+    """Mark the records that have a byte of `codes` at the index `at` of the leader."""
     place = fields.leaders[:, 0] + at
     have_code: npt.NDArray[np.bool_] = (fields.totals != REFUSED) & (place < fields.leaders[:, 1])
     have_code[have_code] = np.isin(fields.data[place[have_code]], codes)
@@ -179,8 +179,8 @@ def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.boo
 
 
 def _without_held(fields: Fields) -> Fields:
-    """The fields without those of records of holdings, except the names of these records: ISBN and numbers of catalogues in
-    them are of the work that is held.
+    """Remove the fields of records of holdings, except 001 to 003: other identifiers in them belong to the work, not to
+    the holding.
     """
     are_holdings = _in_leaders(fields, _TYPE, _HOLDINGS)
     if not are_holdings.any():
@@ -197,7 +197,7 @@ def _without_held(fields: Fields) -> Fields:
 
 
 def _bytes_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
-    """A row of 256 flags for each string: whether it has a byte. None has all bytes."""
+    """Flags of the shape (strings, 256): whether a string contains a byte. None contains all bytes."""
     flags = np.zeros((len(allowed), 256), np.bool_)
     for row, characters in enumerate(allowed):
         flags[row, slice(None) if characters is None else [*characters.encode()]] = True
@@ -214,7 +214,9 @@ def _cut(data: ByteArray, places: Offsets) -> pa.StringArray:
 
 
 def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
-    """Names of records: their control numbers. They have no white space of ASCII around them, but may have other."""
+    """IDs of records: control numbers, null if empty. ASCII white space is already removed; other white space is
+    removed here.
+    """
     names = _cut(data, places)
     if not np.any(byte_strings(names)[0] >= 128):
         return pc.if_else(pc.equal(names, text_array([""])[0]), text_array([None])[0], names)
@@ -224,9 +226,9 @@ def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
 def _with_qualifiers(
     texts: pa.StringArray, subfields: pa.StringArray, has_subfields: npt.NDArray[np.bool_]
 ) -> pa.StringArray:
-    """Values with their qualifiers in brackets after them, as `fields.of_subfields` writes them.
+    """Append qualifiers in brackets to values, as `fields.of_subfields` does.
 
-    `subfields` are those of the qualifiers, each with its delimiter and code.
+    `subfields` has the subfields of the qualifiers of each value, with delimiters and codes.
     """
     if not has_subfields.any():
         return texts

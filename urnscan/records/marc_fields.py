@@ -11,16 +11,16 @@ from urnscan.records.decoded_text import first_name, in_line
 LEADERS = ("LDR", "000")
 """Tags of the leader in formats that write it as a field."""
 STATUS, DELETED = 5, b"d"
-"""Place of the status in the leader, and the status of a record that was deleted."""
+"""Index of the status in the leader, and the status of a deleted record."""
 _DELETION = "DEL"
 
 SplitField = tuple[str, Sequence[tuple[str, str]]]
-"""A field, split into its indicators and its subfields (pairs of code and value). A control field is its data, and no pairs."""
+"""Indicators and subfields (pairs of code and value) of a field; for a control field, the data and no subfields."""
 
 # Characters.
 _LEADER = 24
 MARKS = str.maketrans("\x1e\x1f\x1b", "\t\t\t")
-"""Controls -> tabs: those that separate fields and subfields in ISO 2709, and that change the character set in MARC-8."""
+"""Controls -> tabs: delimiters and terminators of ISO 2709, and the escape that changes the character set in MARC-8."""
 
 
 class MarcBytes(NamedTuple):
@@ -35,8 +35,8 @@ class MarcBytes(NamedTuple):
 
 
 def leader_with_status(leader: bytes, tags: Collection[str]) -> bytes:
-    """The leader of a record with these tags. Aleph and Alma write a field DEL into a record that was deleted: its leader
-    gets the status DELETED.
+    """The leader of a record that has fields with the tags `tags`. With a field DEL of Aleph or Alma, the status
+    becomes DELETED.
 
     >>> leader_with_status(b"00092nam a22", ["001", "DEL"])
     b'00092dam a22'
@@ -46,20 +46,20 @@ def leader_with_status(leader: bytes, tags: Collection[str]) -> bytes:
 
 @dataclass(frozen=True)
 class MarcFields:
-    """The fields of a record. A field is split only when it is used."""
+    """Leader and fields of a MARC record in any format. A field is split only on use."""
 
     leader: str
     fields: Sequence[tuple[str, Any]]
-    """Tags and fields, which `split` takes."""
+    """Tags and fields; `split` splits a field."""
     split: Callable[[Any], SplitField]
 
     @property
     def number(self) -> str | None:
-        """Control number (001); None if there is none."""
+        """Control number (001), or None."""
         return first_name(self.split(field)[0] for tag, field in self.fields if tag == "001")
 
     def data(self, tags: Collection[str]) -> MarcBytes:
-        """The fields with these tags, as in ISO 2709."""
+        """The leader, and the fields with the tags `tags`, as in ISO 2709."""
         return MarcBytes(
             leader_with_status(
                 self.leader[:_LEADER].translate(MARKS).encode("utf-8", "replace"), [tag for tag, _ in self.fields]
@@ -79,7 +79,7 @@ class MarcFields:
         return "\x1f".join(part.translate(MARKS) for part in parts).encode("utf-8", "replace")
 
     def lines(self) -> str:
-        """The record as editors of MARC show it: a line for each field, `$` before codes."""
+        """The record in the form of MARC editors: a line for each field, `$` before codes."""
         lines = [f"LDR    {in_line(self.leader)}"]
         for tag, field in self.fields:
             if tag in LEADERS:

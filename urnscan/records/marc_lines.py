@@ -1,11 +1,12 @@
 """Records of MARC in lines, a line for each field: formats that people edit and that programs print.
 
-* The format of MarcEdit (mrk): `=245  10$aInks`; a backslash is a space, `{dollar}` a dollar. A record begins with =LDR.
-* That of yaz-marcdump: `245 10 $a Inks`. A record begins with a leader, and ends with a blank line.
+* The format of MarcEdit (mrk): `=245  10$aInks`; a backslash is a space, `{dollar}` a dollar. A record begins with
+  =LDR.
+* The format of yaz-marcdump: `245 10 $a Inks`. A record begins with a leader, and ends with a blank line.
 * Aleph Sequential: `000000001 24510 L $$aInks`. All lines of a record begin with its number; `^` is a space.
 
-Two neighbouring records of Aleph may have the same number: FMT or LDR begins the second record if the first one has this tag
-already.
+Two neighbouring records of Aleph may have the same number: FMT or LDR begins the second record if the first record has
+a field with this tag already.
 """
 
 from __future__ import annotations
@@ -31,28 +32,28 @@ class MarcLineRecords(TaggedRecords):
     blank: ClassVar[str]
     """Character that represents a space in the leader, in control fields and in indicators."""
     sign: ClassVar[re.Pattern[str]]
-    """Pattern of the beginning of a subfield, with its code as a group."""
+    """Pattern of the start of a subfield, with its code as a group."""
     delimiter: ClassVar[bytes] = b""
     """Bytes before a code, in formats without a space between the code and the value."""
     indented: ClassVar[int] = 0
     """Characters between the tag and the value of a control field."""
     leader: ClassVar[int] = 0
-    """Bytes of a leader without a tag, at the beginning of a record."""
+    """Bytes of a leader without a tag, at the start of a record."""
 
     @classmethod
     def show(cls, data: bytes) -> str:
-        """A record for people, like other formats of MARC."""
+        """A record in the form of MARC editors, as for other formats of MARC; unchanged if no field is recognised."""
         marc = cls(own=False).fields_of(data)
         return marc.lines() if marc.fields else decoded(data)
 
     def fields_of(self, data: bytes) -> MarcFields:
-        """The fields of a record."""
+        """The leader and the fields of a record."""
         fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(with_line_feeds(data))]
         leaders = [value for tag, value in fields if tag in LEADERS] or [data[: self.leader]]
         return MarcFields(self._split(leaders[0])[0], fields, self._split)
 
     def record(self, cut: Cut) -> Record:
-        """Read a record."""
+        """Read the leader and the fields of a record."""
         offset, data, _ = cut
         texts = (self._text_to_search(data),) if self.has_texts else ()
         marc = self.fields_of(data).data(self.marc.tags)
@@ -75,14 +76,14 @@ class MarcLineRecords(TaggedRecords):
 
 
 class MarcEditRecords(MarcLineRecords):
-    """Reads the format of MarcEdit."""
+    """Reader of MARC in the format of MarcEdit."""
 
     blank, sign, delimiter = "\\", re.compile(r"\$(.)"), b"$"
     layout = Layout(begins="=LDR", first=rb"=(?:LDR|000)  ", before=b"=", tag=_TAG, after=rb"  ", names=("001",))
 
 
 class YazRecords(MarcLineRecords):
-    """Reads lines of yaz-marcdump."""
+    """Reader of MARC in lines of yaz-marcdump."""
 
     blank, sign, leader = " ", re.compile(r" \$([0-9a-z]) "), 24
     layout = Layout(
@@ -96,7 +97,7 @@ class YazRecords(MarcLineRecords):
 
 
 class AlephRecords(MarcLineRecords):
-    """Reads Aleph Sequential."""
+    """Reader of MARC in Aleph Sequential."""
 
     blank, sign, delimiter, indented = "^", re.compile(r"\$\$(.)"), b"$$", 5
     layout = Layout(
@@ -112,7 +113,9 @@ class AlephRecords(MarcLineRecords):
         return super()._name(lines) or lines[:9].decode()
 
     def _end(self, buffer: Buffer, _layout: Layout) -> tuple[int, bool]:
-        """Distance to the first line that has another number, or begins a record with the same number."""
+        """Distance to the next record (another number, or a second FMT or LDR) and True; 0 and False without a next
+        record.
+        """
         number = buffer.data[buffer.at : buffer.at + 10]
         seen = set()
         end = 0

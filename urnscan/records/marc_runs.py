@@ -1,4 +1,4 @@
-"""Records of ISO 2709 without faults, like nearly all: compiled code finds many of them, and splits them into fields.
+"""Records of ISO 2709 without faults, like nearly all: compiled code finds many records, and splits them into fields.
 
 `marc` reads the other records.
 """
@@ -23,7 +23,7 @@ _BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")
 _DIGIT_0, _DIGIT_9 = b"09"
 NO_NUMBER = -1
 REFUSED = -1
-"""Instead of the number of fields, for a record that compiled code does not read."""
+"""Number of fields of a record that compiled code does not read."""
 # Digits of a tag.
 TAG = 3
 
@@ -32,7 +32,7 @@ Numbers = npt.NDArray[np.int16]
 
 @inner
 def number_at(data: ByteArray, at: int, digits: int) -> int:
-    """The number in the `digits` bytes from a place on; NO_NUMBER if one of these is not a digit."""
+    """The number in `digits` bytes from `at` on; NO_NUMBER if a byte is not a digit."""
     number = 0
     for place in range(at, at + digits):
         if not _DIGIT_0 <= data[place] <= _DIGIT_9:
@@ -52,8 +52,8 @@ def _are_digits(data: ByteArray, start: int, end: int) -> bool:
 
 @inner
 def _base(data: ByteArray, start: int, end: int) -> int:
-    """Place after the directory of a record; 0 if the directory has other bytes than digits, or more or fewer entries than
-    there are fields.
+    """Place after the directory of a record; 0 if the directory has bytes other than digits, or not an entry for each
+    field.
     """
     first = last = start + LEADER
     while last < end and data[last] != _FIELD_END:
@@ -66,10 +66,11 @@ def _base(data: ByteArray, start: int, end: int) -> int:
 
 @compiled
 def find_whole(data: ByteArray, at: int, starts: Integers, ends: Integers) -> int:
-    """Find the records from `at` on, up to the first one that has a fault or is not whole. Returns their number.
+    """Find the records from `at` on, up to the first record that has a fault or is incomplete. Returns the number of
+    records.
 
-    A record has no fault if the length in its leader leads to its first record terminator, and if its last field is at the
-    place that its directory gives.
+    A record has no fault if the length in the leader leads to the first record terminator, and if the last field starts
+    where the directory says.
     """
     for count in range(len(starts)):
         while at < len(data) and data[at] in _BETWEEN:
@@ -94,7 +95,7 @@ def find_whole(data: ByteArray, at: int, starts: Integers, ends: Integers) -> in
 
 
 class Fields(NamedTuple):
-    """The fields of many records of MARC in columns. They have the form of ISO 2709, also if the records had another one.
+    """Fields of many records of MARC in columns, in the form of ISO 2709, also if the records had another form.
 
     A data field has two indicators. Before the value of a subfield come a delimiter (1F) and its code, as in
     `10␟aInks␟bA handbook`.
@@ -103,21 +104,23 @@ class Fields(NamedTuple):
     data: ByteArray
     """Leaders and fields, and perhaps other bytes."""
     leaders: Offsets
-    """The beginning and end of the leader of each record."""
+    """Start and end of the leader of each record in `data`; shape (records, 2)."""
     totals: Offsets
-    """The number of all fields of each record, with those that the columns do not contain; REFUSED for a record without columns."""
+    """Number of all fields of each record, including fields that the columns lack; REFUSED for a record without
+    columns.
+    """
     ends: Offsets
-    """The number of fields of each record and of all records before it."""
+    """Number of fields in the columns, summed up to the end of each record."""
     tags: Numbers
     """The tag of each field as a number. The columns do not contain fields whose tags have letters."""
     starts: Offsets
-    """The beginning of each field."""
+    """Start of each field in `data`."""
     stops: Offsets
-    """The end of each field, without its terminator."""
+    """End of each field in `data`, before its terminator."""
 
     @classmethod
     def room(cls, data: ByteArray, records: int, fields: int) -> Fields:
-        """Columns with room for these numbers of records and fields."""
+        """Empty columns with room for some records and fields. All records are REFUSED."""
         return cls(
             data,
             np.zeros((records, 2), np.int32),
@@ -129,7 +132,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def joined(cls, groups: Sequence[Fields]) -> Fields:
-        """The columns of several groups of records as one."""
+        """Concatenate the columns of several groups of records."""
         if len(groups) == 1:
             return groups[0]
         first_bytes = np.cumsum([0, *(len(group.data) for group in groups)])
@@ -157,7 +160,9 @@ class Fields(NamedTuple):
 
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -> None:
-    """Find the fields of records whose directory has as many entries as there are fields, in the order of the fields."""
+    """Write the places of the fields of records to `out`. A record is REFUSED unless the directory has all fields in
+    order.
+    """
     row = 0
     for record in range(len(ends)):
         start, end, first = starts[record], ends[record], row
@@ -183,7 +188,7 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -
 
 
 def fields_of(data: bytes, starts: Integers, ends: Integers) -> Fields:
-    """The fields of records of ISO 2709."""
+    """Columns of the fields of records of ISO 2709; `starts` and `ends` are the places of the records in `data`."""
     out = Fields.room(np.frombuffer(data, np.uint8), len(ends), len(data) // ENTRY)
     take_apart(out.data, starts, ends, out)
     return out

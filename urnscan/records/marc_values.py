@@ -1,8 +1,9 @@
-"""Compiled code that reads fields of MARC: family of a record, control number, own identifiers, packed description.
+"""Compiled code that reads fields of MARC: family of a record, control number, record-level identifiers, packed
+description.
 
-MARC 21 and UNIMARC are written in the same way, but their tags have different meanings: 010 is the LCCN in MARC 21, the
-ISBN in UNIMARC. The leader does not show the family with certainty (many UNIMARC leaders end with 4500), so it is decided
-by the fields of each record (`is_unimarc`).
+MARC 21 and UNIMARC have the same structure, but their tags have different meanings: 010 is the LCCN in MARC 21, the
+ISBN in UNIMARC. The leader does not show the family with certainty (many UNIMARC leaders end with 4500), so the fields
+of each record decide (`is_unimarc`).
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from urnscan.records.marc_runs import REFUSED, TAG, Fields, Numbers
 FAMILIES = ("marc", "unimarc")
 """Names of the tables of MARC 21 and of UNIMARC."""
 PACKED = b"ISO 2709"
-"""Beginning of packed descriptions. It is not the name of a table of descriptions.toml."""
+"""Prefix of packed descriptions of MARC. No table of descriptions.toml has this name."""
 NONE = -1
-"""Represents a missing subfield, and the code of a row that has none."""
+"""Place of a missing subfield, and code of a row without a code."""
 CONTROL = 10
 """Tags of control fields are below this number."""
-# Instead of the number of values, for a field that Python reads.
+# Returned instead of the number of values, for a field that Python reads.
 _ALONE = -1
 _NUMBER, _GENERAL, _TITLE, _TITLE_OF_UNIMARC = 1, 100, 245, 200
 TAGS = (_NUMBER, _GENERAL, _TITLE, _TITLE_OF_UNIMARC)
-"""Tags that are read in all records, in addition to those of the tables."""
+"""Tags that are read in all records, in addition to the tags of the tables."""
 _DELIMITER, _FIELD_END, _A, _Z, _BAR, _DIGIT_0, _DIGIT_9 = b"\x1f\x1eaz|09"
 _ASCII = 0x7F
 # Bytes of a field that are packed.
@@ -48,12 +49,12 @@ def is_unimarc(
     first: int,
     last: int,
 ) -> bool:
-    r"""Whether the record with the fields from `first` to `last` is UNIMARC.
+    r"""Whether the record with the fields `first` to `last - 1` is UNIMARC.
 
-    UNIMARC has the title in 200, MARC 21 in 245. If a record has both tags, or neither, 100 $a decides: in UNIMARC it begins
-    with a date of eight digits and a type of date.
+    UNIMARC has the title in 200, MARC 21 in 245. If a record has both tags, or neither, 100 $a decides: in UNIMARC it
+    begins with a date of eight digits and a type of date.
 
-    The function is called in plain Python for one record, and compiled for columns.
+    The function is called in plain Python for a single record, and compiled for columns.
 
     >>> is_unimarc(b"  \x1fa20260101d2026", [100], [0], [16], 0, 1), is_unimarc(b"10\x1faInks", [245], [0], [8], 0, 1)
     (True, False)
@@ -75,31 +76,31 @@ def is_unimarc(
 
 
 class Tables(NamedTuple):
-    """The fields that are read in the two families, 0 and 1, and the rows of fields.toml and keys.toml for them.
+    """Rows of fields.toml and keys.toml as arrays, and the tags that are read, for the families 0 and 1 (`FAMILIES`).
 
-    A tag is a number. A column of flags has 256 flags for each row, one for each byte. A column of codes has a byte for
-    each row, or NONE.
+    A tag is a number. A column of flags has the shape (rows, 256), with a flag for each byte. A column of codes has a
+    byte for each row, or NONE.
     """
 
     is_given: npt.NDArray[np.bool_]
-    """Tags whose fields have own identifiers, by family and tag."""
+    """Tags whose fields have record-level identifiers; shape (family, tag)."""
     is_packed: npt.NDArray[np.bool_]
-    """Tags whose fields are packed."""
+    """Tags whose fields are packed; shape (family, tag)."""
     names: tuple[ByteArray, ByteArray]
-    """The beginnings of packed descriptions."""
+    """The prefix of packed descriptions, by family."""
     first_row: Numbers
-    """The first row of each tag, by family and tag."""
+    """The first row of each tag; shape (family, tag)."""
     rows: Numbers
-    """The number of rows of each tag."""
+    """The number of rows of each tag; shape (family, tag)."""
     is_alone: npt.NDArray[np.bool_]
-    """Rows that Python has to apply."""
+    """Rows that only Python can apply."""
     first: npt.NDArray[np.bool_]
     """The first indicators that each row admits."""
     second: npt.NDArray[np.bool_]
     parts: npt.NDArray[np.bool_]
     """The codes of the subfields that contain identifiers, for each row."""
     qualifier: Numbers
-    """The code of the subfield that qualifies the one before it."""
+    """The code of the subfields that qualify the subfield before them."""
     scheme_in: Numbers
     """The code of the subfield with the kind of identifier."""
     source_in: Numbers
@@ -107,30 +108,32 @@ class Tables(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Control numbers, packed descriptions and own identifiers of many records."""
+    """Control numbers, packed descriptions and record-level identifiers of many records."""
 
     families: Numbers
     """The family of each record."""
     numbers: Offsets
-    """Start and end of the control number of each record, the first 001 that is not blank; equal if there is none."""
+    """Start and end of the control number of each record, the first 001 that is not blank; equal without a control
+    number.
+    """
     packed: ByteArray
-    """The packed descriptions, one after the other."""
+    """The packed descriptions, concatenated."""
     packed_ends: Offsets
     """The start of the first packed description, and the end of each."""
     is_alone: npt.NDArray[np.bool_]
-    """Fields whose own identifiers Python has to read: they are not in ASCII, or blank."""
+    """Fields whose record-level identifiers only Python can read, for example because they are not ASCII."""
     field: Offsets
-    """The number of the field of each own identifier."""
+    """The number of the field of each identifier."""
     row: Numbers
-    """The number of the row of each own identifier."""
+    """The number of the row of each identifier."""
     places: Offsets
-    """For each own identifier: its start and end, without white space around it; start and end of the kind in its field;
-    start and end of the source, and of the subfields with qualifiers. NONE for what is not there.
+    """Shape (identifiers, 8): start and end of the identifier, of the kind in its field, of the source (all three
+    without white space around them), and of the subfields with qualifiers. NONE for a missing part.
     """
 
     @classmethod
     def room(cls, fields: Fields, tables: Tables) -> Values:
-        """Columns with room for all values in some fields."""
+        """Empty columns with room for all values in `fields`."""
         records, count = len(fields.ends), fields.total
         is_given = np.logical_or(*tables.is_given)[fields.tags[:count]]
         lengths = (fields.stops[:count] - fields.starts[:count])[is_given]
@@ -151,7 +154,7 @@ class Values(NamedTuple):
 
 @inner
 def _write(data: ByteArray, start: int, end: int, out: ByteArray, at: int) -> int:
-    """Write some bytes and a field terminator. Returns the place after them."""
+    """Copy bytes to `out`, and write a field terminator. Returns the place after the terminator."""
     at = copy(data, start, end, out, at)
     out[at] = _FIELD_END
     return at + 1
@@ -159,7 +162,9 @@ def _write(data: ByteArray, start: int, end: int, out: ByteArray, at: int) -> in
 
 @inner
 def _write_number(number: int, digits: int, out: ByteArray, at: int) -> int:
-    """Write a number in at least `digits` decimal digits, and a field terminator. Returns the place after them."""
+    """Write a number in at least `digits` decimal digits, and a field terminator. Returns the place after the
+    terminator.
+    """
     size = 10**digits
     while number >= size:
         size *= 10
@@ -173,7 +178,7 @@ def _write_number(number: int, digits: int, out: ByteArray, at: int) -> int:
 
 @inner
 def _trim(data: ByteArray, start: int, end: int, places: Offsets, row: int, column: int) -> bool:
-    """Write the place of a part of a field, without white space around it. Returns whether the part is in ASCII."""
+    """Write start and end of a part of a field, without white space, to `places`. Returns whether the part is ASCII."""
     while start < end and is_white(data[start]):
         start += 1
     while start < end and is_white(data[end - 1]):
@@ -187,7 +192,9 @@ def _trim(data: ByteArray, start: int, end: int, places: Offsets, row: int, colu
 
 @inner
 def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
-    """Write the place of the first subfield with a code that is not empty, or NONE. Returns whether it is in ASCII."""
+    """Write start and end of the first subfield with `code` that is not empty, or NONE. Returns False for a subfield
+    that is not ASCII.
+    """
     places[row, column] = places[row, column + 1] = NONE
     if code == NONE:
         return True
@@ -199,7 +206,7 @@ def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offset
 
 @inner
 def _find_qualifiers(data: ByteArray, at: int, end: int, code: int, places: Offsets, row: int) -> None:
-    """Write the place of the subfields with a code that begin at a place, one after the other, or NONE."""
+    """Write start and end of the subfields with `code` that follow each other from `at` on, or NONE."""
     start = at
     while at + 1 < end and data[at + 1] == code:
         at = find_byte(data, at + 2, end, _DELIMITER)
@@ -208,7 +215,7 @@ def _find_qualifiers(data: ByteArray, at: int, end: int, code: int, places: Offs
 
 @inner
 def _of_control(data: ByteArray, start: int, end: int, out: Values, at: int) -> int:
-    """Find the value of a control field. Returns the number of values so far, or _ALONE."""
+    """Write the identifier in a control field to `out`. Returns the number of identifiers so far, or _ALONE."""
     is_plain = _trim(data, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
     for column in range(2, 8):
         out.places[at, column] = NONE
@@ -217,7 +224,9 @@ def _of_control(data: ByteArray, start: int, end: int, out: Values, at: int) -> 
 
 @inner
 def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
-    """Find the values in a data field by a row of its tag. Returns the number of values so far, or _ALONE."""
+    """Write the identifiers in a data field, by a row of the tag, to `out`. Returns the number of identifiers so far,
+    or _ALONE.
+    """
     if end - start < 2 or data[start] == _DELIMITER or data[start + 1] == _DELIMITER:
         return _ALONE
     if max(data[start], data[start + 1]) > _ASCII:
@@ -246,7 +255,7 @@ def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out
 
 @inner
 def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Values, at: int) -> int:
-    """Find the own identifiers in a field. Returns the number of values so far, or _ALONE."""
+    """Write the identifiers in a field to `out`. Returns the number of identifiers so far, or _ALONE."""
     tag, start, end = fields.tags[field], fields.starts[field], fields.stops[field]
     first = tables.first_row[family, tag]
     for row in range(first, first + tables.rows[family, tag]):
@@ -266,7 +275,7 @@ def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Valu
 
 @compiled
 def find_values(fields: Fields, tables: Tables, out: Values) -> int:
-    """Read the fields of records. Returns the number of own identifiers."""
+    """Read the fields of records into `out`. Returns the number of record-level identifiers."""
     data = fields.data
     values = at = first = 0
     for record in range(len(fields.ends)):

@@ -1,8 +1,8 @@
-"""Records of MARCXML in their most usual form: one call of compiled code splits many of them into fields.
+"""Records of MARCXML in their most usual form: a call of compiled code splits many records into fields.
 
-Such a record has elements with the same prefix, or without one, and only white space between them. Its bytes are
-characters of XML in UTF-8, its references are the five that XML itself defines, or numbers of characters, and start tags
-are written exactly like `<datafield tag="020" ind1=" " ind2=" ">` or `<datafield ind1=" " ind2=" " tag="020">`, as pymarc
+The elements of a record have the same prefix, or no prefix, and only white space between them. The bytes are characters
+of XML in UTF-8, the references are the five that XML itself defines, or numbers of characters, and start tags are
+written exactly like `<datafield tag="020" ind1=" " ind2=" ">` or `<datafield ind1=" " ind2=" " tag="020">`, as pymarc
 does. All records of a call have the same start tag. lxml reads the other records.
 """
 
@@ -45,7 +45,7 @@ _UNUSUAL = (b"'", b"\xef\xbf")
 _NO_START = b">", b""
 # Start tags in a cache.
 _KEPT = 1 << 12
-# Instead of a place, if a word is not there.
+# Returned instead of a place, if a word is missing.
 _NOT_THERE = -1
 
 # Kinds of bytes. A byte of a kind may be in all places of the kinds before it. Bytes of _ODD are checked one by one.
@@ -76,7 +76,7 @@ class Words(NamedTuple):
 
     @classmethod
     def of(cls, start: bytes, prefix: bytes) -> Words:
-        """The words of records with this start tag and this prefix, which may be empty."""
+        """The words of records with the start tag `start` and the prefix `prefix`, which may be empty."""
         begin, end, code, indicator = b"<" + prefix, b"</" + prefix, bytes([_OF_CODE]), bytes([_OF_INDICATOR])
         tag, indicators = b' tag="%b"' % (TAG * code), b' ind1="%b" ind2="%b"' % (indicator, indicator)
         words = {
@@ -99,7 +99,9 @@ class Words(NamedTuple):
 
 @inner
 def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
-    """Place after a word that is at a place; _NOT_THERE if it is not. A word has no `<` inside, so a `<` ends any search."""
+    """Place after a word that begins at `at`, or _NOT_THERE. Words have no `<` inside, so the search ends at the next
+    `<`.
+    """
     for place in range(words.limits[word], words.limits[word + 1]):
         byte, wanted = data[at], words.data[place]
         if (byte != wanted) if wanted > _OF_CODE else (_KINDS[byte] < wanted):
@@ -110,7 +112,9 @@ def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
 
 @inner
 def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
-    """The first of the words from `first` to `last` that is at a place, and the place after it; else `last`, _NOT_THERE."""
+    """The first word from `first` to `last - 1` that begins at `at`, and the place after the word; else `last` and
+    _NOT_THERE.
+    """
     for word in range(first, last):
         behind = _behind(data, at, words, word)
         if behind != _NOT_THERE:
@@ -120,9 +124,10 @@ def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tupl
 
 @inner
 def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tuple[int, int]:
-    """Write the character of a reference such as `&#233;` or `&#xE9;` in UTF-8.
+    """Write the character of a reference (`&#233;`, `&#xE9;`) in UTF-8.
 
-    Returns the places after the reference, _NOT_THERE if it is none of a character of XML, and after the character.
+    Returns the place after the reference, or _NOT_THERE if XML has no character with the number, and the place after
+    the character in `out`.
     """
     is_hex = data[at + 2] == _LETTER_X
     start = end = at + 2 + is_hex
@@ -146,7 +151,8 @@ def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tupl
 def _text(data: ByteArray, at: int, words: Words, out: ByteArray, to: int) -> tuple[int, int]:
     """Write the text up to the next `<`, with characters instead of references.
 
-    Returns the places after the text in `data`, _NOT_THERE if the text is unusual, and in `out`.
+    Returns the place after the text in `data`, or _NOT_THERE for an unusual text, and the place after the text in
+    `out`.
     """
     while data[at] != _LESS:
         byte = data[at]
@@ -174,7 +180,7 @@ def _text(data: ByteArray, at: int, words: Words, out: ByteArray, to: int) -> tu
 
 @inlined
 def _tag(data: ByteArray, place: int, word: int) -> int:
-    """The tag at a place, as a number; NO_NUMBER if it has letters, _WRONG if a field with this start tag cannot have it."""
+    """The tag at a place, as a number; NO_NUMBER for a tag with letters, _WRONG for a tag that `word` cannot have."""
     tag = number_at(data, place, TAG)
     # "LDR" is a leader, and "DEL" says that the record was deleted.
     if tag == NO_NUMBER and (word == _CONTROL or data[place] in (_ZERO, _L, _D)):
@@ -188,10 +194,10 @@ def _tag(data: ByteArray, place: int, word: int) -> int:
 def _fields(
     data: ByteArray, at: int, words: Words, fields: Fields, record: int, row: int, to: int
 ) -> tuple[int, int, int, int]:
-    """Write the leader and the fields of a record from a place on.
+    """Write the leader and the fields of a record from `at` on.
 
-    Returns the place after the record, the number of its fields, and the rows and bytes that are written so far. The place
-    is _NOT_THERE if the record is unusual.
+    Returns the place after the record, or _NOT_THERE for an unusual record; the number of fields; and the rows and
+    bytes that are written so far.
     """
     out = fields.data
     tag, first, total = _WRONG, to, 0
@@ -235,7 +241,7 @@ def _fields(
 
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, out: Fields) -> None:
-    """Find the fields of records, and write them into the bytes of `out`.
+    """Write the fields of records to the columns and the bytes of `out`. Unusual records are REFUSED.
 
     Bytes are in UTF-8, and records have fewer than DEFAULT_LIMITS bytes.
     """
@@ -254,7 +260,9 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, 
 
 
 def fields_of(run: Run, declarations: bytes) -> Fields:
-    """The fields of the records of a run; `declarations` are those of namespaces around them."""
+    """Columns of the fields of the records in a run. `declarations` are the namespaces that are declared around the
+    records.
+    """
     starts_of = (_usual_start(record.data, declarations) for record in run.cuts())
     start, prefix = next(filter(None, starts_of), _NO_START)
     data, starts, ends = run.data, run.starts, run.ends
@@ -270,7 +278,7 @@ def fields_of(run: Run, declarations: bytes) -> Fields:
 
 
 def _usual_start(data: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
-    """The start tag of a record and its prefix; None if the tag is unusual. `declarations` are those of namespaces around it."""
+    """The start tag and the prefix of a record; None for an unusual tag. `declarations`: see `fields_of`."""
     start = _START_TAG.match(data)
     if not start or any(mark in start[0] for mark in _UNUSUAL) or not _is_start(start[0], declarations):
         return None
@@ -279,7 +287,7 @@ def _usual_start(data: bytes, declarations: bytes) -> tuple[bytes, bytes] | None
 
 @functools.lru_cache(maxsize=_KEPT)
 def _is_start(tag: bytes, declarations: bytes) -> bool:
-    """Whether a start tag is well-formed inside these declarations of namespaces."""
+    """Whether a start tag is well-formed inside the namespace declarations `declarations`."""
     try:
         parse_element(tag[:-1] + b"/>", declarations)
     except etree.XMLSyntaxError:
@@ -288,7 +296,7 @@ def _is_start(tag: bytes, declarations: bytes) -> bool:
 
 
 def _normalised(record: bytes) -> bytes:
-    """A record with LF for CR LF (XML 1.0 §2.11); empty if compiled code must not read it."""
+    """Replace CR LF by LF in a record (XML 1.0 §2.11). Empty for a record that compiled code must not read."""
     if len(record) >= DEFAULT_LIMITS or not is_utf8(record):
         return b""
     return record.replace(b"\r\n", b"\n")

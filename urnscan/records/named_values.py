@@ -1,4 +1,4 @@
-"""Names and own identifiers of records with named values: members of JSON objects, columns of tables."""
+"""IDs and record-level identifiers of records with named values: members of JSON objects, columns of tables."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from urnscan.records.decoded_text import whole
 from urnscan.records.fields import Own, OwnField, Table, own_fields
 
 Pairs = Iterable[tuple[str, object]]
-"""Names and values. A value is a string, an object (a tuple of such pairs) or an array (a list of values). Other values
-are ignored.
+"""Pairs of name and value. A value is a string, an object (a tuple of pairs) or an array (a list of values). Other
+values are ignored.
 """
 
 _NAMES = ("@id", "id", "_id", "identifier", "recordid", "record_id", "recid", "ppn", "controlnumber", "key", "uid")
 RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(_NAMES)}
-"""Names of values that name a record, in lower case, with their ranks. If a record has several, the least rank counts."""
+"""Names of values that may be the ID of a record, in lower case, with their ranks. The value with the lowest rank
+counts.
+"""
 
 # Members that contain the record itself: JSON:API (section 7.2), Elasticsearch, Google Books, DOAJ.
 _ENVELOPES = frozenset(("attributes", "_source", "volumeinfo", "bibjson"))
@@ -39,18 +41,18 @@ _LONGEST_NAME = 100
 _QUALIFIED = re.compile(r"([^(\[]*)[(\[]([^()\[\]]*)[)\]]\s*\Z")
 # A language in square brackets after a name, as DSpace writes it, also none.
 _LANGUAGE = re.compile(r"(?<!\])(?>(?:\[(?:[a-z]{2,3}(?:[_-][A-Za-z]{2,4})?|\*)?\])+)\s*+\Z")
-# After a name: a language, or a suffix by which Solr and its kin tell what they index.
+# A language, or a suffix of Solr and similar programs for the index of a field, after a name.
 _SUFFIX = re.compile(
     r"(?<=[A-Za-z0-9])(?:[_.@:-](?:en|de|fr|es|it|pt|nl|sv|da|no|fi|pl|cs|ru|uk|zh|ja|ko|ar|el|tr|hu|eng|ger|deu|fre|fra|spa|ita|por|[a-z]{2}[_-][A-Za-z]{2}"
     r"|full|display|str|txt|text|t|s|ss|tsi|tsim|ssi|ssim|stored|original|main|proper))+\Z",
     re.IGNORECASE,
 )
-# Before a name: the object that has all members, or the kind of the record.
+# The object that has all members, or the kind of the record, before a name.
 _ENVELOPE = re.compile(
     r"\A(?:(?:metadata|record|fields?|attributes|item|document|doc|_source|bibjson|dc|dcterms|dcvalue|prism|bibo|schema|mods|titleinfo)[\s._:/-]+)+",
     re.IGNORECASE,
 )
-# What comes before the name in a scheme that is a URI or a prefixed name.
+# The part of a URI or a prefixed name before the scheme.
 _NAMESPACE = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)
 
 
@@ -58,7 +60,7 @@ _Row = TypeVar("_Row")
 
 
 def identifier(pairs: Pairs) -> str | None:
-    """The name of a record; None if it has none."""
+    """The ID of a record: the string whose name has the lowest rank in `RANKS`; None without an ID."""
     best, best_value = len(RANKS), None
     for name, value in pairs:
         rank = RANKS.get(name.lower(), best)
@@ -68,14 +70,16 @@ def identifier(pairs: Pairs) -> str | None:
 
 
 def are_known(names: Collection[str], table: str) -> bool:
-    """Whether one of these names says that its value is an identifier, by a table of fields.toml. An `id` does not."""
+    """Whether a table of fields.toml knows a name in `names` as an identifier. Vague names (`id`, `url`) do not count,
+    except `@id`.
+    """
     known = own_fields(table)
     rows = (row for name in names for row in _rows_of(known, name))
     return any(not row.vague for row in rows) or "@id" in names
 
 
 def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
-    """The record's own identifiers, in the order of its members."""
+    """The record-level identifiers of a record, in the order of the members."""
     as_written = list(pairs)
     members = [(_fold(name[:_LONGEST_NAME]), value) for name, value in as_written]
     for written_name, value in as_written:
@@ -88,7 +92,7 @@ def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
 
 
 def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.Statement]:
-    """The statements of a record, in the order of its fields."""
+    """The statements of a record about a work, in the order of the members."""
     for written_name, value in pairs:
         if isinstance(value, tuple) and written_name.lower() in _ENVELOPES:
             yield from statements([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)
@@ -116,16 +120,16 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _rows_of(fields: Mapping[str, tuple[_Row, ...]], written_name: str) -> tuple[_Row, ...]:
-    """The rows of a table for a name as a record has it."""
+    """The rows of a table for a name, in the spelling of a record."""
     return next((fields[name] for name in _spellings(written_name[:_LONGEST_NAME]) if name in fields), ())
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def _spellings(name: str) -> tuple[str, ...]:
-    """The names that a table may have for a name, the closest first.
+    """The names under which a table may have a name, folded, the closest first.
 
-    They have no language and no suffix of an index at their end (`title_en`, `dc.title[en_US]`, `title_full`), and no
-    envelope at their beginning (`metadata.title`, `Document Title`).
+    They leave out a language and a suffix of an index at the end (`title_en`, `dc.title[en_US]`, `title_full`), an
+    envelope at the start (`metadata.title`, `Document Title`), and a plural `s`.
     """
     name = _LANGUAGE.sub("", name)
     without = _SUFFIX.sub("", name)
@@ -136,10 +140,7 @@ def _spellings(name: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _fold(name: str) -> str:
-    """A name reduced to small letters and digits. `ISBN-13`, `isbn_13` and `ISBN 13 (print)` become the same name.
-
-    Words in brackets that are not in `_QUALIFIERS` belong to the name.
-    """
+    """Reduce a name to lower-case letters and digits. `ISBN-13`, `isbn_13` and `ISBN 13 (print)` become the same name."""
     qualified = _QUALIFIED.match(name)
     if qualified and _alphanumeric(qualified[2]) in _QUALIFIERS:
         name = qualified[1]
@@ -147,7 +148,7 @@ def _fold(name: str) -> str:
 
 
 def _alphanumeric(text: str) -> str:
-    """The letters and digits of a text, small and without accents."""
+    """The letters and digits of a text, in lower case and without accents."""
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text)
     return "".join(filter(str.isalnum, text.lower()))
@@ -158,7 +159,9 @@ def _as_list(value: object) -> list[object]:
 
 
 def _has_member(members: list[tuple[str, object]], names: str, values: str) -> bool:
-    """Whether a member with one of these names has one of these values; any value if `values` is empty."""
+    """Whether a member with a name in `names` has a value in `values`, or any value if `values` is empty. Both are
+    words.
+    """
     member_names, member_values = names.split(), values.split()
     return any(
         not member_values
@@ -170,7 +173,7 @@ def _has_member(members: list[tuple[str, object]], names: str, values: str) -> b
 
 
 def _identifiers(value: object, field: OwnField) -> Iterator[Own]:
-    """Identifiers in a string, in an object with an identifier and its kind, or in an object whose names are kinds."""
+    """Identifiers in a string, in an object of identifier and kind, or in an object whose names are kinds."""
     if isinstance(value, str):
         if value and not value.isspace():
             yield Own(whole(value), field.scheme, field.is_key)

@@ -2,15 +2,17 @@
 
 * Normalised: a record is a line; each field ends with 1E, each subfield begins with 1F. Some systems write a number and
   a 1E before the first field. In the binary form, records end with 1D, and line ends between them do not count.
-* Plain: a field is a line, `045F/01 $a...`; each subfield begins with `$`, and a dollar in a value is doubled. A blank line
-  separates records. WinIBW writes `ƒ` instead of this `$`; in such a record, a `$` is a dollar. Before each record, WinIBW
-  writes lines about it (`SET: S1 [2] TTL: 1`, `Eingabe: …`), which are no part of it.
+* Plain: a field is a line, `045F/01 $a...`; each subfield begins with `$`, and a dollar in a value is doubled. A blank
+  line
+  separates records. WinIBW writes `ƒ` before subfields instead; then a `$` is a dollar. WinIBW also writes lines before
+a
+  record (`SET: S1 [2] TTL: 1`, `Eingabe: …`), which do not belong to the record.
 
 PICA+ in XML is in `xml_kinds`.
 
-A record is damaged if it does not begin with a field. A normalised record is also damaged if it does not end with a field:
-it is cut off. In a plain record, a later line that is not a field continues a value. Fields of levels 1 and 2 (holdings,
-copies) belong to the record that contains them.
+A record is damaged if it does not begin with a field. A normalised record is also damaged if it does not end with a
+field: it is cut off. In a plain record, a later line that is not a field continues a value. Fields of levels 1 and 2
+(holdings, copies) belong to the record that contains them.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ _PLAIN = re.compile(_TAG + rb"(?:(\$)|" + _SIGN + rb")")
 _PPN = re.compile(rb"(?:\A|[\x1e\n])003@ [^\n\x1e]*?\x1f0([^\n\x1d-\x1f]*)")
 _BINARY = re.compile(rb"\x1e\x1d|\n")
 _BLANK_LINE = re.compile(rb"(%b)[ \t]{0,64}%b" % (LINE_END, LINE_END))
-# What stands between plain records: also lines of WinIBW.
+# Bytes between plain records, also lines of WinIBW.
 _BETWEEN_PLAIN = re.compile(
     rb"(?:[\s\0\x1a]{1,256}+|%b|[A-Z](?:[a-z]|[\x80-\xff]|[A-Z]){2,20}: [^\r\n]{0,900}+[\r\n])" % MARK
 )
@@ -45,7 +47,7 @@ _CUT_OFF = "it is truncated"
 
 
 def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with this pattern of a field."""
+    """Whether the first record of a dump begins with the pattern `field`. None: more bytes are needed."""
     if MARK.startswith(head):
         return None
     text = head[_to_field(head) :]
@@ -67,17 +69,14 @@ is_pica_plain = partial(_begins_with, _PLAIN)
 
 
 class PicaRecords(RecordReader):
-    """Reads PICA+ in either serialisation."""
+    """Reader of PICA+, normalised or plain; the first bytes show the serialisation."""
 
     table = described_by = "pica"
     # The serialisation is unknown until the first bytes are read.
     _plain: bool | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records. `Cut.around` has whether the dump is plain, and whether bytes before the record are lost.
-
-        The first bytes show the serialisation.
-        """
+        """Find the records. `Cut.around` has whether the dump is plain, and whether bytes before the record are lost."""
         is_resumed = self._plain is not None
         if self._plain is None:
             buffer.has(HEAD)
@@ -99,7 +98,7 @@ class PicaRecords(RecordReader):
             is_resumed = False
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Read a record."""
+        """Read the fields of a record."""
         offset, data, (plain, is_resumed) = cut
         first = (_PLAIN if plain else _NORMALISED).match(data)
         if not first:
@@ -132,13 +131,13 @@ class PicaRecords(RecordReader):
 
 
 def _to_blank_line(buffer: Buffer) -> int:
-    """Length of a plain record, up to the blank line after it; 0 if there is none."""
+    """Length of a plain record, up to the next blank line; 0 without a blank line."""
     blank = buffer.search(_BLANK_LINE)
     return blank.end(1) - buffer.at if blank else 0
 
 
 def _normalised(data: bytes) -> bytes:
-    """A plain record with 1F before subfields, and with single dollars."""
+    """A plain record with 1F instead of `$` before subfields, and `$` instead of `$$`."""
     return b"$".join(part.replace(b"$", b"\x1f") for part in data.split(b"$$"))
 
 

@@ -1,4 +1,4 @@
-"""Records of a dump, and the base class of the readers that find them."""
+"""Records of a dump, and the base classes of the readers that find and read them."""
 
 from __future__ import annotations
 
@@ -23,29 +23,31 @@ from urnscan.records.marc_runs import Fields
 
 
 class Cut(NamedTuple):
-    """A record that a reader has found in a dump and has not read yet: its place and its bytes."""
+    """Place and bytes of a record whose fields are not read yet."""
 
     offset: int
-    """Bytes from the beginning of the dump."""
+    """Bytes from the start of the dump to the record."""
     data: bytes
     """Bytes of the record in the dump."""
     around: Any = None
-    """Facts that its reader needs in addition to the bytes, such as the XML namespaces around it. They can be pickled."""
+    """Facts that the reader needs in addition to the bytes, for example XML namespaces around the record. They can be
+    pickled.
+    """
 
 
 _ALL = slice(None)
 
 
 class Run(NamedTuple):
-    """A run of records: neighbours in a dump that compiled code has found by one call, and that are not read yet.
+    """Neighbouring records of a dump that a single call of compiled code found; their fields are not read yet.
 
-    It is the same as a `Cut` for each of its records, but has one object for thousands of records.
+    A run represents the same records as a list of `Cut`s, but is a single object for thousands of records.
     """
 
     offset: int
-    """Bytes from the beginning of the dump to `data`."""
+    """Bytes from the start of the dump to `data`."""
     data: bytes
-    """The records and the bytes between them, from the start of the first record to the end of the last one."""
+    """The records and the bytes between them, from the start of the first record to the end of the last."""
     starts: Integers
     """The start of each record in `data`."""
     ends: Integers
@@ -54,7 +56,7 @@ class Run(NamedTuple):
     """See `Cut.around`; the same for all records of the run."""
 
     def cuts(self, numbers: Integers | slice = _ALL) -> Iterator[Cut]:
-        """The records with these numbers in the run, one by one; all records by default."""
+        """The records at the indices `numbers` of the run, as `Cut`s; by default all records."""
         for start, end in zip(self.starts[numbers].tolist(), self.ends[numbers].tolist(), strict=True):
             yield Cut(self.offset + start, self.data[start:end], self.around)
 
@@ -64,7 +66,9 @@ class Run(NamedTuple):
 
     @classmethod
     def joined(cls, items: Sequence[Cut | Run]) -> Run:
-        """Records in one run, also if they were not neighbours. The offset is that of the first record."""
+        """The records of all `items` in a single run. `offset` and `around` come from the first item, also if the items
+        are not neighbours.
+        """
         if len(items) == 1 and isinstance(items[0], Run):
             return items[0]
         places = np.cumsum([0, *(len(item.data) for item in items)]).tolist()
@@ -83,51 +87,55 @@ def count_of(item: Cut | Damaged | Run) -> int:
 
 
 class Record(NamedTuple):
-    """A record of a dump that is read."""
+    """A record after reading: place, bytes, ID, identifiers, texts to scan, and description."""
 
     offset: int
-    """Bytes from the beginning of the dump."""
+    """Bytes from the start of the dump to the record."""
     data: bytes
-    """Bytes of the record in the dump. A record is removed with these and with the separator before it."""
+    """Bytes of the record in the dump. Removal of the record removes them, and the separator before them."""
     identifier: str | None
-    """Name of the record in the dump (MARC 001, the subject, `id`), without surrogates; None if it has none."""
+    """ID of the record in the dump (MARC 001, the subject of RDF statements, `id`), without surrogates; None if there
+    is no ID.
+    """
     texts: Sequence[bytes] = ()
-    """Texts in which URNs are searched: UTF-8, without escapes of the format. Empty if only own identifiers are read."""
+    """UTF-8 texts to scan for URNs, without escapes of the format. Empty if only record-level identifiers are read."""
     own: Sequence[Own] = ()
-    """Own identifiers of the record, if these or keys are read."""
+    """Record-level identifiers, if they or keys are read; otherwise empty."""
     description: bytes = b""
-    """Packed fields that describe the work of the record, if descriptions are read: `description_of` unpacks them."""
+    """Packed fields that describe the work, if descriptions are read; otherwise empty. `description_of` unpacks them."""
     marc: MarcBytes | None = None
-    """Fields of MARC. `record_columns` reads them. It puts their identifiers after `own`, and their description before
+    """Fields of MARC, which `record_columns` reads: their identifiers come after `own`, their description before
     `description`.
     """
     is_deleted: bool = False
-    """Whether the record says that it was deleted. `record_columns` finds that in fields of MARC by itself."""
+    """Whether the record is marked as deleted. For fields of MARC (`marc`), `record_columns` finds that out."""
 
 
 # Many duplicates are copies of each other.
 @lru_cache(maxsize=1 << 12)
 def description_of(packed: bytes) -> Description:
-    """The description of a record from its packed fields."""
+    """Unpack the description of a record; `NOTHING` if `packed` is empty."""
     if not packed:
         return NOTHING
     return unpack_marc(packed) or unpack(packed)
 
 
 class RecordReader:
-    """Base of the readers. A reader finds the records of one dump, in one thread, and reads them.
+    """Base class of readers. A reader finds the records of a dump and reads their fields, in a single thread.
 
-    To read a record, only its `Cut` is needed. So another reader of the same class can read it, in another process.
+    A `Cut` is enough to read a record, so another reader of the same class can read the record in another process.
     """
 
     table: ClassVar[str] = ""
-    """Table of fields.toml and keys.toml with the fields of the format; or the path of a file (`fields.table_rows`)."""
+    """Name of the table with the fields of the format in fields.toml and keys.toml, or the path of a file
+    (`fields.table_rows`).
+    """
     described_by: ClassVar[str] = ""
-    """Table of descriptions.toml with the fields of the format; or the path of a file."""
+    """Name of the table with the fields of the format in descriptions.toml, or the path of a file."""
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
-        """With `own`, records have their own identifiers, and no texts. With `keys`, they have their own identifiers, with
-        those in fields of keys. With `described`, they have descriptions.
+        """With `own`, records get record-level identifiers instead of texts to scan. With `keys`, they get the
+        identifiers that give keys. With `described`, they get descriptions.
         """
         self._own, self._is_described = own, described
         self.has_texts = not own
@@ -143,39 +151,43 @@ class RecordReader:
         """`described` by names as bytes."""
 
     def own_fields(self, table: str) -> OwnFields:
-        """Rows of a table of fields.toml, and with `keys` of keys.toml."""
+        """Rows of a table of fields.toml, and with `keys` also of keys.toml, by field."""
         return own_fields(table, urns=self._own, keys=self.has_keys)
 
     def described_fields(self, table: str) -> DescribedFields:
-        """Rows of a table of descriptions.toml, if descriptions are read."""
+        """Rows of a table of descriptions.toml, by field; empty if descriptions are not read."""
         return described_fields(table) if self._is_described else {}
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records, in order. A damaged record counts as one.
+        """Find the records of a dump, in order. A damaged record is yielded as a `Damaged`.
 
-        If bytes were lost, it is called again (`Buffer.resume`), and the next byte may be in the middle of a record.
+        After lost bytes (`Buffer.resume`) the method is called again; the next byte may be in the middle of a record.
         """
         raise NotImplementedError
 
     @cached_property
     def marc(self) -> MarcColumns:
-        """The object that reads fields of MARC."""
+        """The reader of fields of MARC."""
         return marc_columns(own=self._own, described=self._is_described, keys=self.has_keys)
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records like `cuts`, but in runs where compiled code finds many."""
+        """Find the records of a dump, in order: a `Run` where compiled code finds many records, otherwise a `Cut` for
+        each record.
+        """
         return self.cuts(buffer)
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Read a record."""
+        """Read the fields of a record; a `Damaged` says why they cannot be read."""
         raise NotImplementedError
 
 
 class RunReader(RecordReader):
-    """Base of the readers of MARC and XML: compiled code finds many records by one call, and may split them into fields."""
+    """Base class of the readers of MARC and XML: a call of compiled code finds many records, and may split them into
+    fields.
+    """
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records one by one."""
+        """Find the records of a dump, in order: a `Cut` for each record."""
         for item in self.find(buffer):
             if isinstance(item, Run):
                 yield from item.cuts()
@@ -183,9 +195,13 @@ class RunReader(RecordReader):
                 yield item
 
     def fields_of(self, run: Run) -> Fields:
-        """The fields of the records of a run in columns, except those of records that only `record` can read."""
+        """Columns of the fields of the records in a run. A record that only `record` can read has the total `REFUSED`
+        and no fields.
+        """
         raise NotImplementedError
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """The texts of some records of a run, in which URNs are searched. Only records whose fields are in columns are asked for."""
+        """Texts to scan for URNs, a text for each record in `numbers` (indices in the run), none of which `fields_of`
+        has refused.
+        """
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Records that readers find -> columns. Compiled code reads most of them, and a reader the others, one by one."""
+"""Records that readers find -> columns. Compiled code reads most records, `RecordReader.record` each of the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from urnscan.records.record import Cut, Record, RecordReader, Run, RunReader, co
 
 
 def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
-    """Read records that a reader of the same class has found. The reader reads those that compiled code refuses."""
+    """Read records that a reader of the same class found, into columns. `reader.record` reads the records that compiled
+    code refuses.
+    """
     fields, texts = _fields_and_texts(reader, items)
     is_refused = fields.totals == REFUSED
     one_by_one = zip(np.flatnonzero(is_refused).tolist(), _cuts_at(items, is_refused), strict=True)
@@ -36,7 +38,10 @@ def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
 
 
 def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total: int, marc: Sequence[int]) -> Columns:
-    """Columns with records that were read one by one. After the first `total` rows, `columns` has the records `marc`."""
+    """Insert the records that `RecordReader.record` read into the columns of `total` records.
+
+    After the first `total` rows, `columns` has a row for each record in `marc`, with the values of its fields of MARC.
+    """
     of_marc = dict(zip(marc, columns.descriptions[total:].to_pylist(), strict=True))
     names = text_array([record.identifier for _, record in records])
     packed = bytes_array([of_marc.get(number, b"") + record.description for number, record in records])
@@ -53,7 +58,7 @@ def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total
 
 
 def _cuts_at(items: Sequence[Cut | Run], is_chosen: npt.NDArray[np.bool_]) -> Iterator[Cut]:
-    """The chosen records, one by one. Objects are made only for these, as a run may have thousands of records."""
+    """The chosen records as `Cut`s. Objects are made only for chosen records, as a run may have thousands of records."""
     first = 0
     for item in items:
         last = first + count_of(item)
@@ -73,7 +78,7 @@ def bytes_of_each(items: Sequence[Cut | Run]) -> list[bytes]:
 
 
 def _fields_and_texts(reader: RecordReader, items: Sequence[Cut | Run]) -> tuple[Fields, list[Texts]]:
-    """The fields of records, and their texts, as far as compiled code can read them."""
+    """Fields and texts of the records that compiled code can read. The other records have the total `REFUSED`."""
     if not isinstance(reader, RunReader) or not items:
         return Fields.room(np.empty(0, np.uint8), sum(map(count_of, items)), 0), []
     parts: list[Fields] = []
@@ -91,14 +96,14 @@ def _fields_and_texts(reader: RecordReader, items: Sequence[Cut | Run]) -> tuple
 
 
 def _own(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, int, Own]]:
-    """Own identifiers with their records and orders. The orders are negative: those in fields of MARC come later."""
+    """Tuples (record, order, identifier). The orders are negative, so that identifiers in fields of MARC come later."""
     return (
         (number, place - len(record.own), own) for number, record in records for place, own in enumerate(record.own)
     )
 
 
 def _texts(records: Sequence[tuple[int, Record]]) -> list[Texts]:
-    """The texts of records in which URNs are searched."""
+    """Texts to scan for URNs, in columns; an empty list if no record has texts."""
     rows = [(number, place, text) for number, record in records for place, text in enumerate(record.texts)]
     if not rows:
         return []

@@ -1,7 +1,7 @@
 """Records that are rows of a table in text: CSV, TSV, or with ; or | between values. The first row names the columns.
 
 A row may have fewer or more values than there are columns. A row with a quotation mark that is never closed is damaged:
-its first line is left out, and the next line is read as a row.
+the first line of the row is left out, and the next line is read as a row.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from urnscan.records.named_values import RANKS, are_known, own_identifiers, stat
 from urnscan.records.record import Cut, Record, RecordReader
 
 _NAMES = (".csv", ".tsv", ".tab")
-# A table is recognised by so many rows after the header, and has at least so many columns.
+# Rows after the header that must fit for a table to be recognised, and least number of columns.
 _ROWS, _FEWEST = 3, 2
-# An identifier of an authority in DSpace, and how sure it is.
+# The identifier of an authority in DSpace, and its confidence.
 _AUTHORITY = re.compile(r"::[^:|]*+::-?[0-9]++\Z")
 # A list in JSON or Python.
 _QUOTED = r""""((?>(?:[^"\\]|\\.)*))"|'((?>(?:[^'\\]|\\.)*))'"""
@@ -36,7 +36,9 @@ _TAGGED = re.compile(rb"(?:=?LDR|00[0-9])[\t ]|\s*+[A-Z][A-Z0-9]{1,3}[ \t]{0,2}-
 
 
 def is_separated(head: bytes, name: str) -> bool | None:
-    """Whether a dump is a table: by its file name, or because its first rows have as many values as the header has names."""
+    """Whether a dump is a table: by the file name, or because the first rows have as many values as the header has
+    names.
+    """
     unknown = None if len(head) < HEAD else False
     head = head.removeprefix(MARK)
     other = _OTHER.match(head) or _TAGGED.match(head)
@@ -64,20 +66,21 @@ def is_separated(head: bytes, name: str) -> bool | None:
 
 
 class SeparatedRecords(RecordReader):
-    """Reads the rows after the header."""
+    """Reader of tables in text. A record is a row after the header."""
 
     table = "separated"
     described_by = "named"
     _rows: SeparatedRows | None = None
     _layout: CsvLayout
     _names: list[str]
-    # The column that names records.
+    # The column that contains the IDs of records.
     _named_by: int | None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the rows, with their LF. The header, and a line `sep=;` before it, are not records.
+        """Find the rows, with their LF. The header, and a line `sep=;` before the header, are not records.
 
-        `Cut.around` has the row, the layout of the table, the names of the columns, and the column that names records.
+        `Cut.around` has the row, the layout of the table, the names of the columns, and the column that contains the
+        IDs of records.
         """
         if self._rows is None:
             self._layout, header = begin(buffer)
@@ -95,7 +98,7 @@ class SeparatedRecords(RecordReader):
                 yield Damaged(row.offset, row.fault) if row.fault else Cut(row.offset, row.data, around)
 
     def record(self, cut: Cut) -> Record:
-        """Read a row."""
+        """Read the values of a row."""
         row, layout, names, named_by = cut.around
         text, values = layout.split_values(row)
         identifier = None
@@ -117,13 +120,13 @@ def _knows_fields(head: bytes) -> bool:
 
 
 def _text(layout: CsvLayout, value: bytes) -> str:
-    """The text of a value. In `="0123"`, which keeps Excel from reading a number, it is `0123`."""
+    """The text of a value. `="0123"`, which keeps Excel from reading a number, has the text `0123`."""
     text = layout.value(value).decode("utf-8", "replace")
     return text[2:-1] if text.startswith('="') and text.endswith('"', 2) else text
 
 
 def values_in(text: str) -> str | list[str]:
-    """The values in a cell: those of DSpace have `||` between them, and their authorities after `::`; lists have brackets.
+    """The values in a cell: `||` separates values of DSpace, with authorities after `::`; brackets enclose a list.
 
     >>> values_in("Inks||Tinten"), values_in("['9780306406157', '0306406152']"), values_in("[0306406152]")
     (['Inks', 'Tinten'], ['9780306406157', '0306406152'], ['0306406152'])
@@ -138,7 +141,7 @@ def values_in(text: str) -> str | list[str]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a text may be the name of a column. Prose that is set in columns has many spaces between its words."""
+    """Whether a text may be the name of a column. Prose in columns has many spaces between words."""
     return 0 < len(text) <= _LONGEST_NAME and text.isprintable() and text[-1] not in ".,;:!?" and "   " not in text
 
 

@@ -1,8 +1,8 @@
-"""Records whose fields are lines with tags: one reader for all formats, by the layout of each format.
+"""Records whose fields are lines with tags: a common reader for all formats, by the layout of each format.
 
-The layouts of references are in `citations`, those of MARC in lines in `marc_lines`. A line without a tag continues the line
-before it. A line ends with LF, CR LF or CR. Between records may be byte order marks, of files that were joined, and lines
-without a tag: numbers, names of providers.
+The layouts of references are in `citations`, the layouts of MARC in lines in `marc_lines`. A line without a tag
+continues the line before it. A line ends with LF, CR LF or CR. Between records may be byte order marks, of files that
+were joined, and lines without a tag: numbers, names of providers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_value
 from urnscan.records.record import Cut, Record, RecordReader
 
-# Bytes of a tag, with those to which a pattern of the first line looks ahead.
+# Bytes of a tag, with the bytes to which a pattern of the first line looks ahead.
 _LONGEST_TAG = 64
-# So many bytes without a line end may be the beginning of a first line.
+# Fewer bytes without a line end may be the start of a first line.
 _FIRST_LINE = 64
 LINE_END = rb"(?:\r\n?+|\n)"
 """Pattern of a line end."""
@@ -57,28 +57,28 @@ class Layout:
     tag: bytes
     """Pattern of a tag."""
     after: bytes
-    """Pattern of the bytes between the tag and its value."""
+    """Pattern of the bytes between tag and value."""
     around: bytes = b"(?!)"
     """Pattern of lines with tags outside of records."""
     names: tuple[str, ...]
-    """Tags that contain the name of a record, the best first."""
+    """Tags that contain the ID of a record, the best first."""
     untyped: Layout | None = None
-    """Layout of dumps whose records end with the last line, but do not begin with the first line. Its fields are the same."""
+    """Layout of dumps in which records have the last line, but not the first line. The fields are the same."""
 
     def of_dump(self, head: bytes) -> Layout:
-        """The layout of a dump with these first bytes."""
+        """The layout of a dump that begins with `head`."""
         if self.untyped and not self.begun.search(head) and self.ended.search(head):
             return self.untyped
         return self
 
     @cached_property
     def begun(self) -> re.Pattern[bytes]:
-        """Pattern of the first line, behind the line end before it."""
+        """Pattern of the first line, and the line end before."""
         return re.compile(rb"%b(?:%b)?%b" % (_BEGIN, MARK, self.first))
 
     @cached_property
     def ended(self) -> re.Pattern[bytes]:
-        """Pattern of the last line, behind the line end before it."""
+        """Pattern of the last line, and the line end before."""
         return re.compile(rb"[\r\n]%b" % self.last)
 
     @cached_property
@@ -88,7 +88,9 @@ class Layout:
 
     @cached_property
     def bound(self) -> re.Pattern[bytes]:
-        """Pattern of the line end before the last line of a record, or, with its group, before the first line of the next."""
+        """Pattern of a line end and the last line of a record, or of a line end and, as a group, the first line of the
+        next record.
+        """
         if self.last:
             return re.compile(rb"%b(?:((?:%b)?%b)|%b)" % (LINE_END, MARK, self.following or self.first, self.last))
         return re.compile(rb"%b(?=((?:[\r\n]|%b){0,16}%b))" % (LINE_END, MARK, self.until or self.first))
@@ -100,7 +102,9 @@ class Layout:
 
     @cached_property
     def field(self) -> re.Pattern[bytes]:
-        """Pattern of a field in lines that end with LF: its tag, and its value with the lines that continue it."""
+        """Pattern of a field in lines that end with LF. Groups: the tag; the value, with all lines that continue the
+        value.
+        """
         line = self.before + self.tag + self.after
         return re.compile(
             rb"(?m:^)%b(%b)%b([^\n]*+(?>(?:\n(?!%b)[^\n]*+)*))" % (self.before, self.tag, self.after, line)
@@ -108,21 +112,25 @@ class Layout:
 
     @cached_property
     def name_fields(self) -> tuple[re.Pattern[bytes], ...]:
-        """Patterns of the fields that contain the name of a record, in lines that end with LF. Their group is the first line of the value."""
+        """Patterns of the fields that contain the ID of a record, in lines that end with LF. Group: the first line of
+        the value.
+        """
         tags = (re.escape(name.encode()) for name in self.names)
         return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.after)) for tag in tags)
 
 
 class TaggedRecords(RecordReader):
-    """Base of the readers: finds records by the layout of their format."""
+    """Base class of the readers of lines with tags: finds records by the layout of their format."""
 
     layout: ClassVar[Layout]
     # The layout by which records are cut, once the first bytes are read.
     _cut_by: Layout | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records. A record without its last line is damaged, because it may have lost a part. Lines with tags
-        outside of a record are damaged, too.
+        """Find the records of a dump, in order.
+
+        A record without its last line is damaged, because it may have lost a part. Lines with tags outside of a record
+        are damaged, too.
         """
         if self._cut_by is None:
             buffer.has(HEAD)
@@ -151,7 +159,7 @@ class TaggedRecords(RecordReader):
             yield damage or Cut(offset, data)
 
     def _cut(self, buffer: Buffer, layout: Layout) -> tuple[int, Damaged | None]:
-        """Length of the record that begins here, 0 if its end is unknown; and its damage if it is damaged."""
+        """Length of the record at the start of the buffer, 0 if the end is unknown; and the damage of a damaged record."""
         offset = buffer.offset
         end, is_next = self._end(buffer, layout)
         if not end and len(buffer.data) - buffer.at > LONGEST:
@@ -170,9 +178,11 @@ class TaggedRecords(RecordReader):
         return length, Damaged(offset, "it is truncated") if buffer.error and not end else None
 
     def _end(self, buffer: Buffer, layout: Layout) -> tuple[int, bool]:
-        """Distance to the end of the record that begins here, and whether the first line of the next record follows.
+        """Distance to the end of the record at the start of the buffer, and whether the first line of the next record
+        follows.
 
-        The end is after the tag of the last line of the record, or before the first line of the next. 0: there is neither.
+        The end is after the tag of the last line of the record, or before the first line of the next. 0: neither
+        follows.
         """
         bound = buffer.search(layout.bound, longest=_LONGEST_TAG)
         if bound is None:
@@ -181,7 +191,7 @@ class TaggedRecords(RecordReader):
         return (bound.start(1) if is_next else bound.end()) - buffer.at, is_next
 
     def record(self, cut: Cut) -> Record:
-        """Read a record."""
+        """Read the fields of a record."""
         offset, data, _ = cut
         lines = with_line_feeds(data)
         name = self._name(lines)
@@ -192,7 +202,7 @@ class TaggedRecords(RecordReader):
         return Record(offset, data, name, texts, own, packed)
 
     def _own_and_description(self, lines: bytes) -> tuple[Sequence[Own], bytes]:
-        """Own identifiers of a record, and its packed description."""
+        """Record-level identifiers and packed description of a record."""
         values = [
             (tag.decode(), value.decode("utf-8", "replace").strip())
             for tag, value in self.layout.field.findall(lines)
@@ -210,32 +220,31 @@ class TaggedRecords(RecordReader):
         return own, description.pack(self.described_by, statements)
 
     def _name(self, lines: bytes) -> str | None:
-        """Name of a record: the first line of the first of `Layout.names` that has a value; None if it has none."""
+        """ID of a record: the first line of the first field in `Layout.names` that has a value, or None."""
         matches = (pattern.search(lines) for pattern in self.layout.name_fields)
         return first_name(self._text(match[1]) for match in matches if match)
 
     def _text_to_search(self, data: bytes) -> bytes:
-        """The text of a record in which URNs are searched."""
+        """The text of a record to scan for URNs."""
         return data
 
     def _text(self, value: bytes) -> str:
-        """Text of a value."""
         return value.decode("utf-8", "replace")
 
 
 def with_line_feeds(data: bytes) -> bytes:
-    """Bytes whose lines all end with LF."""
+    """Replace all line ends by LF."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def to_line_end(buffer: Buffer, start: int = 0) -> int:
-    """Distance to the end of the line that goes on at the distance `start`; 0 if it does not end."""
+    """Distance to the end of the line that continues at the distance `start`; 0 for a line without an end."""
     line_end = buffer.search(_LINE_END, start, 2)
     return line_end.end() - buffer.at if line_end else 0
 
 
 def begins_with(pattern: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a pattern, after blank lines."""
+    """Whether a dump begins with a pattern, after blank lines. None: more bytes are needed."""
     text = _LEADING.sub(b"", head)
     if pattern.match(text):
         return True

@@ -1,7 +1,8 @@
 """Records of RDF dumps in lines: N-Triples and N-Quads (W3C RDF 1.1, 25 February 2014).
 
 A record is neighbouring statements with the same subject, in any graph: a *run* of statements. Comments and blank lines
-inside a run belong to it; those between runs belong to no record. RDF in other formats is recognised, and not read.
+inside a run belong to the record; those between runs belong to no record. RDF in other formats is recognised, and not
+read.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ _TURTLE_BEGINNING = re.compile(rb"[<\[(@]|_:|[A-Za-z]")
 
 
 def is_triples(head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a statement. A dump of Turtle may, too; then its other lines are damaged."""
+    """Whether a dump begins with a statement. None: more bytes are needed.
+
+    A dump of Turtle may begin with a statement, too; then its other lines are damaged.
+    """
     start = _end(_BETWEEN, head, len(MARK) if head.startswith(MARK) else 0)
     if start == len(head) or MARK.startswith(head):
         return None
@@ -74,7 +78,7 @@ def is_triples(head: bytes, _name: str) -> bool | None:
 
 
 def is_other_rdf(head: bytes, name: str) -> bool | None:
-    """Whether a dump is RDF/XML, Turtle or TriG: its first element is `RDF`, or it begins with a directive.
+    """Whether a dump is RDF/XML, Turtle or TriG: the first element is `RDF`, or the dump begins with a directive.
 
     Turtle without directives is recognised by the file name.
     """
@@ -90,7 +94,7 @@ def is_other_rdf(head: bytes, name: str) -> bool | None:
 
 
 class TripleRecords(RecordReader):
-    """Reads runs of statements with the same subject."""
+    """Reader of N-Triples and N-Quads. A record is a run of statements with the same subject."""
 
     table = described_by = "triples"
 
@@ -111,7 +115,7 @@ class TripleRecords(RecordReader):
                 yield line
 
     def _runs_in(self, buffer: Buffer, is_at_end: bool) -> Iterator[Cut | Damaged]:
-        """Find the runs in the buffer, except the last one, which may continue in bytes that are not read yet."""
+        """Find the runs in the buffer, except a last run that may continue in bytes that are not read yet."""
         data = buffer.data
         base = buffer.offset - buffer.at
         whole = len(data) if is_at_end else _end_of_lines(data, 0, len(data))
@@ -138,7 +142,7 @@ class TripleRecords(RecordReader):
         buffer.at = start
 
     def record(self, cut: Cut) -> Record:
-        """Read a run."""
+        """Read the statements of a run."""
         offset, data, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)
         texts = (_without_escapes(data),) if self.has_texts else ()
@@ -153,7 +157,7 @@ class TripleRecords(RecordReader):
         return Record(offset, data, name, texts, own, description.pack(self.described_by, statements))
 
     def _fields_of(self, data: bytes) -> Iterator[tuple[bytes, str]]:
-        """The predicates and objects of a run that its identifiers and its description need."""
+        """The predicates and objects of a run from which identifiers and the description are read."""
         for predicate, iri, literal in _STATEMENT.findall(data):
             field = predicate if b"\\" not in predicate else _without_escapes(predicate)
             if field in self.field_bytes or field in self.described_bytes:
@@ -161,13 +165,13 @@ class TripleRecords(RecordReader):
 
 
 def _end(pattern: re.Pattern[bytes], data: bytes, start: int, stop: int = sys.maxsize) -> int:
-    """End of the match of a pattern that also matches an empty text."""
+    """End of a match at `start`; `start` without a match."""
     match = pattern.match(data, start, stop)
     return match.end() if match else start
 
 
 def _end_of_lines(data: bytes, start: int, stop: int) -> int:
-    """End of the last line that is definitely whole. A CR at the very end may be followed by LF."""
+    """End of the last line that is definitely whole, or `start`. A CR at the very end is ignored, as LF may follow."""
     return max(data.rfind(b"\n", start, stop), data.rfind(b"\r", start, stop - 1)) + 1 or start
 
 
@@ -177,7 +181,7 @@ def _text(data: bytes) -> str:
 
 
 def _without_escapes(data: bytes) -> bytes:
-    """Bytes with characters instead of escapes (ECHAR, UCHAR). Python has these escapes, and others."""
+    """Replace escapes (ECHAR, UCHAR) by their characters. Python has the same escapes, and more."""
     return _ESCAPES.sub(_characters, data) if b"\\" in data else data
 
 
@@ -191,7 +195,7 @@ def _characters(escapes: re.Match[bytes]) -> bytes:
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether statements have predicates that are known to give identifiers, or are about URNs."""
+    """Whether `head` has predicates that are known to give identifiers, or statements about URNs."""
     return bool(_ABOUT_URN.search(head)) or any(
         b"<%b>" % field.encode() in head for field in own_fields(TripleRecords.table)
     )

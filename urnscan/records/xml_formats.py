@@ -1,4 +1,4 @@
-"""The formats of records in XML: how a dump is known to have one, and how a record is shown."""
+"""The formats of records in XML: how a dump is recognised, and how a record is shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 def _first_kind(head: bytes) -> str | None:
     """Kind of the first record in the first bytes of a dump, or of documents without records.
 
-    "" means that it is not XML. None means undecided: there are too few bytes, or the kind is not known.
+    "" means that the dump is not XML. None means undecided: there are too few bytes, or the kind is not known.
     """
     if not _MARKUP.match(head):
         return "" if head.lstrip(MARK + b" \t\r\n") else None
@@ -34,15 +34,15 @@ def _first_kind(head: bytes) -> str | None:
 
 
 def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
-    """Whether the first record of a dump that begins like this is of a kind."""
+    """Whether the first record of a dump that begins with `head` is of a kind. None: undecided (`_first_kind`)."""
     first = _first_kind(head)
     return None if first is None else first == kind
 
 
 def show_xml(data: bytes) -> str:
-    """A record for people: MARC like other formats of MARC, also inside OAI-PMH and SRU; other records unchanged.
+    """A record for people: MARC in the form of MARC editors, also inside OAI-PMH and SRU; other records unchanged.
 
-    The namespaces around the record are not known here, so its kind is decided by local names.
+    The namespaces around the record are not known here, so local names decide the kind.
     """
     prefixes = dict.fromkeys(PREFIX.findall(data))
     try:
@@ -57,7 +57,7 @@ def show_xml(data: bytes) -> str:
 
 
 def unread_inner(head: bytes) -> str:
-    """Name of the element in the first record of OAI-PMH or SRU whose kind is not read; empty if it is read, or none is whole."""
+    """Name of the inner element of the first whole record of OAI-PMH or SRU, if the kind is not read; otherwise empty."""
     for cut in XmlRecords(own=False).cuts(Buffer(io.BytesIO(head).readinto)):
         if isinstance(cut, Damaged):
             continue

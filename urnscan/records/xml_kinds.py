@@ -1,8 +1,9 @@
-"""The contents of a record in XML: its kind, its name, its texts, its own identifiers.
+"""The contents of a record in XML: kind, ID, texts, record-level identifiers.
 
-Kinds: MARCXML (MARC21slim 1.1, MarcXchange, oai_marc), PICA+ in XML, MODS 3, Dublin Core (oai_dc, srw_dc, containers of DC elements),
-ONIX for Books 2.1 and 3 with reference names and short tags, PubMed, EndNote; records of OAI-PMH 2.0 and of SRU responses,
-which contain a record of another kind, also DataCite, DIM and xoai of DSpace, JATS, ETD-MS, EDM, xMetaDiss(Plus).
+Kinds: MARCXML (MARC21slim 1.1, MarcXchange, oai_marc), PICA+ in XML, MODS 3, Dublin Core (oai_dc, srw_dc, containers of
+DC elements), ONIX for Books 2.1 and 3 with reference names and short tags, PubMed, EndNote; records of OAI-PMH 2.0 and
+of SRU responses, which contain a record of another kind, also DataCite, DIM and xoai of DSpace, JATS, ETD-MS, EDM,
+xMetaDiss(Plus).
 
 RDF/XML is not a kind: statements about a work may be in several places, and its node may contain nodes of other works.
 """
@@ -32,19 +33,19 @@ class Kind:
     elements: tuple[str, ...]
     """Names of the elements that are records."""
     loose: tuple[str, ...] = ()
-    """Local names of elements that are records if they begin with one of `beginnings`."""
+    """Local names of elements that are records if their first element is in `beginnings`."""
     beginnings: frozenset[str] = frozenset()
     """Names of first elements: local, or `{namespace}*`."""
     identifiers: tuple[str, ...] = ()
-    """Paths of elements that contain the name of a record, the best first."""
+    """Paths of elements that contain the ID of a record, the best first."""
     holds: bool = False
     """Whether a record contains a record of another kind, whose element may have the same name (OAI-PMH, SRU)."""
     table: str = ""
-    """Name of its table in fields.toml and descriptions.toml, if it is not `name`."""
+    """Name of the table in fields.toml and descriptions.toml, if it is not `name`."""
     in_subfields: bool = False
-    """Whether its fields are elements with subfields, and the table has tags (PICA+)."""
+    """Whether fields are elements with subfields, and the table has tags (PICA+)."""
     around: Mapping[str, bytes] = field(default_factory=dict)
-    """Elements that show the kind even if they contain no record -> bytes that their attributes must contain."""
+    """Elements that show the kind even without a record -> bytes that their attributes must contain."""
 
 
 def _in_namespaces(namespaces: tuple[str, ...], *names: str) -> tuple[str, ...]:
@@ -81,7 +82,7 @@ _KINDS = (
         name="oai",
         elements=_in_namespaces(_OAI, "record"),
         loose=("record",),
-        # Aleph's X-Server and some exports write such records without a header.
+        # Aleph's X-Server and some exports write records without a header.
         beginnings=frozenset({"header", "record_header", "metadata"}),
         identifiers=("{*}header/{*}identifier",),
         holds=True,
@@ -123,7 +124,8 @@ _KINDS = (
     Kind(
         name="dc",
         elements=_in_namespaces(_OAI_DC, "dc"),
-        # DCMI's guidelines for Dublin Core in XML leave the name of the container to each application: these are in use.
+        # DCMI's guidelines for Dublin Core in XML leave the name of the container to each application; these names are
+        # in use.
         loose=("dc", "qualifieddc", "dcterms", "qdc", "dcx", "oai_dc", "record", "metadata"),
         beginnings=_DC,
         identifiers=("{*}identifier",),
@@ -150,7 +152,7 @@ _KINDS = (
         identifiers=("{*}rec-number",),
     ),
 )
-# Kinds that are read only inside of records of OAI-PMH and SRU: by themselves, their elements may have other meanings.
+# Kinds that are read only inside of records of OAI-PMH and SRU: elsewhere, their elements may have other meanings.
 INNER_KINDS = (
     Kind(
         name="datacite",
@@ -193,12 +195,14 @@ LOOSE_NAMES = frozenset(name for name, _ in _BY_BEGINNING)
 
 
 def local(name: str) -> str:
-    """A name without its namespace."""
+    """The local part of a name `{namespace}local`."""
     return name.rpartition("}")[2]
 
 
 def kind_of(name: str, first: str) -> Kind | None:
-    """The kind of record that an element is, by its name, or by the name of its first element; None if it is not a record."""
+    """The kind of the record with the element `name` and the first inner element `first`; None if the element is not a
+    record.
+    """
     namespace = first.removesuffix(local(first))
     return (
         _BY_NAME.get(name)
@@ -208,7 +212,7 @@ def kind_of(name: str, first: str) -> Kind | None:
 
 
 def empty_kind(name: str, attributes: bytes) -> Kind | None:
-    """The kind of records that an element with this name contains, also if it is empty; None if it is unknown."""
+    """The kind of the records that an element `name` contains, even if the element is empty; None if unknown."""
     kind, attribute = _BY_AROUND.get(name, (None, b""))
     return kind if attribute in attributes else None
 
@@ -219,7 +223,7 @@ def is_deleted(kind: Kind, record: etree._Element) -> bool:
 
 
 def identifier(kind: Kind, record: etree._Element) -> str | None:
-    """Name of a record in the dump; None if it has none."""
+    """ID of a record in the dump, or else of the inner record; None without an ID."""
     for path in kind.identifiers:
         texts = [record.get(path[1:])] if path.startswith("@") else map(_data, record.iterfind(path))
         if name := first_name(texts):
@@ -229,7 +233,9 @@ def identifier(kind: Kind, record: etree._Element) -> str | None:
 
 
 def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> tuple[Own, ...]:
-    """Own identifiers of a record, without repetitions, except those in fields of MARC. `fields` gives the table of a format."""
+    """Record-level identifiers of a record, without repetitions, except in fields of MARC. `fields` gives the table of
+    a format.
+    """
     of_fields = _of_subfields if kind.in_subfields else _of_elements
     identifiers = [*of_fields(fields(kind.table or kind.name), record)]
     inner = inner_record(record) if kind.holds else None
@@ -237,7 +243,7 @@ def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> t
 
 
 def marc_fields_in(kind: Kind, record: etree._Element) -> MarcFields | None:
-    """The fields of a record of MARCXML, or of the one that a record contains; None if there is none."""
+    """The fields of a MARCXML record, or of an inner MARCXML record; otherwise None."""
     inner = inner_record(record) if kind.holds else (kind, record)
     return _marc_fields(inner[1]) if inner and inner[0].name == "marcxml" else None
 
@@ -258,7 +264,7 @@ def _marc_fields(record: etree._Element) -> MarcFields:
 
 
 def _data(element: etree._Element) -> str:
-    """Text of an element. A fixed field of oai_marc may have quotes around it, and ^ for a space."""
+    """Text of an element. A fixed field of oai_marc may have quotes around the text, and ^ for a space."""
     text = element.text or ""
     return text.strip('"').replace("^", " ") if local(str(element.tag)) == "fixfield" else text
 
@@ -274,7 +280,7 @@ def _split(element: etree._Element) -> SplitField:
 
 
 def described(kind: Kind, record: etree._Element, fields: Callable[[str], description.Table]) -> bytes:
-    """Packed fields that describe the work of a record, except those of MARC. `fields` gives the table of a format."""
+    """Packed fields that describe the work of a record, except fields of MARC. `fields` gives the table of a format."""
     inner = inner_record(record) if kind.holds else (kind, record)
     if not inner:
         return b""
@@ -290,7 +296,7 @@ def described(kind: Kind, record: etree._Element, fields: Callable[[str], descri
 
 
 def _fields_with_subfields(record: etree._Element) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The fields of a record of PICA+: their tags, and pairs of code and value."""
+    """The fields of a record of PICA+: tags, and pairs of code and value."""
     for element in record.iterchildren("{*}datafield"):
         subfields = [(part.get("code", ""), part.text or "") for part in element.iterchildren("{*}subfield")]
         yield element.get("tag", ""), subfields
@@ -325,8 +331,9 @@ def _statements_of_elements(table: description.Table, record: etree._Element) ->
 
 
 def _of_elements(table: Table, record: etree._Element) -> Iterator[Own]:
-    """Own identifiers by a table whose fields are paths from the record. `scheme_in` of a row is an attribute of the element
-    (`@name`), or the name of an element next to it.
+    """Record-level identifiers by a table whose fields are paths from the record.
+
+    `scheme_in` and `source_in` of a row name an attribute of the element (`@name`), or an element next to it.
     """
     for path, rows in table.items():
         for element in record.iterfind(_in_any_namespace(path)):
@@ -341,19 +348,19 @@ def _of_elements(table: Table, record: etree._Element) -> Iterator[Own]:
 
 
 def _text(element: etree._Element) -> str:
-    """Text of an element, with that of elements in it, such as `<i>` and `<style>`."""
+    """Text of an element, with the text of inner elements (`<i>`, `<style>`)."""
     return ("".join(map(str, element.itertext())) if len(element) else element.text or "").strip()
 
 
 def _value_next_to(element: etree._Element, name: str) -> str:
-    """Value of an attribute of an element (`@name`), or text of an element next to it; empty if `name` is empty."""
+    """Value of an attribute of an element (`@name`), or text of a sibling element; empty if `name` is empty."""
     if not name:
         return ""
     return ((element.get(name[1:]) if name.startswith("@") else element.findtext(f"../{{*}}{name}")) or "").strip()
 
 
 def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
-    """The record inside a record; None if there is none, or several: METS says in another place which is that of the whole."""
+    """The record inside a record, with the kind; None without an inner record, or with several, as in METS."""
     children = [*record.iterchildren("{*}metadata", "{*}recordData")]
     while len(children) == 1:
         (element,) = children

@@ -1,11 +1,11 @@
 """Records in XML 1.0: their starts and ends in a document, or in several documents one after the other.
 
-Outside of records all tags are read, for the namespaces in scope. Inside a record, only tags with the name of the record
-are read, and markup that may hide such tags (comments, CDATA sections, processing instructions). No byte is searched
+Outside of records all tags are read, for the namespaces in scope. Inside a record, only tags with the name of the
+record are read, and markup that may hide tags (comments, CDATA sections, processing instructions). No byte is searched
 twice, so the time is linear in any input.
 
-A record is then parsed alone (`xml_kinds`): if it is not well-formed, only this record is lost. No tree of the document is
-made, and no DTD is read. lxml cannot find the records, because it does not say at which byte an element begins.
+A record is then parsed alone (`xml_kinds`): if it is not well-formed, only this record is lost. No tree of the document
+is made, and no DTD is read. lxml cannot find the records, because it does not report at which byte an element begins.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from urnscan.records.xml_runs import find_elements
 from urnscan.records.xml_scope import NCNAME, Scope
 from urnscan.records.xml_text import parse, parsed_text, plain_text
 
-# A start tag or an end tag; it also fits texts that are not tags.
+# A start tag or an end tag; the pattern also fits texts that are not tags.
 _TAG = re.compile(
     rb"<(/?)(" + NCNAME + rb"(?>(?::" + NCNAME + rb")?))(?=\s|/?>)((?>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*))>"
 )
@@ -64,20 +64,20 @@ _DOCUMENT_BEGINS = re.compile(rb"<(?:\?xml|!DOCTYPE)\s")
 _NOTHING = re.compile(rb"(?!)")
 _HIDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
 
-# Elements in which a record may contain other records: those from which it was made.
+# Elements in which a record may contain the records from which it was made.
 _EXTENSION = re.compile(rb"<(/?)(?>(?:" + NCNAME + rb":)?)(?:extension|extraRecordData)(?=[\s/>])[^<>]*+(?<!/)>")
 
-# Bytes to look ahead, for example from a start tag to the first element in it; also those of the longest namespace.
+# Bytes to look ahead, for example from a start tag to the first element inside; also bytes of the longest namespace.
 _NEAR = 1 << 10
 # Bytes that may be searched in vain for each byte read, so that time is linear.
 _ASTRAY = 4
-# Most bytes of a document type declaration, and most records that one call finds.
+# Maximum number of bytes of a document type declaration, and of records that a call finds.
 _DOCTYPE_MOST, _RUN = 1 << 16, 1 << 12
 _NONE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
 class XmlRecords(RunReader):
-    """Reads the records of one kind: the kind of the first record."""
+    """Reader of records in XML. All records of a dump are of the kind of the first record."""
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
@@ -89,15 +89,16 @@ class XmlRecords(RunReader):
         self._name = b""
         # Pattern of the tags and the markup that decide the end of a record.
         self._marks = _NOTHING
-        # Offset from which on a document type declaration is searched: the last one had no end.
+        # Offset from which on a document type declaration is searched: the last declaration had no end.
         self._doctype_from = 0
         # Bytes that were searched for the ends of records that have no end.
         self._astray = 0
-        # Ends of comments and the like -> offset before which there is no such end.
+        # Ends of comments and other markup -> offset before which the end is missing.
         self._no_end_before: dict[bytes, int] = {}
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records; usual ones in runs. `Cut.around` has the kind, the namespaces around the record, and the encoding.
+        """Find the records; records in the usual form in runs. `Cut.around` has the kind, the namespaces around the
+        record, and the encoding.
 
         The element around all records, such as `<records>`, is not a record.
         """
@@ -117,7 +118,9 @@ class XmlRecords(RunReader):
         return kind.name, self._scope.declarations(data), self._scope.encoding
 
     def _run(self, buffer: Buffer) -> Run | None:
-        """Take the records from the next byte on, up to one that is unusual or not whole in the buffer; None if there are none."""
+        """Consume the records from the next byte on, up to a record that is unusual or not whole in the buffer; None
+        without records.
+        """
         data, at = buffer.data, buffer.at
         # A record may be too long.
         if len(data) - at > LONGEST:
@@ -132,14 +135,16 @@ class XmlRecords(RunReader):
         return run
 
     def fields_of(self, run: Run) -> Fields:
-        """The fields of records of MARCXML in columns, if they have their most usual form. Records of other kinds have none."""
+        """Columns of the fields of MARCXML records in their most usual form. Other records, and records of other kinds,
+        are REFUSED.
+        """
         kind, declarations, encoding = run.around
         if kind != "marcxml" or encoding != "utf-8":
             return Fields.room(np.empty(0, np.uint8), len(run.ends), 0)
         return fields_of(run, declarations)
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """The texts of the records of a run with these numbers."""
+        """Texts to scan for URNs, a text for each record in `numbers` (indices in the run)."""
         _, declarations, encoding = run.around
 
         def text(start: int, end: int) -> bytes:
@@ -149,7 +154,7 @@ class XmlRecords(RunReader):
         return bytes_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Read a record."""
+        """Parse a record and read its fields; a `Damaged` says why the record cannot be read."""
         offset, data, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]
         try:
@@ -168,11 +173,15 @@ class XmlRecords(RunReader):
 
     @property
     def kind_if_empty(self) -> Kind | None:
-        """Kind of the documents that were read, if they have no records. None: they have records, go on, or have no known kind."""
+        """Kind of documents without records that were read; None if there were records, documents go on, or the kind is
+        unknown.
+        """
         return None if self._kind or self._scope.open else self._empty
 
     def seek(self, buffer: Buffer) -> Kind | None:
-        """Go to the start tag of the next record, and return its kind. If there is none, take all bytes, and return None."""
+        """Consume the bytes before the start tag of the next record, and return the kind. Without a record, consume all
+        bytes and return None.
+        """
         while True:
             at = buffer.data.find(b"<", buffer.at)
             if at < 0:
@@ -199,7 +208,7 @@ class XmlRecords(RunReader):
             buffer.at += len(tag[0])
 
     def _read_start_tag(self, buffer: Buffer, tag: re.Match[bytes]) -> Kind | None:
-        """Read a start tag. Returns the kind of the record that begins with it; None if it begins no record."""
+        """Read a start tag. Returns the kind of the record that begins with the tag, or None."""
         declared = _declarations_in(tag)
         name = self._scope.expanded(tag[2], declared)
         is_loose = local(name) in LOOSE_NAMES
@@ -236,7 +245,9 @@ class XmlRecords(RunReader):
         buffer.at += distance
 
     def _hidden(self, buffer: Buffer, start: int) -> int:
-        """Distance to the end of a comment or the like that begins at this distance; 0 if there is none."""
+        """Distance to the end of a comment, CDATA section or processing instruction at the distance `start`; 0 without
+        an end.
+        """
         for begins, ends in _HIDING:
             if buffer.data.startswith(begins, buffer.at + start):
                 after = max(start + len(begins), self._no_end_before.get(ends, 0) - buffer.offset)
@@ -251,7 +262,9 @@ class XmlRecords(RunReader):
     def _first_element_in(
         self, buffer: Buffer, start: int, tag: re.Match[bytes], declared: Mapping[bytes, bytes]
     ) -> str:
-        """Name of the first element inside the element whose start tag is at this distance; empty if there is none."""
+        """Name of the first element inside the element whose start tag is at the distance `start`; empty without an
+        inner element.
+        """
         start += len(tag[0])
         buffer.has(start + _NEAR)
         if tag[0].endswith(b"/>"):
@@ -262,14 +275,14 @@ class XmlRecords(RunReader):
         return self._scope.expanded(child[2], _declarations_in(child), declared) if child and not child[1] else ""
 
     def _length(self, buffer: Buffer, kind: Kind) -> tuple[int, Damaged | None]:
-        """Length of the record that begins here, and its damage if it is damaged."""
+        """Length of the record at the start of the buffer, and the damage of a damaged record."""
         offset = buffer.offset
         tag = _tag(buffer, 0)
         at = len(tag[0]) if tag else 1 + len(self._name)
         if tag and tag[0].endswith(b"/>"):
             return at, None
         depth = 1
-        # Distance to the first record in an extension of this one.
+        # Distance to the first record in an extension of the record.
         nested: int | None = None
         # Number of open extensions, and of the bytes in which they were counted.
         extensions = seen = 0
@@ -286,8 +299,8 @@ class XmlRecords(RunReader):
                     tags = _EXTENSION.finditer(buffer.data, buffer.at + seen, buffer.at + at)
                     extensions += sum(-1 if extension[1] else 1 for extension in tags)
                     seen = at
-                # Outside of extensions, a record never contains a record of its own kind. A kind that `holds` may contain
-                # a record of another kind with the same element name.
+                # Outside of extensions, a record never contains a record of its own kind. A kind that `holds` may
+                # contain a record of another kind with the same element name.
                 if extensions > 0 and self._astray <= _ASTRAY * (buffer.offset + _NEAR * _NEAR):
                     nested = nested or at
                 elif not kind.holds or (
@@ -302,7 +315,8 @@ class XmlRecords(RunReader):
             else:
                 at = self._hidden(buffer, at) or at + 2
         available = len(buffer.data) - buffer.at
-        # The record has no end, so the record in it is not in an extension: the outer record has lost its end before it.
+        # The record has no end, so the inner record is not in an extension: the outer record has lost its end before
+        # the inner.
         if nested is not None:
             self._astray += available
             return nested, Damaged(offset, "it is truncated: another record begins in it")
@@ -312,7 +326,7 @@ class XmlRecords(RunReader):
 
 
 def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
-    """The tag at this distance; None if there is no whole tag, for example because another "<" comes before its ">"."""
+    """The tag at the distance `start`; None without a whole tag, for example because another "<" comes before the ">"."""
     while True:
         at = buffer.at + start
         tag = _TAG.match(buffer.data, at, at + LONGEST)
@@ -330,7 +344,7 @@ def _declarations_in(tag: re.Match[bytes]) -> Mapping[bytes, bytes]:
 
 
 def _known_encoding(encoding: str) -> str:
-    """The encoding, if it contains ASCII; else UTF-8."""
+    """The encoding `encoding` if ASCII is a part of it; otherwise UTF-8."""
     try:
         return encoding if b"<a>".decode(encoding) == "<a>" else "utf-8"
     except (LookupError, UnicodeError):
@@ -338,6 +352,6 @@ def _known_encoding(encoding: str) -> str:
 
 
 def _text(data: bytes, element: Callable[[], etree._Element]) -> bytes:
-    """The text of a well-formed record in UTF-8. `element` parses it, which few records need."""
+    """The text of a well-formed record in UTF-8. `element` parses the record, which few records need."""
     text = plain_text(data)
     return parsed_text(element()) if text is None else text

@@ -1,4 +1,4 @@
-"""Elements of XML in a usual form, like nearly all records: one call of compiled code finds many of them.
+"""Elements of XML in a usual form, like nearly all records: a call of compiled code finds many elements.
 
 `xml_records` finds the other records one by one.
 """
@@ -17,7 +17,7 @@ _BEHIND = tuple(b" \t\n\v\f\r/>")
 
 @inner
 def _stands(name: ByteArray, data: ByteArray, at: int) -> bool:
-    """Whether a whole name is at a place. A byte has to follow it."""
+    """Whether a whole name is at `at`, followed by white space, `/` or `>`."""
     behind = at + len(name)
     if behind >= len(data):
         return False
@@ -29,7 +29,8 @@ def _stands(name: ByteArray, data: ByteArray, at: int) -> bool:
 
 @inner
 def _start_tag(data: ByteArray, at: int) -> int:
-    """Place of the `>` that ends the start tag around `at`; 0 if the element is empty, or the tag is unusual or not whole.
+    """Place of the `>` that ends the start tag around `at`; 0 for an empty element, or a tag that is unusual or not
+    whole.
 
     A tag is unusual if it has an apostrophe, or a `>` in the value of an attribute.
     """
@@ -44,10 +45,11 @@ def _start_tag(data: ByteArray, at: int) -> int:
 
 @compiled
 def find_elements(data: ByteArray, at: int, name: ByteArray, starts: Integers, ends: Integers) -> int:
-    """Find the elements with a name, from `at` on, up to the first other tag or the first element that is unusual or not whole.
+    """Find the elements `name` from `at` on, up to another tag or an element that is unusual or not whole. Returns
+    their number.
 
-    Returns the number of elements. An element is unusual if it contains a comment or the like, or another element with the
-    name, or if its end tag has white space. Text between elements is ignored.
+    An element is unusual if it contains a comment, a CDATA section or an instruction, or another element with the name,
+    or if its end tag has white space. Text between elements is ignored.
     """
     for count in range(len(starts)):
         start = at = find_byte(data, at, len(data), _LESS)

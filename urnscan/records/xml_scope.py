@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 
 NCNAME = rb"[A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]*+"
-"""Pattern of a name without a colon. It also fits texts that are not names."""
+"""Pattern of a name without a colon. The pattern also fits texts that are not names."""
 PREFIX = re.compile(rb"[<\s](" + NCNAME + rb"):")
 """Pattern of the prefix of an element or an attribute."""
 
-# Most elements around a record.
+# Maximum number of elements around a record.
 _DEEPEST = 1 << 8
-# Most bytes of the namespaces that are declared around a record.
+# Maximum number of bytes of the namespaces that are declared around a record.
 _DECLARED_MOST = 1 << 14
 # If more prefixes are in scope, a record gets only the declarations that it uses.
 _FEW = 32
@@ -25,7 +25,7 @@ class Scope:
         self.clear()
 
     def clear(self) -> None:
-        """Begin a document."""
+        """Begin a document: no element is open, the encoding is UTF-8."""
         self.open: list[tuple[bytes, Mapping[bytes, bytes]]] = []
         self.encoding = "utf-8"
         # Open elements that are deeper than `_DEEPEST`: they are only counted.
@@ -35,7 +35,7 @@ class Scope:
         self._declarations: bytes | None = None
 
     def start(self, name: bytes, declared: Mapping[bytes, bytes]) -> None:
-        """Begin an element."""
+        """Open an element."""
         if len(self.open) == _DEEPEST:
             self._deeper += 1
             return
@@ -43,7 +43,7 @@ class Scope:
         self._add_to_count(len(declared))
 
     def end(self, name: bytes) -> None:
-        """End an element, and all open elements in it. An end tag without a start tag is ignored."""
+        """Close an element, and all open elements inside. An end tag without a start tag is ignored."""
         if self._deeper:
             self._deeper -= 1
             return
@@ -57,7 +57,9 @@ class Scope:
             self.clear()
 
     def expanded(self, name: bytes, *declared: Mapping[bytes, bytes]) -> str:
-        """A name as `{namespace}local`. `declared` are declarations in addition to those in scope, the innermost first."""
+        """Expand a name to `{namespace}local`. `declared` has declarations in addition to those in scope, the innermost
+        first.
+        """
         prefix, _, local_name = name.rpartition(b":")
         uri = next((names[prefix] for names in declared if prefix in names), None) or self._uri(prefix) or b'""'
         namespace = uri[1:-1].decode("utf-8", "replace").strip()
@@ -66,11 +68,13 @@ class Scope:
 
     @property
     def is_large(self) -> bool:
-        """Whether so many namespaces are in scope that a record gets only the declarations that it uses."""
+        """Whether many namespaces are in scope, so that a record gets only the declarations that the record uses."""
         return self._count > _FEW
 
     def declarations(self, record: bytes) -> bytes:
-        """Declarations of the namespaces in scope, or of those that a record uses, as attributes in UTF-8."""
+        """Declarations of the namespaces in scope, or of the namespaces that a record uses (`is_large`), as attributes
+        in UTF-8.
+        """
         if self.is_large:
             return self._as_attributes((b"", *PREFIX.findall(record)))
         if self._declarations is None:
@@ -92,5 +96,5 @@ class Scope:
         return attributes.decode(self.encoding, "replace").encode()
 
     def _uri(self, prefix: bytes) -> bytes | None:
-        """Namespace of a prefix, in its quotes."""
+        """Namespace of a prefix, in quotes as in the declaration."""
         return next((declared[prefix] for _, declared in reversed(self.open) if prefix in declared), None)

@@ -1,4 +1,4 @@
-"""The XML of one record: its parser, and its text with characters instead of references."""
+"""The XML of a record: the parser, and the text with characters instead of references."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_LIMITS = 9_000_000
 _REFERENCE = re.compile(rb"&(?:#x0*+([0-9A-Fa-f]{1,6})|#0*+([0-9]{1,7})|([A-Za-z][A-Za-z0-9]*+));")
 _PREDEFINED = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'"}
 _DECLARED = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z_:\x80-\xff][A-Za-z0-9_.:\x80-\xff-]*+;")
-# A comment or the like without an end hides the whole rest.
+# Without an end, a comment, CDATA section or instruction hides the whole rest.
 _DECLARED_OR_HIDDEN = re.compile(
     rb"(?s:<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z))|" + _DECLARED.pattern
 )
@@ -33,7 +33,9 @@ def parsed_text(record: etree._Element) -> bytes:
 
 
 def plain_text(data: bytes) -> bytes | None:
-    """The bytes of a record with characters instead of references: the text of most records. None: it must be parsed."""
+    """The text of a record without parsing: bytes with characters instead of references. None: the record must be
+    parsed.
+    """
     # Tags do no harm, as `<`, `>` and `"` end a URN. But a single quotation mark may be a part of a URN, and comments and
     # instructions are not text. To find one byte is ten times as fast as to find two.
     is_marked = (b"!" in data and b"<!" in data) or (b"?" in data and b"<?" in data)
@@ -43,7 +45,7 @@ def plain_text(data: bytes) -> bytes | None:
 
 
 def without_references(data: bytes) -> bytes:
-    """Bytes with characters instead of references to them."""
+    """Replace references by their characters."""
     return _REFERENCE.sub(_character, data) if b"&" in data else data
 
 
@@ -56,11 +58,11 @@ def _character(reference: re.Match[bytes]) -> bytes:
 
 
 def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Element, bytes]:
-    """Parse a record inside declarations of namespaces. Returns its element, and the bytes in UTF-8 that were parsed.
+    """Parse a record inside declarations of namespaces. Returns the element, and the bytes in UTF-8 that were parsed.
 
-    No DTD, no external entity and no other file is read. Entities of HTML, among which are those of ONIX 2.1 and other
-    DTDs, become characters; other entities remain text. Bytes that are not characters become U+FFFD.
-    Raises ValueError if the record is not well-formed, with the reason in one line.
+    No DTD, no external entity and no other file is read. Entities of HTML, which include entities of ONIX 2.1 and other
+    DTDs, become characters; other entities remain text. Bytes that are not characters become U+FFFD. Raises ValueError
+    if the record is not well-formed, with the reason in one line.
     """
     if encoding != "utf-8":
         data = data.decode(encoding, "replace").encode()
@@ -100,7 +102,9 @@ def _parser(huge: bool) -> etree.XMLParser:
 
 
 def _as_reference(match: re.Match[bytes]) -> bytes:
-    """An entity of HTML as references to the numbers of its characters; other entities as text; comments unchanged."""
+    """Replace an entity of HTML by references to the numbers of the characters; other entities become text, comments
+    stay.
+    """
     if not match[0].startswith(b"&"):
         return match[0]
     name = match[0][1:].decode("utf-8", "replace")
