@@ -1,13 +1,14 @@
-"""Deduplication of bibliographic dumps: clusters of records that share identifiers, and the dumps without the duplicates.
+"""Deduplication of bibliographic dumps: clusters of records that share identifiers, and the dumps without the
+duplicates.
 
-job: one run, from inputs to outputs.
-policy: options that say which keys join records, and which record of a cluster is kept.
+job: a run, from inputs to outputs.
+policy: options that decide which keys join records, and which record of a cluster is kept.
 read: dumps -> rows of records, and edges between records and their identifiers.
 join: edges -> clusters.
 compare: comparison of the descriptions of two records.
 cluster_records: the steps from edges to clusters.
 clustering: cluster, rank and decision of each record, and the rows about them.
-review: what people see and decide.
+review: tables and pages for people who decide, and their decisions.
 reread: dumps read again, to write them without duplicates.
 write: the results: copies of the dumps, tables, the page.
 

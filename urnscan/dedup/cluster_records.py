@@ -42,7 +42,7 @@ _IN_MEMORY = 1 << 26  # bytes of descriptions in memory; more are spilled
 def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> Clustering:
     """Join the records of all dumps to clusters, and rank the records of each cluster.
 
-    `progress` is called with the joining, the comparison of descriptions, and the choice of records by their
+    `progress` is called with the stages of joining, of comparing descriptions, and of choosing records by their
     descriptions. The caller closes the result. Raises FatalError.
     """
     check_sources(policy.keep, reading.dumps)
@@ -107,8 +107,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
 def _citation_pairs(
     reading: ReadDumps, joined: SharedEdges, same_work: Pair, policy: Policy, progress: Progress
 ) -> CitationPairs:
-    """Pairs of records that are citations of one article, and that no sure keys connect; none if these do not join records.
-    Raises FatalError.
+    """Pairs of records that cite the same article and that no sure keys connect; empty if the options exclude
+    citations. Raises FatalError.
     """
     if DESCRIPTION not in policy.keys or not policy.agree:
         return NO_PAIRS
@@ -129,9 +129,9 @@ def _citation_pairs(
 
 
 def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
-    """The number of the work that each record describes, and the pairs of records that describe one work.
+    """The number of the work of each record, and pairs of records of the same work.
 
-    Each record describes a work of its own, except in N-Triples: there, several records may have one subject.
+    Each record describes a different work, except in N-Triples, where several records may have the same subject.
     """
     work = np.arange(reading.records.count, dtype=np.int32)
     if reading.records.id_edges is None:
@@ -145,8 +145,8 @@ def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
 def _connected(joined: SharedEdges, same_work: Pair, work: Numbers, policy: Policy) -> tuple[SharedEdges, Numbers]:
     """The edges that connect records, and the number of the component of each record.
 
-    Where a component is too large, citations of one article do not count; if it still is, nor do its unsure keys; and then only
-    its URNs count.
+    If a component is too large, citations of articles are ignored; if it is still too large, supporting keys; and then
+    all keys except URNs.
     """
     begins = first_records(work)
     if not policy.agree:
@@ -169,8 +169,9 @@ def _contradictions(
     policy: Policy,
     progress: Progress,
 ) -> SplitComponents:
-    """Split the components by contradictions, and keep SHOWN of the records in `descriptions`. `component` is that of each
-    record by keys alone. Raises FatalError.
+    """Split the components by conflicts, and add SHOWN of the records to `descriptions`.
+
+    `component`: number of the component of each record by keys alone. Raises FatalError.
     """
     reading = records.reading
     with closing(ComponentSplitter(joined, component, work, policy.max_cluster, reading.folder)) as splitter:
@@ -190,7 +191,7 @@ def _contradictions(
             never = NeverJoinedWorks(policy.never_join.at(reading.options.level), records.batches(), work)
         split = splitter.clusters(policy.agree, never, progress.on_progress, reading.workers.results)
     if descriptions is not None:
-        # The workers have nothing more to do, and hold much memory.
+        # The workers have no further task, and use much memory.
         reading.workers.close()
     return split
 
@@ -203,7 +204,7 @@ def _ranking_values(
     decisions: AppliedDecisions | None,
     progress: Progress,
 ) -> RankingValues:
-    """RankingValues of the works that records describe. Raises FatalError."""
+    """Values by which works are ranked. Raises FatalError."""
     reading = records.reading
     lengths, counts = (
         np.concatenate([np.empty(0, np.uint8), *parts]) for parts in (reading.records.lengths, reading.records.counts)
@@ -213,7 +214,7 @@ def _ranking_values(
     if len(begins) < len(work):
         lengths, counts = (np.bincount(work, values).astype(np.int64) for values in (lengths, counts))
         dumps = dumps[begins]
-    # A value that no rule compares is one number in memory.
+    # An array that no rule compares is a single number in memory.
     changed, levels, fields, order, deleted = (
         np.broadcast_to(np.int64(value), len(begins)) for value in (0, level_of(NOTHING), 0, 1, 0)
     )
@@ -245,7 +246,7 @@ def _ranking_values(
 
 
 def _decision(cluster: Numbers, rank: Numbers, is_apart: Flags) -> npt.NDArray[np.int8]:
-    """The place in DECISIONS of each record."""
+    """Index in DECISIONS of each record."""
     alone, kept, removed, apart = range(len(DECISIONS))
     has_removed = np.zeros(cluster.max(initial=0) + 1, np.bool_)
     has_removed[cluster[rank > 1]] = True

@@ -1,4 +1,4 @@
-"""Clusters of all records, the ranks of the records in them, and the rows that say so."""
+"""Clusters of all records, the ranks of the records in their clusters, and the rows of the tables about records."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from urnscan.tables.schemas import CLUSTERS, REVIEW
 from urnscan.tables.spill import Spilled
 
 DECISIONS = ("alone", "kept", "removed", "apart")
-"""Decisions of a run about a record: it shares no key; it is kept in place of others; it is removed for another; it shares
-keys, but is the only one of its cluster.
+"""Decisions of a run about a record: `alone` shares no key; `kept` and `removed` share a cluster; `apart` shares a key,
+but is alone in its cluster.
 """
 _ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), REVIEW.field("part")])
 _PLACE_TEXTS = [
@@ -46,19 +46,19 @@ class Components:
 
     reading: ReadDumps
     component: Numbers
-    """Number of the component of each record."""
+    """Number of the component of each record, from 1."""
     is_shared: Flags
-    """Whether a component has more than one record, by its number."""
+    """Whether a component has several records, by the number of the component."""
 
     def connected(self, pairs: Pair) -> Components:
-        """The components, with records that are joined though they share no key."""
+        """The components after `pairs` of records are connected, too."""
         lead = np.unique(self.component, return_index=True)[1].astype(np.int32)
         every = np.arange(len(self.component), dtype=np.int32)
         component = components(len(every), (lead[self.component - 1], every), pairs)
         return Components(self.reading, component, np.bincount(component, minlength=1) > 1)
 
     def batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:
-        """ROWS of all records, each batch with its dump and the numbers of its records. Raises FatalError."""
+        """Batches of all records: the dump, the slice of record numbers, and the rows. Raises FatalError."""
         batches = self.reading.records.rows.batches()
         for dump in self.reading.dumps:
             record = dump.first
@@ -68,17 +68,17 @@ class Components:
                 record += len(rows)
 
     def described(self) -> Iterator[tuple[tuple[Dump, slice, pa.RecordBatch], pa.RecordBatch]]:
-        """Batches of all records, and the descriptions of those that share a key. Raises FatalError."""
+        """Batches of all records (`batches`), and the descriptions of the records that share a key. Raises FatalError."""
         batches, sources = itertools.tee(self.batches())
         packed = (rows.column("description").filter(flag_array(self.share(span))) for _, span, rows in sources)
         return zip(batches, self.reading.workers.results(unpacked, packed), strict=True)
 
     def share(self, span: slice) -> Flags:
-        """Mark the records that share a key: only their descriptions are shown."""
+        """Mark the records of a batch that share a key: only their descriptions are unpacked."""
         return self.is_shared[self.component[span]]
 
     def name(self, record: int) -> str:
-        """Name of a record in messages."""
+        """Name of a record in messages: the dump, and the number of the record in the dump."""
         dump = next(dump for dump in reversed(self.reading.dumps) if dump.first <= record)
         return f"{dump.name}: record {record - dump.first + 1:,}"
 
@@ -91,19 +91,21 @@ class Clustering:
     cluster: Numbers
     """Number of the cluster, from 1."""
     rank: Numbers
-    """Rank in the cluster; 1 is the record that is kept."""
+    """Rank in the cluster, from 1; the record of rank 1 is kept."""
     decision: npt.NDArray[np.int8]
-    """Place in DECISIONS."""
+    """Index in DECISIONS."""
     reasons: Bits
     """Bits of REASONS: why a record that shares a key is in another cluster."""
     joins: Flags
-    """Whether a key of a record is also one of another record of its cluster; keys of all records in the order of ROWS."""
+    """Whether a key of a record is also a key of another record in the cluster; an element for each key in the rows of
+    all records.
+    """
     citation_places: npt.NDArray[np.uint8]
-    """For each record, bits of PLACES by which it was joined, where no key did."""
+    """For each record, bits of PLACES: the places by which records are joined that no key joins."""
     descriptions: Spilled | None
-    """SHOWN of the records that share a key, a batch for each of ROWS; None where descriptions are not compared."""
+    """SHOWN of the records that share a key, batch by batch as in the rows; None if descriptions are not compared."""
     counts: Mapping[str, Any]
-    """Fields of the report of a run."""
+    """Counts for `DedupReport`, by the names of its attributes."""
 
     def close(self) -> None:
         """Delete the descriptions on disk."""
@@ -111,8 +113,8 @@ class Clustering:
             self.descriptions.close()
 
     def has_doubt(self, *, or_removal: bool) -> Flags:
-        """Whether a component holds records that share a key and are not in one cluster, by its number; with `or_removal`,
-        also whether a record of it is removed.
+        """Whether a component has records with reasons, by the number of the component; with `or_removal`, also with
+        removed records.
         """
         is_seen = self.reasons > 0
         if or_removal:
@@ -120,7 +122,7 @@ class Clustering:
         return np.bincount(self.records.component, is_seen, minlength=1) > 0
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """CLUSTERS rows of all records, with edition and part after them; each batch with its dump.
+        """Rows of CLUSTERS for all records, with edition and part as further columns; each batch with its dump.
 
         Raises FatalError.
         """
@@ -149,7 +151,7 @@ class Clustering:
             edge += len(names.values)
 
     def _with_places(self, names: pa.ListArray, span: slice) -> pa.ListArray:
-        """Names by which records of a batch were joined, and after them the places in which articles are."""
+        """The keys by which records of a batch were joined, and then the places by which articles were joined."""
         places = self.citation_places[span]
         if not places.any():
             return names
@@ -158,7 +160,7 @@ class Clustering:
         return pa.array(lists, names.type)
 
     def kept(self) -> Iterator[pa.RecordBatch]:
-        """Cluster, names and digests of the records that are kept in place of others. Raises FatalError."""
+        """Batches of the records with the decision `kept`: cluster, dump, ID and digest. Raises FatalError."""
         for dump, span, rows in self.records.batches():
             columns = {
                 "cluster": number_array(self.cluster[span].astype(np.int64)),
@@ -172,8 +174,8 @@ class Clustering:
             yield pa.RecordBatch.from_pydict(columns).filter(is_kept)
 
     def standing(self) -> Iterator[tuple[Mapping[str, str | None], Numbers, pa.RecordBatch]]:
-        """The records that are not removed, without those that were deleted: source and member of their dump, their
-        components, and their ROWS. Raises FatalError.
+        """The records that are neither removed nor deleted: source and member of the dump, components, and rows. Raises
+        FatalError.
         """
         is_standing = self.rank == 1
         is_standing[self.records.reading.records.deleted] = False
@@ -183,7 +185,7 @@ class Clustering:
             yield place, self.records.component[span][stays], rows.filter(flag_array(stays))
 
     def _scattered(self, span: slice, described: pa.RecordBatch) -> Mapping[str, pa.Array]:
-        """Columns of SHOWN for all records of a batch; null for those that share nothing."""
+        """Columns of SHOWN for all records of a batch; null for records that share no key."""
         is_wanted = self.records.share(span)
         place = np.cumsum(is_wanted, dtype=np.int32) - np.int32(1)
         at = pa.Array.from_buffers(pa.int32(), len(place), [bits(is_wanted), pa.py_buffer(place)])
@@ -191,7 +193,9 @@ class Clustering:
         return columns | {"format": columns["format"].dictionary_encode()}
 
     def places(self, *, kept: bool = True) -> Iterator[Places]:
-        """Places of all records, and whether each is kept, or whether it is removed. Raises FatalError."""
+        """Places of all records, and whether each is kept, or, with `kept=False`, whether each is removed. Raises
+        FatalError.
+        """
         for _, span, rows in self.records.batches():
             start, length = (numbers(rows.column(name)) for name in ("start", "length"))
             yield Places(start, length, (self.rank[span] == 1) == kept)

@@ -1,4 +1,4 @@
-"""One run of deduplication: read the dumps, join their records, write the results."""
+"""A run of deduplication: read the dumps, join their records, write the results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _REPORTED = 5
 
 @dataclass
 class DedupReport:
-    """Result of a deduplication in numbers: counts of records and clusters, what was ignored, and failures."""
+    """Result of a deduplication: counts of records and clusters, ignored keys, failures and notes."""
 
     inputs: int = 0
     """Dumps with records."""
@@ -60,9 +60,9 @@ class DedupReport:
     wrong: int = 0
     """Records without a URN or key, but with an ISBN or ISSN whose check digit is wrong."""
     wrong_identifiers: Sequence[tuple[str, str]] = ()
-    """Of the records counted in `wrong`, up to 100: the name of the record, and its identifier."""
+    """For up to 100 of the records counted in `wrong`: the name of the record, and the wrong identifier."""
     clusters: int = 0
-    """Clusters: groups of records of one work. A record that is joined to no other is a cluster by itself."""
+    """Clusters: records that are treated as the same work. A record that joins no other record is a cluster, too."""
     duplicates: int = 0
     """Records that are removed."""
     described: int = 0
@@ -76,7 +76,7 @@ class DedupReport:
     longer_in_rfc8141: int = 0
     """Occurrences whose names continue in RFC 8141, after `~` or `&`; 0 except in rfc2141."""
     cut_short: int = 0
-    """Other occurrences that are followed by a character that looks like a part of the name, such as `ü`."""
+    """Other occurrences that are followed by a character that looks like a part of the name (`ü`)."""
     left_out: int | None = None
     """Occurrences of names that do not count because of `nid` and `not_nid`; None if all names count."""
     silent: Sequence[tuple[str, int, bool]] = ()
@@ -88,7 +88,7 @@ class DedupReport:
     unknown: Sequence[str] = ()
     """Names of dumps without a known field for identifiers, so that every URN in them counts."""
     apart: int = 0
-    """Records in doubt: each shares a key with other records, but is the only one of its cluster (`decision` is `apart`)."""
+    """Records in doubt: each shares a key with other records, but is alone in its cluster (`decision` is `apart`)."""
     untitled: int = 0
     """Clusters of several records without any title."""
     candidates: int = 0
@@ -122,7 +122,7 @@ class DedupReport:
         return html_fields(shown) + html_failures(self.failures, self.notes)
 
     def parts(self, *, has_keys: bool) -> list[str]:
-        """The counts of the summary, in words. `has_keys`: more than URNs joined records."""
+        """The counts of the summary, in words. `has_keys`: keys other than URNs can join records."""
         without = "without identifiers" if has_keys else "without URNs"
         without += "" if self.left_out is None else " that count"
         wrong = f" ({self.wrong:,} with a wrong check digit)" if self.wrong else ""
@@ -138,8 +138,10 @@ class DedupReport:
         ]
 
     def silences(self) -> list[str]:
-        """Sentences about dumps in which nothing joins a record, about those in which every URN counts (the first of them), and
-        about clusters without a title.
+        """Messages about dumps without identifiers, dumps in which every URN counts, dumps with unknown fields, and
+        clusters without titles.
+
+        Up to five dumps of each kind are named; a message counts the rest.
         """
         which = "" if self.left_out is None else f" that {option('nid', None)} and {option('not_nid', None)} let count"
         without = [
@@ -167,7 +169,9 @@ class DedupReport:
         return [*_first(without), *_first(unknown), *_first(unread), *([untitled] if self.untitled else [])]
 
     def mistakes(self) -> list[str]:
-        """Sentences about records that nothing but an identifier with a wrong check digit names: the first, and how many."""
+        """Messages about records whose only identifiers have a wrong check digit: the first five, and the number of the
+        rest.
+        """
         lines = [
             f"{name}: its only identifier, {identifier}, has a wrong check digit, so nothing joins it"
             for name, identifier in self.wrong_identifiers[:_REPORTED]
@@ -191,7 +195,7 @@ class DedupReport:
 
 
 def _first(sentences: Sequence[str]) -> list[str]:
-    """The first sentences, each about a dump, and one about the others."""
+    """The first five messages about dumps, and a message that counts the rest."""
     rest = len(sentences) - _REPORTED
     return [*sentences[:_REPORTED], *([f"{counted(rest, 'more dump')} of this kind"] if rest > 0 else [])]
 
@@ -201,11 +205,12 @@ def run(
 ) -> DedupReport:
     """Find the clusters of the records in dumps and write the outputs.
 
-    `progress` is called with failures and notes, with bytes and rows as they are done, and with each stage that follows
-    the reading: edges are joined, descriptions unpacked and compared, records chosen by them, rows written, candidates compared,
-    examples for the page read, dumps copied. Bytes of a dump count when its records are read, not only found.
-    Raises FatalError if no input could be read, with `strict` if one could not, and if the dumps cannot be written;
-    raises the errors of the outputs.
+    `progress` is called with failures and notes, with numbers of bytes and rows, and with each stage that follows the
+    reading: edges are joined, descriptions unpacked and compared, records chosen by them, rows written, candidates
+    compared, examples for the page read, dumps copied. Bytes of a dump count when its records are read, not only found.
+
+    Raises FatalError if no input could be read, with `strict` if any input could not be read, and if the dumps cannot
+    be written; raises the errors of the outputs.
     """
     _check(policy, outputs)
     began = time.monotonic()
@@ -265,7 +270,7 @@ def run(
 
 
 def _check(policy: Policy, outputs: Outputs) -> None:
-    """Raise FatalError for options that do not go together."""
+    """Raise FatalError for an option that needs another option."""
     if outputs.review_all and not outputs.has_review:
         raise FatalError(f"{option('review_all', None)} needs {option('review', 'FILE')}")
     if policy.carry and outputs.dumps is None:
@@ -273,7 +278,9 @@ def _check(policy: Policy, outputs: Outputs) -> None:
 
 
 def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Outputs) -> Iterator[Input | SourceError]:
-    """The inputs, after a check that the copies of all of them can be written. Raises FatalError if one cannot."""
+    """Check that the copies of all inputs can be written, and return the inputs. Raises FatalError for a copy that
+    cannot.
+    """
     written = [*outputs.paths]
     for dumps in outputs.copies.values():
         inputs, foreseen = itertools.tee(inputs)
@@ -296,7 +303,7 @@ def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None) 
 def _copy_all(
     outputs: Outputs, policy: Policy, clustering: Clustering, again: SecondReading, report: DedupReport
 ) -> None:
-    """Copy the kept records and the removed records to the outputs that take them. Raises FatalError."""
+    """Write the dumps of the kept records, and the dumps of the removed records. Raises FatalError."""
     for kept, dumps in outputs.copies.items():
         if kept and policy.carry:
             carry = Carry(policy.carry, clustering, again)
@@ -307,7 +314,7 @@ def _copy_all(
 
 
 def _copy(again: SecondReading, places: Iterator[Places], dumps: Dumps) -> None:
-    """Copy the dumps without some of their records: `places` says which stay. Raises FatalError."""
+    """Copy the dumps without some of their records. `places` says which records stay. Raises FatalError."""
     for source, of_source in itertools.groupby(again.read(), lambda opened: opened[0].source):
         with dumps.open(source) as write:
             for dump, buffer in of_source:

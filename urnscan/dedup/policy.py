@@ -1,4 +1,4 @@
-"""Options that say which keys join records, and which record of a cluster is kept."""
+"""Options that decide which keys join records, and which record of a cluster is kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from urnscan.urn.syntax import as_strings, get_syntax
 _PERCENT = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?%")
 
 WEAK = ("issn", "schemas-*", "ietf:params:xml", "oasis")
-"""Weak by default: URNs that many records share, such as that of a serial or of an XML vocabulary."""
+"""Ignored by default: URNs that many records share, of serials and of XML vocabularies."""
 
 KEYS = kinds()
 """Kinds of keys that join records by default."""
@@ -34,12 +34,12 @@ PLACEHOLDERS = (
     "uuid:00000000-0000-0000-0000-000000000000",
     "uuid:ffffffff-ffff-ffff-ffff-ffffffffffff",
 )
-"""Placeholders in place of an unknown identifier. They join nothing, whatever `weak` says."""
+"""Identifiers that records have instead of an unknown identifier. They join nothing, whatever `weak` is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Options that say which records are joined, and which record of a cluster is kept; named as those of the command.
+    """Options that decide which records are joined, and which record of a cluster is kept; named as in the command.
 
     Raises ArgumentError for an invalid value.
 
@@ -48,32 +48,40 @@ class Policy:
     """
 
     any_urn: bool = False
-    """Count every URN in a record, also those of hosts and vocabularies; False: only fields that identify the record itself."""
+    """Count every URN in a record, also URNs of hosts and vocabularies; False: only record-level identifiers."""
     keys: tuple[str, ...] = KEYS
     """Kinds of identifiers that join records, such as `("urn", "oclc")`; "all" alone: all of them."""
     weak: tuple[str, ...] = WEAK
-    """Ignored URNs: namespaces, or prefixes of names in them, whose URNs join nothing. An ISSN names the serial, not the article."""
+    """Ignored URNs: namespaces, or prefixes of names in namespaces. They join nothing: an ISSN names the serial, not
+    the article.
+    """
     max_class: int | str = 100
-    """A URN or another key in more records than this joins none of them; "1%" is relative to all records."""
+    """Maximum number of records that a URN or another key joins; a key in more records joins none. "1%" is relative to
+    all records.
+    """
     agree: tuple[str, ...] = ASPECTS
-    """Parts of two descriptions that must not conflict, such as `("title", "year")`; "none" or empty: nothing is compared."""
+    """Aspects of descriptions that must not conflict, such as `("title", "year")`; "none" or empty: nothing is
+    compared.
+    """
     max_cluster: int = 50
-    """If URNs connect more records than this, none of them is joined; other keys are ignored before that."""
+    """Maximum number of records that are joined. If more are connected, supporting keys are ignored, then all keys
+    except URNs.
+    """
     keep: tuple[str, ...] = ("fullest",)
     """Rules that choose the kept record of a cluster, such as `("source:dnb*", "newest")`; a tie goes to the next rule."""
     record: str | None = None
-    """The format of the dumps, such as `marc`; None: recognised by the content of each dump."""
+    """Format of the dumps, such as `marc`; None: recognised by the content of each dump."""
 
     carry: tuple[str, ...] = ()
-    """Tags of MARC fields, such as `("852",)`, that are copied from a removed record into the kept one, if only the removed has them."""
+    """Tags of MARC fields, such as `("852",)`: fields that only a removed record has are copied into the kept record."""
     decisions: Decisions | None = None
     """Decisions of people about records: the path of a table of `review` that people edited, or the result of
     `dedup.review.decisions.read_decisions`.
     """
 
     never_join: NeverJoin | None = None
-    """Pairs of identifiers whose records are never joined: the path of a table with the columns `identifier` and `other`, or
-    the result of `dedup.join.never_join.read_never_join`.
+    """Pairs of identifiers whose records are never joined: the path of a table with the columns `identifier` and
+    `other`, or the result of `dedup.join.never_join.read_never_join`.
     """
 
     def __post_init__(self) -> None:
@@ -94,19 +102,19 @@ class Policy:
             raise ArgumentError("max_cluster must be at least 2")
 
     def metadata(self) -> dict[str, Any]:
-        """The values of the options; of decisions and pairs the SHA-256 of their file."""
+        """The options for metadata: values, and for `decisions` and `never_join` the SHA-256 of the file."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {name: values[name] and values[name].sha256 for name in ("decisions", "never_join")}
 
     def most_in_class(self, records: int) -> int:
-        """Most records that a URN or another key may join, of so many records; at least 2."""
+        """Maximum number of records that a URN or another key joins, if there are `records` in all; at least 2."""
         if isinstance(self.max_class, int):
             return self.max_class
         return max(2, int(records * float(self.max_class.removesuffix("%")) / 100))
 
     @property
     def files(self) -> list[str]:
-        """Paths of the tables that were read for these options."""
+        """Paths of the tables of `decisions` and `never_join`."""
         return [table.path for table in (self.decisions, self.never_join) if table]
 
     @property
@@ -116,12 +124,12 @@ class Policy:
 
     @property
     def has_keys(self) -> bool:
-        """Whether anything but URNs joins records."""
+        """Whether keys other than URNs join records."""
         return self.keys != (URN,)
 
 
 def _most(max_class: int | str) -> int | str:
-    """A number of records, or a percentage, unchanged. Raises ArgumentError for another value."""
+    """Check `max_class`: an integer of at least 2, or a percentage. Raises ArgumentError."""
     if isinstance(max_class, str) and max_class.endswith("%"):
         if _PERCENT.fullmatch(max_class) and 0 < float(max_class[:-1]) <= 100:
             return max_class
@@ -135,7 +143,7 @@ def _most(max_class: int | str) -> int | str:
 
 
 def _kinds(keys: str | Iterable[str]) -> tuple[str, ...]:
-    """Kinds of keys in the order of the table. Raises ArgumentError for an invalid value."""
+    """Kinds of keys, in the order of the table. Raises ArgumentError for an unknown kind."""
     named = [name for name in as_strings("keys", keys) if name]
     if named == ["all"]:
         return kinds()
@@ -150,7 +158,7 @@ def _kinds(keys: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _aspects(agree: str | Iterable[str]) -> tuple[str, ...]:
-    """Aspects in the order of ASPECTS. Raises ArgumentError for an invalid value."""
+    """Aspects, in the order of ASPECTS. Raises ArgumentError for an unknown aspect."""
     named = [name for name in as_strings("agree", agree) if name]
     if named == ["none"]:
         return ()
@@ -163,7 +171,7 @@ def _aspects(agree: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _tags(carry: str | Iterable[str]) -> tuple[str, ...]:
-    """Tags of data fields of MARC. Raises ArgumentError for another value."""
+    """Tags of data fields of MARC. Raises ArgumentError for any other text."""
     named = tuple(dict.fromkeys(tag for tag in as_strings("carry", carry) if tag))
     for tag in named:
         if len(tag) != 3 or not tag.isascii() or not tag.isalnum():

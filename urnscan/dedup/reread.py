@@ -1,4 +1,4 @@
-"""Dumps that are read twice: the second reading, and the check that it gives the bytes of the first."""
+"""Dumps that are read twice: the second reading, and the check that both readings give the same bytes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Dump:
     """Index among the documents of the input, from 0."""
     format: Format
     first: int = 0
-    """Number of its first record among the readable records of all dumps, from 0; known when it is read."""
+    """Number of the first record among the readable records of all dumps, from 0; set when the dump is read."""
     records: int = 0
     damaged: int = 0
     without: int = 0
@@ -47,19 +47,19 @@ class Dump:
     checksum: int = 0
     """CRC-32 of the bytes; 0 if the dump is read only once."""
     own: bool = False
-    """Whether the identifiers in the record's own fields count, and not every URN."""
+    """Whether only record-level identifiers count, and not every URN."""
     unread: str = ""
-    """Name of what its records contain and what is not read by its fields; empty: nothing."""
+    """Name of an element in the records whose fields are not known (`Format.unread`), or empty."""
     spooled: int | None = None
     """Offset in the spool; None if the input can be read again."""
 
 
 Place = tuple[Dump, int]
-"""A dump, and the offset of a record in it."""
+"""A dump, and the offset of a record in the dump."""
 
 
 class Spool:
-    """Bytes that came out of pipes, kept for the second reading: one unnamed file for all dumps."""
+    """Content of pipes, kept for the second reading: an unnamed file for all dumps."""
 
     def __init__(self, folder: Path) -> None:
         """Raises FatalError if the file cannot be made in the folder."""
@@ -76,7 +76,9 @@ class Spool:
         self.byte_count += len(data)
 
     def read_again(self, start: int, end: int) -> ReadInto:
-        """Reader of the bytes between two offsets; nothing can be kept afterwards. Both raise FatalError."""
+        """Reader of the bytes between two offsets; nothing can be kept afterwards. Function and reader raise
+        FatalError.
+        """
         with self._as_fatal():
             self._file.seek(start)
 
@@ -103,7 +105,7 @@ class Spool:
 
 @dataclass(slots=True)
 class SummedReader:
-    """A reader that counts bytes and makes a checksum, to compare two readings; it may keep the bytes in a spool."""
+    """A reader that counts bytes and computes a checksum, to compare two readings, and may keep the bytes in a spool."""
 
     reader: ReadInto
     want_checksum: bool = True
@@ -126,17 +128,17 @@ class SummedReader:
 
 @dataclass(frozen=True, slots=True)
 class SecondReading:
-    """The second reading of all dumps, or of some records in them."""
+    """The second reading of all dumps, or of some records."""
 
     dumps: Sequence[Dump]
     spool: Spool | None
-    """Bytes that came out of pipes, if there were any."""
+    """Content of pipes, if dumps were read from pipes."""
     reading: Reading
     on_read: Callable[[int], object]
     """Called with the number of bytes of the dumps that were read since the last call."""
 
     def read(self) -> Iterator[tuple[Dump, Buffer]]:
-        """The dumps, one after another; the caller reads each to its end. Raises FatalError if one has changed."""
+        """The dumps, in order; the caller reads each dump to the end. Raises FatalError for a dump that has changed."""
         for dump, reader in self._open(self.dumps):
             yield dump, Buffer(past_damage(reader.read_into))
             if (reader.byte_count, reader.checksum) != (dump.byte_count, dump.checksum):
@@ -152,7 +154,7 @@ class SecondReading:
                 yield (dump, start), buffer.take(length)
 
     def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, SummedReader]]:
-        """Open dumps, in dump order. Raises FatalError if one is missing."""
+        """Open dumps, in dump order. Raises FatalError for a dump that is missing or cannot be read."""
         for source, of_source in itertools.groupby(dumps, lambda dump: dump.source):
             pending = deque(of_source)
             while self.spool is not None and pending and (start := pending[0].spooled) is not None:
@@ -175,5 +177,5 @@ class SecondReading:
 
 
 def changed(dump: Dump) -> FatalError:
-    """The error for a dump whose second reading gives other bytes."""
+    """The error for a dump whose second reading gives different bytes."""
     return FatalError(f"{dump.name}: has changed during the run; run again when nothing writes to it")

@@ -19,7 +19,7 @@ from urnscan.records.description import Description
 from urnscan.urn.syntax import as_strings
 
 SOURCE = "source:"
-"""Prefix of the rule that prefers a dump; after it comes the name of the dump, or a pattern."""
+"""Prefix of the rule that prefers a dump; the name of the dump, or a pattern, follows."""
 
 _LEVELS = 10  # rank of an unknown level, after all known levels
 _DATE = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-./]?(0[1-9]|1[0-2])[-./]?(0[1-9]|[12][0-9]|3[01])")
@@ -30,31 +30,32 @@ _CENTURY = 70  # years below are those of the 21st
 _TIME = re.compile(r"[T ]?([01][0-9]|2[0-3]):?([0-5][0-9]):?([0-5][0-9])")
 
 IntArray = npt.NDArray[np.integer[Any]]
-"""A value of each work, in numbers of any size."""
+"""A value for each work; integers of any size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingValues:
-    """Values of works that the rules compare. If several records describe one work, its values are those of all of them.
+    """Values of works that the rules compare; all arrays have an element for each work.
 
-    All arrays have an element for each work.
+    If several records describe a work, sizes and numbers of keys are added, and the latest change, the fullest level
+    and the largest number of fields count.
     """
 
     byte_count: IntArray
     identifiers: IntArray
     """Number of different keys."""
     dump: IntArray
-    """Number of its dump."""
+    """Number of the dump."""
     changed: IntArray
-    """Moment of the last change, as `moment_of` gives it."""
+    """Moment of the last change; see `moment_of`."""
     level: IntArray
-    """Encoding level, as `level_of` gives it."""
+    """Encoding level; see `level_of`."""
     fields: IntArray
-    """Number of fields; 0 where it is not read."""
+    """Number of fields; 0 if not read."""
     decided: IntArray
-    """Order that people decided, the least for the best; it comes before all rules."""
+    """Order that people decided, the smallest for the best; compared before all rules."""
     deleted: IntArray
-    """1 for works whose records were deleted: none is kept in the place of another one, whatever the rules say."""
+    """1 for a work whose records are deleted: all other works of the cluster come first, whatever the rules say."""
 
 
 _RULES: Mapping[str, Callable[[RankingValues, Numbers], Sequence[IntArray]]] = MappingProxyType(
@@ -69,12 +70,12 @@ _RULES: Mapping[str, Callable[[RankingValues, Numbers], Sequence[IntArray]]] = M
 )
 """Sort keys of works for each rule; the smallest wins. `~` reverses the order, also of unsigned numbers."""
 KEEP = tuple(_RULES)
-"""Names of the rules, besides SOURCE."""
+"""Names of the rules, except SOURCE."""
 _DESCRIBED = {"newest", "fullest"}
 
 
 def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
-    """Rules that say which record is kept. Raises ArgumentError for an invalid value.
+    """Rules that choose the kept record, after a check. Raises ArgumentError for an unknown rule, or without any rule.
 
     >>> read_rules(["source:dnb*", "newest"])
     ('source:dnb*', 'newest')
@@ -90,7 +91,7 @@ def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def need_descriptions(rules: Iterable[str]) -> bool:
-    """Whether a rule needs the descriptions of the records."""
+    """Whether a rule compares values from descriptions."""
     return not _DESCRIBED.isdisjoint(rules)
 
 
@@ -113,12 +114,12 @@ def _long_date(short: re.Match[str]) -> str:
 
 
 def level_of(description: Description) -> int:
-    """The encoding level of a record, from 1, the fullest."""
+    """The encoding level of a record, from 1 (the fullest) to 10 (unknown)."""
     return int(description.level or _LEVELS)
 
 
 def check_sources(rules: Iterable[str], dumps: Sequence[Dump]) -> None:
-    """Raise FatalError if a rule prefers a dump that is not there: its name may be mistyped."""
+    """Raise FatalError for a rule that prefers a dump that was not read: the name may have a typo."""
     for rule in rules:
         if rule.startswith(SOURCE) and not any(_is_named(dump, rule) for dump in dumps):
             raise FatalError(f"{option('keep', rule)}: no dump has this name; the first dump is {dumps[0].name}")
@@ -133,14 +134,14 @@ def _is_named(dump: Dump, rule: str) -> bool:
 def ranks(
     keep: Sequence[str], cluster: Numbers, work: Numbers, values: RankingValues, dumps: Sequence[Dump] = ()
 ) -> Numbers:
-    """Rank the records of each cluster from 1, the one that is kept, by rules: a tie goes to the next rule, and in the end
+    """Rank the records of each cluster by rules; the record of rank 1 is kept. A tie goes to the next rule, and finally
     to the first record.
 
-    `cluster` and `work` have an element for each record: the number of its cluster, and that of its work. Some dumps
-    spread the statements about one work over several records (N-Triples), and it is kept or removed as a whole: these
-    records have the same number in `work`, from 0 in the order of their first records, and get the same rank.
+    `cluster` and `work` have an element for each record: the number of its cluster, and of its work. In N-Triples,
+    several records may describe a work, which is kept or removed as a whole: these records have the same number in
+    `work`, from 0 in the order of their first records, and get the same rank.
 
-    Example, by `longest`: in one cluster records of 10, 30 and 20 bytes get the ranks 3, 1 and 2.
+    Example, by `longest`: in a cluster, records of 10, 30 and 20 bytes get the ranks 3, 1 and 2.
     """
     of_work = cluster[first_records(work)]
     shared = np.flatnonzero((np.bincount(of_work) > 1)[of_work]).astype(np.int32)
@@ -166,7 +167,7 @@ def first_records(work: Numbers) -> Numbers:
 
 
 def _keys(rule: str, values: RankingValues, works: Numbers, dumps: Sequence[Dump]) -> Sequence[IntArray]:
-    """Sort keys of works for one rule; the smallest wins."""
+    """Sort keys of works for a rule; the smallest wins."""
     if rule in _RULES:
         return _RULES[rule](values, works)
     is_other = np.array([not _is_named(dump, rule) for dump in dumps], np.int8)

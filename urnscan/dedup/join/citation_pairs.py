@@ -1,8 +1,8 @@
-"""Pairs of records that share no identifier and are citations of one article.
+"""Pairs of records that share no identifier and cite the same article.
 
-Two records are compared only if they have a block in common (`citations.blocks`), and if they stand near each other in it, in the
-order of their titles. So the time grows with the number of records, and not with its square. Blocks are spread over parts by
-their hash, and parts are read one at a time.
+Two records are compared only if they share a block (`citations.blocks`), and are near each other in the block, in the
+order of their titles. So the time grows with the number of records, and not with its square. Blocks are spread over
+parts by their hash, and parts are read one at a time.
 """
 
 from __future__ import annotations
@@ -36,28 +36,29 @@ _MEMBERS = pa.schema(
         ("description", pa.binary()),
     ]
 )
-"""Records in blocks: hash of the block, and those of the blocks of earlier kinds that the record is in, or 0; numbers of the
-record and of its component; its packed description.
+"""Records in blocks: hash of the block; hashes of the blocks of earlier kinds that the record is in, or 0; numbers of
+the record and of its component; packed description.
 """
 
 Batch = tuple[Numbers, pa.BinaryArray]
 """Numbers of records, and their packed descriptions."""
 Blocks = npt.NDArray[np.int64]
-"""For each record, the hash of its block of each kind; 0 for none."""
+"""For each record, the hash of the block of each kind, or 0; shape (records, kinds)."""
 
 
 class CitationPairs(NamedTuple):
-    """Pairs of records that are citations of one article."""
+    """Pairs of records that cite the same article; an element of each array for each pair."""
 
     first: Numbers
     other: Numbers
     place: npt.NDArray[np.int8]
-    """Number in PLACES of the place that they have in common."""
+    """Index in PLACES of the place that both records share."""
 
     def places(self, cluster: Numbers, by_keys: Numbers) -> npt.NDArray[np.uint8]:
-        """For each record, a bit for each of PLACES that joined it to a record of its cluster with which no key joins it.
+        """For each record, bits of PLACES: the places that joined the record to records of the same cluster that no key
+        joins.
 
-        `cluster`: number of the cluster of each record; `by_keys`: likewise if only keys of the records joined them.
+        `cluster`: number of the cluster of each record; `by_keys`: the same if only keys of the records joined them.
         """
         places = np.zeros(len(cluster), np.uint8)
         is_joined = (cluster[self.first] == cluster[self.other]) & (by_keys[self.first] != by_keys[self.other])
@@ -67,7 +68,7 @@ class CitationPairs(NamedTuple):
         return places
 
     def joined_alone(self, cluster: Numbers, by_keys: Numbers) -> int:
-        """Number of records that are joined by this alone: by so many are there fewer clusters."""
+        """Number of records that only the pairs join: the number of clusters that the pairs save."""
         is_joined = cluster[self.first] == cluster[self.other]
         pairs = by_keys[self.first[is_joined]] - 1, by_keys[self.other[is_joined]] - 1
         before = int(by_keys.max(initial=0))
@@ -81,11 +82,11 @@ NO_PAIRS = CitationPairs(_NOTHING, _NOTHING, _NOTHING.astype(np.int8))
 def citation_pairs(
     batches: Callable[[], Iterable[Batch]], component: Numbers, folder: Callable[[], Path], results: Results = map
 ) -> CitationPairs:
-    """Find the pairs among records.
+    """Find pairs of records that cite the same article.
 
-    `batches` gives the numbers of records, and their packed descriptions; it is called three times. `component`: for each record, the
-    number of the component that keys connect; within it nothing is compared. `folder` gives the folder for what is spilled.
-    `results` calls functions, perhaps in processes. Raises FatalError.
+    `batches` gives the numbers of records, and their packed descriptions; it is called three times. `component`: number
+    of the component of each record by keys; records of the same component are not compared. `folder` gives the folder
+    for spilled rows. `results` is a function like `map`, perhaps with processes. Raises FatalError.
     """
     records = [numbers_of for numbers_of, _ in _citations(batches())]
     if not records:
@@ -115,7 +116,7 @@ def citation_pairs(
 
 
 def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """What is in the formats of citations; batches without any are left out."""
+    """Only the records in formats of citations; empty batches are left out."""
     for records, packed in batches:
         is_citation = np.zeros(len(records), np.bool_)
         for beginning in with_hosts():
@@ -125,7 +126,7 @@ def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
 
 
 def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.int64]:
-    """The blocks of records of more than one component."""
+    """The blocks with records of several components."""
     order = np.lexsort((component, block))
     block, component = block[order], component[order]
     is_other = np.append(True, (block[1:] != block[:-1]) | (component[1:] != component[:-1]))
@@ -135,7 +136,7 @@ def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.
 
 
 def _blocks(packed: pa.BinaryArray) -> Blocks:
-    """The blocks of records by their packed descriptions."""
+    """Hashes of the blocks of records, by their packed descriptions."""
     hashes = np.zeros((len(packed), _KINDS), np.int64)
     for at, data in enumerate(packed.to_pylist()):
         description = description_of(data)
@@ -153,12 +154,12 @@ class _Member(NamedTuple):
     record: int
     component: int
     earlier: tuple[int, int]
-    """Hashes of its blocks of earlier kinds, or 0."""
+    """Hashes of the blocks of earlier kinds, or 0."""
     citation: Citation
 
 
 def _pairs(members: pa.Table) -> npt.NDArray[np.int32]:
-    """The pairs in the blocks of a part: numbers of the records, the lesser first, and of their place."""
+    """The pairs in the blocks of a part: numbers of both records, the lesser first, and of the place; shape (pairs, 3)."""
     order = np.argsort(numbers(members.column("block").combine_chunks()), kind="stable")
     columns = (column.to_pylist() for column in members.take(number_array(order)).columns)
     pairs: list[tuple[int, int, int]] = []

@@ -1,4 +1,4 @@
-"""Batches of components, split into clusters: a batch has all that is needed for it, so any process can split it."""
+"""Batches of components, split into clusters. A batch is complete in itself, so any process can split the batch."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from urnscan.records.description import NOTHING, Description, as_text, from_text
 
 Bits = npt.NDArray[np.uint16]
 Pairs = npt.NDArray[np.int32]
-"""Pairs of numbers, in two rows."""
+"""Pairs of works; shape (2, pairs)."""
 DESCRIBED = pa.schema([("work", pa.int32()), ("description", pa.string())])
 """Works, and their descriptions, as `description.as_text` writes them."""
 SINGLE = pa.schema([("work", pa.int32()), ("kind", pa.int8()), ("name", pa.string())])
-"""Works, and their identifiers of which a thing has one, with the number of their kind."""
+"""Works, and their identifiers of the kinds in `keys.single()`, with the index of the kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentBatch:
     """Some of the components: their edges, sorted by identifier, and the descriptions of their works.
 
-    A work is what a record describes; in N-Triples, several records may describe one work.
+    A record describes a work; in N-Triples, several records may describe the same work.
     """
 
     component: Numbers
@@ -43,25 +43,25 @@ class ComponentBatch:
     work: Numbers
     """Work of each edge. All works of a component have edges."""
     described: pa.Table
-    """DESCRIBED of these works. A work may have no row, or several."""
+    """DESCRIBED of the works. A work may have no row, or several."""
     agree: Sequence[str]
-    """Aspects that must not contradict each other."""
+    """Aspects that must not conflict."""
     never: Sequence[tuple[int, int]] = ()
-    """Pairs of works of one component, in order, that are never joined."""
+    """Pairs of works of the same component, in order, that are never joined."""
     single: pa.Table | None = None
     """SINGLE of the works whose component has an identifier that is UNSURE or CITATION."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchClusters:
-    """Clusters of a batch of components."""
+    """Clusters of the works in a batch of components."""
 
     works: int
     """Number of works in the batch."""
     joined: Pairs
-    """Pairs of works of one cluster, enough to connect the cluster."""
+    """Pairs of works of the same cluster, enough to connect the cluster."""
     apart: Numbers
-    """Works with a reason for people to look at them."""
+    """Works that have a reason."""
     reasons: Bits
     """Bits of REASONS for each work in `apart`."""
 
@@ -92,21 +92,19 @@ def split_components(batch: ComponentBatch) -> BatchClusters:
 
 
 class _Component(NamedTuple):
-    """A component: its works from the first place on."""
+    """A component whose works have the places from `begin` on."""
 
     begin: int
     described: list[Description]
     edges: list[tuple[int, int, int]]
     """Identifier, level and place of each edge."""
     never: Sequence[tuple[int, int]]
-    """Pairs of works, counted from the first one of the component, that are never joined."""
+    """Pairs of works, counted from 0 in the component, that are never joined."""
     single: Sequence[Identifiers]
-    """Identifiers of each work of which a thing has one; empty if no identifier is UNSURE or CITATION."""
+    """Identifiers of each work by kind, for the kinds in `keys.single()`; empty if no identifier is UNSURE or CITATION."""
 
     def shared(self, level: int) -> Iterator[list[int]]:
-        """The works that share an identifier, for each identifier of a level. Works are counted from the first one of the
-        component.
-        """
+        """For each identifier of a level, the works that share the identifier, counted from 0 in the component."""
         for _, group in itertools.groupby(self.edges, lambda edge: edge[0]):
             edges = list(group)
             if edges[0][1] == level:
@@ -149,7 +147,7 @@ class _Components:
         self._is_unsure[number[level >= UNSURE]] = True
         is_alike[list(self._never)] = False
         self._is_alike = is_alike & ~self._is_unsure
-        """Whether all works of a component have the same description, which cannot contradict itself."""
+        """Whether all works of a component have the same description, so that no comparison is needed."""
 
     def alike(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Pairs of places of works whose component needs no comparison: the first work of the component, and another."""
@@ -159,13 +157,13 @@ class _Components:
         return lead[is_other], place[is_other]
 
     def alike_without_title(self) -> list[int]:
-        """Places of the works of such components whose description has no title."""
+        """Places of the works without a title in components that need no comparison."""
         has_title = np.array([from_text(text).title is not None for text in self._described], np.bool_)
         places: list[int] = np.flatnonzero(self._is_alike[self._number] & ~has_title[self._code]).tolist()
         return places
 
     def different(self) -> Iterator[_Component]:
-        """All components that need a comparison."""
+        """The components that need a comparison."""
         which = np.flatnonzero(~self._is_alike[self._edges[0]])
         which = which[np.argsort(self._edges[0, which], kind="stable")]
         of_edge, *columns = self._edges[:, which]
@@ -186,7 +184,8 @@ class _Components:
 
 
 def _descriptions(place: npt.NDArray[np.intp], texts: pa.ChunkedArray, count: int) -> tuple[Numbers, list[str]]:
-    """All different descriptions, and the index of that of each of `count` works. `place` has the work of each row.
+    """All different descriptions, and the index of the description of each of `count` works. `place` has the work of
+    each row.
 
     If a work has several rows, the first value of each aspect counts.
     """

@@ -27,27 +27,27 @@ from urnscan.urn.prefix_filter import with_beginnings
 _PARTS = 64  # a power of two
 _IN_MEMORY = 1 << 27  # bytes of edges in memory; more are spilled
 MOST = (1 << 31) - 1
-"""Largest number of records, and of edges: they are counted in 32 bits."""
+"""Largest number of records, and of edges, which are counted in 32 bits."""
 _SLICE = 1 << 20  # elements that are computed at a time
 _EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
 
 SURE, OTHER, UNSURE, CITATION = range(4)
-"""Trust in an identifier. SURE: it is a URN. OTHER: it is another key. UNSURE: it is a key that joins only records with the
-same title and part (`agreement.is_surely_same`). CITATION: it is none, but two records are citations of one article
+"""Trust in an identifier. SURE: a URN. OTHER: another key. UNSURE: a supporting key, which joins only records with the
+same title and part (`agreement.is_surely_same`). CITATION: no identifier, but two records that cite the same article
 (`citation_pairs`).
 """
 
 Numbers = npt.NDArray[np.int32]
 Pair = tuple[Numbers, Numbers]
-"""Pairs of records: the first ones and the other ones."""
+"""Pairs of records: an array of the first records, and an array of the other records."""
 Flags = npt.NDArray[np.bool_]
 Levels = npt.NDArray[np.int8]
 Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
-"""A function like `map`; `Workers.results` is another."""
+"""A function like `map`, for example `Workers.results`."""
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Mark the canonical forms that are weak: those with one of the prefixes `weak` (`urn/prefix_filter.py`)."""
+    """Mark the ignored URNs: canonical forms with a prefix in `weak` (`urn/prefix_filter.py`)."""
     return with_beginnings(*byte_strings(urns), weak)
 
 
@@ -56,17 +56,17 @@ class SharedEdges:
     """The edges of identifiers that several records share, sorted by identifier, then in the order of adding."""
 
     edge: Numbers
-    """Numbers of these edges, in the order of adding."""
+    """Number of each edge, in the order of adding."""
     record: Numbers
     identifier: Numbers
-    """Numbers of their identifiers, from 0."""
+    """Number of the identifier of each edge, from 0."""
     level: Levels
-    """Trust in each identifier."""
+    """Trust in each identifier, by its number."""
     common: Sequence[tuple[str, int]]
     """Identifiers in too many records, with the number of records; largest first."""
 
     def with_pairs(self, pairs: Pair) -> SharedEdges:
-        """With pairs of CITATION, as if each pair of records shared an identifier. These edges have the number -1."""
+        """Add pairs of CITATION, as if both records of a pair shared an identifier. The added edges have the number -1."""
         count = len(pairs[0])
         return SharedEdges(
             np.append(self.edge, np.full(2 * count, -1, np.int32)),
@@ -77,7 +77,7 @@ class SharedEdges:
         )
 
     def upto(self, level: int, records: Flags | None = None) -> SharedEdges:
-        """Without the edges of identifiers above a level. If `records` are marked, all other records keep all of their edges."""
+        """Remove the edges of identifiers above a level; with `records`, only the edges of marked records."""
         is_kept = self.level[self.identifier] <= level
         if records is not None:
             is_kept |= ~records[self.record]
@@ -87,15 +87,15 @@ class SharedEdges:
         return SharedEdges(*edges, self.level, self.common)
 
     def pairs(self) -> Pair:
-        """Pairs of records that share an identifier: each record with the first one that has the identifier."""
+        """Pairs of records that share an identifier: each record with the first record that has the identifier."""
         is_first = np.append(True, self.identifier[1:] != self.identifier[:-1])[: len(self.identifier)]
         first = np.flatnonzero(is_first)
         others = np.diff(first, append=len(is_first)) - 1
         return np.repeat(self.record[first], others), self.record[~is_first]
 
     def pairs_in(self, cluster: Numbers) -> Pair:
-        """Pairs of records of one cluster that share an identifier: each record with the first one of its cluster that has
-        the identifier.
+        """Pairs of records of a cluster that share an identifier: each record with the first record of the cluster that
+        has the identifier.
         """
         order = np.lexsort((cluster[self.record], self.identifier))
         record, identifier = self.record[order], self.identifier[order]
@@ -143,8 +143,8 @@ class Edges:
         *,
         by_urn: bool = True,
     ) -> None:
-        """`weak`: prefixes of URNs that join nothing (see `is_weak`). `folder` gives the folder for spilled edges. `unsure`:
-        prefixes of keys that are UNSURE. `by_urn`: whether URNs join records.
+        """`weak`: prefixes of ignored URNs (see `is_weak`). `folder` gives the folder for spilled edges. `unsure`:
+        prefixes of supporting keys. `by_urn`: whether URNs join records.
         """
         self._trust = _Trust(weak, unsure, by_urn)
         self._parts = SpilledParts(_EDGES, _PARTS, _IN_MEMORY, folder)
@@ -209,10 +209,10 @@ class _Trust(NamedTuple):
 
 
 class _PartEdges(NamedTuple):
-    """Shared edges of one part; fields as in SharedEdges."""
+    """Shared edges of a part; attributes as in SharedEdges."""
 
     edges: int
-    """Number of all edges of the part, also of those that are not shared."""
+    """Number of all edges of the part, shared or not."""
     edge: Numbers
     record: Numbers
     identifier: Numbers
@@ -257,7 +257,9 @@ def components(records: int, *pairs: Pair) -> Numbers:
 # Not `scipy.sparse.csgraph`: where SciPy is installed, Numba loads `scipy.linalg` at each start, which takes 0.12 s.
 @compiled
 def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
-    """Join components: `parent` has an earlier record of the component of each record, and itself for the first one."""
+    """Join the components of pairs. `parent` has an earlier record of the component of each record, or the record
+    itself.
+    """
     for i in range(len(first)):
         a, b = _first(parent, first[i]), _first(parent, other[i])
         parent[max(a, b)] = min(a, b)
@@ -265,7 +267,7 @@ def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
 
 @compiled
 def _number(parent: Numbers) -> None:
-    """Put the number of each record's component in the place of its parent."""
+    """Replace the parent of each record by the number of the component, from 1."""
     number = 0
     for record in range(len(parent)):
         if parent[record] == record:
@@ -277,7 +279,7 @@ def _number(parent: Numbers) -> None:
 
 @inner
 def _first(parent: Numbers, record: int) -> int:
-    """Find the first known record of a component; halves the path to it for later calls."""
+    """Find the first known record of a component; halves the path to this record for later calls."""
     while parent[record] != record:
         parent[record] = parent[parent[record]]
         record = parent[record]

@@ -1,4 +1,4 @@
-"""Components split into clusters whose records share identifiers and do not contradict each other in their descriptions.
+"""Components split into clusters whose records share identifiers and do not conflict.
 
 The descriptions of records that share identifiers are spread over parts by their component. Each part is a batch of
 components, which any process can split (`component_batches.split_components`).
@@ -29,14 +29,14 @@ _IN_MEMORY = 1 << 26  # bytes of descriptions in memory; more are spilled
 
 @dataclass(frozen=True, slots=True)
 class SplitComponents:
-    """Clusters of all components, and why records are not in one cluster."""
+    """Clusters of all components, and the reasons why records of a component are in different clusters."""
 
     joined: Sequence[Pair]
-    """Pairs of records of one cluster."""
+    """Pairs of records of the same cluster."""
     reasons: Bits
-    """For each record, bits of REASONS; 0 if all that share an identifier with it are in its cluster."""
+    """Bits of REASONS for each record; 0 without a reason."""
     too_large: Sequence[tuple[int, int]]
-    """Components of which no record is joined: number of the first record, and of the records; the largest first."""
+    """Components of which no record is joined: number of the first record, and number of works; the largest first."""
 
 
 class ComponentSplitter:
@@ -63,7 +63,7 @@ class ComponentSplitter:
         self._single = SpilledParts(SINGLE, _PARTS, _IN_MEMORY, folder)
         self._sizes = sizes
         self.works = int(sizes[self._is_shared].sum())
-        """Things whose descriptions are compared."""
+        """Number of works whose descriptions are compared."""
 
     def close(self) -> None:
         """Delete the descriptions."""
@@ -83,7 +83,7 @@ class ComponentSplitter:
             self._add_single(records[is_unsure], names.filter(flag_array(is_unsure)))
 
     def _add_single(self, records: Numbers, names: pa.ListArray) -> None:
-        """Add the identifiers of records of which a thing has one."""
+        """Add the identifiers of records whose kinds are in `keys.single()`."""
         record, values = np.repeat(records, np.diff(numbers(names.offsets))), names.flatten()
         for kind, beginning in enumerate(single()):
             is_of_kind = flags_of(pc.starts_with(values, beginning))
@@ -101,8 +101,8 @@ class ComponentSplitter:
         on_works: Callable[[int], object] = lambda _: None,
         results: Results = map,
     ) -> SplitComponents:
-        """Split all components into clusters. Without aspects that must `agree`, and without `never`, only components
-        that are too large are split.
+        """Split all components into clusters. Without `agree` and `never`, each component is a cluster, unless it is
+        too large.
 
         `on_works` is called with the number of works compared since its last call. `results` calls the function that
         splits a batch, perhaps in processes. Raises FatalError if the disk fails or a process dies.

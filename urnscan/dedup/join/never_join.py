@@ -33,15 +33,15 @@ class NeverJoin:
     pairs: tuple[tuple[str, str], ...]
 
     def at(self, level: Level) -> list[tuple[str, str]]:
-        """The pairs in the canonical forms of a level of equivalence."""
+        """The pairs, with URNs in the canonical form of a level of equivalence."""
         return [(_refined(one, level), _refined(other, level)) for one, other in self.pairs]
 
 
 def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
     """Read a table with the columns `identifier` and `other`: CSV or TSV in UTF-8.
 
-    An identifier is a URN, an identifier that has one (`ISBN 0-395-36341-1`), or a key as the column `other_keys` has it.
-    Raises FatalError, with the line, for a file that cannot be read or is no such table.
+    An identifier is a URN, an identifier that has a URN (`ISBN 0-395-36341-1`), or a key as in the column `other_keys`.
+    Raises FatalError, with the line, for a file that cannot be read or has other columns or identifiers.
     """
     table = read_table(path, "the pairs of identifiers")
     pairs = []
@@ -54,7 +54,9 @@ def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
 
 
 def never_join_of(value: object) -> NeverJoin | None:
-    """The pairs that an option means. Raises FatalError as `read_never_join`, ArgumentError for another value."""
+    """The pairs of an option: a path is read by `read_never_join`, with its errors. Raises ArgumentError for other
+    values.
+    """
     if value is None or isinstance(value, NeverJoin):
         return value
     if isinstance(value, str | os.PathLike):
@@ -63,7 +65,7 @@ def never_join_of(value: object) -> NeverJoin | None:
 
 
 def _name(where: str, text: str) -> str:
-    """The URN or key that a cell means. Raises FatalError."""
+    """The URN or key in a cell. Raises FatalError for other text."""
     kind, _, name = text.partition(":")
     if kind in keys() and name:
         return text
@@ -79,13 +81,13 @@ def _refined(name: str, level: Level) -> str:
 
 
 class NeverJoinedWorks:
-    """Works whose records contain identifiers of such pairs."""
+    """Works whose records have an identifier in a pair that is never joined."""
 
     def __init__(
         self, pairs: Sequence[tuple[str, str]], batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
     ) -> None:
-        """`pairs`: in the forms that the rows have. `batches`: rows of all records, with their names. `work`: for each
-        record, the number of the work that it describes. Raises FatalError as `batches` does.
+        """`pairs`: identifiers as in the rows. `batches`: rows of all records, with their keys. `work`: number of the
+        work of each record. Raises FatalError as `batches` does.
         """
         named = dict.fromkeys(name for pair in pairs for name in pair)
         of_name = {name: number for number, name in enumerate(named)}
@@ -106,7 +108,9 @@ class NeverJoinedWorks:
                 self._names[int(work[span.start + record])].add(name)
 
     def pairs(self, component: Numbers) -> list[tuple[int, int]]:
-        """Pairs of works of one component that are never joined, sorted. `component`: number of the component of each work."""
+        """Pairs of works of the same component that are never joined, sorted. `component`: number of the component of
+        each work.
+        """
         by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))  # its works, by name
         for work, names in self._names.items():
             for name in names:

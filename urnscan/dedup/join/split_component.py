@@ -1,9 +1,9 @@
-"""A component split into clusters whose records do not contradict each other in their descriptions.
+"""A component split into clusters whose records do not conflict.
 
 Records are joined along the identifiers that they share. The strongest links come first: most equal aspects, then most
-shared identifiers. No cluster holds two records that contradict each other. Where equally strong links connect clusters
-that contradict each other, two of these are joined only if both contradict the same others. So no cluster depends on
-the order of the records.
+shared identifiers. No cluster contains two records that conflict. Where equally strong links connect clusters that
+conflict, two of these are joined only if both conflict with the same others. So no cluster depends on the order of the
+records.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from urnscan.dedup.compare.features import features
 from urnscan.records.description import Description
 
 Identifiers = Mapping[int, set[str]]
-"""Identifiers of a record by the number of their kind."""
+"""Identifiers of a record by the index of their kind in `keys.single()`."""
 REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join", "no-title")
-"""Why people should look at a record, mostly because it shares an identifier with one of another cluster; a set of reasons
-has a bit for each.
+"""Reasons why people should look at a record, mostly because it shares an identifier with a record of another cluster;
+a set of reasons has a bit for each reason.
 
-An aspect (`title`, `year`): they contradict each other in it. `chain`: they do not, but to join them would bring records
-that do into one cluster, or would be a choice between two such clusters. `max-cluster`: their component is too large.
-`unsure`: they share only an unsure key, and nothing says surely that they are the same. `never-join`: a user's table says
-that they never are. `no-title`: it is in a cluster in which no record has a title, so nothing tells whether they are the
-same.
+An aspect (`title`, `year`): both records conflict in the aspect. `chain`: both do not conflict, but to join them would
+bring records that conflict into a cluster, or would be a choice between two clusters that conflict. `max-cluster`:
+their component is too large. `unsure`: both share only a supporting key, and their descriptions do not agree.
+`never-join`: a user's table excludes the pair. `no-title`: no record of the cluster has a title, so descriptions cannot
+confirm the cluster.
 """
 _CHAIN, TOO_LARGE, _UNSURE, _NEVER, NO_TITLE = (
     1 << REASONS.index(name) for name in ("chain", "max-cluster", "unsure", "never-join", "no-title")
@@ -49,14 +49,20 @@ def split(
     single: Sequence[Identifiers] = (),
     citations: Iterable[Sequence[int]] = (),
 ) -> tuple[list[int], list[int]]:
-    """Split a component into clusters.
+    """Split a component into clusters. Records have the numbers 0, 1, …
 
-    `described` has the description of each record; `shared` has, for each identifier, the records that share it; `unsure`
-    has those that share an unsure key, which joins only records that are surely the same; `never` has pairs of records,
-    in order, that are never joined; `single` has the identifiers of each record of which a thing has one; `citations` has
-    pairs of records that are citations of one article. An unsure key or a citation brings no records into one cluster that
-    have other identifiers of a kind, or other authors.
-    Returns for each record the number of a record of its cluster, the same for all of a cluster, and its reasons.
+    * `described`: the description of each record.
+    * `shared`: for each identifier, the records that share it.
+    * `unsure`: for each supporting key, the records that share it; it joins only records that are surely the same.
+    * `never`: pairs of records, in order, that are never joined.
+    * `single`: the identifiers of each record of which a work has a single one, by kind.
+    * `citations`: pairs of records that cite the same article.
+
+    A supporting key or a citation never joins records, or their clusters, with different identifiers of a kind or
+    different authors.
+
+    Returns for each record the number of a record of its cluster, the same for the whole cluster; and for each record
+    the bits of REASONS.
     """
     count = len(described)
     against = [0] * count  # for each record, a bit for each record that contradicts it
@@ -115,7 +121,9 @@ def split(
 
 
 def _untitled(group: Sequence[int], described: Sequence[Description], rules: Sequence[Rule]) -> list[int]:
-    """NO_TITLE for each record in a group of several of which none has a title, if titles are compared at all."""
+    """NO_TITLE for each record of a cluster of several records without any title; otherwise 0. Without rules for
+    titles, 0.
+    """
     if all(rule.aspect != "title" for rule in rules):
         return [0] * len(group)
     sizes = Counter(group)
@@ -140,7 +148,7 @@ def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[t
 
 
 def _differ(one: Identifiers, other: Identifiers) -> bool:
-    """Whether two records have other identifiers of one kind."""
+    """Whether two records share no identifier of a kind that both have."""
     return any(one[kind].isdisjoint(other[kind]) for kind in one.keys() & other.keys())
 
 
@@ -151,7 +159,9 @@ def _join_strongest_first(
     aspects: Mapping[tuple[int, int], int],
     against: Sequence[int],
 ) -> None:
-    """Join the groups of pairs that do not contradict each other. `weights`: shared identifiers of each pair."""
+    """Join the groups of pairs that do not conflict, the strongest pairs first. `weights`: number of shared identifiers
+    of each pair.
+    """
     by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)  # equal aspects, shared identifiers
     for pair, weight in weights.items():
         if pair not in aspects:
@@ -163,8 +173,8 @@ def _join_strongest_first(
 def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[int]) -> None:
     """Join the groups that pairs of records connect, all pairs at once, so that the order of the pairs means nothing.
 
-    Two linked groups are joined if they contradict the same ones of the groups that are connected with them. An example:
-    C is linked with A and with B, and A contradicts B. C could go to either of them, so it stays alone.
+    Two linked groups are joined if they conflict with the same groups among all groups that are connected with them.
+    Example: C is linked with A and with B, and A conflicts with B. C could join either of them, so C stays alone.
     """
     links = {(group[one], group[other]) for one, other in pairs if group[one] != group[other]}
     if not links:
@@ -188,7 +198,7 @@ def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[
 
 
 def _connected(links: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Connected components of numbers: the least number of the component of each."""
+    """Connected components of numbers: the least number in the component of each number."""
     parent: dict[int, int] = {}
 
     def first(number: int) -> int:
