@@ -8,13 +8,15 @@ from collections.abc import Callable
 from urnscan.errors import FatalError, SourceError, SourceNote, option
 
 NO_PLACE = -1
-"""Place of an argument that names no input."""
-# Failures of one kind in one input that are reported one by one.
+"""Number of the input for an argument that names no input."""
+# Maximum number of failures of a kind in an input that are reported one by one.
 _MOST_FAILURES = 20
 
 
 def add_note(notes: list[SourceNote], note: SourceNote) -> None:
-    """Add a note to those of a run. Of a type that is reported `together`, only the first is added: it counts the others."""
+    """Add a note to the notes of a run. If the type of the note has the flag `together`, only the first note of the
+    type stays in the list, and counts the others.
+    """
     for first in notes if note.together else ():
         if type(first) is type(note):
             first.count += note.count
@@ -23,14 +25,16 @@ def add_note(notes: list[SourceNote], note: SourceNote) -> None:
 
 
 class Failures:
-    """Reports failures and notes when they happen. If an input has very many, the rest is reported as one number."""
+    """Reports failures and notes when they happen. If an input has very many, only the number of the remaining failures
+    or notes is reported.
+    """
 
     def __init__(self, on_failure: Callable[[SourceError], None] = lambda _: None, *, strict: bool = False) -> None:
         """`on_failure` gets failures and notes. With `strict`, the first failure ends the run."""
         self.failures: list[SourceError] = []
-        """Failures so far."""
+        """Failures that were reported so far."""
         self.notes: list[SourceNote] = []
-        """Notes so far."""
+        """Notes that were reported so far."""
         self._on_failure = on_failure
         self._strict = strict
         self._place = NO_PLACE
@@ -39,9 +43,11 @@ class Failures:
         self._counts: Counter[type[SourceError]] = Counter()
 
     def add(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
-        """Add a failure or a note in the input of this place and name. Raises FatalError if it ends the run.
+        """Add a failure or a note in the input with the number `place` and the given name. Raises FatalError if the
+        failure ends the run.
 
-        `is_part`: the failure is in a part of a huge file. If the next part fails in the same way, that is not reported.
+        With `is_part`, the failure is in a part of a huge file. The same failure in the next part is not reported
+        again.
         """
         if place != self._place or place == NO_PLACE:
             self.finish()
@@ -58,7 +64,7 @@ class Failures:
             self._report(error)
 
     def finish(self) -> None:
-        """End the current input: report how many failures and notes were not reported."""
+        """End the current input: report the number of failures and notes that were not reported individually."""
         for kind, count in self._counts.items():
             if (more := count - _MOST_FAILURES) > 0:
                 plural = "notes" if kind is SourceNote else "failures"

@@ -1,4 +1,4 @@
-"""Groupings of a run: they share threads, and a folder for the rows that do not fit in memory."""
+"""Groupings of a run. All share the same threads, and a folder for the rows that do not fit in memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 
 def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callable[[int], Grouping]:
-    """The function that makes a grouping: `groupings(…)(10**9)` is one that takes 10**9 bytes of memory before it spills.
+    """A function that makes a grouping. The argument of the function is the maximum bytes in memory; more rows are
+    spilled to disk.
 
-    The threads of the pool do its work. Rows are spilled to a folder in `spill_folder`; if that is None, in the system's
-    folder for temporary files. The folder is removed when `stack` is closed, so groupings must not be used later.
+    The threads of the pool do the work. Rows are spilled to a new folder in `spill_folder`; None: in the system's
+    folder for temporary files. The new folder is removed when `stack` is closed, so groupings must not be used later.
     """
     folder = SpillFolder(spill_folder)
     stack.callback(folder.remove)
@@ -26,7 +27,7 @@ def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callab
 
 
 class SpillFolder:
-    """A temporary folder in `parent` for spilled rows. It is made when the first rows are spilled."""
+    """A temporary folder in `parent` for spilled rows. The folder is made when the first rows are spilled."""
 
     def __init__(self, parent: Path | None) -> None:
         self._parent = parent
@@ -34,7 +35,7 @@ class SpillFolder:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def get(self) -> Path:
-        """The folder. Raises FatalError if it cannot be made."""
+        """The folder. Raises FatalError if the folder cannot be made."""
         with self._lock:
             if self._folder is None:
                 try:
@@ -49,6 +50,6 @@ class SpillFolder:
         return Path(self._folder.name)
 
     def remove(self) -> None:
-        """Remove the folder and the rows in it."""
+        """Remove the folder with all rows."""
         if self._folder is not None:
             self._folder.cleanup()

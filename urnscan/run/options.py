@@ -1,4 +1,6 @@
-"""Options of a run: one frozen record, the same for the command and for Python, and functions that make it from parameters."""
+"""Options of a run: a frozen record, the same for the command and for Python, and functions that make options from
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,16 @@ from urnscan.urn.syntax import SyntaxName, as_strings, get_syntax
 from urnscan.version import __version__
 
 _POSITIVE = ("jobs", "memory", "filter_timeout", "max_ratio", "max_size", "max_depth", "max_members")
-"""Options that are at least 1."""
+"""Options whose value must be at least 1."""
 OF_INPUTS = frozenset({"include", "exclude", "follow", "encoding", "column", "where", "filters", "strict", *_POSITIVE})
-"""Options of reading: they have no meaning where the caller has the texts already, in a column."""
+"""Options that say how inputs are read. They have no meaning if the caller already has the texts in a column."""
 _MOST_JOBS = 1024
 _NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a run, with the names and meanings of the command's options.
+    """Options of a run, with the names and meanings of the options of the command `urnscan`.
 
     Raises ArgumentError for an invalid value, FatalError for an unknown encoding.
 
@@ -50,47 +52,48 @@ class Options:
     """
 
     syntax: SyntaxName = "rfc2141"
-    """Standard by which a match begins and ends, one of `urnscan.SYNTAXES`."""
+    """Standard by which a match begins and ends: a name in `urnscan.SYNTAXES`."""
     equivalence: LevelName = "lexical"
-    """Level of equivalence: which matches are in one class. One of `urnscan.LEVELS`."""
+    """Level of equivalence, which decides which matches are in the same class: a name in `urnscan.LEVELS`."""
     trim: bool = False
     """Whether punctuation at the end of a match is cut off, and also `,urn:` or `;urn:` with all text after it."""
     resolver_tail: ResolverTail = "keep"
-    """What is done with the rest of a URL after the URN in it: kept as a part of the match, or cut off."""
+    """Whether the rest of a URL after the URN in it is kept as a part of the match ("keep"), or cut off ("cut")."""
     recover: tuple[ViewName, ...] = ()
-    """Views in which hidden URNs are searched: names in `views.KINDS`, or `all`."""
+    """Names of views in which hidden URNs are searched: names in `views.kinds.KINDS`, or `all`."""
     max_length: int = MAX_LENGTH
-    """Bytes after which a match is cut."""
+    """Maximum bytes of a match. A longer match is cut."""
     nid: tuple[str, ...] = ()
     """Namespaces, or prefixes of names such as `nbn:de`; only these names count. Empty: all names."""
     not_nid: tuple[str, ...] = ()
     """Namespaces, or prefixes of names, that do not count."""
     rules: Rules = None
-    """Custom rules of namespaces: a file, or the result of `urnscan.namespaces.read_rules`. The options keep the rules,
-    not the path.
+    """Custom rules of namespaces: a file, or the result of `urnscan.namespaces.read_rules`. The options contain the
+    rules, not the path.
     """
     include: tuple[str, ...] = ()
-    """Globs: only files in a folder that match one of them are read. Empty: all files."""
+    """Globs: of the files in a folder, only files that match a glob are read. Empty: all files."""
     exclude: tuple[str, ...] = ()
-    """Globs: files and folders in a folder that match one of them are skipped."""
+    """Globs: files and folders in a folder that match a glob are skipped."""
     follow: bool = False
     """Whether symbolic links in a folder are followed."""
     encoding: str | None = None
-    """Encoding of inputs without a byte order mark. None: they are read as bytes, which fits all supersets of ASCII."""
+    """Encoding of inputs without a byte order mark. None: inputs are read as bytes, which fits all supersets of ASCII.
+    """
     column: tuple[str, ...] = ()
     """Columns of tables, and fields of CSV, TSV and JSON, that are read. Empty: all texts of tables."""
     where: str | None = None
-    """Conditions on the records of web archives, such as `status=200 mime=text/*`: only records that fulfil them are read.
-    None: all inputs are read.
+    """Conditions on the records of web archives, such as `status=200 mime=text/*`: only records that fulfil all
+    conditions are read. None: all inputs are read.
     """
     filters: tuple[str, ...] = ()
-    """Commands that convert files to text, such as `pdf:pdftotext % -`. The first one that fits a file is used."""
+    """Commands that convert files to text, such as `pdf:pdftotext % -`. The first command that fits a file is used."""
     filter_timeout: int = 600
     """Seconds that a filter may take for a file."""
     max_ratio: int = _NO_LIMITS.ratio
-    """Maximum of bytes that one byte of a compressed input may become."""
+    """Maximum number of bytes to which a byte of a compressed input may expand, on average."""
     max_size: int = _NO_LIMITS.size
-    """Maximum of bytes that a compressed input may become; also as text, such as "2TB"."""
+    """Maximum number of bytes to which a compressed input may expand; also as text, such as "2TB"."""
     max_depth: int = _NO_LIMITS.depth
     """Maximum number of layers of compression, archives and tables inside each other."""
     max_members: int = _NO_LIMITS.members
@@ -98,9 +101,9 @@ class Options:
     jobs: int = field(
         default_factory=lambda: len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     )
-    """Threads; for large dumps of records, processes."""
+    """Number of threads; for large dumps of records, of processes."""
     memory: int = 10**9
-    """Bytes of memory that grouping may take before it spills rows to disk; also as text, such as "500MB"."""
+    """Maximum bytes of memory that grouping uses before it spills rows to disk; also as text, such as "500MB"."""
     strict: bool = False
     """Whether the first input that cannot be read ends the run."""
 
@@ -147,32 +150,34 @@ class Options:
 
     @property
     def selection(self) -> Selection:
-        """The files of a folder that are inputs."""
+        """Which files in a folder are inputs."""
         return Selection(self.include, self.exclude, self.follow)
 
     @cached_property
     def reading(self) -> Reading:
-        """The way inputs are read."""
+        """How inputs are read: encoding, columns, limits, conditions and filters."""
         limits = Limits(self.max_ratio, self.max_size, self.max_depth, self.max_members)
         where = None if self.where is None else read_where(self.where)
         filters = read_filters(self.filters, self.filter_timeout)
         return Reading(self.encoding, self.column, limits, where, filters)
 
     def metadata(self) -> dict[str, Any]:
-        """Metadata of outputs: the version, the edition of the tables, and the options that decide the result."""
+        """Metadata of outputs: the version, the edition of the tables, and the options that change the result."""
         names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length", "where")
         metadata = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
         metadata |= {name: list(getattr(self, name)) for name in ("recover", "nid", "not_nid", "filters")}
         return metadata | {"rules": self.level.rulebook.sha256}
 
     def reading_metadata(self) -> dict[str, Any]:
-        """The other options that decide the result of an input, and the text of custom rules: metadata of a partial result."""
+        """Metadata of a partial result: the options that change the result of an input and are not in `metadata`, and
+        the text of custom rules.
+        """
         more = {name: value for name, value in self.identity().items() if name not in {"columns", *self.metadata()}}
         more = {name: list(value) if isinstance(value, tuple) else value for name, value in more.items()}
         return more | {"rules_text": self.level.rulebook.text}
 
     def identity(self) -> dict[str, Any]:
-        """The version, the columns, and all options that decide the result of an input.
+        """The version, the columns of OCCURRENCES, and all options that change the result of an input.
 
         Two runs with equal identities get the same result from the same input.
         """
@@ -183,11 +188,11 @@ class Options:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether names of some namespaces do not count."""
+        """Whether `nid` or `not_nid` leaves out names."""
         return bool(self.nid or self.not_nid)
 
     def grammar(self, *, count_lines: bool, rejects: bool = False) -> Grammar:
-        """The rules of the scanner."""
+        """The grammar of a scanner with the options of this record."""
         return Grammar(
             syntax=get_syntax(self.syntax),
             max_length=self.max_length,
@@ -202,7 +207,9 @@ class Options:
 
 
 def as_flag(name: str, value: object) -> bool:
-    """Whether an option is on. Raises ArgumentError for other values, as the text "no" would count as a yes."""
+    """The value of an option that is True or False. Raises ArgumentError for another value, because the text "no" would
+    count as true.
+    """
     # Flags of numpy, 1 and 0 are equal to True or False.
     if value not in (True, False):
         raise ArgumentError(f"{name} must be True or False, not {value!r}")
@@ -210,7 +217,7 @@ def as_flag(name: str, value: object) -> bool:
 
 
 def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value that a caller gives)
-    """The value of an option as an integer. Raises ArgumentError if it is not an integer."""
+    """The value of an option as an int. Raises ArgumentError if the value is not an integer."""
     try:
         return operator.index(value)
     except TypeError:
@@ -218,7 +225,9 @@ def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value th
 
 
 def _as_bytes(name: str, value: object) -> object:
-    """A size such as "2GB" in bytes; other values unchanged. Raises ArgumentError."""
+    """A size in bytes, from a text like "2GB"; a value that is not a str is unchanged. Raises ArgumentError for another
+    text.
+    """
     try:
         return bytes_of(value) if isinstance(value, str) else value
     except ValueError as error:
@@ -226,10 +235,11 @@ def _as_bytes(name: str, value: object) -> object:
 
 
 def read_options(parameters: Mapping[str, Any], *kinds: type, without: Collection[str] = ()) -> tuple[Any, ...]:
-    """A record of each kind from the parameters of a function, which are by name. Fields in `without` keep their defaults.
+    """A record of each class in `kinds` (`Options` and others), with values from the parameters of a function, by name.
 
-    A parameter that is not a field is ignored. If a field has a default that is calculated for each record (`jobs`), None
-    means this default. Raises ArgumentError for a wrong value; FatalError as Options.
+    Fields in `without` keep their defaults. A parameter that is not a field is ignored. If the default of a field is
+    calculated for each record (`jobs`), None means this default. Raises ArgumentError for a wrong value; FatalError as
+    Options.
     """
     records = []
     for kind in kinds:
@@ -246,7 +256,7 @@ def read_options(parameters: Mapping[str, Any], *kinds: type, without: Collectio
 
 
 def local_name(path: str | bytes | os.PathLike[str]) -> str:
-    """The name of an input or an output that a caller gives, with the home folder instead of `~`."""
+    """The name of an input or an output as a str, with the home folder instead of `~`."""
     return os.path.expanduser(os.fsdecode(path))  # noqa: PTH111 (a Path would change URLs)
 
 
@@ -255,9 +265,10 @@ Named: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def named_inputs(inputs: Iterable[Named]) -> tuple[str, ...]:
-    """Names of the inputs that a caller gives, with the home folder instead of `~`.
+    """The names of inputs that a caller passes, with the home folder instead of `~`.
 
-    A list or a tuple is replaced by the inputs in it. Raises ArgumentError if there are none, or one cannot be an input.
+    A list or a tuple is replaced by its elements. Raises ArgumentError if there is no input, or if a value cannot be an
+    input.
     """
     paths: list[Any] = [path for paths in inputs for path in (paths if isinstance(paths, list | tuple) else [paths])]
     if not paths:

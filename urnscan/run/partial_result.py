@@ -1,4 +1,6 @@
-"""Partial rows (counts of spellings) that workers exchange: added up, split by ranges of keys, packed, and grouped."""
+"""Partial rows (counts of spellings) that workers exchange: added up, split by ranges of canonical forms, packed, and
+grouped.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ from urnscan.tables.schemas import NAMED_PARTIAL, PARTIAL
 from urnscan.urn.syntax import get_syntax
 
 ROWS = 1 << 18
-"""Rows that are added up at once."""
+"""Number of rows that are added up at once."""
 
-# Bytes of pending rows.
+# Maximum bytes of pending rows.
 _BYTES = 256 << 20
-# A trial adds up one row in 16. It shows whether adding up all rows makes them fewer.
+# A trial adds up one row in 16, to find out whether adding up all rows makes them fewer.
 _TRIED = 16
 # Keys of the sample for each sixteenth of the rows.
 _KEYS = 256
@@ -34,7 +36,9 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_le
 
 
 class Sums:
-    """Splits rows by ranges of keys. Rows with equal keys are added up first, if they are many: then fewer are exchanged."""
+    """Splits rows by ranges of canonical forms (keys). If many rows have equal keys, they are added up first, so that
+    fewer rows are exchanged.
+    """
 
     def __init__(self, ranges: Ranges = Ranges()) -> None:  # noqa: B008 (it is frozen)
         self._ranges = ranges
@@ -43,9 +47,9 @@ class Sums:
         self._rows = self._bytes = 0
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Add SINGLE rows, in input order, with the names of their inputs.
+        """Add SINGLE rows, in input order; `names` maps the numbers of their inputs to names.
 
-        Yields nothing until many rows are pending, then these as `split_by_range` gives them.
+        Yields nothing until many rows are pending; then all pending rows, like `end`.
         """
         self._pending.append(rows)
         self._names.update(names)
@@ -53,12 +57,12 @@ class Sums:
         self._bytes += rows.nbytes
         if self._rows > ROWS or self._bytes > _BYTES:
             self._add_up()
-            # If half of them remain, to keep them longer would hardly make them fewer.
+            # If more than half of the rows remain, waiting for more rows would hardly make them fewer.
             if self._rows > ROWS // 2 or self._bytes > _BYTES // 2:
                 yield from self.end()
 
     def end(self) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """All pending rows, as `split_by_range` gives them."""
+        """Yield all pending rows, in the form that `split_by_range` yields."""
         if not self._rows:
             return
         if len(self._pending) > 1 or not self._pending[0].schema.equals(PARTIAL):
@@ -75,7 +79,7 @@ class Sums:
 
 
 def _has_many_equal_keys(rows: pa.RecordBatch) -> bool:
-    """Whether many rows have equal keys. The rows between two keys are tried, about one in 16."""
+    """Whether many rows have equal keys. Tried with the rows in a small range of keys, about a sixteenth of all rows."""
     if rows.num_rows < _TRIED * _KEYS:
         return True
     urns = byte_strings(rows.column("urn"))
@@ -92,10 +96,11 @@ def _has_many_equal_keys(rows: pa.RecordBatch) -> bool:
 def split_by_range(
     rows: pa.RecordBatch, names: Mapping[int, str], ranges: Ranges
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """PARTIAL rows -> the number of each range of keys that has rows, and its rows as NAMED_PARTIAL rows.
+    """Split PARTIAL rows by ranges of keys. Yields (number of the range, NAMED_PARTIAL rows) for each range that has
+    rows.
 
-    `names` has the names of the inputs. Rows of a range with only one key are added up: a class that is very frequent
-    becomes one row for each spelling.
+    `names` maps the numbers of inputs to names. If a range has only one key, its rows are added up: a very frequent
+    class becomes one row for each spelling.
     """
     order, begins = ranges.order(*byte_strings(rows.column("urn")))
     ordered = take_rows(rows, order) if len(ranges) > 1 else rows
@@ -115,13 +120,13 @@ def with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch
 
 
 def names_of(rows: pa.RecordBatch) -> dict[int, str]:
-    """Names of the inputs of NAMED_PARTIAL rows."""
+    """Number of an input -> the name, from NAMED_PARTIAL rows."""
     named = rows.filter(rows.column("source").is_valid())
     return dict(zip(named.column("first_source").to_pylist(), named.column("source").to_pylist(), strict=True))
 
 
 def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
-    """The rows with the number of inputs of earlier shares added to their numbers of inputs."""
+    """Rows in which `earlier`, the number of inputs of earlier shares, is added to each number of an input."""
     for name in ("first_source", "last_source") if earlier else ():
         index = rows.schema.get_field_index(name)
         inputs = number_array(numbers(rows.column(name)) + np.int32(earlier))
@@ -132,7 +137,7 @@ def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
 def classes_of_partial(
     batches: Iterable[pa.RecordBatch], options: Options, memory: int, jobs: int = 1
 ) -> Iterator[pa.RecordBatch]:
-    """NAMED_PARTIAL rows in the order of the inputs -> CODED_CLASSES rows; about `memory` bytes of rows are in memory."""
+    """NAMED_PARTIAL rows in the order of the inputs -> CODED_CLASSES rows. About `memory` bytes of rows are in memory."""
     names: dict[int, str] = {}
     with contextlib.ExitStack() as stack:
         grouping = groupings(stack.enter_context(Pool(jobs)), None, stack)(memory)
@@ -145,7 +150,9 @@ def classes_of_partial(
 
 
 def packed(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> bytes:
-    """The rows as one buffer, a compressed stream of Arrow. All have one schema; `schema` is needed if there are none."""
+    """Rows as bytes, a compressed stream of Arrow. All batches have the same schema; `schema` is required if there is
+    no batch.
+    """
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema or batches[0].schema, options=_COMPRESSED) as writer:
         for rows in batches:
@@ -155,6 +162,6 @@ def packed(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -
 
 
 def unpacked(buffer: bytes) -> list[pa.RecordBatch]:
-    """The rows in a buffer that `packed` made."""
+    """The rows in the result of `packed`."""
     with pa.ipc.RecordBatchStreamReader(pa.py_buffer(buffer)) as reader:
         return list(reader)

@@ -1,4 +1,4 @@
-"""One scan, from inputs to tables: split the work into tasks, do them in parallel, keep the order of the results."""
+"""A scan, from inputs to tables: split the work into tasks, process tasks in parallel, keep the order of the results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from urnscan.tables.rows import class_rows, count_untrimmed
 from urnscan.urn.syntax import get_syntax
 
 Sink = Callable[[pa.RecordBatch], None]
-"""Takes batches of rows, in order."""
+"""A function that gets batches of rows, in order."""
 
 _SIZES = Sizes()
 _NO_PROGRESS = Progress()
@@ -47,25 +47,25 @@ class Outputs:
     """Destinations of the results of a run. Only tables that have a sink are made."""
 
     occurrences: Sink | None = None
-    """Takes OCCURRENCES rows."""
+    """Gets OCCURRENCES rows."""
     classes: Sink | None = None
-    """Takes CODED_CLASSES rows."""
+    """Gets CODED_CLASSES rows."""
     partial: Sink | None = None
-    """Takes NAMED_PARTIAL rows, one for each spelling, sorted by class, then by text."""
+    """Gets NAMED_PARTIAL rows, one for each spelling, sorted by class, then by text."""
     frequencies: Sink | None = None
-    """Takes FREQUENCIES rows, the highest count first; only instead of `classes` and `partial`."""
+    """Gets FREQUENCIES rows, the highest count first; only instead of `classes` and `partial`."""
     rejects: Sink | None = None
-    """Takes REJECTS rows."""
+    """Gets REJECTS rows."""
     names: Callable[[Sequence[str]], object] | None = None
-    """Takes the names of inputs that were read, in order, after all their rows."""
+    """Gets the names of inputs that were read, in order, after all rows of these inputs."""
     paths: Collection[str] = ()
-    """Files that the run writes, and must not read."""
+    """Files that the run writes, and so must not read."""
     spill_folder: Path | None = None
-    """Folder for files of grouping; None: the system's folder for temporary files."""
+    """Folder for the temporary files of grouping; None: the system's folder for temporary files."""
     shards: Shards | None = None
-    """Finished tasks of an earlier run, and of this one."""
+    """Finished tasks of an earlier run, and of this run."""
     pool: Pool | None = None
-    """Threads for grouping, and for work of the sinks. None: the run makes as many as `Options.jobs` says."""
+    """Threads for grouping, and for work of the sinks. None: the run makes `Options.jobs` threads."""
 
     @property
     def tables(self) -> list[str]:
@@ -80,49 +80,55 @@ class Report:
     """Counts and failures of a run."""
 
     inputs: int = 0
-    """Inputs that were read, wholly or in part."""
+    """Number of inputs that were read, wholly or in part."""
     byte_count: int = 0
-    """Bytes of text that were scanned."""
+    """Number of bytes of text that were scanned."""
     occurrences: int = 0
-    """Occurrences of URNs."""
+    """Number of occurrences of URNs."""
     classes: int | None = None
-    """Classes of these occurrences; None if the run made no classes."""
+    """Number of classes of these occurrences; None if the run made no classes."""
     rejects: int | None = None
-    """Texts that begin like a URN and are not one; None if the run made no table of rejects."""
+    """Number of rejects: texts that are nearly URNs, and URNs that end badly. None if the run made no table of rejects.
+    """
     trimmable: int = 0
-    """Occurrences that `trim` would have changed."""
+    """Number of occurrences that `trim` would have changed."""
     left_out: int | None = None
-    """Occurrences of names that do not count because of `nid` and `not_nid`; None if all names count."""
+    """Number of occurrences that `nid` and `not_nid` left out; None if all names count."""
     components_in_names: int = 0
-    """Occurrences whose names contain components of RFC 8141 (`?+`, `?=`, `#`): rfc2141 treats them as a part of the name.
-    Always 0 in the other syntaxes.
+    """Number of occurrences whose names contain components of RFC 8141 (`?+`, `?=`, `#`): rfc2141 treats components as
+    a part of the name. Always 0 in the other syntaxes.
     """
     longer_in_rfc8141: int = 0
-    """Occurrences whose names go on in RFC 8141, behind `~` or `&`: rfc2141 cuts them there. Always 0 in the other syntaxes."""
+    """Number of occurrences whose names go on in RFC 8141, with `~` or `&`: rfc2141 ends names there. Always 0 in the
+    other syntaxes.
+    """
     cut_short: int = 0
-    """Other occurrences behind which something stands that looks like a part of them: a letter beyond ASCII, a `%` without
-    hex digits; in rfc8141 a `?` that begins no component. `rejects` lists both.
+    """Number of other occurrences that are followed by text that looks like a part of the URN: a letter beyond ASCII, a
+    `%` without hex digits; in rfc8141 a `?` that begins no component. The table of rejects lists these occurrences, and
+    those of `longer_in_rfc8141`.
     """
     untrimmed: int | None = None
-    """Classes with the problem `untrimmed`; None if the run made no table of classes."""
+    """Number of classes with the problem `untrimmed`; None if the run made no table of classes."""
     joinable: int | None = None
-    """How many classes fewer there would be with `equivalence="namespace"`; None if it is not known: at other levels than
-    `lexical`, without classes or with more than 250,000 of them (or 32 MiB of names), and on Spark.
+    """How many fewer classes `equivalence="namespace"` would make. None if that is unknown: at other levels than
+    `lexical`, without classes or with more than 250,000 (or 32 MiB of names), and on Spark.
     """
     failures: list[SourceError] = field(default_factory=list)
     """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs."""
     notes: list[SourceNote] = field(default_factory=list)
-    """Inputs and members that were scanned unchanged although they have a form, such as PDF. No bytes were skipped."""
+    """Notes about inputs and members, for example that a file in a form such as PDF was scanned unchanged. No bytes
+    were skipped.
+    """
     seconds: float = 0.0
     """Duration in seconds."""
 
     @classmethod
     def of(cls, counts: Counts, errors: Iterable[SourceError], options: Options) -> Self:
-        """The report of these counts, failures and notes."""
+        """The report of a run, from counts, failures and notes."""
         report = cls(**asdict(counts))
         for error in errors:
             if isinstance(error, SourceNote):
-                # Its count may grow, and the same notes may be in other reports.
+                # The count of the note may grow, and the same note may be in another report.
                 add_note(report.notes, copy.copy(error) if error.together else error)
             else:
                 report.failures.append(error)
@@ -156,11 +162,11 @@ class Report:
 def run(
     inputs: Sequence[Argument], options: Options, outputs: Outputs = Outputs(), progress: Progress = _NO_PROGRESS
 ) -> Report:
-    """Scan the inputs and give the rows of tables to their sinks.
+    """Scan the inputs and pass the rows of tables to their sinks.
 
-    `progress` gets failures and notes in the order of the inputs, the numbers of bytes that were read (from the threads
-    that read, one call at a time), and the stage "grouping". Raises FatalError if no input could be read, and with `strict`
-    if an input could not. Raises the errors of sinks.
+    `progress` gets failures and notes in the order of the inputs, the numbers of bytes that were read (called in the
+    threads that read, one call at a time), and the stage "grouping". Raises FatalError if no input could be read, or,
+    with `strict`, if an input could not be read. Raises the errors of sinks.
     """
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
@@ -179,8 +185,8 @@ def run(
             return lambda task: pool.timings.steps("scan", _pieces(worker, outputs.shards, task))
 
         pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs, bytes_of)
-        # Processes of filters are ended first, as threads wait for them. A thread may start one more before it stops, so
-        # processes are ended again at last.
+        # Processes of filters are ended first, because threads wait for them. A thread may start one more process before
+        # it stops, so processes are ended once more after the threads.
         ends = [options.reading.processes.end, pieces.close, options.reading.processes.end]
         for end in ends:
             stack.callback(end)
@@ -213,13 +219,13 @@ def run(
 
 
 class _Classes(NamedTuple):
-    """Some classes, in the rows that the outputs take."""
+    """A batch of classes, as rows for the outputs."""
 
     number: int
     partial: pa.RecordBatch | None = None
     """PARTIAL rows."""
     classes: pa.RecordBatch | None = None
-    """CODED_CLASSES or FREQUENCIES rows; None if no output takes them."""
+    """CODED_CLASSES or FREQUENCIES rows; None if no output needs them."""
 
 
 def _classes(
@@ -229,7 +235,9 @@ def _classes(
     outputs: Outputs,
     on_rows: Callable[[int], object],
 ) -> Iterator[_Classes]:
-    """All classes, after the outputs have taken them. `on_rows` gets the numbers of rows that were added up."""
+    """Yield all classes, each batch after the outputs got the rows. `on_rows` gets the numbers of rows that were added
+    up.
+    """
     grouping = results.grouping
     if grouping is not None and outputs.frequencies is not None:
         for rows in by_count(grouping.classes(lambda rows: rows, on_rows), new_grouping(options.memory // 4)):
@@ -249,7 +257,8 @@ def _classes(
         unnamed = dict(results.names)
         for group in grouping.spellings(finish, on_rows):
             if outputs.partial is not None and group.partial is not None:
-                # Not by the threads: batches depend on their number, and the rows of the file must not.
+                # This is not done in threads: the batches depend on the number of threads, and the rows of the file must
+                # not.
                 named = with_names(group.partial, unnamed)
                 outputs.partial(named)
                 for place in names_of(named):
@@ -260,13 +269,13 @@ def _classes(
 
 
 def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskResult]:
-    """The pieces of a task: those that an earlier run has kept, or new ones."""
+    """Yield the pieces of a task: kept pieces of an earlier run, or new pieces."""
     part_of = task.place if isinstance(task, FilePart) else None
     if shards is None:
         yield Begun(part_of)
         yield from worker.work(task)
         return
-    # The stamp is made before the task is read: a file that changes meanwhile will get another one in the next run.
+    # The stamp is made before the task is read: a file that changes meanwhile gets another stamp in the next run.
     current = stamp(task)
     shards.unmarked.append(current.unmarked)
     shard = shards.find(current.text)
@@ -279,17 +288,17 @@ def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskR
 
 
 class _Results:
-    """Adds up the pieces of a run, and gives their rows to the outputs."""
+    """Adds up the pieces of a run, and passes their rows to the outputs."""
 
     def __init__(self, outputs: Outputs, failures: Failures, grouping: Grouping | None) -> None:
         self.counts = Counts()
         self.names: dict[int, str] = {}
-        """Names of the inputs that have occurrences, by their places."""
+        """Number of an input that has occurrences -> the name."""
         self._outputs = outputs
         self._failures = failures
         self.grouping = grouping
-        # Of the huge file to which the current part belongs: its place, the LF bytes in its earlier parts, and whether it
-        # is counted as an input.
+        # State of the huge file to which the current part belongs: the number of the input, the number of LF bytes in
+        # earlier parts, and whether the file is counted as an input.
         self._part_of: int | None = None
         self._lines = 0
         self._is_counted = False

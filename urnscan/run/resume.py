@@ -1,14 +1,14 @@
-"""Finished tasks of a run, kept next to its output until the run ends: a run that was interrupted can be resumed.
+"""Finished tasks of a run, kept next to the output until the run ends, so that an interrupted run can be resumed.
 
-A *shard* is the result of one task. Its rows are appended to one file, as Arrow streams. When all its rows are written, a
-line is appended to another file. The line has its checksum, the *stamp* of the task (a digest of its inputs with their
-sizes and times), and JSON: the counts of each piece, and where its rows are in the other file, with checksums.
-
+A *shard* is the result of a task. The rows of shards are appended to a file, as Arrow streams. When all rows of a shard
+are written, a line is appended to another file. The line has a checksum, the *stamp* of the task (a digest of its
+inputs with their sizes and times), and JSON: the counts of each piece, and where its rows are in the other file, with
+checksums.
 The disk may write the two files in any order. A line that is damaged, all lines after it, and a shard with damaged rows
-do not count. A task with a failure has no shard.
-
-A run that had `--resume`, or took more than a few seconds, puts an empty file next to its shards. They are then
-discarded only with `force`.
+do not count.
+A task with a failure has no shard.
+A run that had `--resume`, or took more than a few seconds, puts an empty file next to its shards. After that, only
+`force` discards them.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ from urnscan.tables.editions import names_now
 from urnscan.tables.output_file import SHARDS_SUFFIX
 
 _TABLES = ("partial", "occurrences", "rejects")
-# A run of fewer seconds is soon done again: it keeps no shards when it ends, and writes no more bytes of rows than
-# _AT_ONCE.
+# A run of fewer seconds is soon repeated. So it keeps no shards when it ends, and writes at most _AT_ONCE bytes of rows.
 _SHORT = 10
 _AT_ONCE = 16 << 20
 _LINES, _ROWS, _LASTING = "shards", "rows.arrows", "stays"
@@ -50,27 +49,30 @@ _LINES, _ROWS, _LASTING = "shards", "rows.arrows", "stays"
 _CHECKSUM, _STAMP = 9, 33
 
 _Shard = Mapping[str, Any]
-"""JSON of a line: `end` (size of the file of rows), `pieces` (rows of the task), `counts` and `lines` (of its Done)."""
+"""The JSON of a line: `end` (size of the file of rows after this shard), `pieces` (rows of the task), `counts` and
+`lines` (of Done).
+"""
 
 
 class Stamp(NamedTuple):
     """Identity of a task, for resuming."""
 
     text: str
-    """Digest of its place, and of its inputs with their sizes and times or marks. Empty if the bytes of an input may differ
-    each time that it is read.
+    """Digest of the place of the task, and of the inputs with their sizes and times or marks. Empty if the bytes of an
+    input may differ each time they are read.
     """
     byte_count: int
-    """Bytes to be read for the task."""
+    """Number of bytes to read for the task."""
     unmarked: int = 0
-    """Number of URLs in it without a mark: their store gives nothing that shows whether they have changed."""
+    """Number of URLs in the task without a mark: the store returns no value that shows whether the object has changed.
+    """
 
 
 _UNKNOWN = Stamp("", 0)
 
 
 def stamp(task: Task) -> Stamp:
-    """The stamp of a task as its inputs are now."""
+    """The stamp of a task, from the present state of the inputs."""
     start, end = 0, sys.maxsize
     match task:
         case FileGroup():
@@ -103,7 +105,7 @@ def stamp(task: Task) -> Stamp:
 
 
 class Shards:
-    """The shards next to an output; a context manager. At its end shards are removed unless `are_kept`.
+    """The shards next to an output; a context manager. At the end of the context, shards are removed unless `are_kept`.
 
     One thread may call `add`; any thread may call `find` and `pieces`.
     """
@@ -111,30 +113,30 @@ class Shards:
     def __init__(
         self, output: Path, meaning: Mapping[str, Any], *, resume: bool, force: bool = False, name: str = ""
     ) -> None:
-        """`meaning` has all values that decide the result of a task: options and version. With `resume`, shards of an
+        """`meaning` has all values that change the result of a task: options and version. With `resume`, shards of an
         earlier run with the same meaning are used. With `force`, other shards are removed. `name` is the name of the
         output in messages.
 
-        Raises FatalError if shards that an earlier run has kept would be lost, or if that run still writes them (both not
-        with `force`), and with `resume` if they cannot be read. If they cannot be read without `resume`, this run has no
-        shards.
+        Without `force`, raises FatalError if shards that an earlier run has kept would be lost, or if that run still
+        writes them. With `resume`, also raises FatalError if the shards cannot be read. If they cannot be read without
+        `resume`, this run has no shards.
         """
         self.byte_count = 0
-        """Bytes of text that did not have to be scanned again."""
+        """Number of bytes of text that did not have to be scanned again."""
         self.differing: list[str] = []
         """Names of the values of `meaning` that were different in the earlier run."""
         self.unmarked: list[int] = []
         """`Stamp.unmarked` of each task."""
         self.discarded = ""
-        """Description of the work that was removed because of `force`; empty if none was."""
+        """Description of the work that was removed because of `force`; empty if no work was removed."""
         self._name = name or str(output)
         self._folder = output.with_name(f".{output.name}{SHARDS_SUFFIX}")
         self._meaning = json.dumps(meaning, sort_keys=True).encode()
         # Time after which this run is not short.
         self._lasting_from = time.monotonic() + (-1 if resume else _SHORT)
-        # Shards of the earlier run by their stamps: start of the line, and its bytes.
+        # Stamp of a shard of the earlier run -> byte offset and size of the line.
         self._index: dict[str, tuple[int, int]] = {}
-        # Stamps of those that no task of this run had.
+        # Stamps of these shards that no task of this run had so far.
         self._unused: set[str] = set()
         # Shards and bytes of rows that this run has written.
         self._new_shards = 0
@@ -181,7 +183,7 @@ class Shards:
 
     @property
     def unused(self) -> int:
-        """Bytes of text in shards of an earlier run for which this run had no task."""
+        """Number of bytes of text in shards of an earlier run for which this run had no task."""
         return self._bytes_of(self._unused)
 
     @property
@@ -189,7 +191,9 @@ class Shards:
         return time.monotonic() > self._lasting_from
 
     def find(self, task: str) -> _Shard | None:
-        """The shard of the task with this stamp, for `pieces`; None if an earlier run has not left it, or it is damaged."""
+        """The shard of the task with this stamp, for `pieces`; None if no earlier run has left a shard, or if the shard
+        is damaged.
+        """
         if task not in self._index:
             return None
         self._unused.discard(task)
@@ -203,7 +207,7 @@ class Shards:
         return shard if is_whole else None
 
     def pieces(self, shard: _Shard) -> Iterator[TaskResult]:
-        """The pieces of a shard."""
+        """Yield the pieces of a shard."""
         for piece in shard["pieces"]:
             rows = {table: _batch(_bytes(self._rows, start, size)) for table, (start, size, _) in piece["rows"].items()}
             names = {int(place): name for place, name in piece["names"].items()}
@@ -252,7 +256,7 @@ class Shards:
         self._close()
 
     def _open(self) -> None:
-        """Open the files, or make them. Raises OSError; BlockingIOError if another run has opened them."""
+        """Open the files, or create them. Raises OSError; BlockingIOError if another run has opened them."""
         with contextlib.suppress(FileExistsError):
             self._folder.mkdir(0o700)
         status = self._folder.lstat()
@@ -272,7 +276,8 @@ class Shards:
             self._files = None
 
     def _read(self) -> bool:
-        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after its rows.
+        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after the rows of that
+        line.
 
         Returns whether that run has left shards, and was not short.
         """
@@ -314,12 +319,12 @@ class Shards:
         self.drop()
 
     def _shard(self, start: int, size: int) -> _Shard:
-        """The JSON of a line."""
+        """The JSON of the line that begins at `start` and has `size` bytes."""
         shard: _Shard = json.loads(_bytes(self._lines, start, size)[_CHECKSUM + _STAMP :])
         return shard
 
     def _bytes_of(self, stamps: Iterable[str]) -> int:
-        """Bytes of text in the shards of the earlier run that have these stamps."""
+        """Number of bytes of text in the shards of the earlier run with the given stamps."""
         counts = (Counts(*self._shard(*self._index[stamp])["counts"]) for stamp in stamps)
         return sum(count.byte_count for count in counts)
 
@@ -335,7 +340,7 @@ class Shards:
                 (self._folder / _LASTING).touch()
 
     def _keep(self, piece: ResultRows) -> Mapping[str, Any]:
-        """Write the rows of a piece; returns its entry in the line of JSON."""
+        """Write the rows of a piece; returns the entry of the piece for the line of JSON."""
         rows = {}
         for table in _TABLES:
             batch = getattr(piece, table)
@@ -357,14 +362,14 @@ def _line(data: bytes) -> bytes:
 
 
 def _write(file: IO[bytes], data: bytes | pa.Buffer) -> None:
-    """Append all bytes. A file without a buffer may take fewer of them by one call."""
+    """Append all bytes. A call of `write` of an unbuffered file may write fewer bytes."""
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
 
 
 def _stream(rows: pa.RecordBatch) -> pa.Buffer:
-    """Rows as a stream of Arrow, with the compression that takes the least time."""
+    """Rows as a stream of Arrow, with the fastest compression."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
         stream.write_batch(rows)

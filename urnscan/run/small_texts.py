@@ -1,4 +1,4 @@
-"""Small texts that are scanned together as one text, which is faster than to scan each of them alone."""
+"""Small texts that are scanned together as a single text, which is faster than a scan of each."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from urnscan.formats.small_files import Doubts, SmallFiles, read_together
 from urnscan.run.tasks import Sizes
 from urnscan.stores.input import Listed
 
-# Most texts that are scanned as one.
+# Maximum number of texts that are scanned as a single text.
 _TEXTS = 1 << 14
 _OF_FILES = (Label(None),)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Origin of a text: place and name of its input, its member, and the record of a web archive around it."""
+    """Origin of a text: number and name of the input, the member, and the record of a web archive around the text."""
 
     place: int
     name: str
@@ -35,7 +35,7 @@ class Origin:
 
 
 class SmallTexts:
-    """Small texts one after the other in a buffer. After each is a separator: a byte that occurs in no URN and no URL."""
+    """Small texts in a buffer, each followed by a separator: a byte that occurs in no URN and no URL."""
 
     def __init__(self, sizes: Sizes, separator: int) -> None:
         self.text = np.empty(sizes.together + sizes.part, np.uint8)
@@ -45,9 +45,9 @@ class SmallTexts:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all texts."""
+        """Remove all texts."""
         self.filled = 0
-        # The last text whose encoding was asked for, and its characters.
+        # The number of the last text whose encoding was asked for, and the pattern of its characters.
         self._declaring: tuple[int, re.Pattern[bytes] | None] = (-1, None)
         self.starts: list[int] = []
         self.ends: list[int] = []
@@ -63,11 +63,12 @@ class SmallTexts:
 
     @property
     def is_full(self) -> bool:
-        """Whether the texts must be scanned before others are added."""
+        """Whether the texts must be scanned before more texts are added."""
         return self.filled > self._full_from or len(self.starts) >= _TEXTS
 
     def add(self, read_into: Callable[[memoryview], int], origin: Origin) -> bool:
-        """Add a text, read to its end. False if the buffer is full before the end. Raises the SourceError of `read_into`.
+        """Add a text, read up to the end. Returns False if the buffer is full before the end. Raises the SourceError of
+        `read_into`.
 
         After False and after an error, `take_open` removes the bytes that were read, and returns them.
         """
@@ -81,18 +82,22 @@ class SmallTexts:
         return False
 
     def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> SmallFiles:
-        """Read the files from `first` up to `last` into the free space, from where `add_read` adds them."""
+        """Read the files from `first` up to `last` into the free space of the buffer. `add_read` then adds them."""
         last = min(last, first + _TEXTS - len(self.starts))
         full = self._full_from + 1 - self.filled
         room = self.text[self.filled : -1]
         return read_together(files.between(first, last), room, separator=self._separator, full=full, doubts=doubts)
 
     def following(self, start: int, count: int) -> bytes:
-        """`count` bytes that `read` has put into the free space, from `start` bytes after its beginning."""
+        """`count` bytes from the free space, where `read` has put the bytes of files; `start` is the offset in the free
+        space.
+        """
         return self.text[self.filled + start : self.filled + start + count].tobytes()
 
     def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
-        """Add files that `read` has read, at least one; `place` is the number of the first one among the inputs."""
+        """Add files that `read` has read, at least a single file; `place` is the number of the first file among the
+        inputs.
+        """
         ends = self.filled + np.cumsum(lengths + 1)
         self.filled = int(ends[-1])
         self.inputs.extend(range(len(self.places), len(self.places) + len(names)))
@@ -104,11 +109,13 @@ class SmallTexts:
         self._numbers.extend([0] * len(names))
 
     def has_room(self, texts: Texts) -> bool:
-        """Whether there is room for texts of an archive."""
+        """Whether the buffer has room for texts of an archive."""
         return self.filled + len(texts.data) + len(texts) < len(self.text)
 
     def add_texts(self, texts: Texts, origin: Origin) -> int:
-        """Add texts of an archive, for which there is room; returns their number of bytes. `origin` is that of the archive."""
+        """Add texts of an archive; returns their number of bytes. Precondition: `has_room` is true. `origin` is the
+        origin of the archive.
+        """
         data, count = read_only(np.frombuffer(texts.data, np.uint8)), len(texts)
         join(data, texts.starts, texts.ends, self._separator, self.text[self.filled :])
         lengths = texts.ends - texts.starts
@@ -125,11 +132,13 @@ class SmallTexts:
         return int(lengths.sum())
 
     def label(self, number: int) -> Label:
-        """The label of a text."""
+        """The label of the text with this number."""
         return self._labels[number][self._numbers[number]]
 
     def characters_at(self, place: int) -> re.Pattern[bytes] | None:
-        """A character of several bytes in the encoding that the text at a place declares."""
+        """The pattern of a character of several bytes, in the encoding that the text at byte offset `place` declares;
+        None if all characters are single bytes or the encoding is unknown.
+        """
         number = bisect(self.starts, place) - 1
         if number != self._declaring[0]:
             start, end = self.starts[number], self.ends[number]
@@ -138,13 +147,13 @@ class SmallTexts:
         return self._declaring[1]
 
     def take_open(self) -> bytes:
-        """Remove the beginning of a text of which `add` did not see the end, and return it."""
+        """Remove and return the beginning of a text that `add` did not read up to the end."""
         beginning = self.text[self._open : self.filled].tobytes()
         self.filled = self._open
         return beginning
 
     def _add_input(self, origin: Origin) -> None:
-        """Add an input to `places` and `names`, unless it is the last of them."""
+        """Add an input to `places` and `names`, unless the same input was the last to be added."""
         if not self.places or self.places[-1] != origin.place:
             self.places.append(origin.place)
             self.names.append(origin.name)

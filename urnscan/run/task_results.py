@@ -1,4 +1,4 @@
-"""Pieces of a result, as workers yield them: the beginning of a task, its rows, its failures, and its end."""
+"""Pieces of a result, which workers yield: the beginning of a task, rows, failures, and the end of the task."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ import pyarrow.compute as pc
 from urnscan.compiled.arrow import number_scalar
 from urnscan.errors import SourceError
 
-# Bytes of a piece without its tables: its names, its message and the like.
+# Approximate bytes of a piece without tables: names, message and the like.
 _PIECE = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of a run, or of a part of it; they can be added."""
+    """Counts of a run, or of a part of a run. Counts can be added."""
 
     inputs: int = 0
-    """Inputs that were read, wholly or in part."""
+    """Number of inputs that were read, wholly or in part."""
     byte_count: int = 0
-    """Bytes of text that were scanned."""
+    """Number of bytes of text that were scanned."""
     occurrences: int = 0
     rejects: int = 0
     trimmable: int = 0
-    """Occurrences that `trim` would change."""
+    """Number of occurrences that `trim` would change."""
     left_out: int = 0
-    """Occurrences of names that do not count because of `nid` and `not_nid`."""
+    """Number of occurrences that `nid` and `not_nid` left out."""
     components_in_names: int = 0
-    """Occurrences whose names contain components of RFC 8141; always 0 except in rfc2141."""
+    """Number of occurrences whose names contain components of RFC 8141; always 0 except in rfc2141."""
     longer_in_rfc8141: int = 0
-    """Occurrences whose names go on in RFC 8141, behind `~` or `&`; always 0 except in rfc2141."""
+    """Number of occurrences whose names go on in RFC 8141, with `~` or `&`; always 0 except in rfc2141."""
     cut_short: int = 0
-    """Other occurrences behind which something stands that looks like a part of them."""
+    """Number of other occurrences that are followed by text that looks like a part of the URN."""
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*map(int.__add__, _numbers(self), _numbers(other)))
 
 
 _numbers = attrgetter(*(field.name for field in fields(Counts)))
-"""All counts, in their order. This is called for each piece, and `dataclasses.astuple` takes several times as long."""
+"""All counts, in order. This function is called for each piece, and `dataclasses.astuple` is several times slower."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A task begins."""
+    """The beginning of a task."""
 
     part_of: int | None = None
-    """Place of the huge file of which the task is a part; its lines are counted from 1 in each part."""
+    """Number of the huge file of which the task is a part; each part counts its lines from 1. None for another task."""
     stamp: str = ""
-    """Stamp of the task (`resume.py`); empty if it has none."""
+    """Stamp of the task (`resume.py`); empty if the task has no stamp."""
     is_kept: bool = False
-    """Whether an earlier run has kept the pieces of the task."""
+    """Whether the pieces of the task come from an earlier run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,14 @@ class ResultRows:
     partial: pa.RecordBatch | None = None
     rejects: pa.RecordBatch | None = None
     names: Mapping[int, str] = field(default_factory=dict)
-    """Names of the inputs of `partial`, by their places."""
+    """Number of an input of `partial` -> the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An input, or a part of it, could not be read or has a wrong checksum; or there is a note about it."""
+    """A failure or a note: an input, or a part of an input, could not be read, has a wrong checksum, or is worth a
+    note.
+    """
 
     place: int
     """Number of the input in the run."""
@@ -82,28 +84,28 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A task ends."""
+    """The end of a task."""
 
     counts: Counts = Counts()
-    """Inputs and bytes."""
+    """Counts of inputs, bytes, and names left out."""
     lines: int = 0
-    """LF bytes in the task, if it is a part of a huge file."""
+    """Number of LF bytes in the task, if the task is a part of a huge file; else 0."""
     names: Sequence[str] = ()
-    """Names of the inputs in `counts`; empty if an earlier run has kept the task."""
+    """Names of the inputs in `counts`; empty if the pieces come from an earlier run."""
 
 
 TaskResult: TypeAlias = Begun | ResultRows | Failed | Done
-"""A task yields Begun, then ResultRows and Failed in any order, then Done."""
+"""A piece of the result of a task: Begun, then ResultRows and Failed in any order, then Done."""
 
 
 def bytes_of(piece: TaskResult) -> int:
-    """The approximate bytes of memory that a piece takes."""
+    """The approximate number of bytes of a piece in memory."""
     tables = (piece.occurrences, piece.partial, piece.rejects) if isinstance(piece, ResultRows) else ()
     return _PIECE + sum(int(table.nbytes) for table in tables if table is not None)
 
 
 def add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:
-    """Rows of occurrences or rejects, with `lines` added to their numbers of lines."""
+    """Rows of occurrences or rejects, with `lines` added to their line numbers."""
     if not lines:
         return rows
     number = rows.schema.get_field_index("line")

@@ -1,4 +1,4 @@
-"""Tasks of a run, each for one thread."""
+"""Tasks of a run, each for a single thread."""
 
 from __future__ import annotations
 
@@ -30,20 +30,22 @@ class Sizes:
     """Sizes of tasks."""
 
     part: int = 8 << 20
-    """Fewest bytes of a huge file that one task scans."""
+    """Minimum bytes of a part of a huge file."""
     together: int = 4 << 20
-    """Bytes of small texts that are scanned as one."""
+    """Number of bytes of small texts that are scanned as a single text."""
     files: int = 1024
-    """Most files of one task."""
+    """Maximum number of files of a task."""
 
     def part_of(self, byte_count: int) -> int:
-        """Bytes of a part of a file of this size. A part costs a millisecond more; all cores should get parts."""
+        """Number of bytes of each part of a file of this size. Larger parts save a millisecond each; smaller parts use
+        all cores.
+        """
         return max(self.part, min(8 * self.part, byte_count // 32))
 
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """A task: neighbouring inputs, the first with the number `place`; small files are together in a `Listed`."""
+    """A task: neighbouring inputs. `place` is the number of the first input; small files are together in a `Listed`."""
 
     place: int
     inputs: tuple[Listed | Input, ...]
@@ -51,7 +53,7 @@ class FileGroup:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A task: the bytes of a huge file from about `start` to about `end`."""
+    """A task: the bytes of a huge file from about `start` to about `end`. `place` is the number of the input."""
 
     place: int
     input: Input
@@ -63,18 +65,18 @@ Task = FileGroup | FilePart | SourceError
 
 
 def bytes_of(entry: Listed | Input) -> int | None:
-    """Bytes of files or of an input; None if unknown."""
+    """Number of bytes of files or of an input; None if unknown."""
     return int(entry.sizes.sum()) if isinstance(entry, Listed) else entry.size
 
 
 def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[str] = ()) -> int | None:
-    """Bytes that a run will read, for its progress; None if unknown. Failures are ignored."""
+    """Number of bytes that a run will read, for the progress bar; None if unknown. Failures are ignored."""
     # A list that is not a file, such as a pipe, cannot be read twice.
     if not all(argument.is_file for argument in inputs if not isinstance(argument, str)):
         return None
     total = 0
     for argument in inputs:
-        # An index is the only argument, and to find its files takes a request for each.
+        # An index of records is always the only argument. Finding its files would take a request for each file.
         if isinstance(argument, RecordIndex):
             return argument.byte_count
     for entry in _find_inputs(inputs, options, outputs):
@@ -87,7 +89,7 @@ def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[
 
 
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:
-    """The tasks of a run in the order of its inputs: small files together, huge files in parts."""
+    """Yield the tasks of a run, in the order of the inputs: small files together, huge files in parts."""
     group: list[Listed | Input] = []
     files = byte_count = place = 0
     for entry in _entries(inputs, options, outputs, sizes):
@@ -114,7 +116,7 @@ def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 def _entries(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes
 ) -> Iterator[Listed | Input | SourceError]:
-    """Inputs as `_find_inputs` gives them; lists of many files are split so that each fits a task."""
+    """Yield the inputs that `_find_inputs` yields; lists of many files are split so that each fits a task."""
     for entry in _find_inputs(inputs, options, outputs):
         if isinstance(entry, Listed):
             yield from entry.runs(sizes.files, sizes.together, sizes.part)
@@ -123,7 +125,7 @@ def _entries(
 
 
 def _join_files(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
-    """The inputs; neighbouring files become one `Listed`."""
+    """Yield the inputs; neighbouring files become a single `Listed`."""
     for are_files, group in itertools.groupby(inputs, lambda entry: isinstance(entry, Listed) or entry.is_whole_file):
         entries = list(group)
         if are_files and len(entries) > 1:
@@ -133,7 +135,7 @@ def _join_files(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
 
 
 def _tasks_of_one(place: int, entry: Input, options: Options, sizes: Sizes) -> Iterator[Task]:
-    """The tasks of an input that is large, or of unknown size."""
+    """Yield the tasks of an input that is large, or of unknown size."""
     part = sizes.part_of(entry.size or 0)
     can_be_split = separators(options.recover) is not None
     try:
@@ -151,10 +153,10 @@ def _tasks_of_one(place: int, entry: Input, options: Options, sizes: Sizes) -> I
 
 
 def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection[str]) -> Iterator[Input | SourceError]:
-    """The inputs of a run, without its outputs. An input that several arguments name comes once.
+    """Yield the inputs of a run, without the outputs of the run. An input that several arguments name is yielded once.
 
-    Raises FatalError if an output is an input, except for a result of an earlier run in a folder that is read. Raises it
-    also if a list of inputs cannot be read.
+    Raises FatalError if an output is also an input; but a result of an earlier run in a folder of inputs is skipped.
+    Also raises FatalError if a list of inputs cannot be read.
     """
     return one_by_one(_find_inputs(inputs, options, outputs))
 
@@ -162,7 +164,7 @@ def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection
 def _find_inputs(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 ) -> Iterator[Listed | Input | SourceError]:
-    """Inputs as `run_inputs` gives them; many neighbouring files are one `Listed`."""
+    """Yield the inputs of `run_inputs`; many neighbouring files are a single `Listed`."""
     output_places = frozenset(map(real_place, outputs))
     foreign = [place for place in output_places if Path(place).is_file() and not is_result(place)]
     for argument in inputs if output_places else ():

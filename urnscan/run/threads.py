@@ -1,4 +1,4 @@
-"""Threads that do tasks in parallel, and results in the order of the tasks."""
+"""Threads that process tasks in parallel, and results in the order of the tasks."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Result = TypeVar("Result")
 _Item = TypeVar("_Item")
 _Worker = Callable[[Task], Iterator[Result]]
 
-# Results of one task that may wait, however large they are.
+# Number of results of a task that may wait, however large they are.
 _RESULTS = 4
-# Bytes of the results of all tasks that may wait. With so many, most workers finish a task before its turn comes.
+# Bytes of results of all tasks that may wait. With this number, most workers finish a task before its turn comes.
 _WAITING = 1 << 25
-# Most tasks for each worker that are begun, and whose results are not yet taken.
+# Maximum number of tasks for each worker that are begun and whose results are not yet taken.
 _TASKS = 3
-# Seconds after which a waiting worker looks whether it should stop.
+# Seconds after which a waiting worker checks whether it should stop.
 _PATIENCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The end of the results of a task, or of all tasks; with the error that ended them, if there was one."""
+    """The end of the results of a task, or of all tasks, with the error that ended the results (None: no error)."""
 
     error: BaseException | None = None
 
@@ -37,12 +37,12 @@ def in_order(
     workers: int,
     bytes_of: Callable[[Result], int] = lambda _: _WAITING,
 ) -> Generator[Result, None, None]:
-    """The results of all tasks, in the order of the tasks. Each task is done by one of `workers` threads.
+    """Yield the results of all tasks, in the order of the tasks. `workers` threads process the tasks.
 
     `new_worker()` is called in each thread; it returns the function that turns a task into results. `bytes_of` returns
-    the bytes of memory that a result takes: many small results may wait, and few large ones. An error of a task, a worker
-    or `tasks` is raised here. The threads stop then, and when this iterator is closed. A thread that waits for input delays
-    the end by at most a second.
+    the number of bytes of a result in memory: many small results may wait, and few large ones. An error of a task, a
+    worker or `tasks` is raised here. The threads stop after an error, and when this iterator is closed. A thread that
+    waits for input delays the end by at most a second.
     """
     crew = _Crew(iter(tasks), new_worker, workers, bytes_of)
     threads = [threading.Thread(target=crew.work, daemon=True, name=f"urnscan-{i}") for i in range(workers)]
@@ -56,14 +56,14 @@ def in_order(
             crew.free.release()
     finally:
         crew.stopped.set()
-        # All threads have one second to end. One that still waits for input then is left running.
+        # All threads together have one second to end. A thread that still waits for input is left running.
         deadline = time.monotonic() + 1
         for thread in threads:
             thread.join(timeout=max(0.0, deadline - time.monotonic()))
 
 
 def _until_end(items: queue.SimpleQueue[_Item | _End]) -> Iterator[_Item]:
-    """The items up to the end. Raises its error."""
+    """Yield the items before the end. Raises the error of the end, if the end has an error."""
     while not isinstance(item := items.get(), _End):
         yield item
     if item.error is not None:
@@ -71,7 +71,7 @@ def _until_end(items: queue.SimpleQueue[_Item | _End]) -> Iterator[_Item]:
 
 
 def _next(tasks: Iterator[Task]) -> Task | _End:
-    """The next task, or the end of them."""
+    """The next task, or the end of the tasks."""
     try:
         return next(tasks)
     except StopIteration:
@@ -91,7 +91,7 @@ class _Crew(Generic[Task, Result]):
         bytes_of: Callable[[Result], int],
     ) -> None:
         self.order: queue.SimpleQueue[queue.SimpleQueue[Result | _End] | _End] = queue.SimpleQueue()
-        """The results of each task that was begun."""
+        """The queue of results of each task that was begun, in the order of the tasks."""
         self.free = threading.Semaphore(_TASKS * workers)
         """Number of tasks that may still be begun."""
         self.stopped = threading.Event()
@@ -104,20 +104,20 @@ class _Crew(Generic[Task, Result]):
         self._room = threading.Condition()
 
     def take(self, result: Result) -> None:
-        """Count a result as taken."""
+        """Count a result as taken, which makes room for others."""
         with self._room:
             self._waiting -= self._bytes_of(result)
             self._room.notify_all()
 
     def work(self) -> None:
-        """Do tasks until there are no more, or until stopped; runs in each thread."""
+        """Process tasks until there are no more, or until stopped. Runs in each thread."""
         try:
             worker = self._new_worker()
             while not self.stopped.is_set():
                 if self.free.acquire(timeout=_PATIENCE):
                     results: queue.SimpleQueue[Result | _End] = queue.SimpleQueue()
-                    # One lock for both steps: an error of `tasks` comes into the order before the end that another thread
-                    # then sees.
+                    # Both steps are under the same lock, so that an error of `tasks` is in the order before the end that
+                    # another thread sees after the error.
                     with self._task_lock:
                         task = _next(self._tasks)
                         self.order.put(task if isinstance(task, _End) else results)
@@ -138,7 +138,7 @@ class _Crew(Generic[Task, Result]):
             results.put(_End(error))
 
     def _put(self, results: queue.SimpleQueue[Result | _End], result: Result) -> None:
-        """Add a result to those that wait, when there is room for it."""
+        """Add a result to the waiting results, as soon as there is room."""
         byte_count = self._bytes_of(result)
         with self._room:
             while results.qsize() >= _RESULTS and self._waiting + byte_count > _WAITING:

@@ -1,4 +1,4 @@
-"""Worker: scans the inputs of one task, or a part of a huge input, and yields its results."""
+"""Worker: scans the inputs of a task, or a part of a huge input, and yields the results."""
 
 from __future__ import annotations
 
@@ -49,18 +49,19 @@ _Scanner: TypeAlias = "Scanner | RecoveringScanner"
 
 
 class Worker:
-    """Does tasks in one thread, with its own buffers."""
+    """Processes tasks in a single thread, with buffers that only this worker uses."""
 
     def __init__(
         self, options: Options, sizes: Sizes, tables: Collection[str], on_read: Callable[[int], object]
     ) -> None:
-        """`tables` are names among `occurrences`, `classes` and `rejects`: only their rows are made. `on_read` gets the
-        numbers of bytes of the inputs that were read; it is called in the thread of the worker.
+        """`tables` are names among `occurrences`, `classes` and `rejects`: only rows of these tables are made.
+
+        `on_read` gets the numbers of bytes that were read; it is called in the thread of the worker.
         """
         count_lines = "occurrences" in tables or "rejects" in tables
         grammar = options.grammar(count_lines=count_lines, rejects="rejects" in tables)
-        # None: there are no views, or no byte separates texts for one of them (`wraps`). Then all separators of the grammar
-        # are used.
+        # None: there are no views, or a view (such as `wraps`) for which no byte separates texts. Then all separators of the
+        # grammar are used.
         of_views = separators(options.recover) if options.recover else None
         self.on_read = on_read
         self._options = options
@@ -71,12 +72,12 @@ class Worker:
         # The scanner of the small texts that are collected now.
         self._of_small = self._scanner
         self._doubts = doubts(options.reading)
-        # Of the current task: bytes that were scanned, and the names of the inputs that count.
+        # State of the current task: number of bytes that were scanned, and the names of the inputs that count.
         self._bytes = 0
         self._names: list[str] = []
 
     def work(self, task: Task) -> Iterator[TaskResult]:
-        """Do a task; yields its results, the last of which is Done."""
+        """Process a task. Yields the results; the last result is Done."""
         self._bytes = 0
         self._names = []
         lines, left_out = 0, self._left_out()
@@ -104,7 +105,7 @@ class Worker:
                     place += 1
 
     def _small_files(self, place: int, files: Listed) -> Iterator[TaskResult]:
-        """Scan small files, the first of which has the number `place`. Many files of plain text are read at once."""
+        """Scan small files; `place` is the number of the first file. Many files of plain text are read at once."""
         small, names = self._small, files.names
         at, most = 0, len(files)
         while at < len(files):
@@ -122,11 +123,11 @@ class Worker:
             if count < len(read.lengths) or read.is_stuck:
                 yield from self._input(place + at, files.input(at))
                 at += 1
-                # The files after this one must be read again. The next file may be like it, so only one is read.
+                # The files after this file must be read again. The next file may be of the same kind, so only one is read.
                 most = 1
 
     def _count_plain(self, files: Listed, first: int, read: SmallFiles) -> int:
-        """The number of files that are plain text, up to the first one that is not."""
+        """The number of files before the first file that is not plain text."""
         if not len(read.doubtful):
             return len(read.lengths)
         starts = np.cumsum(read.lengths + 1) - (read.lengths + 1)
@@ -139,7 +140,7 @@ class Worker:
         return len(read.lengths)
 
     def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[TaskResult]:
-        """Scan all texts of an input; `extents` are those of this input and of the next ones."""
+        """Scan all texts of an input; `extents` are the extents of this input and of the next inputs."""
         before, has_failed = self._bytes, False
         try:
             with closing(open_together(source, self._options.reading, self.on_read, extents)) as documents:
@@ -156,7 +157,7 @@ class Worker:
     def _document(
         self, document: Document | Texts | Values | SourceError, place: int, source: Input
     ) -> Iterator[TaskResult]:
-        """Scan a text of an input, several texts of its members, or a column of its values. Raises LimitError."""
+        """Scan a text of an input, several texts of members, or a column of values. Raises LimitError."""
         origin = Origin(place, source.name)
         match document:
             case SourceError():
@@ -176,7 +177,7 @@ class Worker:
                 yield from self._text(reader, Origin(place, source.name, member, capture), scanner)
 
     def _texts(self, texts: Texts, origin: Origin) -> Iterator[TaskResult]:
-        """Scan small texts of an archive together with others. Raises LimitError."""
+        """Scan small texts of an archive together with other small texts. Raises LimitError."""
         if not self._small.has_room(texts):
             yield from self._scan_small()
         yield from self._make_room(self._scanner)
@@ -188,7 +189,7 @@ class Worker:
                 yield from self._text(member.reader, member_origin, self._scanner)
 
     def _text(self, reader: Reader, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan a text; together with others if it is small. Raises LimitError."""
+        """Scan a text, together with other texts if the text is small. Raises LimitError."""
         small = self._small
         yield from self._make_room(scanner)
         try:
@@ -198,23 +199,25 @@ class Worker:
             error = None
         except SourceError as raised:
             error = raised
-        # The text is large, or damaged: scan the earlier texts, then this one alone.
+        # The text is large, or damaged: scan the earlier texts, then this text separately.
         text = Buffer(reader, front=small.take_open(), error=error)
         yield from self._scan_small()
         yield from self._stream(text.fill, origin, scanner)
 
     @functools.cached_property
     def _of_lines(self) -> _Scanner:
-        """The scanner of texts that a program has broken into lines, such as mail: it joins names that line ends split."""
+        """The scanner of texts that a program has broken into lines, as in mail. The scanner joins names that line ends
+        split.
+        """
         recover = {*self._options.recover, "wraps"}
         return self._scanner if recover == {*self._options.recover} else make_scanner(self._scanner.grammar, recover)
 
     def _left_out(self) -> int:
-        """Matches that were left out so far."""
+        """Number of matches that were left out so far."""
         return sum(scanner.left_out for scanner in {self._scanner, vars(self).get("_of_lines", self._scanner)})
 
     def _stream(self, read: _ReadInto, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan a text alone, block by block. Raises LimitError."""
+        """Scan a text separately, block by block. Raises LimitError."""
         base = lines = 0
         is_whole = False
         text = Declaring(read, origin.capture)
@@ -236,13 +239,13 @@ class Worker:
             lines += scanner.lines
 
     def _make_room(self, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan the small texts if there is no room for one more, or if the next one is for another scanner."""
+        """Scan the small texts if there is no room for another text, or if the next text needs another scanner."""
         if self._small.is_full or self._of_small is not scanner:
             yield from self._scan_small()
             self._of_small = scanner
 
     def _scan_small(self) -> Iterator[TaskResult]:
-        """Scan the small texts as one, and find the text of each match."""
+        """Scan the small texts as a single text, and find the text of each match."""
         small = self._small
         if small.starts:
             starts, ends = np.array(small.starts), np.array(small.ends)
@@ -279,7 +282,7 @@ class Worker:
         self._bytes += count_bytes(document.values)
 
     def _part(self, task: FilePart) -> Generator[TaskResult, None, int]:
-        """Scan a part of a huge file; returns the LF bytes in it."""
+        """Scan a part of a huge file; returns the number of LF bytes in the part."""
         origin = Origin(task.place, task.input.name)
         try:
             reader = open_range(task.input, task.start, task.end, self._separators)
@@ -297,7 +300,7 @@ class Worker:
         try:
             with reader:
                 for matches in self._scanner.scan(read):
-                    # The part ends, but the file does not: a match at its end is ended by the byte that follows.
+                    # The part ends, but the file does not: the next byte of the file ends a match at the end of the part.
                     if reader.following is not None:
                         matches.stop[matches.stop == END] = reader.following
                     for batch in _matches_and_rejects(matches):
@@ -319,7 +322,9 @@ class Worker:
         line: npt.NDArray[np.int64],
         members: pa.StringArray | None = None,
     ) -> ResultRows:
-        """The rows of matches or rejects in one input; `members` has the member of each, if `origin` has none."""
+        """The rows of matches or rejects in a single input; `members` has the member of each row, if `origin` has no
+        member.
+        """
         first = np.zeros(len(batch), np.int32)
         captures: Sequence[pa.Array] | None = None
         if origin.member is not None or origin.capture is not None:
@@ -348,7 +353,9 @@ class Worker:
         return members, [pa.array(values, kind).take(rows) for kind, values in zip(OF_CAPTURES, columns, strict=True)]
 
     def _rows(self, batch: Matches | Rejects, places: Places, inputs: Sequence[int]) -> ResultRows:
-        """The rows of matches or rejects in the tables that are made; `inputs` has the number of each of `places.names`."""
+        """The rows of matches or rejects for the tables that are made; `inputs` has the number of each input in
+        `places.names`.
+        """
         if isinstance(batch, Rejects):
             rejects = reject_rows(batch, places, self._scanner.grammar.syntax)
             return ResultRows(Counts(rejects=len(batch)), rejects=rejects)
@@ -367,7 +374,7 @@ class Worker:
 
 
 def _failure(origin: Origin, error: SourceError) -> Failed:
-    # The error is kept to the end of the run. Its causes would keep the buffers of all readers alive.
+    # The error is kept until the end of the run. Its causes would keep the buffers of all readers alive.
     error.__cause__ = error.__context__ = None
     return Failed(origin.place, origin.name, error.with_traceback(None))
 
@@ -380,5 +387,5 @@ def _matches_and_rejects(matches: Matches) -> Iterator[Matches | Rejects]:
 
 
 def _milliseconds(moment: dt.datetime | None) -> int | None:
-    """Milliseconds since 1970; pyarrow would import pandas to make a column of datetimes."""
+    """Milliseconds from 1970 to a time, or None. pyarrow would import pandas to make a column of datetimes."""
     return None if moment is None else (moment - _EPOCH) // dt.timedelta(milliseconds=1)

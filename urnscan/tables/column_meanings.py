@@ -1,4 +1,4 @@
-"""What the columns of each table mean, by `columns.toml`, which the page about the files shows, too."""
+"""The meaning of each column of each table, from `columns.toml`. The page about the files shows the same texts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LINK = re.compile(r"\[([^][]*+)\]\([^()]*+\)")
 
 @functools.cache
 def column_meanings() -> Mapping[str, Mapping[str, str]]:
-    """The meaning of each column in Markdown, by the names of TABLES and of their columns."""
+    """The meaning of each column in Markdown: name in TABLES -> name of the column -> meaning."""
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
 def table_name(schema: pa.Schema) -> str:
-    """The name of a table with these columns, or with those that `--flat` makes of them.
+    """The name in TABLES of the table with this schema. The schema may also be the result of `flat_schema`.
 
     >>> from urnscan.tables.schemas import OCCURRENCES
     >>> table_name(OCCURRENCES)
@@ -38,7 +38,9 @@ def table_name(schema: pa.Schema) -> str:
 
 
 def explained_columns(schema: pa.Schema) -> Sequence[tuple[str, str]]:
-    """Columns of such a table, each with its meaning as plain text."""
+    """The columns of a schema, as (name, meaning in plain text). The schema is a value of TABLES, or the result of
+    `flat_schema`.
+    """
     name = table_name(schema)
     rows = []
     for field in TABLES[name]:

@@ -1,11 +1,11 @@
-"""The edition of the tables that are written, and the names that columns had in earlier editions."""
+"""The edition of the tables that this version writes, and the names that columns had in earlier editions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 EDITION = 3
-"""The edition of the tables: `schema` in the metadata of a file. Files of the first edition have no such key."""
+"""The edition of the tables: `schema` in the metadata of a file. Files of the first edition do not have this key."""
 
 MERGED = (2, EDITION)
 """Editions whose tables `urnscan merge` reads."""
@@ -19,22 +19,25 @@ RENAMED: Mapping[str, str] = {
     "trailing": "punctuation",
     "rank": "cluster_rank",
 }
-"""Columns of the first edition, and their names now."""
+"""Name of a column in the first edition -> the name now."""
 
 _RENAMED_IN_OCCURRENCES = {"problem": "spelling_problem"}
-"""Columns of occurrences of the second edition, and their names now. Classes keep these names."""
+"""Name of a column of occurrences in the second edition -> the name now. In tables of classes, the names are unchanged.
+"""
 
 VERDICT = ("valid", "problem")
-"""Columns of occurrences that files of the second edition do not have: those of the name, which follow from `urn`."""
+"""Columns of occurrences that files of the second edition do not have: properties of the name, which follow from `urn`.
+"""
 
 ADDED = ("r_component", "q_component", "f_component", *VERDICT, "spelling_problem", "captured", "status", "mime")
 """Columns of occurrences that files of the first edition do not have."""
 
 
 def names_now(names: Iterable[str]) -> list[str]:
-    """The names of columns in this edition: an earlier name is replaced, unless the new name is there, too.
+    """The names of columns in this edition. An earlier name is replaced, unless the new name is in the list, too.
 
-    A table with `problem` and without `valid` has occurrences of the second edition: classes always have both.
+    A table with `problem` and without `valid` contains occurrences of the second edition, because classes always have
+    both.
 
     >>> names_now(["urn", "count"]), names_now(["occurrence_count", "count"])
     (['urn', 'occurrence_count'], ['occurrence_count', 'count'])

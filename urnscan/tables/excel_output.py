@@ -1,4 +1,4 @@
-"""Tables as workbooks of Excel: rows on the first sheet, what the columns mean on the second."""
+"""Tables as workbooks of Excel: the rows on the first sheet, the meanings of the columns on the second."""
 
 from __future__ import annotations
 
@@ -22,31 +22,38 @@ from urnscan.tables.nested_columns import cell_values
 from urnscan.tables.output_file import Output, as_fatal
 from urnscan.version import __version__
 
-# Limits of Excel: rows of a sheet, with the header, and UTF-16 units in a cell.
+# Limits of Excel: rows of a sheet, including the header, and UTF-16 units in a cell.
 _SHEET_ROWS = 1_048_576
 _CELL_UNITS = 32_767
 _CUT_MARK = "…"
 
-_PART = 1 << 12  # rows that are Python objects at a time
-_MEASURED_ROWS = 1000  # of which the longest cell decides the width of its column
-_NARROWEST, _WIDEST, _MEANING_WIDTH = 8, 60, 110  # in characters
-_FILTER_WIDTH = 4  # the button of the filter in the header
+# Number of rows that are Python objects at a time.
+_PART = 1 << 12
+# The longest cell in this number of first rows decides the width of a column.
+_MEASURED_ROWS = 1000
+# Widths in characters; _FILTER_WIDTH is the width of the filter button in the header.
+_NARROWEST, _WIDEST, _MEANING_WIDTH = 8, 60, 110
+_FILTER_WIDTH = 4
 _MADE = dt.datetime(1980, 1, 1)  # noqa: DTZ001 (the time of the members of the file, so that a run gives the same bytes again)
 _PROPERTIES = "docProps/custom.xml"
 
 
 class _Sheet(Worksheet):  # type: ignore[misc]
-    """A sheet in which a text that begins with `<r>` is a text: XlsxWriter would take it for XML."""
+    """A sheet in which a text that begins with `<r>` stays a text. XlsxWriter would treat the text as XML."""
 
     def _xml_rich_inline_string(self, string: str, attributes: Any) -> None:  # noqa: ANN401 (as in XlsxWriter)
         self._xml_inline_string(string, True, attributes)
 
 
 class ExcelOutput(Output):
-    """A workbook. Texts are cells of text, so nothing in them is a formula, a number or a link. Rows go to a temporary file."""
+    """A workbook of Excel with a table.
+
+    Texts are cells of the type text, so Excel reads no text as a formula, a number or a link. XlsxWriter keeps the rows
+    in a temporary file.
+    """
 
     def __init__(self, path: str | os.PathLike[str], schema: pa.Schema, *, force: bool = False) -> None:
-        """See Output; `schema` is one of TABLES, or what `flat_schema` makes of it."""
+        """`path` and `force` are as in Output; `schema` is a value of TABLES, or the result of `flat_schema`."""
         super().__init__(path, force=force)
         self.schema = schema
         self._rows = self._cut = 0
@@ -68,7 +75,7 @@ class ExcelOutput(Output):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. Raises FatalError, also if the sheet has no place for them."""
+        """Append rows of the schema. Raises FatalError, also if the sheet has no free rows left."""
         if 1 + self._rows + rows.num_rows > _SHEET_ROWS:
             raise FatalError(
                 f"{self._place.name}: a sheet of Excel has at most {_SHEET_ROWS:,} rows, and these are more: write .csv or "
@@ -79,7 +86,7 @@ class ExcelOutput(Output):
                 self._write_cells([cell_values(column) for column in rows.slice(start, _PART).columns])
 
     def _write_cells(self, columns: list[pa.Array]) -> None:
-        """Write cells row by row, as a sheet in constant memory needs them."""
+        """Write cells row by row, because a sheet in the mode `constant_memory` requires that."""
         if self._rows < _MEASURED_ROWS:
             self._measure(columns)
         writers = [self._writer(column.type) for column in columns]
@@ -101,7 +108,7 @@ class ExcelOutput(Output):
         self._sheet.write_string(row, column, text)
 
     def _measure(self, columns: list[pa.Array]) -> None:
-        """Widen columns for the first rows of the table."""
+        """Set the widths of columns by the first rows of the table."""
         for number, column in enumerate(columns):
             texts = column.slice(0, _MEASURED_ROWS - self._rows).cast(pa.string()).to_pylist()
             longest = max((len(text) for text in texts if text is not None), default=0)
@@ -126,7 +133,7 @@ class ExcelOutput(Output):
             raise OSError(str(error)) from error
 
     def _explain(self) -> None:
-        """Write the second sheet."""
+        """Write the second sheet, with the meaning of each column."""
         sheet = self._book.add_worksheet("columns", _Sheet)
         text = self._book.add_format({"num_format": "@", "text_wrap": True, "valign": "top"})
         rows = explained_columns(self.schema)
@@ -155,7 +162,7 @@ def is_workbook(path: str) -> bool:
 
 
 def _number_format(kind: pa.DataType) -> str:
-    """The format of the cells of a column, in the words of Excel."""
+    """The number format of the cells of a column, in the notation of Excel."""
     if pa.types.is_integer(kind):
         return "0"
     return "General" if pa.types.is_boolean(kind) or pa.types.is_floating(kind) else "@"

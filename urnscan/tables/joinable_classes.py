@@ -1,4 +1,4 @@
-"""How many classes of a scan at the level `lexical` the level `namespace` would join."""
+"""How many classes of a scan at the level `lexical` would be joined to other classes at the level `namespace`."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from urnscan.compiled.arrow import byte_strings, string_array
 from urnscan.urn.equivalence import Level
 from urnscan.urn.namespaces.judgement_columns import namespace_forms
 
-# Of more classes nothing is counted: their names would have to be kept in memory.
+# With more classes, nothing is counted, because all names would have to be in memory.
 _MOST_CLASSES = 250_000
 _MOST_BYTES = 1 << 25
 
 
 class JoinableClasses:
-    """Counts how many classes fewer there would be if names were the same by the rules of their namespaces."""
+    """Counter of the classes of a lexical scan that the level `namespace` would join to other classes."""
 
     def __init__(self, level: Level) -> None:
-        """`level` is that of the scan; at other levels than `lexical` nothing is counted."""
+        """`level` is the level of the scan. At other levels than `lexical`, nothing is counted."""
         self._level = level
         self._classes = self._bytes = 0
-        # Names that are canonical by the rules of their namespaces, and the canonical forms of the others.
+        # Names that are canonical at the level `namespace`, and the canonical forms of all other names.
         self._canonical: list[pa.StringArray] = []
         self._forms: list[pa.StringArray] = []
 
     def add(self, urn: pa.StringArray) -> None:
-        """Add classes: their canonical forms at the level of the scan, each once."""
+        """Add the canonical forms of classes at the level of the scan. Each canonical form is added once."""
         data, offsets = byte_strings(urn)
         self._classes += len(urn)
         self._bytes += int(offsets[-1] - offsets[0])
@@ -40,13 +40,15 @@ class JoinableClasses:
         self._forms.append(forms.filter(pc.invert(is_canonical)))
 
     def count(self) -> int | None:
-        """The number of classes that would be joined to others; None if there are too many to count it, or at another level."""
+        """The number of classes that would be joined to others; None at another level than `lexical`, or if there were
+        too many classes to count.
+        """
         if not self._is_countable:
             return None
         forms = pa.chunked_array(self._forms, pa.string())
         distinct = forms.unique()
         canonical = pa.chunked_array(self._canonical, pa.string())
-        # Canonical forms differ, so each of the distinct ones is at most once among them.
+        # All elements of `canonical` differ, so each distinct form is at most once in it.
         known = pc.sum(pc.is_in(canonical, value_set=distinct)).as_py() or 0
         return len(forms) - len(distinct) + known
 

@@ -1,19 +1,22 @@
-"""The layout of tables: what the options of a user decide about their form. It loads quickly, for the command's options."""
+"""The layout of tables: options of a user that change the form of a table.
+
+This module loads quickly, because the command imports it for its options.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 DELIMITERS = (",", ";", "|")
-"""What may be between the values of CSV."""
+"""Allowed separators between the values of CSV."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How tables are written, in addition to what their names say."""
+    """The form of a table, in addition to the format that the file name chooses."""
 
     delimiter: str = ","
-    """One of DELIMITERS, for CSV."""
+    """Separator between the values of CSV: a value of DELIMITERS."""
     flat: bool = False
     """Whether nested columns become texts, as `flat_rows` makes them."""
 

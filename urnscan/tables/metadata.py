@@ -1,4 +1,4 @@
-"""Metadata in the schema of a table: the run that made the table, and the types of its columns in pandas."""
+"""Metadata in the schema of a table: the run that made the table, and the types of the columns in pandas."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from typing import Any
 import pyarrow as pa
 
 KEY = "urnscan"
-"""Key of the metadata of a run, in a schema and among the attributes of a pandas frame."""
+"""Key of the metadata of a run, in a schema and in the attributes of a pandas frame."""
 OF_PARTIAL = "partial"
-"""Key in the metadata of a partial result: its value has the options that the metadata of tables do not have."""
+"""Key in the metadata of a partial result; the value has the options that the metadata of tables do not have."""
 OF_FOLDER = "_urnscan.json"
-"""File with the metadata of a folder of Parquet. Readers of Parquet ignore files whose names begin with "_"."""
+"""Name of the file with the metadata of a folder of Parquet files. Readers of Parquet ignore names that begin with "_".
+"""
 
 
 def with_metadata(schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Schema:
     """The schema with the metadata of a run as JSON, and with the entries that pandas reads.
 
-    The entries for pandas are those that pandas itself would write. They have the type of each column: without them,
+    The entries for pandas are the same that pandas itself would write. They have the type of each column: without them,
     integers with nulls would become floats, and flags with nulls objects. They also have the metadata as an attribute
-    of the frame, in two places: `Table.to_pandas` of a new Arrow reads one, `pandas.read_parquet` the other.
+    of the frame, in two places: new versions of `Table.to_pandas` read the first, `pandas.read_parquet` reads the
+    second.
     """
     attributes = {KEY: metadata}
     of_pandas = {
@@ -36,7 +38,7 @@ def with_metadata(schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Schema:
 
 
 def _column(field: pa.Field) -> dict[str, Any]:
-    """The entry of a column in the metadata of pandas; a column with a dictionary has the type of its values."""
+    """The entry of a column in the metadata of pandas. A dictionary-encoded column has the type of the values."""
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     logical, stored, more = _LOGICAL.get(kind, str(kind)), str(kind), None
     if pa.types.is_list(kind):
@@ -59,4 +61,4 @@ def _column(field: pa.Field) -> dict[str, Any]:
 
 
 _LOGICAL = {pa.string(): "unicode", pa.bool_(): "bool"}
-"""Types that have another name in pandas."""
+"""Types of Arrow that have another name in pandas."""

@@ -14,7 +14,7 @@ from urnscan.display.text import counted
 
 @dataclass(slots=True)
 class _Counts:
-    """Counts of one namespace."""
+    """Counts of a namespace."""
 
     occurrences: int = 0
     classes: int = 0
@@ -25,7 +25,8 @@ class _Counts:
 
 
 _COLUMNS = ("namespace", *_Counts.__slots__)
-_MOST_LINES = 3  # lines at the end of a run
+# Maximum number of lines at the end of a run.
+_MOST_LINES = 3
 
 
 class NamespaceCounts:
@@ -38,7 +39,7 @@ class NamespaceCounts:
         self._nids_of_source: set[str] = set()
 
     def add_classes(self, rows: pa.RecordBatch) -> None:
-        """Count CODED_CLASSES rows, and their occurrences."""
+        """Count CODED_CLASSES rows, and the occurrences in them."""
         nid = rows.column("nid")
         nids, indices = nid.dictionary.to_pylist(), numbers(nid.indices)
         is_invalid = rows.column("valid").fill_null(True).to_numpy(zero_copy_only=False) == np.False_
@@ -54,7 +55,7 @@ class NamespaceCounts:
             counts.invalid += sums[2]
 
     def add_occurrences(self, rows: pa.RecordBatch) -> None:
-        """Count the sources of OCCURRENCES rows. Precondition: rows come source by source."""
+        """Count the sources of OCCURRENCES rows. Precondition: all rows of a source are consecutive."""
         source, nid = rows.column("source"), rows.column("nid")
         sources, nids = source.dictionary.to_pylist(), nid.dictionary.to_pylist()
         pairs = numbers(source.indices).astype(np.int64) * len(nids) + numbers(nid.indices)
@@ -69,7 +70,7 @@ class NamespaceCounts:
                 self._counts.setdefault(nids[number], _Counts()).sources += 1
 
     def table(self) -> list[str]:
-        """Lines of a table: a head, then the namespaces, that with the most occurrences first."""
+        """Lines of a table: a header, then a line for each namespace, by the number of occurrences, the highest first."""
         rows = [_COLUMNS, *((name, *map("{:,}".format, astuple(counts))) for name, counts in self._sorted())]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return [
@@ -77,7 +78,9 @@ class NamespaceCounts:
         ]
 
     def summary(self) -> list[str]:
-        """At most three lines without sources: the largest namespaces, and the sum of the others."""
+        """At most three lines: the namespaces with the most occurrences, and the sum of the others. Sources are left
+        out.
+        """
         ranked = self._sorted()
         named = ranked if len(ranked) <= _MOST_LINES else ranked[: _MOST_LINES - 1]
         lines = [f"{name}: {_words(counts)}" for name, counts in named]

@@ -1,4 +1,4 @@
-"""Nested columns as plain texts: as JSON in one cell, or with `--flat` in columns of their own."""
+"""Nested columns as plain texts: as JSON in a cell, or with `--flat` as several columns."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from urnscan.compiled.arrow import decoded, text_array
 from urnscan.tables.printed_lines import json_values, moments
 
 _BETWEEN = "; "
-"""Between the elements of a list. No URN has a space."""
+"""Separator between the elements of a list. No URN contains a space."""
 
 
 def cell_values(column: pa.Array) -> pa.Array:
-    """The values of a column as a spreadsheet has them: a list as JSON, a time as text in ISO 8601."""
+    """The values of a column for a spreadsheet: a list as JSON, a time as text in ISO 8601, any other value unchanged."""
     if pa.types.is_list(column.type):
         return json_values(column)
     return moments(column) if pa.types.is_timestamp(column.type) else decoded(column)
 
 
 def flat_names(field: pa.Field) -> list[str]:
-    """The columns that a column becomes with `--flat`: itself, or one for each field of the structures in its lists.
+    """The names of the columns that a column becomes with `--flat`: unchanged, or a name for each field of the
+    structures in the lists.
 
     >>> kind = pa.list_(pa.struct({"text": pa.string(), "count": pa.int64()}))
     >>> flat_names(pa.field("spellings", kind)), flat_names(pa.field("urns", pa.list_(pa.string())))
@@ -45,14 +46,14 @@ def flat_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def flat_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows with the elements of each list in one text.
+    """Rows in which each list is a single text.
 
     >>> flat_rows(pa.RecordBatch.from_pydict({"urns": [["urn:a:b", "urn:c:d"], []]})).to_pylist()
     [{'urns': 'urn:a:b; urn:c:d'}, {'urns': ''}]
     """
     columns = [column for each in rows.columns for column in _flat(each)]
     names = [(name, field.nullable) for field in rows.schema for name in flat_names(field)]
-    # Row groups of Parquet are encoded alone: their columns may be null just where those of the file may.
+    # Row groups of Parquet are encoded separately, so their columns must be nullable exactly if those of the file are.
     fields = [pa.field(name, column.type, may) for (name, may), column in zip(names, columns, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
@@ -68,7 +69,7 @@ def _flat(column: pa.Array) -> Iterator[pa.Array]:
 
 
 class FlatTable:
-    """A table that is written without nested columns; has the methods of an output."""
+    """A table that is written without nested columns, with the methods of an output."""
 
     def __init__(self, table: Any) -> None:  # noqa: ANN401 (each output has its own type)
         """`table` is the output for rows of the flat schema."""

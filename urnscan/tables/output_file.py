@@ -1,4 +1,4 @@
-"""Output files: a file appears at its path or URL whole, or not at all.
+"""Output files: a file appears whole at a path or URL, or not at all.
 
 While a file is written, it is in a work folder, together with the rows that are spilled for it. The work folder is next
 to the path of the output; if the output is a URL or a stream, it is in the folder for temporary files. The process that
@@ -38,20 +38,21 @@ if _sync_file_range is not None:
 
 
 class Output:
-    """A file that appears at its path only when `commit` is called; a context manager.
+    """A file that appears at the path only when `commit` is called; a context manager.
 
-    `path` may also be a URL or an open stream. Then the file is written to the folder for temporary files, and copied to
+    `path` may also be a URL or an open stream. Then the file is written to the folder for temporary files, and copied
+    to
     the store or the stream by `commit`.
     """
 
     remarks: Sequence[str] = ()
-    """What the file does not hold as it was found, a line each; known when it is complete."""
+    """Lines about values that the file does not contain exactly as found; known when the file is complete."""
 
     def __init__(self, path: str | os.PathLike[str] | IO[bytes], *, force: bool, folder: Path | None = None) -> None:
-        """`folder` is an existing work folder that no other output uses; None: a new one.
+        """`folder` is an existing work folder that no other output uses; None: a new folder.
 
-        Raises FatalError if the file exists already (unless `force`), or if its folder does not exist or cannot be
-        written to.
+        Raises FatalError if the file exists already (unless `force`), or if the folder of the file does not exist or
+        cannot be written to.
         """
         self._force = force
         self._clean_up = contextlib.ExitStack()
@@ -62,7 +63,7 @@ class Output:
             self.base_path = self._place.base_path
             """Path on this machine; temporary files are next to it, and their names begin with its name.
 
-            It is the path of the output itself, or, for a URL or a stream, a path in the folder for temporary files.
+            It is the path of the output itself or, for a URL or a stream, a path in the folder for temporary files.
             """
             self.folder = folder or self._clean_up.enter_context(work_folder(self._place.base_path))
         self._written = self.folder / "output"
@@ -74,7 +75,7 @@ class Output:
         self._clean_up.close()
 
     def complete(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Write the end of the file to the work folder, so that `commit` only has to move it. Raises FatalError.
+        """Write the end of the file to the work folder, so that `commit` only has to move the file. Raises FatalError.
 
         `metadata` is written if the format has a place for it.
         """
@@ -87,13 +88,13 @@ class Output:
         self._is_complete = True
 
     def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the file as `complete` does, and move it to its path, URL or stream. Raises FatalError."""
+        """Complete the file as `complete` does, and move the file to the path, URL or stream. Raises FatalError."""
         self.complete(metadata)
         with as_fatal(self._place.name):
             self._place.put(self._written, force=self._force)
 
     def _write_end(self, metadata: Mapping[str, Any]) -> None:
-        """Write the end of the file, and close it."""
+        """Write the end of the file and close the file."""
         raise NotImplementedError
 
 
@@ -107,7 +108,7 @@ def begin_sync(file: IO[bytes], start: int, byte_count: int) -> None:
 
 
 class Committable(Protocol):
-    """One or several files that appear in two steps. Only the first step is likely to fail."""
+    """A file or several files that appear in two steps. Only the first step is likely to fail."""
 
     def complete(self, metadata: Mapping[str, Any] | None = None, /) -> None:
         """Write the end of the files to their work folders."""
@@ -117,7 +118,9 @@ class Committable(Protocol):
 
 
 def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) -> None:
-    """Complete all outputs, then commit all: if one cannot be written, none appears. Raises FatalError."""
+    """Complete all outputs, then commit all outputs: if an output cannot be written, no output appears. Raises
+    FatalError.
+    """
     for output in outputs:
         output.complete(metadata)
     for output in outputs:
@@ -125,13 +128,15 @@ def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) ->
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Raise FatalError if an output cannot have this path: it exists already (unless `force`), or is a folder."""
+    """Raise FatalError if an output cannot have this path: a file exists there already (unless `force`), or the path is
+    a folder.
+    """
     with as_fatal(name_of(path)):
         _place(path).check(force=force)
 
 
 def check_outputs(*paths: str | None) -> list[str]:
-    """The paths that are not None. Raises FatalError if two of them are the same file, or one is empty."""
+    """The paths that are not None. Raises FatalError if two paths are the same file, or a path is empty."""
     outputs = [path for path in paths if path is not None]
     if "" in outputs:
         raise FatalError("an output has an empty name")
@@ -143,7 +148,7 @@ def check_outputs(*paths: str | None) -> list[str]:
 
 
 def existing_output(name: str | Path, reason: str = _EXISTS) -> FatalError:
-    """The error for an output that would replace an existing one without `force`."""
+    """The error for an output that would replace an existing file without `force`."""
     return FatalError(f"{name}: {reason}; {option('force')} replaces it")
 
 
@@ -169,7 +174,7 @@ class _Local:
         self.base_path = Path(os.path.realpath(self._path))
 
     def check(self, *, force: bool) -> None:
-        """Raise FatalError if a file may not have this path."""
+        """Raise FatalError if an output cannot have this path."""
         if self._path.is_dir():
             raise FatalError(f"{self.name}: is a folder; name a file in it")
         if self.base_path.exists() and not self.base_path.is_file():
@@ -178,12 +183,14 @@ class _Local:
             raise existing_output(self.name)
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Rename a file to this path. Without `force`, a file that has appeared there during the run is not replaced."""
+        """Rename the file `written` to this path. Without `force`, a file that has appeared there during the run is not
+        replaced.
+        """
         if force or not self._link(written):
             written.replace(self.base_path)
 
     def _link(self, written: Path) -> bool:
-        """Make this path a hard link to a file; False if the file system has no links."""
+        """Make this path a hard link to the file `written`; return False if the file system has no links."""
         try:
             os.link(written, self.base_path)
         except OSError as error:
@@ -206,7 +213,7 @@ class _Remote:
         self.base_path = Path(tempfile.gettempdir(), f"{self._place.base_name}.{digest}")
 
     def check(self, *, force: bool, reason: str = _EXISTS) -> None:
-        """Raise FatalError if an object may not have this URL."""
+        """Raise FatalError if an output cannot have this URL."""
         existing = self._place.find()
         if existing is not None and existing.is_folder:
             raise FatalError(f"{self.name}: is a folder; name a file in it")
@@ -214,7 +221,9 @@ class _Remote:
             raise existing_output(self.name, reason)
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Copy a file to this URL. Without `force`, an object that has appeared there during the run is not replaced."""
+        """Copy the file `written` to this URL. Without `force`, an object that has appeared there during the run is not
+        replaced.
+        """
         self.check(force=force, reason=_EXISTS_SINCE_START)
         self._place.put(written)
 
@@ -231,7 +240,7 @@ class _Stream:
         """Do nothing: a stream has no earlier file that could be replaced."""
 
     def put(self, written: Path, *, force: bool) -> None:  # noqa: ARG002 (as in the other classes)
-        """Copy a file into the stream. Raises OSError."""
+        """Copy the file `written` to the stream. Raises OSError."""
         with written.open("rb") as file:
             shutil.copyfileobj(file, self._stream)
         self._stream.flush()
@@ -239,7 +248,7 @@ class _Stream:
 
 @contextlib.contextmanager
 def work_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder next to the file `path`; it is removed at the end.
+    """A temporary folder next to the file `path`, which is removed at the end.
 
     Folders of dead processes that wrote the same file are removed, too. Raises OSError if the folder cannot be made.
     """
@@ -260,12 +269,14 @@ def work_folder(path: Path) -> Iterator[Path]:
 
 
 def _remove_if_dead(folder: Path) -> None:
-    """Remove a work folder if its process has ended: then its `lock` is not locked any more."""
+    """Remove a work folder if the process that made the folder has ended. Then the file `lock` in the folder is not
+    locked any more.
+    """
     with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
         try:
             lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
-            # Either its process has not made the lock yet, or it died before that: the folder stays for a minute.
+            # Either the process has not made the lock yet, or it died before that. So the folder stays for a minute.
             if time.time() - folder.stat().st_mtime <= 60:
                 return
         else:
@@ -277,7 +288,7 @@ def _remove_if_dead(folder: Path) -> None:
 
 @contextlib.contextmanager
 def as_fatal(name: str) -> Iterator[None]:
-    """Turn errors of the operating system and of stores into a FatalError that names the output."""
+    """Convert errors of the operating system and of stores to a FatalError that names the output."""
     try:
         yield
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Footers of Parquet files: several files with one row group each become one file with these row groups.
+"""Footers of Parquet files: several files with a single row group each become a file with all row groups.
 
 A footer is the structure `FileMetaData` of parquet.thrift, in Thrift's compact protocol. It contains the offset in the
 file at which each column of each row group begins. So a footer is read, gets other offsets, and is written again. All
@@ -17,15 +17,15 @@ MAGIC = b"PAR1"
 """Bytes with which a Parquet file begins and ends."""
 
 _Structure = dict[int, tuple[int, Any]]
-"""Type and value of each field, by the number of the field, in the order in which the fields are written."""
+"""A structure: number of a field -> type and value, in the order in which the fields are written."""
 
 # Types of the compact protocol; parquet.thrift has no others.
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _STRUCTURE = (*range(10), 12)
 _INTEGERS = (_I16, _I32, _I64)
 _WIDTHS = {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: 8}
-"""Lengths of the values of a fixed length. A boolean has no bytes, as its type is its value."""
+"""Lengths in bytes of values of a fixed length. A boolean has no bytes, because the type is the value."""
 _LONG = 15
-"""Four bits hold a length up to 14; this value in its place says that the length follows as a number."""
+"""Four bits contain a length up to 14; this number instead means that the length follows."""
 
 # Fields of parquet.thrift.
 _FILE_ROWS, _FILE_GROUPS = 3, 4
@@ -33,11 +33,11 @@ _GROUP_COLUMNS, _GROUP_ROWS, _GROUP_OFFSET, _GROUP_NUMBER = 1, 3, 5, 7
 _COLUMN_OFFSET, _COLUMN_METADATA = 2, 3
 _DATA_OFFSET, _DICTIONARY_OFFSET = 9, 11
 _MAX_NUMBER = (1 << 15) - 1
-"""The highest number of a row group that its field can hold. A row group may have no such field."""
+"""The highest number that the field for the number of a row group can contain. A row group may lack this field."""
 
 
 class RowGroup:
-    """The row group of a Parquet file that has only one."""
+    """The row group of a Parquet file that has only this row group."""
 
     def __init__(self, file: memoryview) -> None:
         """`file` is the whole file."""
@@ -45,15 +45,15 @@ class RowGroup:
         _, groups = footer[_FILE_GROUPS][1]
         (self._fields,) = groups
         self.data = file[len(MAGIC) : end]
-        """The pages of its columns."""
+        """The pages of the columns."""
         self.rows: int = self._fields[_GROUP_ROWS][1]
-        """Number of its rows."""
+        """Number of rows."""
 
     def moved_to(self, offset: int, number: int) -> bytes:
-        """The structure `RowGroup` in the footer of another file.
+        """The encoded structure `RowGroup` for the footer of another file.
 
-        `offset` is where `data` begin in that file; `number` is the number of the row group there, from 0. May be
-        called only once, as it changes the offsets of this row group.
+        `offset` is the byte offset of `data` in that file; `number` is the number of the row group there, from 0. May
+        be called only once, because it changes the offsets of this row group.
         """
         distance = offset - len(MAGIC)
         _move(self._fields, _GROUP_OFFSET, distance)
@@ -71,7 +71,7 @@ class RowGroup:
 
 
 def end_of_file(empty: memoryview, groups: Sequence[bytes], rows: int) -> bytes:
-    """The bytes of a Parquet file that follow its row groups.
+    """The bytes of a Parquet file after the row groups.
 
     `empty` is a file with the same schema and without rows. `groups` are the results of `RowGroup.moved_to`; together
     the row groups have `rows` rows.
@@ -84,21 +84,21 @@ def end_of_file(empty: memoryview, groups: Sequence[bytes], rows: int) -> bytes:
 
 
 def _read_footer(file: memoryview) -> tuple[int, _Structure]:
-    """The offset at which the footer of a Parquet file begins, and the footer."""
+    """The byte offset of the footer of a Parquet file, and the footer."""
     end = len(file) - 4 - len(MAGIC)
     start = end - int.from_bytes(file[end : end + 4], "little")
     return start, _Reader(bytes(file[start:end])).structure()
 
 
 def _move(fields: _Structure, number: int, distance: int) -> None:
-    """Add a distance to the offset in a field. A field that is 0 or absent means "none", and stays."""
+    """Add `distance` to the offset in a field. A field that is 0 or absent means "none", and stays."""
     kind, offset = fields.get(number, (_I64, 0))
     if offset:
         fields[number] = (kind, offset + distance)
 
 
 class _Reader:
-    """Reader of values of the compact protocol."""
+    """Reader of values of the compact protocol of Thrift."""
 
     def __init__(self, data: bytes) -> None:
         self._bytes = data
@@ -140,7 +140,7 @@ class _Reader:
         return number | byte << shift
 
     def _integer(self) -> int:
-        """Read a number whose lowest bit is its sign."""
+        """Read a number whose lowest bit is the sign."""
         number = self._unsigned()
         return number >> 1 ^ -(number & 1)
 

@@ -1,8 +1,8 @@
 """Parquet writer: the same rows give the same file, for any sizes of batches and any number of threads.
 
-Row groups are independent. A thread encodes each of them as a separate file, in memory, and the results are written to
-the output in their order. The file is the same as one writer of pyarrow would write. That writer encodes one row group
-after the other in one thread, which was a third of the CPU time of a scan of text with many URNs.
+Row groups are independent. A thread encodes each row group as a separate file, in memory, and the results are written
+to the output in order. The file is the same as a single writer of pyarrow would write. That writer encodes one row
+group after the other in one thread, which was a third of the CPU time of a scan of text with many URNs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROW_GROUP = 1 << 17
 _ROW_GROUP_BYTES = 1 << 25
 
 _NOT_PARQUET = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".html", ".db", ".sqlite", *CODECS, *NOT_WRITTEN)
-"""Suffixes of other formats: a program that expects one of them could not read a Parquet file of that name."""
+"""Suffixes of other formats. A program that expects another format could not read a Parquet file with such a name."""
 
 
 class ParquetOutput(Output):
@@ -50,7 +50,8 @@ class ParquetOutput(Output):
         force: bool = False,
         pool: Pool | None = None,
     ) -> None:
-        """`dictionaries` are the leaf columns whose values repeat; `statistics` are those that readers filter by.
+        """`dictionaries` are the leaf columns whose values repeat; `statistics` are the leaf columns by which readers
+        filter.
 
         True means all columns. Threads of `pool` encode row groups; None: the thread that calls `write` does. Raises
         FatalError like Output, and for the suffix of another format. All methods raise FatalError if the disk is full.
@@ -66,7 +67,7 @@ class ParquetOutput(Output):
             "compression": "snappy",
             "use_dictionary": dictionaries,
             "write_statistics": statistics,
-            # Rows that an encoder gets in one call: more rows are fewer calls.
+            # Rows that an encoder gets in a call. More rows mean fewer calls.
             "write_batch_size": 1 << 16,
         }
         self._repeating = () if isinstance(dictionaries, bool) else dictionaries
@@ -107,7 +108,7 @@ class ParquetOutput(Output):
             self._write_group()
         while self._encoding:
             self._append(self._encoding.popleft().result())
-        # The metadata are known only now, so the schema of Arrow in the footer is replaced by one with them.
+        # The metadata are known only now, so the Arrow schema in the footer is replaced by a schema with metadata.
         schema = with_metadata(self.schema, metadata)
         arrow = base64.b64encode(schema.serialize())
         empty = self._encoded(None, {"ARROW:schema": arrow, **schema.metadata})
@@ -115,9 +116,9 @@ class ParquetOutput(Output):
         self._file.close()
 
     def _write_group(self) -> None:
-        """Let a thread encode the pending rows, and write earlier row groups that are encoded.
+        """Let a thread encode the pending rows as a row group, and write earlier row groups that are encoded.
 
-        If more row groups are being encoded than the pool has threads, it waits for the first.
+        If more row groups are being encoded than the pool has threads, wait for the first.
         """
         batches, self._pending = self._pending, []
         self._pending_rows = self._pending_bytes = 0
@@ -130,11 +131,11 @@ class ParquetOutput(Output):
                 self._append(self._encoding.popleft().result())
 
     def _row_group(self, batches: Sequence[pa.RecordBatch]) -> RowGroup:
-        """A row group with these rows; called in threads."""
+        """A row group with these rows. Called in threads."""
         return RowGroup(self._encoded(_same_dictionaries(pa.Table.from_batches(batches))))
 
     def _encoded(self, rows: pa.Table | None, metadata: Mapping[str, bytes] | None = None) -> memoryview:
-        """A Parquet file with one row group; without any if `rows` is None."""
+        """A Parquet file with the rows as the only row group; without row groups if `rows` is None."""
         stream = pa.BufferOutputStream()
         with pq.ParquetWriter(stream, self.schema if rows is None else rows.schema, **self._properties) as writer:
             if rows is not None:
@@ -160,7 +161,7 @@ class ParquetOutput(Output):
 
 
 def _bytes(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Bytes of the texts of each row, without the columns `repeating` and texts in structures."""
+    """Number of bytes of the texts in each row, without the columns `repeating` and without texts in structures."""
     data = np.zeros(rows.num_rows, np.int64)
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         if name in repeating:
@@ -173,9 +174,9 @@ def _bytes(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int
 
 
 def _same_dictionaries(group: pa.Table) -> pa.Table:
-    """The group with dictionaries that have only its values, in the order in which these occur.
+    """The rows with dictionaries that contain only values of the rows, in the order of first occurrence.
 
-    Without that, the file would depend on the dictionaries of the batches.
+    Without this step, the file would depend on the dictionaries of the batches.
     """
     group = group.unify_dictionaries().combine_chunks()
     for number, field in enumerate(group.schema):

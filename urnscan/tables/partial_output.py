@@ -1,4 +1,4 @@
-"""Files with the partial result of a run: the counts of all spellings, and what `urnscan merge` needs to know of the run."""
+"""Files with the partial result of a run: the counts of all spellings, and the options that `urnscan merge` needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PartialOutput(ParquetOutput):
     def __init__(
         self, path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
     ) -> None:
-        """`reading` are the options that the metadata of tables do not have (`Options.reading_metadata`).
+        """`reading` has the options that the metadata of tables do not have (`Options.reading_metadata`).
 
         Raises FatalError like ParquetOutput, and for a name with another suffix.
         """

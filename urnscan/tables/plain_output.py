@@ -15,12 +15,12 @@ from urnscan.stores.urls import is_remote
 from urnscan.tables.output_file import Output, as_fatal, name_of
 
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
-"""Compressions that pyarrow writes, by the suffix of the name."""
+"""Suffix of a file name -> the compression that pyarrow writes."""
 NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".tbz", ".txz", ".tlz", ".tzst")
 """Suffixes of forms that are read, but not written."""
 
 PARTIAL_SUFFIX = ".partial"
-"""Suffix of files with a partial result, which are Parquet, and not tables for people."""
+"""Suffix of files with a partial result. They are Parquet, but not tables for people."""
 PAGES = (".html", ".htm", ".xhtml")
 """Suffixes that the name of a page may have; a name without a suffix is accepted, too."""
 GENERATOR = b'<meta name="generator" content="urnscan">'
@@ -28,7 +28,8 @@ GENERATOR = b'<meta name="generator" content="urnscan">'
 
 
 def form_of(name: str) -> tuple[str, str]:
-    """Two suffixes of a path or URL, in lower case: of its format and of its compression; "" if there is none.
+    """The suffix of the format and the suffix of the compression of a path or URL, in lower case; "" for a missing
+    suffix.
 
     >>> form_of("a/urns.CSV.gz"), form_of("s3://bucket/urns.parquet?versionId=1.2"), form_of("urns")
     (('.csv', '.gz'), ('.parquet', ''), ('', ''))
@@ -41,10 +42,10 @@ def form_of(name: str) -> tuple[str, str]:
 
 
 class ByteOutput(Output):
-    """A file of bytes. The suffix of its name chooses the compression (.gz, .bz2, .zst, .lz4)."""
+    """A file of bytes. The suffix of the file name chooses the compression (.gz, .bz2, .zst, .lz4)."""
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False, folder: Path | None = None) -> None:
-        """See Output. Also raises FatalError for a suffix in NOT_WRITTEN."""
+        """Parameters are as in Output. Raises FatalError like Output, and for a suffix in NOT_WRITTEN."""
         suffix = Path(os.fspath(path)).suffix.lower()
         if suffix in NOT_WRITTEN:
             raise FatalError(f"{name_of(path)}: {suffix} is not written; choose {', '.join(CODECS)} or none of them")
@@ -69,7 +70,9 @@ class PageOutput(ByteOutput):
     """A page of HTML, compressed like ByteOutput."""
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """See ByteOutput. Raises FatalError for a suffix that is not in PAGES; a name without a suffix is accepted."""
+        """Parameters are as in ByteOutput. Raises FatalError like ByteOutput, and for a suffix that is not in PAGES; a
+        name without a suffix is accepted.
+        """
         name = name_of(path)
         suffix, _ = form_of(name)
         if suffix and suffix not in PAGES:

@@ -16,14 +16,14 @@ from urnscan.display.text import CONTROL, in_line, printable
 from urnscan.formats.context import INSIDE
 
 _URN_COLUMNS = ("text", "urn", "nid", "nss")
-"""Columns of URNs and their parts. JSON needs no escapes in them. (In a table of rejects, `text` is not a URN.)"""
+"""Columns of URNs and their parts, which need no escapes in JSON. (In a table of rejects, `text` is not a URN.)"""
 _COUNT_WIDTH = 7
-"""Characters of the column of counts, as `uniq -c` prints it."""
+"""Width of the column of counts in characters, as in the output of `uniq -c`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """Escape sequences of a terminal. Each begins a colour, except `off`, which ends it."""
+    """Escape sequences of a terminal. Each begins a colour, except `off`, which ends the colour."""
 
     source: str = ""
     separator: str = ""
@@ -32,7 +32,7 @@ class Colours:
     off: str = ""
 
     def colon(self) -> str:
-        """The colon between two fields; it ends the colour of the first one."""
+        """The colon between two fields, after the end of the colour of the first field."""
         return f"{self.off}{self.separator}:{self.off}"
 
 
@@ -42,7 +42,7 @@ COLOURED = Colours("\x1b[35m", "\x1b[36m", "\x1b[32m", "\x1b[1;31m", "\x1b[m")
 
 
 def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text") -> memoryview:
-    """Lines `source:line:text` of OCCURRENCES rows, in UTF-8; the column `name` is the text.
+    """Lines `source:line:text` of OCCURRENCES rows, in UTF-8; the text is the column `name`.
 
     If the rows have the columns `before` and `after`, these are printed on both sides of the text.
     """
@@ -59,15 +59,16 @@ def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text")
 
 
 def frequency_lines(rows: pa.RecordBatch, colours: Colours) -> memoryview:
-    """Lines of FREQUENCIES rows, in UTF-8: the count, then the name, as `uniq -c` prints them."""
+    """Lines of FREQUENCIES rows, in UTF-8: the count, then the name, in the form of `uniq -c`."""
     count = pc.utf8_lpad(rows.column("occurrence_count").cast(pa.string()), _COUNT_WIDTH, " ")
     return _joined(colours.line, count, f"{colours.off} {colours.match}", rows.column("urn"), f"{colours.off}\n")
 
 
 def source_line(source: str, count: int | None, colours: Colours) -> str:
-    """Line with a source, and before it the count of something in it; None: without a count.
+    """A line with a source. The count of matches (or None) comes first.
 
-    A source may hold any character that a count could follow, so only a count before it can be sorted in all lines.
+    A source may contain any character that could separate it from a count after it. So only a count before it can be
+    sorted in all lines.
     """
     counted = "" if count is None else f"{colours.line}{count:>{_COUNT_WIDTH}}{colours.off} "
     return f"{counted}{colours.source}{printable(source)}{colours.off}\n"
@@ -85,7 +86,7 @@ def json_lines(rows: pa.RecordBatch) -> memoryview:
 
 
 def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | str]]:
-    """Keys and values of the columns, in JSON; a value that is a string is the same in all rows."""
+    """Keys and JSON values of the columns. A value that is a str is the same in all rows."""
     urn_columns = _URN_COLUMNS if "urn" in rows.schema.names else ()
     for name in rows.schema.names:
         column = rows.column(name)
@@ -100,12 +101,12 @@ def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | 
 
 
 def _stop(byte: int) -> str | None:
-    r"""JSON of the byte after a URN: its character, or a text like `\xe4` if it is not ASCII."""
+    r"""JSON of the byte after a URN: the character, or a text like `\xe4` for a byte that is not ASCII."""
     return None if byte < 0 else _json_string(bytes([byte]).decode("ascii", "backslashreplace"))
 
 
 def json_values(column: pa.Array, *, needs_no_escape: bool = False) -> pa.StringArray:
-    """JSON of the values of a column; `needs_no_escape`: their texts have no characters that JSON escapes."""
+    """JSON of the values of a column. With `needs_no_escape`, no text in the column has characters that JSON escapes."""
     if pa.types.is_struct(column.type):
         parts: list[pa.StringArray | str] = []
         for field, values in zip(column.type, column.flatten(), strict=True):
@@ -125,7 +126,7 @@ def json_values(column: pa.Array, *, needs_no_escape: bool = False) -> pa.String
 
 
 def moments(column: pa.TimestampArray) -> pa.StringArray:
-    """Times in UTC in the format of ISO 8601, without fractions: `2024-01-31T23:59:59Z`."""
+    """Times as texts in UTC, in the format of ISO 8601 without fractions: `2024-01-31T23:59:59Z`."""
     return pc.strftime(column.cast(pa.timestamp("s", "UTC"), safe=False), "%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -139,20 +140,20 @@ def _json_string(text: str) -> str:
 
 
 def _mapped(column: pa.Array, function: Callable[[Any], str | None]) -> pa.StringArray:
-    """Results of a function of the values of a column; it is called once for each different value."""
+    """The results of `function` for the values of a column. The function is called once for each different value."""
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return text_array([function(value) for value in column.dictionary.to_pylist()]).take(column.indices)
 
 
 def _joined(*parts: pa.StringArray | str) -> memoryview:
-    """The columns next to each other, row after row, in UTF-8."""
+    """The columns joined row by row, all rows concatenated, in UTF-8."""
     data, offsets = byte_strings(_strings(*parts))
     # The buffer of a column without rows may have more bytes.
     return data[: offsets[-1]].data
 
 
 def _strings(*parts: pa.StringArray | str) -> pa.StringArray:
-    """One column of the columns next to each other; a string is the same in all rows."""
+    """The columns joined row by row, as a single column; a part that is a str is the same in all rows."""
     columns: list[pa.StringArray | pa.StringScalar] = []
     for is_string, group in itertools.groupby(parts, lambda part: isinstance(part, str)):
         neighbours = list(group)

@@ -1,6 +1,6 @@
-"""Reader of tables that urnscan wrote: rows in batches or by number, in the types of their schema.
+"""Reader of tables that urnscan wrote: rows in batches or by number, with the types of the schema.
 
-Tables as text (CSV, TSV, JSON Lines) are copied to a temporary Parquet file, and read like the others.
+Tables as text (CSV, TSV, JSON Lines) are copied to a temporary Parquet file, and then read in the same way.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from urnscan.tables.text_tables import as_parquet, is_text_table
 
 _BEGINS_AS_URN = "^urn:[^:]*:"
 _ROWS = 1 << 17
-_BUFFER = 1 << 18  # bytes of a column that are read at once
-_COUNTS = ("inputs", "failures", "notes", "byte_count", "octets", "left_out")  # shown after the options of a run
+# Bytes of a column that are read at once.
+_BUFFER = 1 << 18
+# Counts that are shown after the options of a run.
+_COUNTS = ("inputs", "failures", "notes", "byte_count", "octets", "left_out")
 _MADE_BY = {
     "classes": (CLASSES, "urnscan -o"),
     "occurrences": (OCCURRENCES, "urnscan --occurrences"),
@@ -38,7 +40,7 @@ _MADE_BY = {
     "clusters": (CLUSTERS, "urnscan dedup -o"),
     "partial results": (NAMED_PARTIAL, "urnscan --partial"),
 }
-"""The schema of each kind of table, and the command that writes it."""
+"""Kind of table -> the schema, and the command that writes the table."""
 
 
 class TableFile:
@@ -71,13 +73,15 @@ class TableFile:
         self.rows: int = self._file.metadata.num_rows
 
     def lacks(self, *names: str) -> bool:
-        """Whether none of these columns is in the file, as an earlier version wrote it."""
+        """Whether the file has no column with a name in `names`, because an earlier version wrote the file."""
         return self._names.keys().isdisjoint(names)
 
     def batches(
         self, *names: str, groups: Sequence[int] | None = None, max_rows: int = _ROWS
     ) -> Iterator[pa.RecordBatch]:
-        """Read these columns of all rows, or of the rows of some row groups; a batch has at most `max_rows` rows."""
+        """Yield the columns `names` of all rows, or of the row groups with the numbers `groups`. A batch has at most
+        `max_rows` rows.
+        """
         metadata = self._file.metadata
         expected = self.rows if groups is None else sum(metadata.row_group(group).num_rows for group in groups)
         groups = range(metadata.num_row_groups) if groups is None else groups
@@ -98,7 +102,7 @@ class TableFile:
                 raise FatalError(f"{self.path}: is damaged: it has fewer or more rows than its footer says")
 
     def take(self, row_numbers: Integers, *names: str) -> pa.Table:
-        """Read these columns of the rows with these numbers, sorted by number."""
+        """The columns `names` of the rows with the given numbers, sorted by row number."""
         wanted = np.sort(row_numbers)
         tables, start = [], 0
         metadata = self._file.metadata
@@ -113,12 +117,14 @@ class TableFile:
         return pa.concat_tables(tables).unify_dictionaries() if tables else self._schema.empty_table().select(names)
 
     def take_in_order(self, row_numbers: Integers, *names: str) -> list[dict[str, Any]]:
-        """Read these columns of the rows with these numbers, in the order of `row_numbers`."""
+        """The columns `names` of the rows with the given numbers, in the order of `row_numbers`, as a dict for each
+        row.
+        """
         rows = self.take(row_numbers, *names).to_pylist()
         return [rows[place] for place in np.argsort(np.argsort(row_numbers))]
 
     def metadata(self) -> dict[str, Any]:
-        """Metadata of the run that wrote the file; empty if it has none."""
+        """The metadata of the run that wrote the file; empty without metadata."""
         with contextlib.suppress(KeyError, ValueError):
             metadata = json.loads((self._file.metadata.metadata or {})[KEY.encode()])
             return metadata if isinstance(metadata, dict) else {}
@@ -126,13 +132,13 @@ class TableFile:
 
     @property
     def row_bytes(self) -> int:
-        """About how many bytes a row takes in memory, in the row group with the largest rows."""
+        """Approximate number of bytes of a row in memory, in the row group with the largest rows."""
         metadata = self._file.metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         return max((group.total_byte_size // max(group.num_rows, 1) + 1 for group in groups), default=1)
 
     def settings(self) -> list[tuple[str, str]]:
-        """Options and counts of the run that wrote the file, as texts; empty if its metadata do not have them."""
+        """Options and counts of the run that wrote the file, as (name, text); empty if the metadata do not have them."""
         with contextlib.suppress(KeyError, ValueError, TypeError, AttributeError):
             metadata = self.metadata()
             counts = metadata.pop("counts", {})
@@ -141,7 +147,9 @@ class TableFile:
         return []
 
     def _column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
-        """A column of a batch. Raises FatalError if it has nulls that the schema does not allow."""
+        """A column of a batch. Raises FatalError for nulls that the schema does not allow, and for texts in `urn` that
+        are not URNs.
+        """
         column, field = batch.column(self._names[name]), self._schema.field(name)
         if column.null_count and not field.nullable:
             raise FatalError(f"{self.path}: the column {self._names[name]} has nulls; it is not as urnscan wrote it")
@@ -182,7 +190,9 @@ class TableFile:
 
 
 def _has_sign(path: str, offset: int, whence: int) -> bool:
-    """Whether the sign of Parquet, with which a file begins and ends, is at this place."""
+    """Whether the signature with which Parquet files begin and end is at this place of a file; True if the file cannot
+    be read.
+    """
     with contextlib.suppress(OSError), Path(path).open("rb") as file:
         file.seek(offset, whence)
         return file.read(len(MAGIC)) == MAGIC
@@ -190,7 +200,7 @@ def _has_sign(path: str, offset: int, whence: int) -> bool:
 
 
 def _misfit(schema: pa.Schema, kind: str) -> str:
-    """The first difference between the schema of a file and that of a kind of table; empty if it fits."""
+    """The first difference between the schema of a file and the schema of a kind of table; empty if there is none."""
     expected, _ = _MADE_BY[kind]
     missing = [name for name in _needed(kind) if name not in schema.names]
     for other, (_, made_by) in _MADE_BY.items():
@@ -220,7 +230,9 @@ def _decoded(kind: pa.DataType) -> pa.DataType:
 
 
 def _is_like(stored: pa.DataType, expected: pa.DataType) -> bool:
-    """Whether a column can be read as `expected`: other writers keep numbers and strings in other widths."""
+    """Whether a column of type `stored` can be read as `expected`. Other writers store numbers and strings in other
+    widths.
+    """
     stored, expected = _decoded(stored), _decoded(expected)
     if pa.types.is_string(expected):
         return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored))

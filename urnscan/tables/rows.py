@@ -1,4 +1,4 @@
-"""Rows of the tables, made of columns of matches, of rejects, or of grouped rows."""
+"""Rows of the tables, made from columns of matches, of rejects, or of grouped rows."""
 
 from __future__ import annotations
 
@@ -37,21 +37,22 @@ from urnscan.urn.reject_reasons import why_ends_badly, why_not
 from urnscan.urn.syntax import Syntax
 
 _LETTER_A = ord("a")
-# Names by which a batch shows whether many are equal. To find the distinct ones takes 70 ns a name, a verdict 100 ns.
+# Number of names at the beginning of a batch that show whether many names are equal. Finding the distinct names takes
+# 70 ns a name, a verdict 100 ns.
 _HEAD = 2048
 
 OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "mime")]
-"""Types of the columns captured, status and mime, which have values only for web archives."""
+"""Types of the columns `captured`, `status` and `mime`, which have values only for web archives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Places of matches or rejects in the inputs: arrays of equal length."""
+    """Positions of matches or rejects in the inputs: arrays of equal length."""
 
     start: npt.NDArray[np.int64]
     line: npt.NDArray[np.int64]
     source: npt.NDArray[np.int32]
-    """Index of the input in `names`."""
+    """For each match or reject, the index of the input in `names`."""
     names: Sequence[str]
     members: pa.StringArray | None = None
     """The member of each match or reject; None if the inputs have no members."""
@@ -60,18 +61,18 @@ class Places:
 
     @property
     def member(self) -> pa.StringArray:
-        """The column `member`."""
+        """The column `member` of the table."""
         return pa.nulls(len(self.start), pa.string()) if self.members is None else self.members
 
     def columns(self) -> list[pa.Array]:
-        """The first columns of both tables: source, member, start and line."""
+        """The first columns of OCCURRENCES and of REJECTS: source, member, start and line."""
         source = pa.DictionaryArray.from_arrays(number_array(self.source), text_array(self.names))
         return [source, self.member, number_array(self.start), number_array(self.line)]
 
 
 @dataclass(frozen=True, slots=True)
 class MatchColumns:
-    """Matches with their places in the inputs, and their canonical forms."""
+    """Matches with their positions in the inputs, and their canonical forms."""
 
     matches: Matches
     places: Places
@@ -108,7 +109,7 @@ class MatchColumns:
     def partial(self, numbers: npt.NDArray[np.int32]) -> pa.RecordBatch:
         """The matches as SINGLE rows.
 
-        `numbers` has, for each of `places.names`, its number among all inputs.
+        For each input in `places.names`, `numbers` has the number of that input among all inputs.
         """
         matches, places = self.matches, self.places
         text = string_array(matches.text, matches.text_offsets)
@@ -127,16 +128,18 @@ class MatchColumns:
 
 
 class NameColumns(NamedTuple):
-    """Columns of occurrences that follow from their canonical forms, as they do in the class of each."""
+    """Columns of occurrences that follow from the canonical forms. Their values are the same as in the table of
+    classes.
+    """
 
     nid: pa.DictionaryArray
     valid: pa.BooleanArray
     problem: pa.DictionaryArray
-    """The problem of the name, without those of spellings."""
+    """The problem of the name, without problems of spellings."""
 
     @classmethod
     def of(cls, urn: pa.StringArray, level: Level) -> Self:
-        """The columns of canonical forms at a level. Where many are equal, each is checked once."""
+        """The columns for canonical forms at a level. If many forms are equal, each different form is checked once."""
         head = urn.slice(0, _HEAD)
         names = urn.dictionary_encode() if 2 * len(head.unique()) <= len(head) else None
         data, offsets = byte_strings(urn if names is None else names.dictionary)
@@ -151,14 +154,14 @@ class NameColumns(NamedTuple):
 def occurrences_in_values(
     hits: InValues, level: Level, syntax: Syntax, member: pa.StringArray | None = None
 ) -> pa.RecordBatch:
-    """Matches in values that come from the caller instead of an input, as OCCURRENCES rows. `source` is empty."""
+    """Matches in values that the caller passed, as OCCURRENCES rows. `source` is empty, because there is no input."""
     matches, source = hits.matches, np.zeros(len(hits.matches), np.int32)
     places = Places(hits.start, hits.line, source, [""], member)
     return MatchColumns(matches, places, canonical_column(matches, level), level, syntax).occurrences()
 
 
 def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
-    """The canonical forms of the matches at a level."""
+    """The canonical forms of the matches at a level, as a column."""
     data, offsets = matches.canonical, matches.canonical_offsets
     if level.by_namespace:
         return string_array(*namespace_forms(data, offsets, level.rulebook))
@@ -200,7 +203,9 @@ def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBa
 
 
 def _shapes(texts: pa.StringArray) -> pa.StringArray:
-    """For each text that is not a URN, a text with the same error at the same position. Only a few of them are different."""
+    """For each text that is not a URN, a text with the same error at the same position. Few of the results are
+    different.
+    """
     data, offsets = byte_strings(texts)
     out, out_offsets = np.empty(len(data), np.uint8), np.zeros(len(texts) + 1, np.int32)
     _write_shapes(data, offsets, out, out_offsets)
@@ -209,7 +214,9 @@ def _shapes(texts: pa.StringArray) -> pa.StringArray:
 
 @compiled
 def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets: Offsets) -> None:
-    """Write each text with the letter "a" in its NID, unless the NID is short, and without what follows a wrong NID."""
+    """Write each text with all letters and digits of the NID replaced by "a", unless the NID is short, and without the
+    text after a wrong NID.
+    """
     at = 0
     for i in range(len(offsets) - 1):
         start, end = offsets[i], offsets[i + 1]
@@ -233,7 +240,7 @@ def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets
 
 
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
-    """GROUPED rows as CODED_CLASSES rows; `names` has the names of the inputs by their numbers."""
+    """GROUPED rows as CODED_CLASSES rows. `names` maps the number of an input to the name."""
     urn = grouped.column("urn")
     data, offsets = byte_strings(urn)
     parts = _parts(data, offsets, level.keep_query)
@@ -268,29 +275,29 @@ def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def count_untrimmed(classes: pa.RecordBatch) -> int:
-    """Number of CODED_CLASSES rows with the problem `untrimmed`. If a class has it, it is the first in `problem`."""
+    """Number of CODED_CLASSES rows with the problem `untrimmed`, which is always the first code in `problem`."""
     problem = classes.column("problem")
     return pc.sum(pc.starts_with(problem.dictionary, NAMES[UNTRIMMED]).take(problem.indices)).as_py() or 0
 
 
 def _valid(codes: Codes) -> pa.BooleanArray:
-    """The column `valid` for verdicts on names."""
+    """The column `valid` for codes of verdicts."""
     valid = is_valid(codes)
     return _nullable(pa.bool_(), valid | is_invalid(codes), bits(valid))
 
 
 def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buffer) -> pa.Array:
-    """A column of these buffers, null where `known` is False."""
+    """A column made of buffers. Row i is null if `known[i]` is False."""
     return pa.Array.from_buffers(kind, len(known), [bits(known), *buffers], null_count=int((~known).sum()))
 
 
 class _Parts(NamedTuple):
-    """Parts of canonical forms. A run is a group of neighbouring rows with the same NID."""
+    """Parts of the canonical forms of a column. A run is a group of neighbouring rows with the same NID."""
 
     colons: Offsets
-    """The end of the NID of each form."""
+    """The end of the NID of each form in the bytes of the column."""
     ends: Offsets
-    """The end of the NSS of each form."""
+    """The end of the NSS of each form in the bytes of the column."""
     runs: RowNumbers
     """The number of the run of each form, from 0."""
     heads: RowNumbers

@@ -1,4 +1,4 @@
-"""Scanning a column of values: many values are scanned as one text, and each match is assigned to its value."""
+"""Scans of a column of values: many values are scanned as a single text, and each match is assigned to a value."""
 
 from __future__ import annotations
 
@@ -20,40 +20,41 @@ if TYPE_CHECKING:
     from urnscan.scanner.views.recovery import RecoveringScanner
 
 
-_ROWS = 1 << 14  # at most so many values are scanned as one text
+# Maximum number of values that are scanned as a single text.
+_ROWS = 1 << 14
 _TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
 @dataclass(frozen=True, slots=True)
 class PlacesInValues:
-    """Places of matches or rejects in values: columns of equal length."""
+    """Positions of matches or rejects in the values of a column: arrays of equal length."""
 
     value: npt.NDArray[np.int64]
     """The index of the value, from 0."""
     start: npt.NDArray[np.int64]
-    """Bytes before it in the value."""
+    """Byte offset in the value."""
     line: npt.NDArray[np.int64]
-    """1 + the LF bytes before it in the value."""
+    """Line number in the value, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class InValues(PlacesInValues):
-    """Matches in values, with their places."""
+    """Matches in the values of a column, with their positions."""
 
     matches: Matches
     rejects: PlacesInValues | None = None
-    """Places of `matches.rejects`; None if there are no rejects."""
+    """Positions of `matches.rejects`; None without rejects."""
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type can be scanned: text, bytes, or a dictionary of them."""
+    """Whether a column of this type can be scanned: a type of text, of bytes, or of a dictionary with texts or bytes."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return kind in _TEXT or pa.types.is_fixed_size_binary(kind)
 
 
 def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Iterator[InValues]:
-    """The matches in values of a type that `is_text` accepts; null has no matches.
+    """Yield the matches in the values of a column whose type `is_text` accepts. Null has no matches.
 
     Raises ArgumentError for a value of more than 2 GiB.
     """
@@ -64,7 +65,7 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
         starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
         line_ends: npt.NDArray[np.int64] | None = None if scanner.grammar.count_lines else starts[:0]
         for matches in scanner.scan_bytes(data[: offsets[-1]]):
-            # Found here, so that values without matches need not be searched.
+            # Line ends are found here, so that values without matches need not be searched for them.
             if line_ends is None:
                 line_ends = np.flatnonzero(data == ord("\n"))
             rejects: PlacesInValues | None = None

@@ -1,8 +1,8 @@
-"""Arrow schemas of the tables that urnscan writes, and of the rows that it groups.
+"""Arrow schemas of the tables that urnscan writes, and of the rows that urnscan groups.
 
-Most values of columns are made in `tables.rows`; those that are added up for each class are made in `grouping.classes`.
-`results.merged_classes` merges classes, `results.changed_classes` compares them, and `report.embedded` lists the columns
-of the page.
+`tables.rows` makes the values of most columns; `grouping.classes` makes the values that are added up for each class.
+`results.merged_classes` merges classes, `results.changed_classes` compares them, and `report.embedded` lists the
+columns of the page.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ _NULLABLE = (
 
 
 def type_of(name: str) -> pa.DataType | None:
-    """The type of a column, by its name, without dictionary and with the widest integers; None if no table has it."""
+    """The type of a column with this name, without dictionary and with the widest integers; None if no table has the
+    column.
+    """
     kind = _TYPES.get(name)
     if kind is None or not pa.types.is_integer(kind):
         return kind.value_type if kind is not None and pa.types.is_dictionary(kind) else kind
@@ -47,7 +49,7 @@ def type_of(name: str) -> pa.DataType | None:
 
 
 def _schema(names: str, nullable: Sequence[str] = _NULLABLE, **others: pa.DataType) -> pa.Schema:
-    """A schema with these columns; `others` are the columns whose type differs from `_TYPES`."""
+    """A schema with the columns `names`; `others` are the columns whose type differs from `_TYPES`."""
     return pa.schema([pa.field(name, others.get(name) or _TYPES[name], name in nullable) for name in names.split()])
 
 
@@ -60,10 +62,10 @@ OCCURRENCES = _schema(f"source member {_OF_MATCHES} captured status mime", probl
 """One row per occurrence, in the order of the inputs, then by `start`."""
 
 IN_COLUMN = _schema(f"row column_name {_OF_MATCHES}", problem=_DICTIONARY)
-"""One row per occurrence in a column that a caller passes, in the order of its values."""
+"""One row per occurrence in a column that a caller passes, in the order of the values."""
 
 REJECTS = _schema("source member start line text reason message position")
-"""One row per place where a URN nearly begins, or ends badly; in the order of OCCURRENCES."""
+"""One row per reject: a text that is nearly a URN, or a URN that ends badly; in the order of OCCURRENCES."""
 
 CLASSES = _schema(
     "urn nid nss nid_status occurrence_count source_count spelling_count spellings "
@@ -72,8 +74,9 @@ CLASSES = _schema(
 """One row per equivalence class, sorted by `urn` in the order of bytes."""
 
 CODED_CLASSES = _schema(" ".join(CLASSES.names), first_source=_DICTIONARY, problem=_DICTIONARY)
-"""CLASSES with dictionaries for texts that repeat: so these are not copied for each row. A Parquet file of such rows has
-the types of CLASSES.
+"""CLASSES with dictionaries for repeating texts, so that a repeating text is not copied for each row.
+
+A Parquet file of these rows has the types of CLASSES.
 """
 
 REPEATING = "nid nid_status occurrence_count source_count spelling_count spellings.list.element.count".split()
@@ -93,26 +96,30 @@ WRITTEN: Mapping[str, Mapping[str, Any]] = {
 PARTIAL = _schema(
     "urn text occurrence_count sources first_source last_source first_member first_start", first_source=pa.int32()
 )
-"""One row per spelling of a class, with the counts of some of its occurrences. `text` is empty if it is equal to `urn`. A
-source is the number of the input, from 0.
+"""One row per spelling of a class, with the counts of some of the occurrences.
+
+`text` is empty if it is equal to `urn`. A source is the number of the input, from 0.
 """
 
 NAMED_PARTIAL = PARTIAL.append(pa.field("source", pa.string()))
 """PARTIAL with the name of the first source, in the first row of each source."""
 
 SINGLE = _schema("urn text first_source first_member first_start", first_source=pa.int32())
-"""One row per occurrence: PARTIAL without `occurrence_count`, `sources` and `last_source`, which follow from the others."""
+"""One row per occurrence: PARTIAL without `occurrence_count`, `sources` and `last_source`, which follow from the other
+columns.
+"""
 
 GROUPED = _schema(
     "urn occurrence_count source_count spelling_count spellings first_source first_member first_start marks",
     first_source=pa.int32(),
 )
-"""One row per class: CLASSES without the columns that follow from `urn`. The first source is a number. `marks` has the
-problems of all spellings as bits, see `urn.problem_columns`.
+"""One row per class: CLASSES without the columns that follow from `urn`.
+
+The first source is a number. `marks` has the problems of all spellings as bits, see `urn.problem_columns`.
 """
 
 FREQUENCIES = _schema("urn occurrence_count")
-"""One row per equivalence class, by count, the highest first, then by `urn` in the order of bytes."""
+"""One row per class, sorted by count, the highest first, then by `urn` in the order of bytes."""
 
 CLUSTERS = _schema(
     "cluster source member record record_id start length urns other_keys joined_by cluster_rank kept decision reason component "
@@ -129,7 +136,7 @@ MAPPING = _schema(
     nullable=(*_NULLABLE, "start"),
     member=_DICTIONARY,
 )
-"""One row per record that is removed, in the order of CLUSTERS: this record, and the record that is kept instead."""
+"""One row per removed record, in the order of CLUSTERS: the removed record, and the record that is kept instead."""
 
 REVIEW = _schema(
     "component cluster decision reason title author publication_year edition part format urns other_keys "
@@ -138,7 +145,8 @@ REVIEW = _schema(
     member=_DICTIONARY,
     decision=pa.string(),
 )
-"""One row per record of a component that people should see, sorted by component, then by cluster and rank."""
+"""One row per record in a group that people should check, sorted by `component` (the group), then by cluster and rank.
+"""
 
 _OF_CANDIDATES = _schema(
     "title author publication_year edition part extent publisher format urns other_keys source member record record_id "
@@ -154,8 +162,10 @@ CANDIDATES = pa.schema(
         *(field.with_name(f"other_{field.name}") for field in _OF_CANDIDATES),
     ]
 )
-"""One row per pair of records that share no key and may be the same, sorted by the first, then by the other record. The
-decision is empty: it is that of people.
+"""One row per pair of records that share no key and may describe the same work, sorted by the first record, then by the
+other.
+
+The decision is empty: people fill it in.
 """
 
 _CHANGE = pa.struct(

@@ -1,4 +1,4 @@
-"""Columns of spellings: the components of each spelling, and its problems."""
+"""Columns that follow from spellings: components and problems."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def spelling_columns(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[
 
 
 def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
-    """A column of problems, of names, of spellings, or of both.
+    """The column `problem`, with problems of names, of spellings, or of both.
 
     `codes` are the verdicts on the names, as indices of NAMES; `marks` are the problems of the spellings, as bits.
     """
@@ -47,7 +47,7 @@ def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
 
 @functools.cache
 def _problem(pair: int) -> str | None:
-    """The text of a code and a mark; None if there is no problem."""
+    """The text of a verdict and a mark, which `pair` combines; None if there is no problem."""
     code, mark = divmod(pair, MARKS_IN_ALL)
     return joined([NAMES[code], *(each for bit, each in enumerate(OF_SPELLINGS) if mark >> bit & 1)])
 
@@ -57,7 +57,7 @@ def _nulls(rows: int) -> pa.StringArray:
 
 
 def _components(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.StringArray]:
-    """The r-component, q-component and f-component of each URN, without their delimiters; null where it has none."""
+    """The columns r_component, q_component and f_component, without delimiters; null for a URN without that component."""
     rows = len(offsets) - 1
     text = data[offsets[0] : offsets[-1]]
     if syntax.tail == TAIL_NONE or not ((text == QUESTION_MARK).any() or (text == HASH).any()):
@@ -66,7 +66,8 @@ def _components(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.St
     _find_components(read_only(data), read_only(offsets), syntax.tail == TAIL_COMPONENTS, starts, ends)
     columns = []
     for start, end in zip(starts, ends, strict=True):
-        known = start > 0  # a component begins after "urn:", so its start is never 0
+        # A component begins after "urn:", so its start is never 0.
+        known = start > 0
         component, component_offsets = cut(data, start, end)
         buffers = [bits(known), pa.py_buffer(component_offsets), pa.py_buffer(component)]
         nulls = rows - int(np.count_nonzero(known))

@@ -1,4 +1,4 @@
-"""Rows in temporary files: rows that are always on disk, and rows that move there when memory is full."""
+"""Rows in temporary files: rows that are always on disk, and rows that are moved to disk when memory is full."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pyarrow as pa
 from urnscan.compiled.arrow import number_array
 from urnscan.errors import FatalError
 
-# Takes less disk, and about the same time.
+# Compression takes less disk space, and about the same time.
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 class RowsOnDisk:
-    """Batches of rows in a temporary file: they are appended, then read by number, also by several threads at a time."""
+    """Batches of rows in a temporary file. They are appended, then read by number, also by several threads at a time."""
 
     def __init__(self, schema: pa.Schema, folder: Path) -> None:
         """Raises FatalError if a file cannot be written to the folder."""
@@ -70,10 +70,10 @@ class RowsOnDisk:
 
 
 class Spilled:
-    """Batches of rows that can be read several times, in the order in which they were added."""
+    """Batches of rows in memory or on disk, which can be read several times, in the order in which they were added."""
 
     def __init__(self, schema: pa.Schema, folder: Callable[[], Path]) -> None:
-        """`folder` returns the folder for the temporary file; it is called at the first `spill`."""
+        """`folder` is called at the first `spill`, and returns the folder for the temporary file."""
         self.byte_count = 0
         """Bytes of the rows that are in memory."""
         self._schema = schema
@@ -83,7 +83,9 @@ class Spilled:
         self._is_complete = False
 
     def add(self, rows: pa.RecordBatch, byte_count: int | None = None) -> None:
-        """Append rows to those in memory. `byte_count` is about how much memory they take; None: it is measured."""
+        """Append rows in memory. `byte_count` is approximately how much memory the rows use; None: `nbytes` of the
+        rows.
+        """
         self._in_memory.append(rows)
         self.byte_count += rows.nbytes if byte_count is None else byte_count
 
@@ -113,10 +115,10 @@ class Spilled:
 
 
 class SpilledParts:
-    """Rows that are spread over parts, which are read one by one. All parts share one limit of memory."""
+    """Rows that are distributed to parts, which are read part by part. All parts share a single memory limit."""
 
     def __init__(self, schema: pa.Schema, parts: int, in_memory: int, folder: Callable[[], Path]) -> None:
-        """`in_memory` is the limit of bytes of rows in memory, for all parts together. `folder`: see Spilled."""
+        """`in_memory` is the maximum number of bytes in memory, for all parts together. `folder`: see Spilled."""
         self._schema = schema
         self._max_bytes = in_memory
         self._parts = [Spilled(schema, folder) for _ in range(parts)]
@@ -127,12 +129,12 @@ class SpilledParts:
             part.close()
 
     def add(self, part: npt.NDArray[np.int32], rows: pa.RecordBatch) -> None:
-        """Append each row to its part. Raises FatalError if the disk is full."""
+        """Append each row to the part whose number is in `part`. Raises FatalError if the disk is full."""
         if not len(rows):
             return
         order = np.argsort(part, kind="stable")
         rows = rows.take(number_array(order))
-        # Read once: `nbytes` of a slice would take longer than the rest of this method.
+        # `nbytes` is read once: for each slice, it would take longer than the rest of this method.
         byte_count = rows.nbytes
         ends = np.cumsum(np.bincount(part, minlength=len(self._parts))).tolist()
         for spilled, start, end in zip(self._parts, [0, *ends], ends, strict=False):
@@ -143,7 +145,9 @@ class SpilledParts:
                 spilled.spill()
 
     def take(self, part: int) -> pa.Table:
-        """Read all rows of a part, in the order in which they were added, and close it. Raises FatalError if the disk fails."""
+        """All rows of a part, in the order in which they were added. Closes the part. Raises FatalError if the disk
+        fails.
+        """
         rows = pa.Table.from_batches(self._parts[part].batches(), self._schema).combine_chunks()
         self._parts[part].close()
         return rows

@@ -1,7 +1,7 @@
 """Tables that urnscan wrote as CSV, TSV or JSON Lines -> the same rows in a temporary Parquet file.
 
-A table as text has no types: they are those of the schemas, by the names of the columns. So a program that reads Parquet
-by row groups and by row numbers can read such a table in the same way.
+A table as text has no types: the types are those of the schemas, by the names of the columns. A program that reads
+Parquet by row groups and by row numbers can then read the table in the same way.
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ from urnscan.tables.plain_output import CODECS, form_of
 from urnscan.tables.schemas import type_of
 from urnscan.tables.writers import FORMULA, FORMULA_ESCAPE, SEPARATORS, TEXT_FORMS
 
-_HEAD = 1 << 24  # bytes in which the first line must end
-_BLOCK = 1 << 25  # bytes that are read at once; a row must be shorter
+# Maximum bytes of the first line.
+_HEAD = 1 << 24
+# Bytes that are read at once. A row must be shorter.
+_BLOCK = 1 << 25
 _NAMES_IN_JSON = {"stop": "", "stop_octet": "stop"}
-"""In JSON, `stop` is a character. The column has the number of its byte, which has a key of its own in JSON."""
+"""In JSON, `stop` is a character, and the key `stop_octet` has the number of the byte, which is the column `stop`."""
 
 
 def is_text_table(path: str) -> bool:
-    """Whether the name of a file says that it is a table as text, which may be compressed."""
+    """Whether the name of a file has the suffix of a table as text, perhaps compressed."""
     return form_of(path)[0] in TEXT_FORMS
 
 
 def as_parquet(path: str, names: Sequence[str]) -> pa.NativeFile:
-    """An open Parquet file with the rows of a table as text; its columns have the names of the present edition.
+    """An open Parquet file with the rows of a table as text. The columns have their names in the present edition.
 
-    `names` are the columns of a file without a line. Columns that no schema has are left out. Raises FatalError for a
-    file that is no such table, ArrowException and OSError.
+    `names` are the columns if the file has no lines. Columns that no schema has are left out. Raises FatalError for a
+    file that is not such a table, and also ArrowException and OSError.
     """
     form, codec = form_of(path)
     with _open(path, codec) as file:
@@ -67,12 +69,12 @@ def _open(path: str, codec: str) -> pa.NativeFile:
 
 
 def _separator(first: bytes) -> str:
-    """The separator of a header: a spreadsheet may have put another one in its place."""
+    """The separator of a header. A spreadsheet program may have changed the original separator."""
     return max((*DELIMITERS, "\t"), key=lambda separator: first.count(separator.encode()))
 
 
 def _names_in(path: str, first: bytes, form: str) -> list[str]:
-    """The names of the columns, which are in the first line."""
+    """The names of the columns, from the first line `first`."""
     try:
         text = first.decode("utf-8-sig")
         if form in SEPARATORS:
@@ -91,7 +93,7 @@ def _names_in(path: str, first: bytes, form: str) -> list[str]:
 def _separated_rows(
     file: pa.NativeFile, first: bytes, names: Sequence[str], types: dict[str, pa.DataType]
 ) -> Iterator[pa.RecordBatch]:
-    """The columns in `types` of lines of CSV or TSV. Texts without quotation marks that are empty are null."""
+    """Yield the columns in `types` of lines of CSV or TSV. A text without quotation marks that is empty is null."""
     import pyarrow.csv  # noqa: PLC0415 (few runs need it)
 
     stored = {name: pa.string() if pa.types.is_list(kind) else kind for name, kind in types.items()}
@@ -113,7 +115,7 @@ def _separated_rows(
 
 
 def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values in cells of CSV: lists are JSON, and a text that would be a formula has an apostrophe before it."""
+    """The values in cells of CSV. Lists are JSON. An apostrophe before a text that would be a formula is removed."""
     if pa.types.is_list(kind):
         lines = "\n".join(f'{{"cell": {cell or "null"}}}' for cell in cells.to_pylist())
         values = _objects(lines.encode(), {"cell": kind})
@@ -126,7 +128,7 @@ def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _json_rows(file: pa.NativeFile, types: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
-    """The columns in `types` of lines of JSON."""
+    """Yield the columns in `types` of lines of JSON."""
     rest = b""
     while block := file.read(_BLOCK):
         lines, newline, after = block.rpartition(b"\n")
@@ -140,10 +142,10 @@ def _json_rows(file: pa.NativeFile, types: dict[str, pa.DataType]) -> Iterator[p
 
 
 def _objects(lines: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
-    """The values in objects of JSON, one on each line; null where an object does not have the key."""
+    """The values in lines of JSON, an object in each line; null for an object that lacks the key."""
     import pyarrow.json  # noqa: PLC0415 (few runs need it)
 
-    # Arrow reads no times with a "Z" as such.
+    # Arrow cannot read a time with a "Z" as a time.
     stored = [(name, pa.string() if pa.types.is_timestamp(kind) else kind) for name, kind in types.items()]
     table = pyarrow.json.read_json(
         pa.BufferReader(lines),

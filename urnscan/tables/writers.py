@@ -26,11 +26,11 @@ from urnscan.tables.schemas import TABLES
 _PARQUET = (".parquet", ".parq", ".pq")
 EXCEL = ".xlsx"
 FORMULA = "^[=+@\uff1d\uff0b\uff0d\uff20\t\r\n-]"
-"""Beginnings of texts that a spreadsheet would calculate. Excel in Japanese treats the full-width forms of `= + - @` like
-these characters.
+"""Pattern of the beginning of a text that a spreadsheet would calculate. Excel in Japanese treats the full-width forms
+of `= + - @` in the same way.
 """
 FORMULA_ESCAPE = "'"
-"""What a cell of CSV has before a text that matches FORMULA."""
+"""The character that a cell of CSV has before a text that matches FORMULA."""
 
 
 Lines = Callable[[pa.RecordBatch], bytes | memoryview]
@@ -42,7 +42,9 @@ class LinesOutput(ByteOutput):
     def __init__(
         self, path: str | os.PathLike[str], schema: pa.Schema, head: bytes, lines: Lines, *, force: bool = False
     ) -> None:
-        """`head` is written before all rows; `lines` returns the lines of a batch of rows. See ByteOutput."""
+        """`head` is written before all rows; `lines` returns the lines of a batch of rows. Other parameters are as in
+        ByteOutput.
+        """
         super().__init__(path, force=force)
         self.schema = schema
         self._lines = lines
@@ -66,10 +68,11 @@ def open_table(
     pool: Pool | None = None,
     layout: Layout = USUAL,
 ) -> Output | FlatTable:
-    """Open an output for rows of the schema, in the format that the suffix of its name chooses; a stream gets Parquet.
+    """Open an output for rows of the schema, in the format that the suffix of the file name chooses. A stream gets
+    Parquet.
 
-    `dictionaries`, `statistics` and `pool` are those of ParquetOutput. Raises FatalError like Output, and for a name
-    with another suffix.
+    `dictionaries`, `statistics` and `pool` are as in ParquetOutput. Raises FatalError like Output, and for another
+    suffix.
     """
     if layout.flat:
         schema = flat_schema(schema)
@@ -96,7 +99,7 @@ def open_table(
 
 
 def _flat_leaves(leaves: Sequence[str] | bool, flat: pa.Schema) -> Sequence[str] | bool:
-    """Leaf columns of a nested table that are columns of the flat one."""
+    """The leaf columns of a nested table that are also columns of the flat table."""
     if isinstance(leaves, bool):
         return leaves
     return [name for leaf in leaves if (name := leaf.partition(".")[0]) in flat.names]
@@ -105,14 +108,14 @@ def _flat_leaves(leaves: Sequence[str] | bool, flat: pa.Schema) -> Sequence[str]
 def open_partial(
     path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
 ) -> Output:
-    """Open an output for NAMED_PARTIAL rows. The arguments are those of PartialOutput. Raises FatalError like it."""
+    """Open an output for NAMED_PARTIAL rows. Parameters and errors are as in PartialOutput."""
     from urnscan.tables.partial_output import PartialOutput  # noqa: PLC0415 (as above)
 
     return PartialOutput(path, reading, force=force, pool=pool)
 
 
 def is_result(path: str) -> bool:
-    """Whether a file on this machine is a table or a page that urnscan wrote, or is empty.
+    """Whether a file on this machine is empty, or is a table or a page that urnscan wrote.
 
     A file in a folder that a run on Spark wrote is a part of such a table.
     """
@@ -143,10 +146,10 @@ def is_result(path: str) -> bool:
 
 
 def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
-    r"""Lines of CSV of rows, in UTF-8; lists are JSON.
+    r"""Lines of CSV, in UTF-8; lists are JSON.
 
-    A spreadsheet would calculate a text like `=1+1` as a formula, which could start programs. So a text that begins with
-    one of `= + - @`, a tab or a line end gets an apostrophe before it.
+    A spreadsheet would calculate a text like `=1+1` as a formula, which could start programs. So a text that begins
+    with `=`, `+`, `-`, `@`, a tab or a line end gets an apostrophe before it.
 
     >>> rows = pa.RecordBatch.from_pydict({"title": ["=1+1", "1=1", None]})
     >>> bytes(separated_lines(rows, ","))
@@ -163,7 +166,7 @@ def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
 
 
 def _cells(column: pa.Array) -> pa.Array:
-    """The values of a column as values of cells of CSV."""
+    """The values of a column as cells of CSV."""
     is_list = pa.types.is_list(column.type)
     column = cell_values(column)
     # The JSON of a list begins with a bracket.
@@ -176,7 +179,7 @@ def _cells(column: pa.Array) -> pa.Array:
 
 
 def _separated(separator: str, schema: pa.Schema) -> tuple[bytes, Lines]:
-    """The first bytes of a file of separated values, and the function that makes its lines."""
+    """The first bytes of a file of separated values, and the function that makes the lines of rows."""
     # The byte order mark comes first: Excel reads a file without it in the local encoding. The header has no quotation
     # marks: after a byte order mark, OpenRefine treats a quotation mark as text, and the whole file as one cell.
     header = separator.join(schema.names).encode() + b"\n"
@@ -189,9 +192,11 @@ def _json_head(schema: pa.Schema) -> bytes:
 
 _CSV = ".csv"
 SEPARATORS = {_CSV: DELIMITERS, ".tsv": ("\t",)}
-"""Separators of cells by suffix; the first of them is usual."""
+"""Suffix -> separators of cells; the first separator is usual."""
 TEXT_FORMS: Mapping[str, Callable[[pa.Schema], tuple[bytes, Lines]]] = {
     **{suffix: functools.partial(_separated, separators[0]) for suffix, separators in SEPARATORS.items()},
     ".jsonl": lambda _: (b"", json_lines),
 }
-"""Formats of text by suffix. The functions take a schema, and return the head of a file and the function for its lines."""
+"""Suffix of a text format -> a function that returns, for a schema, the first bytes of a file and the function for the
+lines.
+"""
