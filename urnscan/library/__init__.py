@@ -1,7 +1,7 @@
 """The functions that Python programs and notebooks call.
 
 shared: progress, errors and tables of the functions below.
-faults: wrong names in texts, with their places.
+faults: wrong names in texts, with their positions.
 passages: the text around occurrences, from inputs that are read a second time.
 context: `Scan.context`, the text around the occurrences of a class.
 scans: `scan`.
@@ -13,5 +13,5 @@ deduplication: `deduplicate`.
 merging: `merge`, for tables of several runs.
 comparing: `diff`, for tables of two runs.
 compilation: `warm_up`, which compiles all functions before the first run.
-samples: `samples`, the sample texts that come with the package.
+samples: `samples`, the sample texts of the package.
 """

@@ -1,4 +1,4 @@
-"""Scanning a column of text from Python, batch by batch."""
+"""Scans of a column of text from Python, batch by batch."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Names: TypeAlias = Sequence[str | None]
-"""The name of the column to scan, then those of the columns to keep. A first name of None means the only column."""
+"""The name of the column to scan, then the names of the columns to keep. None as the first name means the only column.
+"""
 _WANTED = "batches must be record batches of Arrow, or a table, frame or series that gives them"
 _WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-"""Types whose rows Arrow cannot select, with types that have the same values."""
+"""Type whose rows Arrow cannot select -> a type for the same values."""
 
 
 @checks_options
@@ -48,20 +49,20 @@ def scan_batches(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Scan a column of text or bytes, and yield the occurrences in batches: for data that come batch by batch.
+    """Scan a column of text or bytes, and yield the occurrences in batches: for data that arrive batch by batch.
 
-    A frame that is in memory is for `scan_frame`. `batches` are record batches of Arrow, or an object that contains them: a table or a reader of Arrow, a frame of
-    pandas or Polars, a relation of DuckDB, an array, or a series. `column` may be left out if there is only one. A null
-    has no occurrences. The other options are those of `scan`.
+    `scan_frame` scans a frame in memory. `batches` are record batches of Arrow, or an object that contains batches: a
+    table or a reader of Arrow, a frame of pandas or Polars, a relation of DuckDB, an array, or a series. `column` may
+    be left out if there is only one column. A null has no occurrences. The other options are those of `scan`.
     The rows have the columns of the occurrence table, with `row` and `column_name` instead of `source` and `member`:
-    `row` counts the rows of all batches from 0, `start` and `line` count within the value. `start` and `length` count
-    bytes of UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of `batches` follow,
-    unchanged. Only these and `column` are read from a pandas frame.
+    `row` is the number of the row in all batches, from 0; `start` and `line` are positions in the value. `start` and
+    `length` count bytes of UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of
+    `batches` follow, unchanged. Other columns of a pandas frame are not read.
     If there are no occurrences, the result is one batch without rows, so `pyarrow.Table.from_batches` accepts each
     result.
-    Raises ArgumentError (a ValueError and a TypeError) if a column is missing or not the only one of its name, if
-    `column` is not text, if `batches` has no batches, for invalid options, and if a column to keep has the name of a
-    column of the rows.
+    Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
+    not text, if `batches` contains no batches, for invalid options, and if a column to keep has the name of a column of
+    the rows.
 
     >>> notes = pa.table({"id": ["a", "b"], "note": [None, "see urn:isbn:0451450523"]})
     >>> for rows in scan_batches(notes, "note", keep=["id"]):
@@ -74,7 +75,11 @@ def scan_batches(
 
 
 def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None, tuple[str, ...]]:
-    """The names of the column to scan and of the columns to keep. Raises ArgumentError, also if occurrences have such a column."""
+    """The name of the column to scan, and the names of the columns to keep.
+
+    Raises ArgumentError for a name that is not a str, and for a column to keep that has the name of a column of
+    IN_COLUMN.
+    """
     kept = tuple(dict.fromkeys(as_strings("keep", keep)))
     if clash := next((name for name in kept if name in IN_COLUMN.names), None):
         raise ArgumentError(f"occurrences already have a column {clash!r}: rename the one to keep")
@@ -82,7 +87,7 @@ def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None,
 
 
 def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """The occurrences in the first column of batches, with the other columns of their rows."""
+    """Yield the occurrences in the first column of batches, with the other columns of the same rows."""
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     first_row = 0
     schema, has_rows = None, False
@@ -104,7 +109,9 @@ def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.
 
 
 def selected(batches: Any, names: Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (of any library)
-    """Batches with the columns of these names; the first column is text. Raises ArgumentError."""
+    """Yield batches with only the named columns; the first column is text. `batches` is an argument of `scan_batches`.
+    Raises ArgumentError.
+    """
     # If pandas is not loaded, `batches` cannot be an object of pandas.
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(batches, pandas.Series):
@@ -140,7 +147,9 @@ def _batches(batches: Iterable[Any], names: Names) -> Iterator[pa.RecordBatch]:
 
 
 def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
-    """Some columns of a pandas frame as a table. The other columns and the index may have types that Arrow does not know."""
+    """The named columns of a pandas frame as a table. Other columns and the index may have types that Arrow does not
+    know.
+    """
     columns = [str(name) for name in frame.columns]
     arrays: dict[str, pa.ChunkedArray] = {}
     for index in indices_of(columns, names):
@@ -150,7 +159,9 @@ def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
 
 
 def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
-    """The values of a pandas series. Raises ArgumentError if Arrow has no type for them; its message begins with `problem`."""
+    """The values of a pandas series. Raises ArgumentError if Arrow has no type for the values; the message begins with
+    `problem`.
+    """
     try:
         array = pa.array(series, from_pandas=True)
     except (pa.ArrowException, ValueError, OverflowError) as error:
@@ -159,13 +170,17 @@ def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
 
 
 def texts_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
-    """Like `array_of_pandas`, but a series that has only missing values is text (pandas treats it as numbers)."""
+    """Like `array_of_pandas`, but a series with only missing values becomes text; pandas treats such a series as
+    numbers.
+    """
     array = array_of_pandas(series, problem)
     return pa.chunked_array([pa.nulls(len(array), pa.string())]) if array.null_count == len(array) else array
 
 
 def _mixed(series: pd.Series) -> str:
-    """Words about the first value that is not text in a series of texts and other values; empty for another series."""
+    """A sentence about the first value that is not text in a series of texts and other values; empty for another
+    series.
+    """
     values = series[series.notna()]
     others = values[[not isinstance(value, str) for value in values]]
     if len(others) in (0, len(values)):
@@ -174,20 +189,22 @@ def _mixed(series: pd.Series) -> str:
 
 
 def remedy_for(kind: pa.DataType) -> str:
-    """Words about the calls that make text of a pandas column of this type."""
+    """A sentence about the pandas calls that convert a column of this type to text."""
     # Integers with missing values are floats in pandas: without Int64, 9780306406157 would become "9780306406157.0".
     steps = ".astype('Int64').astype('string')" if pa.types.is_floating(kind) else ".astype('string')"
     return f"{steps} makes it text"
 
 
 def _name_of(series: Any, names: Names) -> str:  # noqa: ANN401 (of any library)
-    """The name of a series; if it has no name, that of the column to scan."""
+    """The name of a series; if the series has no name, the name of the column to scan."""
     name = getattr(series, "name", None)
     return str(names[0] or "" if name is None else name)
 
 
 def rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
-    """Rows of a column to keep. Raises ArgumentError for a type whose rows Arrow cannot select."""
+    """The rows with the numbers `rows` of a column to keep. Raises ArgumentError for a type whose rows Arrow cannot
+    select.
+    """
     try:
         return column.take(rows)
     except pa.ArrowNotImplementedError:
@@ -195,7 +212,7 @@ def rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
 
 
 def without_views(kind: pa.DataType) -> pa.DataType:
-    """The type with string views replaced by strings, as Arrow cannot select rows of views."""
+    """The type with string views replaced by strings, because Arrow cannot select rows of views."""
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(without_views(field.type)) for field in kind])
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
@@ -207,7 +224,7 @@ def without_views(kind: pa.DataType) -> pa.DataType:
 
 
 def _indices(schema: pa.Schema, names: Names) -> list[int]:
-    """Indices of the columns of these names. Raises ArgumentError, also if the first column is not text."""
+    """Indices of the named columns. Raises ArgumentError like `indices_of`, and if the first column is not text."""
     indices = indices_of(schema.names, names)
     if not is_text(kind := schema.types[indices[0]]):
         raise ArgumentError(f"column {schema.names[indices[0]]!r} is {kind}, not text")
@@ -215,7 +232,7 @@ def _indices(schema: pa.Schema, names: Names) -> list[int]:
 
 
 def indices_of(columns: Sequence[str], names: Names) -> list[int]:
-    """Indices of the columns of these names. Raises ArgumentError if a name is missing or occurs several times."""
+    """Indices of the named columns. Raises ArgumentError if a name is missing or occurs several times."""
     if names[0] is None and len(columns) != 1:
         raise ArgumentError(f"name the column to scan; there are {', '.join(columns)}")
     return [0 if name is None else _index(columns, name) for name in names]

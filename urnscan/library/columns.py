@@ -1,6 +1,6 @@
-"""Functions of whole columns of Arrow: canonical forms, validity, names in texts, explanations.
+"""Functions of whole Arrow columns: canonical forms, validity, names in texts, explanations.
 
-A text that occurs several times is read only once.
+A text that occurs several times in a column is read only once.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ from urnscan.urn.parser import parse
 from urnscan.urn.problem_columns import marks_of
 from urnscan.urn.syntax import SyntaxName, get_syntax
 
-_ROWS = 1 << 16  # matches at a time
-_VALUES = 1 << 16  # values between two reports of progress
+# Maximum number of matches at a time.
+_ROWS = 1 << 16
+# Number of values between two reports of progress.
+_VALUES = 1 << 16
 _Rows = npt.NDArray[np.int64]
 Values: TypeAlias = pa.Array | pa.ChunkedArray
 _NO_PROGRESS = Progress()
@@ -41,11 +43,11 @@ _OTHER_TYPES = {"is_urn": pa.bool_(), "valid": pa.bool_(), "position": pa.int64(
     ("directives", "problems", "remarks"), pa.list_(pa.string())
 )
 EXPLANATION = pa.struct([(field.name, _OTHER_TYPES.get(field.name, pa.string())) for field in fields(Explanation)])
-"""The fields of `Explanation`; directives are texts like `s=I2L`."""
+"""The Arrow type of an `Explanation`: a struct with the same fields. Directives are texts like `s=I2L`."""
 
 
 def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
-    """The canonical form of each value that is one whole URN; null for other values.
+    """The canonical form of each value that is a whole URN; null for other values.
 
     Raises ArgumentError if the values are not text.
     """
@@ -58,7 +60,8 @@ def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def validities(values: Values, options: Options) -> pa.ChunkedArray:
-    """Whether each value is a URN that its namespace allows; null for null, and for a URN about which this is unknown.
+    """For each value, whether it is a URN that its namespace allows; null for null, and for a URN whose validity is
+    unknown.
 
     Raises ArgumentError if the values are not text.
     """
@@ -75,7 +78,7 @@ def validities(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def nids(values: Values, options: Options) -> pa.ChunkedArray:
-    """The NID of each value that is one whole URN, in lower case; null for other values.
+    """The NID, in lower case, of each value that is a whole URN; null for other values.
 
     Raises ArgumentError if the values are not text.
     """
@@ -88,10 +91,11 @@ def nids(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def problems(values: Values, options: Options) -> pa.ChunkedArray:
-    """The problems of each value that is one whole URN, as in the column `problem` of the classes: codes separated by "; ".
+    """The problems of each value that is a whole URN, as in the column `problem` of the classes: codes separated by ";
+    ".
 
-    A value that is not a URN has the code of `InvalidURN`. Null for null, and for a value without problems.
-    Raises ArgumentError if the values are not text.
+    A value that is not a URN has the code of `InvalidURN`. Null for null, and for a value without problems. Raises
+    ArgumentError if the values are not text.
     """
 
     def found(texts: pa.Array) -> pa.Array:
@@ -110,7 +114,7 @@ def problems(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def _code(data: bytes, syntax: SyntaxName) -> str | None:
-    """The code of the reason why a text is not a URN; None if it is one."""
+    """The code of the reason why a text is not a URN; None for a URN."""
     try:
         parse(_text(data), syntax)
     except InvalidURN as error:
@@ -119,7 +123,7 @@ def _code(data: bytes, syntax: SyntaxName) -> str | None:
 
 
 def counts(values: Values, options: Options, progress: Progress = _NO_PROGRESS) -> pa.ChunkedArray:
-    """The number of URNs in each value; null for null. `progress` and errors are those of `names_in`."""
+    """The number of URNs in each value; null for null. `progress` and errors are as in `names_in`."""
     found = names_in(values, options, progress)
     return pa.chunked_array([pc.list_value_length(chunk).cast(pa.int64()) for chunk in found.chunks], pa.int64())
 
@@ -176,7 +180,7 @@ def explained_rows(
 
 
 def _text(data: bytes) -> str | bytes:
-    """The text, or the bytes if they are not UTF-8."""
+    """The text that bytes in UTF-8 represent; other bytes unchanged."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -184,7 +188,7 @@ def _text(data: bytes) -> str | bytes:
 
 
 def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
-    """The result of a function for each value. The function gets the distinct values, without null."""
+    """The result of a function for each value. The function is called once, with the distinct values, without null."""
     if not is_text(values.type):
         raise ArgumentError(f"these values are {values.type}, not text")
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
@@ -195,7 +199,7 @@ def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> p
 
 
 def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.StringArray]:
-    """The texts that are one whole URN: the numbers of their rows, and their canonical forms at a level."""
+    """The texts that are a whole URN: the numbers of their rows, and their canonical forms at a level."""
     lengths = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1])
     longest = min(max(1, int(lengths.max(initial=0))), LONGEST)
     grammar = Grammar(get_syntax(options.syntax), longest, keep_query=level.keep_query, count_lines=False)
@@ -210,7 +214,7 @@ def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.S
 
 
 def _joined(parts: Iterable[tuple[_Rows, pa.StringArray]]) -> tuple[_Rows, pa.StringArray]:
-    """Join parts, each the numbers of rows and their URNs, to one part."""
+    """Join parts to a single part. A part has numbers of rows, and the URNs of these rows."""
     rows, urns = [np.empty(0, np.int64)], [pa.nulls(0, pa.string())]
     for part_rows, part_urns in parts:
         rows.append(part_rows)

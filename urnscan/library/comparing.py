@@ -1,4 +1,4 @@
-"""Comparison from Python: the differences of the tables of two runs."""
+"""Comparison from Python: the differences between the tables of two runs."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = ["DiffReport", "diff"]
 
 @dataclass
 class DiffReport:
-    """Counts and rows of the difference of two tables."""
+    """The difference between two tables of classes: counts and rows."""
 
     came: int = 0
-    """Classes that only the new table has."""
+    """Number of classes that only the new table has."""
     went: int = 0
-    """Classes that only the old table has."""
+    """Number of classes that only the old table has."""
     changed: int = 0
-    """Classes that both tables have, with other values."""
+    """Number of classes that both tables have, with other values."""
     remarks: list[str] = field(default_factory=list)
-    """A line about each option that differs in the two runs."""
+    """A line about each option that differs between the two runs."""
     table: pa.Table | None = None
-    """The rows; None if they were written to a file."""
+    """The rows of the difference; None if the rows were written to a file."""
 
 
 @checks_options
@@ -48,9 +48,9 @@ def diff(
 ) -> DiffReport:
     """Compare two tables of classes, as `urnscan diff` does.
 
-    `output` gets one row for each class that differs, in the format of its suffix; with `force` it is replaced. Without
-    `output` the rows are in `table` of the result, in memory. `nid` and `not_nid` choose classes, as in `scan`. `memory`
-    is in bytes, also as text such as "500MB".
+    `output` gets a row for each class that differs, in the format of its suffix; with `force`, an existing file is
+    replaced. Without `output`, the rows are in `table` of the result, in memory. `nid` and `not_nid` select classes, as
+    in `scan`. `memory` is in bytes, also as text such as "500MB".
     Raises FatalError if a table cannot be read or is not a table of classes, or if the output cannot be written;
     ArgumentError (a ValueError and a TypeError) for invalid options.
 

@@ -53,17 +53,18 @@ class WarmUp:
     compiled: int
     """Number of functions that were compiled; 0 if all were compiled already."""
     seconds: float
-    """Duration of the call."""
+    """Duration of the call in seconds."""
     folder: Path | None
-    """The folder in which compiled code is kept; None if no folder can be written, so that each process compiles."""
+    """The folder in which compiled code is saved; None if no folder can be written to, so that each process compiles.
+    """
 
     @property
     def is_kept(self) -> bool:
-        """Whether later runs need not compile."""
+        """Whether later runs can load the compiled code."""
         return self.folder is not None or not jit.IS_COMPILED
 
     def __str__(self) -> str:
-        """The result in one line."""
+        """The result as a line of text."""
         if not jit.IS_COMPILED:
             return "nothing is compiled: NUMBA_DISABLE_JIT is set"
         if not self.compiled:
@@ -79,7 +80,7 @@ class WarmUp:
 
 
 def warm_up() -> WarmUp:
-    """Compile all functions that a run of this version may need on this machine, and keep the result on disk.
+    """Compile all functions that a run of this version may need on this machine, and save the result on disk.
 
     Otherwise the first run compiles them, which takes about a minute. Later runs load the result. Call this function
     if the first run should not wait, for example when you build the image of a container. If all functions are compiled
@@ -98,7 +99,7 @@ def warm_up() -> WarmUp:
 
 
 def missing_functions() -> int:
-    """Number of functions that `warm_up` has to compile."""
+    """Number of functions that `warm_up` would have to compile."""
     return max(_FUNCTIONS - object_code.count(), 0)
 
 
@@ -120,9 +121,10 @@ def _use_all() -> None:
 
 @contextlib.contextmanager
 def _second_process() -> Iterator[Callable[[], object]]:
-    """Let a second process compile one half during this block; yields a function that waits for its end.
+    """Context in which a second process compiles half of the functions; yields a function that waits for the end of
+    that process.
 
-    There is no second process if there is only one core, if compiled code cannot be kept on disk, or if functions were
+    There is no second process if there is only one core, if compiled code cannot be saved, or if functions were
     compiled earlier. If the second process fails, this process compiles all functions.
     """
     process = None
@@ -145,13 +147,13 @@ def _second_process() -> Iterator[Callable[[], object]]:
 
 
 def _count(lines: Iterable[bytes]) -> None:
-    """Count the functions that the second process compiles: it prints one line for each of them."""
+    """Count the functions that the second process compiles. That process prints a line for each."""
     for _ in lines:
         jit.count_one()
 
 
 def use_half() -> None:
-    """Compile the two largest functions, which do not call the others, and print one line for each compiled function."""
+    """Compile the two largest functions, which do not call the others, and print a line for each compiled function."""
     jit.count_with(lambda _: os.write(1, b"\n"))
     offsets = np.array([0, len(_URN)], np.int32)
     namespace_forms(np.frombuffer(_URN, np.uint8), offsets)

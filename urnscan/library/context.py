@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _Members = dict[str | None, list[tuple[int, Wanted]]]
-"""Occurrences to find, with their numbers, by member."""
+"""Member -> the occurrences to find, each with a number."""
 
 
 class ContextLine(NamedTuple):
@@ -38,21 +38,21 @@ class ContextLine(NamedTuple):
     before: str
     """Characters before the occurrence."""
     text: str
-    """The occurrence as it is in the document: before a view decoded it."""
+    """The occurrence as in the document, before a view decoded it."""
     after: str
     """Characters after the occurrence."""
     source: str
-    """The input."""
+    """The path or URL of the input."""
     member: str | None
     """The path of the document in the input; None if the document is the input itself."""
     start: int
-    """Bytes before the occurrence in the document, or in the value of a table."""
+    """Byte offset of the occurrence in the document, or in the value of a table."""
     line: int
-    """The line in which the occurrence begins, from 1."""
+    """Number of the line in which the occurrence begins, from 1."""
 
     @property
     def place(self) -> str:
-        """The place as the command prints it: `source!/member:line`."""
+        """The place of the occurrence as the command prints it: `source!/member:line`."""
         return f"{full_name(self.source, self.member)}:{self.line}"
 
 
@@ -60,7 +60,7 @@ _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.stri
 
 
 def _namespace_hint(name: str, options: Options) -> str:
-    """A hint if the name has another canonical form at level `namespace`: a scan at that level may have found it."""
+    """A hint if the name has another canonical form at level `namespace`: a scan at that level may have found the name."""
     form = namespace_form(name, options.level.rulebook)
     if options.level.by_namespace or form == name:
         return ""
@@ -69,9 +69,9 @@ def _namespace_hint(name: str, options: Options) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Context(Sequence[ContextLine]):
-    """The occurrences of a class with the text around them.
+    """The occurrences of a class with the text around each.
 
-    Terminals and notebooks show a concordance: one line for each occurrence, and the occurrences in one column.
+    Terminals and notebooks show a concordance: a line for each occurrence, with all occurrences in the same column.
     """
 
     urn: str
@@ -79,9 +79,9 @@ class Context(Sequence[ContextLine]):
     lines: tuple[ContextLine, ...]
     """Occurrences in the order of the scan."""
     more: int = 0
-    """Number of occurrences beyond the limit."""
+    """Number of occurrences beyond the limit, which are left out."""
     failures: tuple[SourceError, ...] = ()
-    """One failure for each input that could not be read again or has changed; it says how many occurrences are missing."""
+    """A failure for each input that could not be read again or has changed, with the number of missing occurrences."""
 
     @overload
     def __getitem__(self, index: int) -> ContextLine: ...
@@ -101,7 +101,7 @@ class Context(Sequence[ContextLine]):
         return frame
 
     def __repr__(self) -> str:
-        """Show a concordance in a terminal."""
+        """A concordance for a terminal."""
         rows = [(in_line(line.before), in_line(line.text), in_line(line.after), line.place) for line in self.lines]
         left, text, right = (max((width_of(row[column]) for row in rows), default=0) for column in range(3))
         lines = (
@@ -111,7 +111,7 @@ class Context(Sequence[ContextLine]):
         return "\n".join(map(printable, [self._title, *lines, *self._beyond, *map(str, self.failures)]))
 
     def _repr_html_(self) -> str:
-        """Show a table in a notebook; text that runs from right to left stays in its cell."""
+        """A table for a notebook. Text that runs from right to left stays in its cell."""
 
         def cell(text: str, side: str = "left", tag: str = "bdi") -> str:
             shown = html_text(in_line(text))
@@ -143,7 +143,7 @@ class Scanned(NamedTuple):
 
 
 def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None, progress: bool | None) -> Context:
-    """Read the context of a class. Parameters and errors: see `Scan.context`."""
+    """Read the context of a class. Parameters and errors are as in `Scan.context`."""
     check_width(width)
     if limit is not None and (not isinstance(limit, int | np.integer) or limit < 0):
         raise ArgumentError(f"limit is a number of lines, or None for all of them, not {limit!r}")
@@ -173,23 +173,23 @@ class _SecondReading:
 
     def __init__(self, options: Options, width: int) -> None:
         self.pending: dict[str, _Members] = defaultdict(lambda: defaultdict(list))
-        """Occurrences to find, by source, then member."""
+        """Source -> member -> occurrences that still must be found."""
         self.lines: dict[int, ContextLine] = {}
-        """Occurrences that were found, by number."""
+        """Number of an occurrence that was found -> the line."""
         self._options = options
         self._width = width
         self._reasons: dict[str, str] = {}
 
     def byte_count(self, arguments: Sequence[Argument]) -> int | None:
-        """The number of bytes of the inputs with wanted occurrences; None if it is unknown."""
-        # To find out the sizes of the files that an index names would take one request for each of them.
+        """The number of bytes of the inputs with wanted occurrences; None if unknown."""
+        # Finding the sizes of the files that an index names would take a request for each file.
         if not all(isinstance(argument, str) for argument in arguments):
             return None
         sizes = [bytes_of(source) for source in self._wanted_inputs(arguments) if isinstance(source, Input)]
         return None if None in sizes else sum(size or 0 for size in sizes)
 
     def read(self, arguments: Sequence[Argument], on_bytes: Callable[[int], object]) -> None:
-        """Read the inputs with wanted occurrences. `on_bytes` is called with the number of bytes that were read."""
+        """Read the inputs with wanted occurrences. `on_bytes` is called with numbers of bytes that were read."""
         for source in self._wanted_inputs(arguments):
             name = name_of(source)
             self._reasons[name] = why_unreadable(source) or CHANGED
@@ -202,7 +202,7 @@ class _SecondReading:
                 del self.pending[name]
 
     def failures(self) -> tuple[SourceError, ...]:
-        """One failure for each input in which an occurrence was not found."""
+        """A failure for each input in which an occurrence was not found."""
         return tuple(
             SourceError(name, f"{self._reasons.get(name, GONE)}: {counted(missing, 'occurrence')} left out")
             for name, members in self.pending.items()
@@ -211,7 +211,7 @@ class _SecondReading:
 
     def _wanted_inputs(self, arguments: Sequence[Argument]) -> Iterator[Input | SourceError]:
         """The inputs with wanted occurrences; an error for an input that cannot be read."""
-        # The inputs are searched as the scan did it, as some inputs cannot be opened by their name alone.
+        # The arguments are searched for inputs again, because some inputs cannot be opened by their name alone.
         for source in find_listed(arguments, self._options.selection) if self.pending else ():
             if isinstance(source, Listed):
                 yield from (source.input(number) for number, name in enumerate(source.names) if name in self.pending)
@@ -237,11 +237,11 @@ class _SecondReading:
                     if not any(members.values()):
                         return
         finally:
-            # What follows the last wanted occurrence is not read, but it is a part of the total.
+            # The bytes after the last wanted occurrence are not read, but they are a part of the total.
             on_bytes(max(remaining, 0))
 
     def _read_text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
-        """Find the wanted occurrences of a text; returns those that are not in it.
+        """Find the wanted occurrences of a text; returns the occurrences that are not in the text.
 
         An archive may have several members with the same name. So if several occurrences have the same start, the first
         is found in this text, and the others are searched in the next text with this name.

@@ -1,4 +1,4 @@
-"""Scanning a column of a frame from Python, with a frame of the same library as the result."""
+"""Scans of a column of a frame from Python, with a frame of the same library as the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from urnscan.urn.equivalence import LevelName
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.syntax import SyntaxName
 
-_ROWS = 1 << 16  # rows between two reports of progress
+# Number of rows between two reports of progress.
+_ROWS = 1 << 16
 _Frame = TypeVar("_Frame")
 _WANTED = "frame must be a frame of pandas or Polars, or a table of Arrow"
 _REMEDIES = {
@@ -31,7 +32,7 @@ _REMEDIES = {
     "pyarrow": 'pyarrow.table({"text": array}) makes one',
     "dask": "its method map_partitions() applies urnscan.scan_frame",
 }
-"""What to do with an object of these libraries that is no frame in memory."""
+"""Library -> advice for an object of that library that is not a frame in memory."""
 
 
 @checks_options
@@ -51,17 +52,19 @@ def scan_frame(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> _Frame:
-    """Scan a column of text or bytes of a frame. The result is a frame of the same library with a row for each occurrence.
+    """Scan a column of text or bytes of a frame. The result is a frame of the same library with a row for each
+    occurrence.
 
-    `frame` is a frame of pandas or Polars, or an object of Arrow: a table, a batch, a reader, or any other object with the
-    method `__arrow_c_stream__` (a relation of DuckDB); these give a `pyarrow.Table`. `column` may be left out if there is only one. A null has no occurrences.
-    `progress`: whether to show a bar, as in `scan`. The other options are those of `scan`.
+    `frame` is a frame of pandas or Polars, or an object of Arrow: a table, a batch, a reader, or any other object with
+    the method `__arrow_c_stream__` (a relation of DuckDB). For an object of Arrow, the result is a `pyarrow.Table`.
+    `column` may be left out if there is only one column. A null has no occurrences. `progress`: whether to show a bar,
+    as in `scan`. The other options are those of `scan`.
     The columns are those of the occurrence table, with `row` and `column_name` instead of `source` and `member`: `row`
-    counts the rows from 0, `start` and `line` count within the value. `start` and `length` count bytes of UTF-8, not
-    characters: `value.encode()[start : start + length]`. The columns `keep` of `frame` follow, with their types. The index
-    of a pandas frame is no column: `frame.reset_index()` makes it one.
-    Raises ArgumentError (a ValueError and a TypeError) if a column is missing or not the only one of its name, if `column`
-    is not text, for invalid options, and if a column to keep has the name of a column of the result.
+    is the number of the row, from 0; `start` and `line` are positions in the value. `start` and `length` count bytes of
+    UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of `frame` follow, with their
+    types. The index of a pandas frame is not a column: `frame.reset_index()` makes it a column.
+    Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
+    not text, for invalid options, and if a column to keep has the name of a column of the result.
 
     >>> import pandas
     >>> notes = pandas.DataFrame({"id": ["a", "b"], "note": [None, "see urn:isbn:0451450523"]})
@@ -83,7 +86,9 @@ def scan_frame(
 
 
 def _whole(frame: Any) -> Any:  # noqa: ANN401 (of any library)
-    """The frame; a table if it is an object of Arrow, some of which can be read only once. Raises ArgumentError."""
+    """The frame unchanged; for an object of Arrow, a table, because some of these objects can be read only once. Raises
+    ArgumentError.
+    """
     if _is(frame, "pandas", "DataFrame") or _is(frame, "polars", "DataFrame"):
         return frame
     if isinstance(frame, pa.RecordBatch) or hasattr(frame, "__arrow_c_stream__"):
@@ -95,13 +100,13 @@ def _whole(frame: Any) -> Any:  # noqa: ANN401 (of any library)
 
 
 def _is(value: object, library: str, kind: str) -> bool:
-    """Whether a value is of a type of a library. A library that is not loaded cannot have made it."""
+    """Whether a value is of a type of a library. If the library is not loaded, it is not."""
     module = sys.modules.get(library)
     return module is not None and isinstance(value, getattr(module, kind))
 
 
 def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.RecordBatch]:
-    """The texts in smaller batches, each of which is reported as progress when it has been scanned."""
+    """Yield the texts in smaller batches, and report each batch as progress after it has been scanned."""
     for batch in texts:
         for first in range(0, batch.num_rows, _ROWS):
             rows = batch.slice(first, _ROWS)
@@ -110,9 +115,10 @@ def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.R
 
 
 def _with_kept(frame: Any, found: pa.Table, kept: Sequence[int]) -> Any:  # noqa: ANN401 (of any library)
-    """The occurrences as a frame of the library of `frame`, with these columns of their rows. Raises ArgumentError.
+    """The occurrences as a frame of the library of `frame`, with the columns `kept` of their rows. Raises
+    ArgumentError.
 
-    The library itself selects the rows: so types that Arrow does not know stay.
+    The library itself selects the rows, so that types that Arrow does not know are unchanged.
     """
     rows = found.column("row")
     if _is(frame, "pandas", "DataFrame"):

@@ -36,28 +36,31 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_SHOWN = 20  # clusters shown in a notebook
-_URNS_SHOWN = 3  # URNs shown of each cluster
+# Maximum number of clusters that a notebook shows, and of URNs of each cluster.
+_SHOWN = 20
+_URNS_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Dedup:
-    """Result of `deduplicate`: a table of records with their clusters, and counts. A notebook shows the largest clusters."""
+    """Result of `deduplicate`: a table of records with their clusters, and counts. A notebook shows the largest
+    clusters.
+    """
 
     clusters: pa.Table = field(repr=False)
     """A row for each record, in the order of the dumps, with the columns of `urnscan dedup -o` (`cluster`, `kept`, …)."""
     report: DedupReport
-    """Counts, and the inputs and records that could not be read."""
+    """Counts, and the failures: inputs and records that could not be read."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """Convert `clusters` to the pandas frame that `pandas.read_parquet` would make of its file."""
+        """Convert `clusters` to a pandas frame, the same that `pandas.read_parquet` reads from the Parquet file."""
         return as_frame(self.clusters)
 
     @checks_options
     def to_parquet(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write `clusters` to the same Parquet file as `urnscan dedup -o`; with `force` an existing file is replaced.
+        """Write `clusters` to the same Parquet file as `urnscan dedup -o`. With `force`, an existing file is replaced.
 
-        Raises FatalError if it cannot be written.
+        Raises FatalError if the file cannot be written.
         """
         with ParquetOutput(local_name(path), CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS, force=force) as file:
             for batch in self.clusters.to_batches():
@@ -140,24 +143,31 @@ def deduplicate(
 
     * `deduplicated`: the dumps without duplicates, a file or a folder. `removed`: the duplicates, in the same way.
     * `mapping`: a table that says which kept record replaces each removed one.
-    * `review`: the groups with records in doubt, as a table or, with .html, as a page. `review_all` adds all groups from
+    * `review`: the groups with records in doubt, as a table or, with .html, as a page. `review_all` adds all groups
+      from
       which a record is removed.
     * `candidates`: a table of pairs that share no key and may be the same.
     * `force`: replace outputs that exist.
 
-    Tables that people wrote: `decisions` is the path of an edited table of `review`, `never_join` that of a table with pairs
+    Tables that people wrote: `decisions` is the path of an edited table of `review`, `never_join` that of a table with
+    pairs
     of identifiers whose records are never joined.
 
-    `any_urn` and `keys` to `record` are the fields of `Policy`. The other options are those of `scan`, with other defaults
-    for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as `urn:a:b`;
-    `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs` is the number of processes that read
+    `any_urn` and `keys` to `record` are the fields of `Policy`. The other options are those of `scan`, with other
+    defaults
+    for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as
+    `urn:a:b`;
+    `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs` is the number of processes that
+    read
     dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: the number of cores; 1: only this process.
     `fields` is accepted and ignored.
 
-    Returns a `Dedup` with a row for each record, all in memory (use the command for very large dumps), and counts. Records
+    Returns a `Dedup` with a row for each record, all in memory (use the command for very large dumps), and counts.
+    Records
     and inputs that cannot be read are in `report.failures`.
 
-    Raises FatalError if no dump can be read or an output cannot be written, ArgumentError (a ValueError and a TypeError) for
+    Raises FatalError if no dump can be read or an output cannot be written, ArgumentError (a ValueError and a
+    TypeError) for
     invalid options.
 
     >>> from urnscan import deduplicate, samples

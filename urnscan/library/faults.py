@@ -1,4 +1,4 @@
-"""Faults: wrong names in texts, with their places. `urnscan check` writes them."""
+"""Faults: wrong names in texts, with their positions. `urnscan check` prints them."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ from urnscan.urn.namespaces import judge
 
 
 class Fault(NamedTuple):
-    """A wrong name in a text."""
+    """A wrong name in a text, with the position of the name."""
 
     source: str
     member: str | None
     line: int
-    """The line, from 1."""
+    """Number of the line, from 1."""
     column: int | None
-    """The character of the line, from 1; None where the input can be read only once."""
+    """Number of the first character in the line, from 1; None if the input can be read only once."""
     text: str
     code: str
-    """What is wrong: a code of `urn.problems`, a reason of `urn.reject_reasons`, or `unregistered`."""
+    """The kind of fault: a code of `urn.problems.PROBLEMS`, a code of `urn.reject_reasons.REASONS`, or `unregistered`.
+    """
     message: str
 
     @property
     def path(self) -> str:
-        """The source, and the member in it: `a.zip!/b.txt`."""
+        """The source and the member in it: `a.zip!/b.txt`."""
         return full_name(self.source, self.member)
 
 
 class FaultSearch:
-    """Sinks of a scan that search its rows for faults."""
+    """Sinks of a scan that search the rows for faults."""
 
     def __init__(
         self,
@@ -48,18 +49,18 @@ class FaultSearch:
         about_nid: Callable[[str], str | None],
         add: Callable[[Fault], None],
     ) -> None:
-        """`kinds` are some of invalid, reject and unregistered. `about_nid` gives the message about a NID that is not registered,
-        and None for any other. `add` takes the faults, in the order of the inputs.
+        """`kinds` are names among invalid, reject and unregistered. `about_nid` returns the message about a NID that is
+        not registered, and None for a NID to accept. `add` gets the faults, in the order of the inputs.
         """
         self._kinds = kinds
         self._about = about_nid
         self._take = add
         self._rulebook = options.level.rulebook
-        # Both tables come in the order of the inputs, but not together: each has a reader of its own.
+        # Rows of both tables come in the order of the inputs, but independently. So each table has a separate reader.
         self._of_names, self._of_rejects = Passages(inputs, options, 0), Passages(inputs, options, 0)
 
     def add_names(self, rows: pa.RecordBatch) -> None:
-        """Search the names of OCCURRENCES rows."""
+        """Search OCCURRENCES rows for faults."""
         nid = rows.column("nid")
         is_odd = np.array([self._about_nid(name) is not None for name in nid.dictionary.to_pylist()], np.bool_)
         is_wrong = is_odd[numbers(nid.indices)]
@@ -74,13 +75,13 @@ class FaultSearch:
                 self._add(self._of_names, row, row["problem"], reason)
 
     def add_rejects(self, rows: pa.RecordBatch) -> None:
-        """Search REJECTS rows: each is a fault."""
+        """Add REJECTS rows, each of which is a fault."""
         for row in rows.to_pylist():
             whole = row | {"length": len(row["text"].encode()), "via": None}
             self._add(self._of_rejects, whole, row["reason"], row["message"])
 
     def _about_nid(self, nid: str) -> str | None:
-        """The message about a namespace that is neither registered nor one of own rules; None if that is no fault."""
+        """The message about a NID that is neither registered nor in the custom rules; None if the NID is not a fault."""
         if "unregistered" not in self._kinds or nid in self._rulebook.nids:
             return None
         return self._about(nid)

@@ -1,4 +1,4 @@
-"""Merging from Python: the tables of several runs become one file."""
+"""Merging from Python: the tables of several runs become a single file."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def merge(
     jobs: int | None = None,
     memory: int | str = 10**9,
 ) -> MergeReport:
-    """Merge the tables of several runs to one file, as `urnscan merge` does: all classes, or all occurrences.
+    """Merge the tables of several runs to a single file, as `urnscan merge` does: all classes, or all occurrences.
 
     `tables` are files, folders and globs; their order decides which occurrence is the first. They may also be partial
-    results (`urnscan --partial`), of which the classes are written; these are exact. `output` is written in the
-    format of its suffix; with `force` it is replaced. If the tables contain occurrences, `classes` is the file for the
-    classes of these; they are exact even if a name has more than 100 spellings. `memory` is in bytes, also as text such
-    as "500MB". `jobs` is the number of threads; None: as many as there are cores.
-    Returns counts. `inexact` and `shared` of the result say what may differ from one run over all inputs.
+    results (`urnscan --partial`), from which exact classes are made. `output` is written in the format of its suffix;
+    with `force`, an existing file is replaced. If the tables contain occurrences, `classes` is the file for their
+    classes, which are exact even if a name has more than 100 spellings. `memory` is in bytes, also as text such as
+    "500MB". `jobs` is the number of threads; None: the number of cores.
+    Returns counts. `inexact` and `shared` of the result report what may differ from a single run over all inputs.
     Raises FatalError if a table cannot be read, if options of the runs differ, or if the output cannot be written;
     ArgumentError (a ValueError and a TypeError) for invalid options.
 

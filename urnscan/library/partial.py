@@ -1,6 +1,6 @@
 """`scan_partial` and `merge_partial`: a scan in shares, for engines that run functions on many machines.
 
-Each share of the inputs is scanned separately, and the results are merged to one scan.
+Each share of the inputs is scanned separately, and the results are merged to a single scan.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _SIZES = Sizes()
 
 @dataclass(frozen=True)
 class Partial:
-    """Result of scanning a share of the inputs, grouped by spelling. It can be pickled."""
+    """Result of a scan of a share of the inputs, grouped by spelling. It can be pickled."""
 
     rows: bytes = field(repr=False)
-    """One row for each spelling: a compressed stream of Arrow."""
+    """NAMED_PARTIAL rows, one for each spelling: a compressed stream of Arrow."""
     counts: Counts
     """Counts of inputs, bytes and occurrences, as in `Report`."""
     failures: tuple[SourceError, ...] = ()
-    """Inputs that could not be read, and notes, in the order of the inputs."""
+    """Failures (inputs that could not be read) and notes, in the order of the inputs."""
     options: Options = field(default_factory=Options, repr=False)
     """The options of the scan."""
     places: int = 0
-    """Number of inputs, with those that could not be read."""
+    """Number of inputs, including inputs that could not be read."""
 
 
 @checks_options
@@ -75,10 +75,10 @@ def scan_partial(
     max_depth: int = 8,
     max_members: int = 10**7,
 ) -> Partial:
-    """Scan a share of the inputs of a large job, in one thread; `merge_partial` merges the results.
+    """Scan a share of the inputs of a large job, in a single thread. `merge_partial` merges the results.
 
-    The inputs and options are those of `scan`, without `cdx`. Inputs that fail are in `failures`; they raise no error.
-    Raises ArgumentError (a ValueError and a TypeError) for invalid options.
+    Inputs and options are as in `scan`, without `cdx`. Inputs that fail are in `failures`; they raise no error. Raises
+    ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> from urnscan import samples, scan_partial
     >>> scan_partial(samples() / "prose.txt", trim=True).counts.occurrences
@@ -114,13 +114,13 @@ def scan_partial(
 
 @checks_options
 def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memory: int | str = 10**9) -> Scan:
-    """Merge results of `scan_partial`, in the order of the inputs, to one scan.
+    """Merge results of `scan_partial`, in the order of the inputs, to a single scan.
 
-    The classes are those of one scan of all inputs. The table of occurrences is empty. An input in two shares counts
-    twice. `memory` is in bytes, also as text such as "500MB". `jobs` is the number of threads; None: as many as there
-    are cores.
-    Raises FatalError if no input could be read; ArgumentError (a ValueError and a TypeError) if shares were scanned with
-    different options.
+    The classes are the same as after one scan of all inputs. The table of occurrences is empty. An input in two shares
+    counts twice. `memory` is in bytes, also as text such as "500MB". `jobs` is the number of threads; None: the number
+    of cores.
+    Raises FatalError if no input could be read; ArgumentError (a ValueError and a TypeError) if shares were scanned
+    with different options.
 
     >>> from urnscan import merge_partial, samples, scan_partial
     >>> shares = [samples() / "prose.txt", samples() / "titles.csv"]
@@ -158,7 +158,9 @@ class _Merged:
         self.failures: list[SourceError] = []
 
     def rows(self, partials: Iterable[Partial]) -> Iterator[pa.RecordBatch]:
-        """NAMED_PARTIAL rows of all shares. The numbers of inputs continue from share to share. Raises ArgumentError."""
+        """Yield NAMED_PARTIAL rows of all shares. The numbers of inputs continue from share to share. Raises
+        ArgumentError.
+        """
         inputs, first_options = 0, None
         for partial in partials:
             options = partial.options.identity()

@@ -27,15 +27,17 @@ CHANGED = "has changed since it was scanned"
 GONE = "is not there any more"
 STREAM = "can be read only once"
 
-_MAX_WIDTH = 10_000  # characters on each side
-_MAX_CHARACTER = 4  # bytes of a character in UTF-8
+# Maximum number of characters on each side.
+_MAX_WIDTH = 10_000
+# Maximum bytes of a character in UTF-8.
+_MAX_CHARACTER = 4
 _ReadInto = Callable[[memoryview], int]
 _OpenText = tuple[str | None, Callable[[], _ReadInto]]
-"""The member, and a function that returns the method that reads its text."""
+"""The member of a text, and a function that returns the method that reads the text."""
 
 
 class Wanted(NamedTuple):
-    """An occurrence to find; its fields are columns of OCCURRENCES."""
+    """An occurrence to find. The fields are columns of OCCURRENCES."""
 
     source: str
     member: str | None
@@ -47,13 +49,13 @@ class Wanted(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """An occurrence as it is in its text, and the characters on both sides. Bytes that are not UTF-8 become U+FFFD."""
+    """An occurrence as in the text, and the characters on both sides. Bytes that are not UTF-8 become U+FFFD."""
 
     before: str
     text: str
     after: str
     place_in_line: int
-    """Characters of its line up to the first one of the occurrence, so at least 1."""
+    """Number of the first character of the occurrence in its line, from 1."""
 
 
 def check_width(width: object) -> None:
@@ -63,12 +65,12 @@ def check_width(width: object) -> None:
 
 
 def name_of(source: Input | SourceError) -> str:
-    """The name of an input, or of one that could not be opened."""
+    """The name of an input, also of an input that could not be opened."""
     return source.source if isinstance(source, SourceError) else source.name
 
 
 def why_unreadable(source: Input | SourceError) -> str:
-    """Why an input cannot be read a second time; empty if it can."""
+    """The reason why an input cannot be read a second time; empty if it can be read."""
     if isinstance(source, SourceError):
         return source.reason
     # A pipe: opening it a second time could wait for ever.
@@ -76,7 +78,7 @@ def why_unreadable(source: Input | SourceError) -> str:
 
 
 class Text:
-    """A text that is read a second time, from its start to its end."""
+    """A text that is read a second time, from beginning to end."""
 
     def __init__(self, read_into: _ReadInto, width: int) -> None:
         self._buffer = Buffer(past_damage(read_into))
@@ -84,10 +86,13 @@ class Text:
         # Line of the next byte in the buffer, and the characters of that line before it. A byte order mark is no character.
         begins_with_mark = self._buffer.has(len(MARK)) and self._buffer.data.startswith(MARK)
         self._line, self._characters = 1, -1 if begins_with_mark else 0
-        self._last_start = -1  # start of the last occurrence that was found
+        # Byte offset of the last occurrence that was found.
+        self._last_start = -1
 
     def find(self, wanted: Wanted) -> Passage | None:
-        """The passage of an occurrence; None if it is not in the text, or not after the last one that was found."""
+        """The passage of an occurrence; None if the occurrence is not in the text, or begins before the last occurrence
+        that was found.
+        """
         if wanted.start <= self._last_start:
             return None
         buffer, around = self._buffer, _MAX_CHARACTER * self._width
@@ -112,10 +117,12 @@ class Text:
         )
 
     def _after(self, data: bytes) -> tuple[int, int]:
-        """The line after these next bytes of the text, and the characters of that line before its place."""
+        """The number of the line after `data`, the next bytes of the text, and the number of characters of that line
+        before that place.
+        """
         lines = data.count(b"\n")
         last = np.frombuffer(data, np.uint8)[data.rfind(b"\n") + 1 :]
-        # Each character of UTF-8 has one byte that continues none.
+        # Each character of UTF-8 has exactly one byte that is not a continuation byte.
         characters = int(np.count_nonzero(last & 0xC0 != 0x80))
         return self._line + lines, characters if lines else self._characters + characters
 
@@ -123,9 +130,9 @@ class Text:
 def texts_of(
     source: Input, options: Options, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[_OpenText, None, None]:
-    """The texts of an input. Raises SourceError.
+    """Yield the texts of an input. Raises SourceError.
 
-    Each text must be read before the next one is requested. `on_read` is called with the number of bytes of the input
+    Each text must be read before the next text is requested. `on_read` is called with numbers of bytes of the input
     that were read.
     """
     with closing(open_documents(source, options.reading, on_read)) as documents:
@@ -147,41 +154,43 @@ def _open_value(values: pa.Array, number: int) -> _ReadInto:
 
 
 class Passages:
-    """Adds passages to the occurrences of a scan, which come in the order of the scan: so each input is read once.
+    """Adds passages to the occurrences of a scan. Occurrences come in the order of the scan, so each input is read
+    once.
 
-    Only one block of one text is in memory, for a scan of any size.
+    Only one block of a single text is in memory, for a scan of any size.
     """
 
     def __init__(self, inputs: Sequence[Argument], options: Options, width: int) -> None:
-        """`inputs` and `options` are those of the scan. Raises ArgumentError."""
+        """`inputs` and `options` are the inputs and options of the scan. Raises ArgumentError for a wrong `width`."""
         check_width(width)
         self._find = functools.partial(run_inputs, inputs, options, ())
         self._options = options
         self._width = width
         self._inputs = self._find()
         self._texts: Iterator[_OpenText] = iter(())
-        self._source: str | None = None  # source of these texts
+        # The source of `_texts`.
+        self._source: str | None = None
         self._member: str | None = None
         self._text: Text | None = None
         self._reason = ""
         self._missing: Counter[tuple[str, str]] = Counter()
 
     def add(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Add the columns `before` and `after` to OCCURRENCES rows; they are null if the occurrence is not found."""
+        """Add the columns `before` and `after` to OCCURRENCES rows; both are null if an occurrence is not found."""
         passages = [self.find(Wanted(**row)) for row in rows.select(list(Wanted._fields)).to_pylist()]
         for name in ("before", "after"):
             rows = rows.append_column(name, text_array([getattr(passage, name, None) for passage in passages]))
         return rows
 
     def failures(self) -> list[SourceError]:
-        """One failure for each input in which an occurrence was not found."""
+        """A failure for each input in which an occurrence was not found."""
         return [
             SourceError(source, f"{reason}: {counted(missing, 'occurrence')} without the text around")
             for (source, reason), missing in self._missing.items()
         ]
 
     def find(self, wanted: Wanted) -> Passage | None:
-        """The passage of an occurrence that comes after the last one; None if it is not found."""
+        """The passage of an occurrence that comes after the last occurrence; None if the occurrence is not found."""
         if wanted.source != self._source:
             self._open(wanted.source)
         # An archive may have several members with the same name: the occurrence may be in any of them.
@@ -201,7 +210,9 @@ class Passages:
             self._texts = texts_of(source, self._options)
 
     def _find_input(self, name: str) -> Input | SourceError | None:
-        """The next input with this name. If the order of the inputs has changed, it is searched from the first one on."""
+        """The next input with this name. If the order of the inputs has changed, the search starts again at the first
+        input.
+        """
         for _ in range(2):
             for source in self._inputs:
                 if name_of(source) == name:
@@ -210,7 +221,7 @@ class Passages:
         return None
 
     def _go_to(self, member: str | None) -> bool:
-        """Go to the next text of this member in the input; False if there is none."""
+        """Go to the next text of this member in the input; return False if there is none."""
         try:
             for name, open_text in self._texts:
                 if name == member:

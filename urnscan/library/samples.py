@@ -1,4 +1,4 @@
-"""The sample texts that come with the package."""
+"""The sample texts of the package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def samples() -> Path:
-    """Return the folder of the samples: small invented inputs in real formats, which its README.md describes.
+    """The folder of the sample texts: small invented inputs in real formats, which its README.md describes.
 
     >>> import urnscan
     >>> folder = urnscan.samples()

@@ -1,4 +1,4 @@
-"""Scanning from Python, with the results in memory."""
+"""Scans from Python, with the results in memory."""
 
 from __future__ import annotations
 
@@ -50,28 +50,33 @@ if TYPE_CHECKING:
 
 TableName = Literal["classes", "occurrences", "rejects"]
 
-_SHOWN = 20  # classes shown in a notebook
-_PRINTED = 10  # classes shown as text
+# Maximum number of classes that a notebook shows, and that are shown as text.
+_SHOWN = 20
+_PRINTED = 10
 _SEPARATED = (".csv", ".tsv")
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Result of a scan. Python shows its counts and the most frequent classes, a notebook a table of them.
+    """Result of a scan. Python shows the counts and the most frequent classes, a notebook a table of classes.
 
-    `len()` of it is the number of classes.
+    `len()` of a Scan is the number of classes.
     """
 
     classes: pa.Table = field(repr=False)
-    """One row per equivalence class, sorted by `urn`."""
+    """One row per class, sorted by `urn`. The columns are those of `urnscan -o`."""
     occurrences: pa.Table = field(repr=False)
-    """One row per occurrence, in the order of the inputs, then by `start`."""
+    """One row per occurrence, in the order of the inputs, then by `start`. The columns are those of `urnscan
+    --occurrences`.
+    """
     report: Report
-    """Counts and failures."""
+    """Counts, failures and notes."""
     rejects: pa.Table | None = field(default=None, repr=False)
-    """One row for each text that begins like a URN and is not one, in the same order; None unless asked for."""
+    """One row per reject, in the same order: a text that is nearly a URN, or a URN that ends badly. None if the scan
+    was not asked for rejects.
+    """
     inputs: tuple[str, ...] = field(default=(), repr=False)
-    """The arguments of the scan."""
+    """The arguments that name the inputs of the scan."""
     cdx: str | None = field(default=None, repr=False)
     """The path of the index of records, if the scan had one."""
     options: Options = field(default_factory=Options, repr=False)
@@ -79,17 +84,18 @@ class Scan:
 
     @checks_options
     def to_pandas(self, table: TableName = "classes") -> pd.DataFrame:
-        """Convert a table to the pandas frame that `pandas.read_parquet` would make of its file.
+        """Convert a table to a pandas frame, the same that `pandas.read_parquet` reads from the Parquet file.
 
         Integers and flags that may be null have nullable types of pandas (`Int16`, `boolean`), so `~frame.valid` works.
         The metadata of the run are in `frame.attrs["urnscan"]`. Raises ArgumentError for another name of a table, and
-        for `rejects` if the scan was not asked for them.
+        for `rejects` if the scan was not asked for rejects.
         """
         return as_frame(self._table(table))
 
     @checks_options
     def to_polars(self, table: TableName = "classes") -> pl.DataFrame:
-        """Convert a table to a frame of Polars. Text is text, also where the file has a dictionary of it.
+        """Convert a table to a frame of Polars. Columns of text are strings, also if the file has dictionaries for
+        them.
 
         Raises ImportError without Polars, ArgumentError as `to_pandas`.
         """
@@ -107,7 +113,7 @@ class Scan:
         """Write tables to the same Parquet files as the command with `-o`, `--occurrences`, `--rejects`.
 
         Either all files appear, or none; with `force`, existing files are replaced. Raises FatalError if a file cannot
-        be written, ArgumentError if there is no path, and for `rejects` if the scan was not asked for them.
+        be written, ArgumentError if there is no path, and for `rejects` if the scan was not asked for rejects.
         """
         self._write({"classes": classes, "occurrences": occurrences, "rejects": rejects}, ParquetOutput, force=force)
 
@@ -120,10 +126,10 @@ class Scan:
         rejects: str | os.PathLike[str] | None = None,
         force: bool = False,
     ) -> None:
-        """Write tables to the same files of CSV as the command: in UTF-8 with a byte order mark, lists as JSON.
+        """Write tables to the same CSV files as the command: in UTF-8 with a byte order mark, lists as JSON.
 
-        A name that ends in .tsv gets tabs; one with .gz, .bz2, .zst or .lz4 after that is compressed. The rest is as in
-        `to_parquet`, and another end of a name raises ArgumentError, too.
+        A file name that ends in .tsv gets tabs; a name with .gz, .bz2, .zst or .lz4 after that is compressed. The rest
+        is as in `to_parquet`; another suffix raises ArgumentError, too.
         """
         paths = {"classes": classes, "occurrences": occurrences, "rejects": rejects}
         for path in paths.values():
@@ -133,7 +139,7 @@ class Scan:
 
     @checks_options
     def to_html(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the page of `urnscan report`: one file of HTML, with a table of classes that a reader can search.
+        """Write the page of `urnscan report`: an HTML file with a table of classes in which a reader can search.
 
         With `force`, an existing file is replaced. Raises FatalError if the file cannot be written.
         """
@@ -152,14 +158,14 @@ class Scan:
     def context(
         self, urn: str | URN, width: int = 60, *, limit: int | None = 100, progress: bool | None = None
     ) -> Context:
-        """Show the occurrences of a class with the text around them, like a keyword in a concordance.
+        """Show the occurrences of a class with the text around each, like a keyword in a concordance.
 
         `urn` is any spelling of the class. `width` is the number of characters on each side, up to 10,000. `limit` is
-        the highest number of occurrences; None: all. `progress`: whether to show a bar, as in `scan`.
+        the maximum number of occurrences; None: all. `progress`: whether to show a bar, as in `scan`.
         The inputs with these occurrences are read again. If an input cannot be read again, such as standard input, or
-        has changed, `failures` of the result says what is missing.
-        Raises InvalidURN if `urn` is not a URN in the syntax of the scan; ArgumentError, a ValueError, if it was not
-        found or a number is out of range.
+        has changed, `failures` of the result reports how many occurrences are missing.
+        Raises InvalidURN if `urn` is not a URN in the syntax of the scan; ArgumentError, a ValueError, if the scan did
+        not find the class, or if a number is out of range.
         """
         scanned = Scanned(_arguments(self.inputs, self.cdx, self.options), self.options, self.occurrences)
         return read_context(scanned, urn, width, limit, progress)
@@ -167,7 +173,7 @@ class Scan:
     def _write(
         self, arguments: Mapping[str, str | os.PathLike[str] | None], opened: Callable[..., Any], *, force: bool
     ) -> None:
-        """Write the tables that have a path to outputs that `opened` makes. Raises as `to_parquet`."""
+        """Write the tables that have a path to outputs that `opened` makes. Raises the errors of `to_parquet`."""
         paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
         if not paths:
             raise ArgumentError("name a file for the classes, the occurrences or the rejects")
@@ -186,7 +192,9 @@ class Scan:
             commit_all(files, metadata)
 
     def _table(self, name: str) -> pa.Table:
-        """A table by its name. Raises ArgumentError for another name, and for rejects that were not asked for."""
+        """The table with this name. Raises ArgumentError for another name, and for rejects that the scan was not asked
+        for.
+        """
         if name not in WRITTEN:
             raise ArgumentError(f"table is {', '.join(WRITTEN)}, not {name!r}")
         table = getattr(self, name)
@@ -218,7 +226,7 @@ class Scan:
         return html_counts(*self._counts()) + table + more + below
 
     def _counts(self) -> list[str]:
-        """The parts of the first line."""
+        """The parts of the first line: counts in words."""
         return [
             counted(self.report.occurrences, "occurrence"),
             counted(len(self), "class", "classes"),
@@ -233,7 +241,7 @@ class Scan:
         return python_hints(report, untrimmed=report.untrimmed, joinable=report.joinable, has_rejects=has_rejects)
 
     def _most_frequent(self, columns: list[str], most: int) -> pa.Table:
-        """Columns of the most frequent classes; of equally frequent ones, the first by `urn`."""
+        """Columns of the most frequent classes. Classes of the same frequency are sorted by `urn`."""
         order = pc.sort_indices(self.classes, [("occurrence_count", "descending"), ("urn", "ascending")])
         return self.classes.select(columns).take(order[:most])
 
@@ -274,17 +282,17 @@ def scan(
     Several inputs are several arguments, or lists. `~` is the home folder.
     `cdx` is an index of records of web archives (CDXJ, CDX, CSV or Parquet): only these records are read. Then there is
     one input, the folder or URL with the files that the index names.
-    `rejects` asks for texts that begin like a URN and are not one. `progress`: whether to show a bar; None: in
-    interactive sessions (a notebook, Python on a terminal), after half a second.
-    The others are the fields of `Options`, with the names and meanings of the command's options. `max_length` is in
-    bytes, and so are `max_size` and `memory`, also as text such as "500MB". `jobs` is the number of threads; None: as
-    many as there are cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is lexical, resolution or
+    `rejects`: whether to collect texts that are nearly URNs, and URNs that end badly. `progress`: whether to show a
+    bar; None: in interactive sessions (a notebook, Python on a terminal), after half a second.
+    The other parameters are the fields of `Options`, with the names and meanings of the command's options. `max_length`
+    is in bytes, and so are `max_size` and `memory`, also as text such as "500MB". `jobs` is the number of threads;
+    None: the number of cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is lexical, resolution or
     namespace; `recover` is one or several of percent, entities, escapes, wraps, labels, bare and markup, or all;
     `resolver_tail` is keep or cut.
     Returns the tables and the counts. Inputs that fail are in `report.failures`; inputs of a known form that were
     scanned as plain text are in `report.notes`.
-    Raises FatalError if no input could be read, ArgumentError (a ValueError and a TypeError) for invalid options.
-    All tables are in memory: for very large inputs use the command.
+    Raises FatalError if no input could be read, ArgumentError (a ValueError and a TypeError) for invalid options. All
+    tables are in memory: for very large inputs use the command.
 
     >>> from urnscan import samples, scan
     >>> result = scan(samples() / "prose.txt", trim=True)

@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 
 _IN_TEXTS = re.compile(r"\s|urn:", re.IGNORECASE)
-"""White space and "urn:": an argument with one of them is probably a text, not a path."""
-_SHOWN = 60  # characters of a text that a message shows
+"""Pattern of white space and "urn:". An argument that contains either is probably a text, not a path."""
+# Maximum number of characters of a text in a message.
+_SHOWN = 60
 
 
 @contextlib.contextmanager
 def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) -> Iterator[Progress]:
-    """Show the progress of a run, as `show_if_wanted` does. A FatalError of the run also gets the first failure."""
+    """Context that shows the progress of a run, as `show_if_wanted` does. A FatalError in the context also gets the
+    first failure.
+    """
     if wanted not in (None, True, False):
         raise ArgumentError(f"progress must be True, False or None, not {wanted!r}")
     failures: list[SourceError] = []
@@ -51,7 +54,9 @@ def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) ->
 
 
 def _failure_line(failure: SourceError) -> str:
-    """The failure in one line. If a text was passed as a path, it is shortened, and functions for texts are named."""
+    """The failure as a line of text. If a text was passed as a path, the text is shortened, and functions for texts are
+    named.
+    """
     name = failure.source
     if not _IN_TEXTS.search(name) or is_url(name) or os.path.lexists(name):
         return in_line(str(failure))
@@ -60,16 +65,18 @@ def _failure_line(failure: SourceError) -> str:
 
 
 def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Table:
-    """One table of the schema, with the metadata of a run.
+    """A table of the schema, with the metadata of a run.
 
-    Columns of the batches may have dictionaries, also if those of the schema do not.
+    Columns of the batches may have dictionaries, also if the columns of the schema do not.
     """
     table = pa.Table.from_batches(batches, batches[0].schema if batches else schema).unify_dictionaries().cast(schema)
     return table.replace_schema_metadata(with_metadata(schema, metadata).metadata)
 
 
 def as_frame(table: pa.Table) -> pd.DataFrame:
-    """A table of `as_table` as the frame that `pandas.read_parquet` makes of its file, with the same types and attributes."""
+    """A pandas frame of a result of `as_table`, with the types and attributes that `pandas.read_parquet` reads from the
+    file.
+    """
     frame: pd.DataFrame = table.to_pandas()
     # Arrow sets the attributes only since version 22.
     frame.attrs = {KEY: json.loads(table.schema.metadata[KEY.encode()])}
@@ -77,9 +84,9 @@ def as_frame(table: pa.Table) -> pd.DataFrame:
 
 
 def as_polars(table: pa.Table) -> pl.DataFrame:
-    """A table of `as_table` as a frame of Polars. Raises ImportError without Polars.
+    """A Polars frame of a result of `as_table`. Raises ImportError without Polars.
 
-    Columns with a dictionary become strings, as Polars joins its type for them with no strings.
+    Columns with a dictionary become strings, because Polars cannot join categorical columns with strings.
     """
     try:
         import polars as pl  # noqa: PLC0415 (few programs have it)
