@@ -8,7 +8,7 @@ True
 >>> [found.text for found in urnscan.find("See urn:isbn:0451450523 (or URN:ISBN:0451450523).", trim=True)]
 ['urn:isbn:0451450523', 'URN:ISBN:0451450523']
 
-Importing it is light: what scans and makes tables (Numba, pyarrow) is loaded at the first use.
+The import is fast: modules that scan and make tables (with Numba, pyarrow) are loaded at their first use.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ _LATER = {
     "dedup.policy": ["Policy"],
     "dedup.job": ["DedupReport"],
 }
-"""Names of modules that are loaded at their first use."""
+"""Module -> names that are imported from it at their first use."""
 
 
 _OF_OTHERS = ("duckdb", "pandas", "polars", "spark")
-"""Modules for other libraries, loaded at their first use: they need those libraries."""
+"""Modules for other libraries. Each is loaded at its first use, because it needs that library."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever it is)

@@ -1,4 +1,4 @@
-"""`python -m urnscan` is the command."""
+"""The command `urnscan`, as `python -m urnscan`."""
 
 import sys
 

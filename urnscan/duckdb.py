@@ -60,16 +60,17 @@ def register(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> None:
-    """Add seven functions of a VARCHAR to a connection of DuckDB; each gives NULL for NULL.
+    """Add seven functions of a VARCHAR to a connection of DuckDB. Each returns NULL for NULL.
 
-    `urn_canonical` gives the canonical form of a value that is a URN, as `urnscan.canonical` does, NULL for any other.
-    `urn_is_valid` says whether it is a URN that its namespace admits, NULL where nothing is certain. `urn_nid` gives its
-    NID in lower case, NULL for any other. `urn_problem` says what is wrong with a value: codes of
-    `urnscan.urn.problems.PROBLEMS`, or that of `urnscan.InvalidURN`. `urn_find` gives a list: the canonical forms of the URNs in
-    a text, from left to right; `urn_count` gives their number. `urn_explain` gives a struct with the fields of
-    `Explanation`, as `urnscan.explain` does; each different text takes some 0.1 ms, a hundred times as long as in the others.
-    The options are those of `urnscan.scan`, and hold for all as far as they matter. A second call replaces the
-    functions. Raises ArgumentError for invalid options.
+    `urn_canonical` returns the canonical form of a value that is a URN, as `urnscan.canonical` does; NULL for other
+    values. `urn_is_valid` returns whether a value is a URN that its namespace allows; NULL if nobody can be sure.
+    `urn_nid` returns the NID in lower case; NULL for a value that is not a URN. `urn_problem` returns the problems of a
+    value: codes of `urnscan.urn.problems.PROBLEMS`, or the code of `urnscan.InvalidURN`. `urn_find` returns a list: the
+    canonical forms of the URNs in a text, from left to right; `urn_count` returns their number. `urn_explain` returns a
+    struct with the fields of `Explanation`, as `urnscan.explain` does; each different text takes some 0.1 ms, a hundred
+    times as long as in the other functions.
+    The options are those of `urnscan.scan`, and each function uses the options that matter for it. A second call
+    replaces the functions. Raises ArgumentError for invalid options.
 
     >>> import duckdb, urnscan.duckdb
     >>> with duckdb.connect() as connection:
@@ -88,5 +89,5 @@ def register(
 
 
 def _with_options(function: _Function, options: Options) -> Callable[[Any], Any]:
-    """The function with one parameter: DuckDB counts them, and those of a `partial` wrongly."""
+    """The function with a single parameter. DuckDB counts parameters, but wrongly for a `functools.partial`."""
     return lambda values: function(values, options)

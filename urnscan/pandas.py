@@ -1,4 +1,4 @@
-"""Functions of URNs for pandas: `import urnscan.pandas` gives each series of text the accessor `urn`."""
+"""Functions of URNs for pandas: after `import urnscan.pandas`, each series of text has the accessor `urn`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ __all__ = ["SeriesURN"]
 
 @pd.api.extensions.register_series_accessor("urn")
 class SeriesURN:
-    """The accessor `urn` of a series of text: one result for each value, with the index of the series.
+    """The accessor `urn` of a series of text. Each method returns a result for each value, with the index of the
+    series.
+
+    A missing value has a missing result. Each different text is processed once. All methods raise ArgumentError if the
+    series is not text, and for an unknown option or value.
 
     A missing value has a missing result. Each different text is looked at once. All methods raise
     ArgumentError if the series is not text, and for an unknown option or value.
@@ -54,25 +58,27 @@ class SeriesURN:
     def canonical(
         self, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
     ) -> pd.Series:
-        """The canonical form of each value, as `urnscan.canonical` gives it; missing for a value that is no URN.
+        """The canonical form of each value, the same as from `urnscan.canonical`; missing for a value that is not a
+        URN.
 
-        A bare ISBN is no URN: `explain` tells the URN that it stands for, in `read_as`, and the canonical form of that.
+        A bare ISBN is not a URN: `explain` returns the URN that the ISBN represents (`read_as`), and the canonical form
+        of that URN.
         """
         (options,) = read_options(locals(), Options)
         return self._like(canonical_forms(self._array(), options))
 
     @checks_options
     def is_valid(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> pd.Series:
-        """Whether each value is a URN that its namespace admits; missing where nothing is certain. The type is boolean.
+        """Whether each value is a URN that the namespace allows; missing if nobody can be sure. The type is `boolean`.
 
-        A value that is no URN is False, also a bare ISBN, of which `explain` says whether the ISBN is valid.
+        A value that is not a URN is False, also a bare ISBN; `explain` checks the URN that the ISBN represents.
         """
         (options,) = read_options(locals(), Options)
         return self._like(validities(self._array(), options), lambda _: pd.BooleanDtype())
 
     @checks_options
     def nid(self, *, syntax: SyntaxName = "rfc2141") -> pd.Series:
-        """The NID of each value that is a URN, in lower case; missing for a value that is no URN.
+        """The NID, in lower case, of each value that is a URN; missing for a value that is not a URN.
 
         >>> import pandas, urnscan.pandas
         >>> pandas.Series(["URN:ISBN:0-395-36341-1", "urn:ietf:rfc:2648"]).urn.nid().tolist()
@@ -83,9 +89,9 @@ class SeriesURN:
 
     @checks_options
     def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> pd.Series:
-        """What is wrong with each value: codes of `urnscan.urn.problems.PROBLEMS`, as in the column `problem` of classes.
+        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS`, as in the column `problem` of classes.
 
-        A value that is no URN has the code of `urnscan.InvalidURN`. Missing for a value without problems.
+        A value that is not a URN has the code of `urnscan.InvalidURN`. Missing for a value without problems.
 
         >>> import pandas, urnscan.pandas
         >>> pandas.Series(["urn:isbn:0-395-36341-1", "urn:isbn:0-395-36341-6", "urn:a b"]).urn.problem().tolist()[1:]
@@ -111,8 +117,9 @@ class SeriesURN:
     ) -> pd.Series:
         """The canonical forms of the URNs in each value, from left to right, as lists of Arrow.
 
-        `.explode()` makes a row of each; pandas reads lists of Arrow from Parquet only with `dtype_backend="pyarrow"`.
-        `urnscan.scan_frame` also gives their places. The options are those of `urnscan.scan`, also `progress`.
+        `.explode()` makes a row of each URN; pandas reads lists of Arrow from Parquet only with
+        `dtype_backend="pyarrow"`. `urnscan.scan_frame` also returns the positions of the URNs. The options are those of
+        `urnscan.scan`, including `progress`.
         """
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         with watched(progress, "scanning", lambda: None) as shown:
@@ -132,7 +139,7 @@ class SeriesURN:
         rules: Rules = None,
         progress: bool | None = None,
     ) -> pd.Series:
-        """The number of URNs in each value, of the type Int64. The options are those of `find`."""
+        """The number of URNs in each value, of the type Int64. Options are as in `find`."""
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         with watched(progress, "scanning", lambda: None) as shown:
             return self._like(counts(self._array(), options, shown), lambda _: pd.Int64Dtype())
@@ -148,9 +155,9 @@ class SeriesURN:
     ) -> pd.DataFrame:
         """The explanation of each value, by `urnscan.explain`: a frame with the fields of `Explanation` as columns.
 
-        It also explains what stands for a URN: of a bare ISBN `is_urn` is False, `read_as` is the URN, and `canonical`,
-        `valid` and the others are about that. `directives` are texts like `s=I2L`. Each different text takes some 0.1 ms, a
-        hundred times as long as in `canonical`.
+        A value that is not a URN but represents one, such as a bare ISBN, is explained, too: `is_urn` is False,
+        `read_as` is the URN, and `canonical`, `valid` and the other fields describe that URN. `directives` are texts
+        like `s=I2L`. Each different text takes some 0.1 ms, a hundred times as long as in `canonical`.
 
         >>> import pandas, urnscan.pandas
         >>> names = pandas.Series(["urn:isbn:978-0-395-36341-6", "978-0-395-36341-6"])
@@ -175,5 +182,7 @@ class SeriesURN:
         return array
 
     def _like(self, results: pa.ChunkedArray, kind: Callable[[pa.DataType], Any] | None = None) -> pd.Series:
-        """A series like this one with these results, of a type that pandas would choose or of that `kind`."""
+        """A series of the results, with the index and the name of this series. `kind` maps types of Arrow to types of
+        pandas; None: pandas chooses the type.
+        """
         return pd.Series(results.to_pandas(types_mapper=kind).array, index=self._series.index, name=self._series.name)

@@ -1,4 +1,4 @@
-"""Functions of URNs for Polars: `import urnscan.polars` gives expressions and series the namespace `urn`."""
+"""Functions of URNs for Polars: after `import urnscan.polars`, expressions and series have the namespace `urn`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,11 @@ _Column = TypeVar("_Column", pl.Expr, pl.Series)
 @pl.api.register_expr_namespace("urn")
 @pl.api.register_series_namespace("urn")
 class ColumnURN(Generic[_Column]):
-    """The namespace `urn` of an expression or a series of text: one result for each value, null for null.
+    """The namespace `urn` of an expression or a series of text. Each method returns a result for each value, null for
+    null.
+
+    Each different text is processed once. All methods raise ArgumentError for an unknown option or value, and for a
+    column that is not text; in an expression, the latter is an error of Polars with the same message.
 
     Each different text is looked at once. All methods raise ArgumentError for an unknown option or value, and for
     a column that is not text; in an expression this is an error of Polars that says so.
@@ -60,33 +64,33 @@ class ColumnURN(Generic[_Column]):
     def canonical(
         self, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
     ) -> _Column:
-        """The canonical form of each value, as `urnscan.canonical` gives it; null for a value that is no URN.
+        """The canonical form of each value, the same as from `urnscan.canonical`; null for a value that is not a URN.
 
-        A bare ISBN is no URN: `urnscan.explain` tells for which one it stands.
+        A bare ISBN is not a URN: `explain` returns the URN that the ISBN represents.
         """
         (options,) = read_options(locals(), Options)
         return self._mapped(partial(canonical_forms, options=options), pl.String())
 
     @checks_options
     def is_valid(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> _Column:
-        """Whether each value is a URN that its namespace admits; null where nothing is certain.
+        """Whether each value is a URN that the namespace allows; null if nobody can be sure.
 
-        A value that is no URN is False, also a bare ISBN.
+        A value that is not a URN is False, also a bare ISBN.
         """
         (options,) = read_options(locals(), Options)
         return self._mapped(partial(validities, options=options), pl.Boolean())
 
     @checks_options
     def nid(self, *, syntax: SyntaxName = "rfc2141") -> _Column:
-        """The NID of each value that is a URN, in lower case; null for a value that is no URN."""
+        """The NID, in lower case, of each value that is a URN; null for a value that is not a URN."""
         (options,) = read_options(locals(), Options)
         return self._mapped(partial(nids, options=options), pl.String())
 
     @checks_options
     def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> _Column:
-        """What is wrong with each value: codes of `urnscan.urn.problems.PROBLEMS`, as in the column `problem` of classes.
+        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS`, as in the column `problem` of classes.
 
-        A value that is no URN has the code of `urnscan.InvalidURN`. Null for a value without problems.
+        A value that is not a URN has the code of `urnscan.InvalidURN`. Null for a value without problems.
         """
         (options,) = read_options(locals(), Options)
         return self._mapped(partial(problems, options=options), pl.String())
@@ -107,7 +111,7 @@ class ColumnURN(Generic[_Column]):
     ) -> _Column:
         """The canonical forms of the URNs in each value, from left to right, as a list.
 
-        `urnscan.scan_frame` also gives their places. The options are those of `urnscan.scan`.
+        `urnscan.scan_frame` also returns the positions of the URNs. The options are those of `urnscan.scan`.
         """
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         return self._mapped(partial(names_in, options=options), pl.List(pl.String()))
@@ -125,7 +129,7 @@ class ColumnURN(Generic[_Column]):
         not_nid: str | Iterable[str] = (),
         rules: Rules = None,
     ) -> _Column:
-        """The number of URNs in each value. The options are those of `find`."""
+        """The number of URNs in each value. Options are as in `find`."""
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         return self._mapped(partial(counts, options=options), pl.Int64())
 
@@ -135,9 +139,9 @@ class ColumnURN(Generic[_Column]):
     ) -> _Column:
         """The explanation of each value, by `urnscan.explain`: a struct with the fields of `Explanation`.
 
-        It also explains what stands for a URN: of a bare ISBN `is_urn` is false, `read_as` is the URN, and `canonical`,
-        `valid` and the others are about that. `directives` are texts like `s=I2L`. Each different text takes some 0.1 ms, a
-        hundred times as long as in `canonical`.
+        A value that is not a URN but represents one, such as a bare ISBN, is explained, too: `is_urn` is false,
+        `read_as` is the URN, and `canonical`, `valid` and the other fields describe that URN. `directives` are texts
+        like `s=I2L`. Each different text takes some 0.1 ms, a hundred times as long as in `canonical`.
 
         >>> import polars, urnscan.polars
         >>> names = polars.DataFrame({"name": ["urn:isbn:978-0-395-36341-6", "978-0-395-36341-6", None]})

@@ -1,3 +1,3 @@
-"""The version of the package: a module of its own, which every other may import."""
+"""The version of the package, in a separate module that every other module may import."""
 
 __version__ = "0.1.0"

@@ -2,7 +2,7 @@
 
 shared_options: options that commands share, as data.
 arguments: the parser of a command, and records of options.
-guesses: words that no command knows, and what may be meant.
+guesses: words that no command knows, and suggestions for them.
 scan_command: `urnscan INPUT...`: find URNs, and print them or write them to Parquet; also on Spark.
 check_command: `urnscan check INPUT...`: name each wrong URN in a line.
 faults: the lines of `urnscan check`, in each of its formats.
@@ -11,10 +11,10 @@ explain_command: `urnscan explain URN...`.
 report_command: `urnscan report CLASSES.parquet`.
 merge_command: `urnscan merge TABLE.parquet...`.
 diff_command: `urnscan diff OLD.parquet NEW.parquet`.
-conflicts: options of a scan that do not go together.
-printer: what a scan prints.
+conflicts: options of a scan that exclude each other.
+printer: the printed results of a scan.
 outputs: files that a command writes: all appear, or none.
-first_run: what a first run compiles.
+first_run: the compilation at the first run.
 lazy_imports: heavy imports, loaded without garbage collection.
 completion: the option that prints completions for a shell.
 signals: signals that stop the command.
@@ -46,10 +46,10 @@ _DONE, _SOME_FAILED, _NOTHING_DONE, _INTERRUPTED = 0, 1, USAGE, 130
 
 
 class Command(NamedTuple):
-    """A command: its parser, and the function that runs it."""
+    """A command: the parser of its arguments, and the function that runs it."""
 
     parser: Callable[[], Parser]
-    """Makes the parser; loads no heavy library."""
+    """Makes the parser. Loads no heavy library."""
     run: Callable[[Namespace], bool]
     """Runs the command with parsed arguments; returns whether nothing failed."""
 
@@ -63,19 +63,20 @@ COMMANDS: Mapping[str, Command] = {
     "urnscan merge": Command(merge_parser, merge),
     "urnscan diff": Command(diff_parser, diff),
 }
-"""Commands by their first words. Any other first word is an input of a scan."""
+"""First words of a command line -> the command. Any other first word is an input of a scan."""
 _FIRST_WORDS = [name.removeprefix("urnscan ") for name in COMMANDS if " " in name]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments (by default the process's own); returns the exit status.
+    """Run the command with these arguments (None: the arguments of the process). Returns the exit status.
 
-    0: done, also with nothing found; 1: done, but some inputs failed; 2: wrong usage, or nothing could be done;
-    130: interrupted.
+    0: done, also if nothing was found; 1: done, but some inputs failed; 2: wrong usage, or nothing could be done; 130:
+    interrupted.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     handle_signals()
-    # NumPy would start a thread for each core, for linear algebra: a fifth of the CPU time of a start, and nothing here needs it.
+    # NumPy would start a thread for each core, for linear algebra, which nothing here needs. That would take a fifth of
+    # the CPU time of a start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         all_well = _run(words)
@@ -94,7 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> bool:
-    """Run the command that the first word names; returns whether nothing failed. Raises what ends it."""
+    """Run the command that the first word names; returns whether nothing failed. Raises the error that ends the
+    command.
+    """
     name = " ".join(["urnscan", *words[:1]])
     if name in COMMANDS:
         words = words[1:]
@@ -112,7 +115,7 @@ def _run(words: list[str]) -> bool:
 
 
 def _say_what_ended(error: BaseException) -> int:
-    """Print why the command ends, if the user has to know; returns the exit status. Raises an error that nobody foresaw."""
+    """Print why the command ends, if the user has to know; returns the exit status. Raises an unexpected error."""
     match error:
         case BrokenPipeError():  # `| head` has seen enough
             _drop_standard_output()
@@ -139,11 +142,13 @@ def _say_what_ended(error: BaseException) -> int:
 
 
 def _leave(status: int) -> None:
-    """Exit at once if inputs may be open: a usual exit waits for threads that read, perhaps from a silent store."""
+    """Exit at once if inputs may be open. A normal exit would wait for threads that read, perhaps from a store that
+    never answers.
+    """
     if "urnscan.inputs" in sys.modules:
         os._exit(status)
 
 
 def _drop_standard_output() -> None:
-    """Send to /dev/null what the interpreter flushes when it ends."""
+    """Redirect standard output to /dev/null, so that the interpreter can flush it at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The parser of a command, and how parsed arguments become records of options."""
+"""The parser of a command, and the conversion of parsed arguments to records of options."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 USAGE = 2
 """Exit status for wrong usage, and for a run that could do nothing."""
 FAILED: Mapping[int, str] = {USAGE: "wrong usage, or nothing could be done", 130: "interrupted"}
-"""Exit statuses of a command that did not end."""
+"""Exit statuses of a command that did not complete -> the meaning."""
 
 SUMMARIES: Mapping[str, str] = {
     "urnscan": "find URNs in text, group those that are the same, and write them to Parquet",
@@ -48,29 +48,29 @@ SUMMARIES: Mapping[str, str] = {
     "urnscan merge": "make one table of those of several runs",
     "urnscan diff": "tell which names differ between two scans",
 }
-"""Summary of each command, one line."""
+"""Command -> a summary in a line."""
 
 _WIDTH = 78
 """Width of the help before and after the options; the options are as wide as the terminal."""
-# Prefix of the words after "--": no argument of a process contains NUL.
+# Prefix that marks the words after "--". No argument of a process contains NUL.
 _AFTER_DASHES = "\0"
 _Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Help of a command, except its options."""
+    """Help of a command, except the help of its options."""
 
     name: str
     """Name of the command, a key of SUMMARIES."""
     usages: tuple[str, ...]
     description: str
     examples: Mapping[str, str]
-    """Command lines by their purposes."""
+    """Purpose of an example -> the command line."""
     statuses: Mapping[int, str]
-    """Meaning of each exit status."""
+    """Exit status -> the meaning."""
     daily: tuple[str, ...] = ()
-    """The options that `-h` shows, of a command whose help is longer than forty lines; `--help` shows all."""
+    """For a command whose help is longer than forty lines, the options that `-h` shows; `--help` shows all."""
     commands: tuple[str, ...] = ()
     """Commands that the help lists, keys of SUMMARIES."""
     notes: tuple[str, ...] = ()
@@ -78,12 +78,14 @@ class About:
 
 
 class _Once(argparse.Action):
-    """Stores the value of an option that names an output: a second one would leave the first file unwritten."""
+    """Stores the value of an option that names an output. A second value is an error, because the first file would not
+    be written.
+    """
 
     def __call__(
         self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, _name: str | None = None
     ) -> None:
-        """Store the value. Raises ArgumentError."""
+        """Store the value. Raises ArgumentError for a second value."""
         if getattr(namespace, self.dest, None) is not None:
             first = getattr(namespace, self.dest)
             raise argparse.ArgumentError(
@@ -96,21 +98,21 @@ class _ShortHelp(argparse.Action):
     """Prints the short help of a command."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print it and exit."""
+        """Print the short help and exit."""
         if isinstance(parser, Parser):
             print(parser.format_short_help(), end="")
         parser.exit()
 
 
 class _Lines(argparse.RawDescriptionHelpFormatter):
-    """Keeps the line ends of a help."""
+    """Formatter that keeps the line ends of a help."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return [line for part in text.split("\n") for line in super(_Lines, self)._split_lines(part, width)]
 
 
 class _ShortLines(_Lines):
-    """Names the value of an option once: `-e, --equivalence LEVEL`."""
+    """Formatter that names the value of an option once: `-e, --equivalence LEVEL`."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
@@ -126,7 +128,9 @@ def short_help(action: argparse.Action) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser of a command: help with examples and exit statuses, errors in one line without control characters."""
+    """Parser of a command. The help has examples and exit statuses; an error is a single line without control
+    characters.
+    """
 
     def __init__(self, about: About) -> None:
         self.about = about
@@ -150,7 +154,7 @@ class Parser(argparse.ArgumentParser):
         self.register("type", None, self._read_word)  # for all arguments without a type
 
     def format_short_help(self) -> str:
-        """At most forty lines: two examples, the options that most people need, and the commands."""
+        """The short help, of at most forty lines: two examples, the options that most people need, and the commands."""
         formatter = _ShortLines(self.prog)
         formatter.add_usage(self.usage, [], [])
         examples = list(self.about.examples.items())[:2]
@@ -169,7 +173,7 @@ class Parser(argparse.ArgumentParser):
         return formatter.format_help()
 
     def add_group(self, title: str, options: OptionTable) -> None:
-        """Add a group of options to the parser and to its help."""
+        """Add a group of options to the parser and to the help."""
         group = self.add_argument_group(title)
         for names, settings in options.items():
             more: Mapping[str, Any] = {}
@@ -178,7 +182,7 @@ class Parser(argparse.ArgumentParser):
             group.add_argument(*names.split(), **settings, **more)
 
     def add_inputs(self, name: str, more: OptionTable | None = None) -> None:
-        """Add the inputs of a command, called `name` in its help."""
+        """Add the inputs of a command; the help calls an input `name`."""
         inputs = option(
             name,
             "a file, a folder with all files below it (sorted; hidden and ignored ones, too; links are not followed), a glob, a URL, or - for standard "
@@ -195,7 +199,7 @@ class Parser(argparse.ArgumentParser):
     def add_meaning(
         self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None, left_out: Collection[str] = ()
     ) -> None:
-        """Add what counts as a URN, and which URNs are the same."""
+        """Add the options that decide which texts are URNs, and which URNs are the same."""
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
             "-20) is for texts whose URNs have components (?+ ?= #), and for software of today; rfc2141bis-03 (a draft "
@@ -223,7 +227,9 @@ class Parser(argparse.ArgumentParser):
         left_out: Collection[str] = (),
         others: OptionTable = MappingProxyType({}),
     ) -> None:
-        """Add the options of commands that find URNs in inputs, but for those in `left_out`; `others` replace some."""
+        """Add the options of commands that find URNs in inputs, except those in `left_out`. Options in `others` replace
+        options of the same name.
+        """
         tail = (
             "for a URN in a URL: keep or cut the part of the URL that follows it, which is the query, the next "
             f"parameter or the fragment (default: {default.resolver_tail})"
@@ -239,7 +245,7 @@ class Parser(argparse.ArgumentParser):
             )
 
     def add_exits(self, more: OptionTable | None = None) -> None:
-        """Add the options that show something and exit; the last group of the help."""
+        """Add the options that show a text and exit: the last group of the help."""
         whole = {"action": "help", "help": "show this help and exit"}
         short = {"action": _ShortHelp, "nargs": 0, "help": "show the options that are most needed, and exit"}
         options: dict[str, Mapping[str, Any]] = {
@@ -253,7 +259,7 @@ class Parser(argparse.ArgumentParser):
         self.add_group("help", {**options, **(more or {})})
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """Parse the words of a command. Options are anywhere before `--`; all words after it are inputs."""
+        """Parse the words of a command. Options may be anywhere before `--`; all words after `--` are inputs."""
         # With intermixed arguments argparse drops the "--" first, and then treats words after it as options.
         end = words.index("--") if "--" in words else len(words)
         marked = [*words[:end], *(_AFTER_DASHES + word for word in words[end + 1 :])]
@@ -266,14 +272,16 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def _read_word(self, word: str) -> str:
-        """An argument without a type. argparse treats `-0` as a number: it is an unknown option."""
+        """The value of an argument without a type. argparse would treat `-0` as a number, but here it is an unknown
+        option.
+        """
         if re.match(r"-\d", word):
             guess = guesses.for_option(word, self._option_string_actions)
             raise argparse.ArgumentTypeError(f"unknown option {word}{guess}; for a file of this name write ./{word}")
         return word.removeprefix(_AFTER_DASHES)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as in argparse)
-        """Raise ArgumentError for a value that is not a choice, with the choice that may be meant."""
+        """Raise ArgumentError for a value that is not a choice. The message suggests a similar choice."""
         choices = list(action.choices or ())
         if choices and value not in choices:
             raise argparse.ArgumentError(action, unknown_value(value, choices))
@@ -285,7 +293,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> str:
-    """Two columns of text: names, and their descriptions."""
+    """A table of two columns as text: names and descriptions."""
     width = max(len(name) for name, _ in rows)
     return "\n".join(
         textwrap.fill(text, _WIDTH, initial_indent=f"  {name:<{width}}  ", subsequent_indent=" " * (width + 4))
@@ -294,14 +302,16 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
-    """A record of options; a field keeps its default if the option is not given, or not one of the command."""
+    """A record of options, from parsed arguments. A field without an argument, or without a value, keeps its default."""
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
     values = {field.name: value for field in fields if (value := getattr(arguments, field.name, None)) is not None}
     return kind(**values)
 
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
-    """Inputs that the arguments name; standard input if they name none. Raises FatalError if nothing is to be read."""
+    """The inputs that the arguments name; standard input if no input is named. Raises FatalError if there is nothing to
+    read.
+    """
     with loading():
         from urnscan.inputs.lists import PathList
 

@@ -1,7 +1,7 @@
 """`urnscan --print-completion SHELL`: print the script that completes commands, options, values and files in a shell.
 
-shtab makes the script from the parsers. One line is added: a file may stand in the place of a command, as in
-`urnscan INPUT...`, which shtab does not know.
+shtab makes the script from the parsers. A line is added for files: a file may be in the position of a command, as in
+`urnscan INPUT...`, which shtab does not support.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _FILES = re.compile(
 
 
 def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) -> None:
-    """Print the script for a shell. `parsers` makes the parser of each command, by its words; the first is that of a scan."""
+    """Print the script for a shell. `parsers` maps each command to a function that makes its parser; the first is the
+    scan.
+    """
     import shtab
 
     print(shtab.complete(_all_commands(parsers), shell, preamble=_PREAMBLES[shell]))
@@ -35,10 +37,10 @@ def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) ->
 
 
 def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
-    """Parser of a scan with the other commands as subcommands, as shtab needs it."""
+    """The parser of a scan, with the other commands as subcommands, in the form that shtab needs."""
     first, *others = parsers
     parser = _for_shells(parsers[first]())
-    # shtab takes a positional argument of any number before the commands for all that may stand there.
+    # shtab would treat a positional argument of any number before the commands as all that is possible there.
     parser._actions[:] = [action for action in parser._actions if action.option_strings]  # noqa: SLF001
     commands = parser.add_subparsers(
         parser_class=lambda command, **_: _for_shells(parsers[command]())  # type: ignore[call-overload]
@@ -49,7 +51,7 @@ def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
 
 
 def _for_shells(parser: Parser) -> Parser:
-    """Shorten the help of each argument, and say how shtab completes its value."""
+    """Shorten the help of each argument, and set how shtab completes its value."""
     import shtab
 
     parser.description = SUMMARIES[parser.prog]
@@ -62,7 +64,7 @@ def _for_shells(parser: Parser) -> Parser:
             suffix = files["suffix"] or ""
             action.complete = (shtab.glob(f"*{suffix}") if suffix else shtab.FILE) | {  # type: ignore[attr-defined]
                 "zsh": f"_files -g '*{suffix}'" if suffix else "_files",
-                # shtab's own way for any file offers none with a space in its name.
+                # By default, shtab offers no file with a space in its name.
                 "fish": f"(__fish_complete_suffix '{suffix}')",
             }
         elif action.metavar == "FOLDER":

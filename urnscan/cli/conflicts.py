@@ -1,4 +1,4 @@
-"""Options of a scan that do not go together, as a table, and what to do instead."""
+"""Options of a scan that exclude each other, as a table, with advice for each pair."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 STANDARD_OUTPUT = "-"
 """Name of standard output among the outputs."""
 TABLES = {"classes": "-o", "partial": "--partial", "occurrences": "--occurrences", "rejects": "--rejects"}
-"""Options that name an output, by their arguments."""
+"""Argument -> the option that names an output."""
 
 _FORMS = {"count": "--count", "list_sources": "--list-sources", "unique": "--unique"}
-"""Options that print something other than all occurrences, by their arguments."""
+"""Argument -> an option that prints something other than all occurrences."""
 _AROUND = "-C"
 _OTHERS = {
     name: f"--{name}" for name in "json canonical by resume master errors memory timings delimiter flat".split()
@@ -32,18 +32,20 @@ _SPARK, _CLOSED, _TERMINAL, _ONCE = "--engine spark", "closed standard output", 
 
 
 class Rule(NamedTuple):
-    """A rule: no fact of `these` together with a fact of `those`, unless there is any of `unless`."""
+    """A rule: if a fact of `these` and a fact of `those` are true, the options conflict, unless a fact of `unless` is
+    true.
+    """
 
     these: Sequence[str]
     those: Sequence[str] | None
-    """None: none of `these` alone."""
+    """None: each fact of `these` conflicts without another fact."""
     message: str
-    """The reason, and what to do; `{0}` is the fact of `these`, `{1}` the fact of `those`."""
+    """The reason and advice; `{0}` is the fact of `these`, `{1}` the fact of `those`."""
     unless: Sequence[str] = ()
 
 
 def _each_two(facts: Sequence[str], message: str) -> list[Rule]:
-    """Rules for facts of which there may be only one."""
+    """Rules for facts of which at most one may be true."""
     return [Rule([fact], facts[number + 1 :], message) for number, fact in enumerate(facts)]
 
 
@@ -118,7 +120,7 @@ _RULES = (
 
 
 def check_rules(arguments: Namespace, inputs: Sequence[Argument]) -> None:
-    """Raise FatalError if options do not go together. `inputs` are those of the scan."""
+    """Raise FatalError if options exclude each other. `inputs` are the inputs of the scan."""
     facts = list(_facts(arguments, inputs))
     for rule in _RULES:
         first = next((fact for fact in rule.these if fact in facts), None)
@@ -128,7 +130,7 @@ def check_rules(arguments: Namespace, inputs: Sequence[Argument]) -> None:
 
 
 def _facts(arguments: Namespace, inputs: Sequence[Argument]) -> Iterator[str]:
-    """Facts of the table that hold."""
+    """Yield the facts that are true for the given arguments and inputs."""
     for argument, name in TABLES.items():
         if (path := getattr(arguments, argument)) is not None:
             yield f"{name} {path}" if path == STANDARD_OUTPUT else name

@@ -38,11 +38,12 @@ _KEYS = "urn oclc lccn nbn-number id pmid accession arxiv handle ark url descrip
 _AGREE = ("title", "year", "edition", "part", "format", "language")
 _KEEP = ("first", "last", "longest", "most-identifiers", "newest", "fullest")
 
-_TOLD = 5  # most URNs that are too common, and most dumps without URNs, that are printed
+# Maximum number of messages of each kind, for example about URNs that are too common.
+_TOLD = 5
 
 
 def _most(text: str) -> int | str:
-    """A number of records, or a percentage, which `Policy` checks."""
+    """A number of records, or a percentage as text, which `Policy` checks."""
     return text if text.endswith("%") else whole_number(2)(text)
 
 
@@ -173,7 +174,7 @@ _RECORD = "the format of the dumps, one of those above; line: each line is a rec
 
 def dedup_parser() -> Parser:
     """The parser of `urnscan dedup`."""
-    # This looks for formats of other packages, which the start of other commands need not wait for.
+    # FORMATS includes formats of other packages. The search for them should not slow down the start of other commands.
     from urnscan.records.format_registry import FORMATS
 
     parser = Parser(_about(FORMATS))
@@ -188,7 +189,7 @@ def dedup_parser() -> Parser:
 
 
 def dedup(arguments: argparse.Namespace) -> bool:
-    """Deduplicate as the arguments say; returns whether nothing failed. Raises UrnscanError."""
+    """Run `urnscan dedup`; returns whether nothing failed. Raises UrnscanError."""
     with loading():
         from urnscan.dedup.job import run
         from urnscan.dedup.policy import Policy
@@ -242,7 +243,11 @@ def dedup(arguments: argparse.Namespace) -> bool:
 
 
 def _say_left_out(report: DedupReport, policy: Policy) -> None:
-    """Print the URNs that are too common to join records, up to a few, and the number of those that are too long."""
+    """Print identifiers that joined no records (too common, in groups that are too large, too long), and fields and
+    decisions that were not applied.
+
+    At most _TOLD lines of each kind are printed, then the number of the others.
+    """
     most = policy.most_in_class(report.records)
     for urn, records in report.common[:_TOLD]:
         say(f"{urn}: is in {records:,} records, so it joins none of them (--max-class {policy.max_class})")
@@ -264,6 +269,6 @@ def _say_left_out(report: DedupReport, policy: Policy) -> None:
             say(f"{policy.decisions.path}: line {line:,} is not applied: {reason}")
         if len(report.refused) > _TOLD:
             say(f"{policy.decisions.path}: {counted(len(report.refused) - _TOLD, 'more line')} not applied")
-    # Two of them may differ after the cut.
+    # Two long URNs may differ after the cut.
     if report.cut:
         say(f"{counted(report.cut, 'URN')} longer than --max-length: ignored, as the end was not read")

@@ -1,4 +1,4 @@
-"""`urnscan diff OLD.parquet NEW.parquet`: tell which classes came, went or changed."""
+"""`urnscan diff OLD.parquet NEW.parquet`: show which classes came, went or changed."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def diff(arguments: argparse.Namespace) -> bool:
 
 
 def _lines(rows: pa.RecordBatch) -> Iterator[str]:
-    """The lines for people of CHANGES rows: `~ urn:foo:a occurrence_count 3 -> 4, source_count 1 -> 2`."""
+    """CHANGES rows as lines for people: `~ urn:foo:a occurrence_count 3 -> 4, source_count 1 -> 2`."""
     from urnscan.results.changed_classes import CAME, CHANGED, WENT
 
     marks = {CAME: "+", WENT: "-", CHANGED: "~"}

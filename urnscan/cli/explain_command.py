@@ -1,4 +1,4 @@
-"""`urnscan explain [URN...]`: show the parts of URNs, or why a text is no URN."""
+"""`urnscan explain [URN...]`: show the parts of URNs, or why a text is not a URN."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from urnscan.cli.shared_options import flag, option
 from urnscan.cli.terminal import say, write
 from urnscan.errors import FatalError
 
-_LONGEST = 1 << 20  # bytes of a line of standard input
+# Maximum bytes of a line of standard input.
+_LONGEST = 1 << 20
 _KNOWN = "not a URN, nor an ISBN, ISSN, DOI, UUID or resolver link that has one"
 _BEFORE = re.compile(r"(?:.*?:\d+:|\d+[ \t]+)(?=(?i:urn):)")
-"""The source and line, or the count, that `urnscan` prints before a URN."""
+"""Pattern of the source and line, or the count, that `urnscan` prints before a URN."""
 
 
 def explain_parser() -> Parser:
@@ -53,7 +54,7 @@ def explain_parser() -> Parser:
 
 
 def explain(arguments: argparse.Namespace) -> bool:
-    """Explain the texts, each before the next is read; returns whether all are URNs and none is invalid.
+    """Explain the texts, each before the next is read. Returns whether all texts are URNs and no URN is invalid.
 
     Raises FatalError if there is nothing to read, OSError if standard input cannot be read.
     """
@@ -86,7 +87,7 @@ def explain(arguments: argparse.Namespace) -> bool:
 
 
 def _texts(arguments: list[str]) -> Iterator[str | None]:
-    """The texts, with the lines of standard input in the place of `-`; None for a line that is too long."""
+    """Yield the texts; `-` is replaced by the lines of standard input. None represents a line that is too long."""
     for argument in arguments:
         if argument == "-":
             yield from _lines_of_standard_input()
@@ -95,9 +96,9 @@ def _texts(arguments: list[str]) -> Iterator[str | None]:
 
 
 def _lines_of_standard_input() -> Iterator[str | None]:
-    """The lines without white space around them, those that `urnscan` prints as their URNs; empty ones are left out.
+    """Yield the lines of standard input without white space around them. Empty lines are left out.
 
-    None stands for one that is too long.
+    A line that `urnscan` prints becomes its URN. None represents a line that is too long.
     """
     if sys.stdin is None:
         raise FatalError("standard input is closed")

@@ -1,4 +1,4 @@
-"""The lines of `urnscan check`, in each of its formats: for people, as JSON, as SARIF, and for GitHub."""
+"""The output of `urnscan check` in each format: lines for people, JSON, SARIF, and commands of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """How faults are written."""
+    """A format in which faults are written."""
 
     write: Callable[[Fault], str]
-    """Text of a fault."""
+    """Returns the text of a fault."""
     head: str = ""
-    """Text before the first fault; written without a fault, too."""
+    """Text before the first fault; also written if there is no fault."""
     between: str = ""
     tail: str = ""
-    """Text after the last fault; written without a fault, too."""
+    """Text after the last fault; also written if there is no fault."""
 
 
 def _text_line(fault: Fault) -> str:
-    """`source:line:column: text: message`, as compilers and linters write it."""
+    """A line `source:line:column: text: message`, the form that compilers and linters use."""
     places = [str(place) for place in (fault.line, fault.column) if place is not None]
     place = ":".join([printable(fault.path), *places])
     return f"{place}: {printable(fault.text)}: {printable(fault.message)}\n"
@@ -53,7 +53,9 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def _sarif_result(fault: Fault) -> str:
-    """A result of SARIF 2.1.0 (§3.27). A place in a member of an archive is no place in the file: it has no region."""
+    """A result of SARIF 2.1.0 (§3.27). A fault in a member of an archive has no region, because the line is not a line
+    of the file.
+    """
     location: dict[str, object] = {"artifactLocation": {"uri": _uri(fault.source)}}
     result: dict[str, object] = {"ruleId": fault.code, "level": "error"}
     if fault.member is None:
@@ -82,11 +84,12 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "github": Format(_github_line),
     }
 )
-"""The formats of faults: lines for people, JSON Lines, SARIF 2.1.0, and commands of GitHub Actions."""
+"""Name of a format of faults -> the format: lines for people, JSON Lines, SARIF 2.1.0, and commands of GitHub Actions.
+"""
 
 
 class FaultWriter:
-    """Writes faults in a format, and counts them."""
+    """Writes faults in a format, and counts the faults."""
 
     def __init__(self, form: str, write: Callable[[str], None]) -> None:
         """`form` is a key of FORMATS."""
@@ -100,5 +103,5 @@ class FaultWriter:
         self.faults += 1
 
     def finish(self) -> None:
-        """Write what comes after the last fault."""
+        """Write the text after the last fault."""
         self._write(("" if self.faults else self._format.head) + self._format.tail)

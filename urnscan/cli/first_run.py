@@ -1,4 +1,4 @@
-"""The first run on a machine compiles all that later runs need, and says so."""
+"""The first run on a machine: compile all functions that later runs need, and report that."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from urnscan.errors import FatalError
 
 
 def prepare(arguments: argparse.Namespace) -> None:
-    """Compile all functions that any run needs, if they are not compiled yet and the result can be kept.
+    """Compile all functions that any run needs, if they are not compiled yet and the result can be saved.
 
-    So no later run waits for the compiler. A line says so, and a bar counts the functions, unless the run is quiet. Call
-    it after `loading`.
+    So no later run waits for the compiler. A line reports the compilation, and a bar counts the functions, unless the
+    run is quiet. Call this function after `loading`.
     """
     from urnscan.compiled import jit, object_code
 
@@ -30,7 +30,9 @@ def prepare(arguments: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _counted(arguments: argparse.Namespace) -> Iterator[None]:
-    """Print a line before the first function is compiled in this context, and count the functions in a bar below it."""
+    """Context that prints a line before the first function is compiled, and shows a bar that counts the compiled
+    functions.
+    """
     from urnscan.compiled import jit
 
     with contextlib.ExitStack() as stack:
@@ -50,7 +52,11 @@ def _counted(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 def warm_up(arguments: argparse.Namespace) -> bool:
-    """Compile as `prepare` does, and say what was done, unless the run is quiet. Raises FatalError if nothing is kept."""
+    """Run `urnscan --warm-up`: compile as `prepare` does, and print the result, unless the run is quiet. Returns
+    whether compiled code is saved.
+
+    Raises FatalError if inputs are named.
+    """
     if arguments.inputs or arguments.files_from is not None:
         raise FatalError("--warm-up reads no inputs; leave them out")
     with loading():

@@ -1,4 +1,4 @@
-"""Words that no command knows: what the user may have meant, our word for it or the nearest option."""
+"""Words that no command knows, and suggestions for them: the word that urnscan uses, or the most similar option."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OPTIONS: Mapping[str, str] = _by_word(
         "--normalize --normalise --canonicalize": "--canonical prints the canonical form of each URN",
     }
 )
-"""Options of grep, ripgrep, jq, sort and other tools, and what to do in a scan."""
+"""Option of grep, ripgrep, jq, sort or another tool -> advice for a scan."""
 
 _COMMANDS = _by_word(
     {
@@ -62,11 +62,12 @@ _COMMANDS = _by_word(
         "completion completions": "urnscan --print-completion SHELL",
     }
 )
-"""First words that look like commands, and what to type."""
+"""First word that looks like a command -> the command line to type."""
 
 
 def for_command(word: str, commands: Iterable[str]) -> str | None:
-    """Message for a first word that is meant as a command, a URN or a pattern; None for any other, and for a file's name.
+    """Message about a first word that was probably meant as a command, a URN or a pattern; None for any other word, and
+    for the name of a file.
 
     `commands` are the first words that are commands.
     """
@@ -91,9 +92,9 @@ def for_command(word: str, commands: Iterable[str]) -> str | None:
 
 
 def for_option(word: str, options: Collection[str]) -> str:
-    """End of the message about an option that the command does not have; empty if nothing is near.
+    """End of the message about an option that the command does not have: a suggestion; empty without a similar option.
 
-    `options` are those of the command; words of other tools have answers for a scan alone.
+    `options` are the options of the command. Options of other tools have advice only in a scan.
     """
     if word in OPTIONS and "--unique" in options:
         return f"; {OPTIONS[word]}"
@@ -102,9 +103,10 @@ def for_option(word: str, options: Collection[str]) -> str:
 
 
 def for_nid(beginning: str) -> str | None:
-    """Message about a value of `--nid` whose namespace is not registered; None for any other.
+    """Message about a value of `--nid` whose namespace is not registered; None for any other value.
 
-    Of experimental namespaces and of several (`x-test`, `schemas-*`) nothing is said: these are no mistakes.
+    Experimental namespaces (`x-test`) and values for several namespaces (`schemas-*`) are accepted without a message,
+    because they are not mistakes.
     """
     from urnscan.urn.namespaces import nid_status, registered
 
@@ -116,7 +118,9 @@ def for_nid(beginning: str) -> str | None:
 
 
 def _nearest(word: str, options: Iterable[str]) -> str | None:
-    """Option that may be meant: the only one with this beginning, or else one with a similar spelling."""
+    """The option that was probably meant: the only option that begins with `word`, or else an option with a similar
+    spelling.
+    """
     begun = [name for name in options if name.startswith(word)]
     if len(begun) == 1:
         return begun[0]

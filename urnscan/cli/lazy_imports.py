@@ -1,4 +1,4 @@
-"""Load heavy libraries, without garbage collection."""
+"""Loading of heavy libraries, without garbage collection."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from types import ModuleType
 
 from urnscan.errors import FatalError
 
-_LEAST = 1 << 30  # bytes of address space that the libraries and a small scan need
+# Bytes of address space that the libraries and a small scan need.
+_LEAST = 1 << 30
 
 
 class _NoPandas(MetaPathFinder):
-    """Says of pandas that it is not installed."""
+    """Import finder that reports pandas as not installed."""
 
     def find_spec(self, fullname: str, *_: object) -> None:
         if fullname == "pandas":
@@ -25,7 +26,7 @@ class _NoPandas(MetaPathFinder):
 
 @contextlib.contextmanager
 def loading() -> Iterator[None]:
-    """Load modules in this context without garbage collection, which saves a twelfth of the start.
+    """Context in which modules are loaded without garbage collection, which saves a twelfth of the start.
 
     Raises FatalError if the memory limit of the process is so low that LLVM, which loads the compiled code, would abort
     the process without a message.
@@ -38,7 +39,7 @@ def loading() -> Iterator[None]:
     try:
         import pyarrow as pa
 
-        # Our tables are large and live shortly. The allocator of the system keeps freed memory, which saves half of the
+        # The tables are large and short-lived. The allocator of the system keeps freed memory, which saves half of the
         # time that the kernel spends on new pages.
         pa.set_memory_pool(pa.system_memory_pool())
         _keep_from_pandas(pa)
@@ -53,8 +54,8 @@ def loading() -> Iterator[None]:
 def _load_functions() -> None:
     """Load `pyarrow.compute` without the documentation of its options, which takes half of the time of the import.
 
-    pyarrow takes the documentation from docstrings, by a parser that it brings. Another parser, which finds nothing, is in
-    its place meanwhile.
+    pyarrow reads the documentation from docstrings, with a parser that it contains. During the import, this parser is
+    replaced by a parser that finds nothing.
     """
     name = "pyarrow.vendored.docscrape"
     if name in sys.modules:
@@ -71,10 +72,11 @@ def _load_functions() -> None:
 
 
 def _keep_from_pandas(pa: ModuleType) -> None:
-    """Let pyarrow look for pandas now, once, and not find it.
+    """Let pyarrow search for pandas now, once, and not find pandas.
 
-    pyarrow imports pandas at its first conversion of Python objects, to see whether they are pandas' own. No command has
-    such objects, and the import takes longer than a small merge. Whoever asks pyarrow for a frame still gets one.
+    pyarrow imports pandas at the first conversion of Python objects, to check whether they are objects of pandas. No
+    command has such objects, and the import takes longer than a small merge. A program that asks pyarrow for a frame
+    still gets a frame.
     """
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)

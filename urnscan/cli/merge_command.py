@@ -1,4 +1,4 @@
-"""`urnscan merge TABLE... -o FILE`: make one table of those of several runs."""
+"""`urnscan merge TABLE... -o FILE`: merge the tables of several runs to a single table."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def merge_parser() -> Parser:
 
 
 def merge(arguments: argparse.Namespace) -> bool:
-    """Merge the tables; returns True, as nothing can fail in part. Raises UrnscanError."""
+    """Run `urnscan merge`; returns True, because nothing can fail in part. Raises UrnscanError."""
     with loading():
         from urnscan.pool import Pool
         from urnscan.results.merge import Merge
@@ -78,7 +78,7 @@ def merge(arguments: argparse.Namespace) -> bool:
         from urnscan.tables.schemas import WRITTEN
         from urnscan.tables.writers import open_table
 
-    # All tables are open at once, and many systems let a process open only 1024 files unless it asks for more.
+    # All tables are open at the same time. Many systems let a process open only 1024 files, unless it asks for more.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):  # macOS tells a limit that it does not grant
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

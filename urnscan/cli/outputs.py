@@ -1,4 +1,4 @@
-"""The files that a command writes: all appear at the end of the run, or none."""
+"""The files that a command writes: all appear at the end of the run, or no file appears."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class OutputFiles:
     paths: list[str]
     """Paths of the outputs that are files."""
     files: dict[str, Any]
-    """Outputs, standard output first."""
+    """Name of the argument -> the output; standard output comes first."""
 
     def sink(self, name: str) -> Callable[[Any], None] | None:
-        """The function that appends to an output; None if the output was not asked for."""
+        """The function that appends to an output; None for an output that was not asked for."""
         return self.files[name].write if name in self.files else None
 
     def folder(self, name: str) -> Path | None:
-        """The folder next to an output in which it is written; None without the output."""
+        """The work folder of an output, which is next to the output; None for an output that was not asked for."""
         return self.files[name].folder if name in self.files else None
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
-        """Put all files in their places; Parquet files get the metadata. Raises FatalError."""
+        """Move all files to their paths; Parquet files get the metadata. Raises FatalError."""
         arguments = {name: (metadata,) if hasattr(file, "schema") else () for name, file in self.files.items()}
         for name, file in self.files.items():  # all steps that can fail come before the first file appears
             file.complete(*arguments[name])
@@ -55,7 +55,7 @@ def open_outputs(
 ) -> OutputFiles:
     """Open the outputs that the arguments ask for, until the stack is closed. Raises FatalError.
 
-    `kinds` has for the name of each argument the function that opens the output: path or stream, and `force` -> context
+    `kinds` maps the name of an argument to the function that opens the output: (path or stream, `force`) -> context
     manager.
     """
     paths = {name: path for name in kinds if (path := getattr(arguments, name)) is not None}
@@ -68,7 +68,7 @@ def open_outputs(
 
 
 def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> Layout:
-    """The layout of tables with these paths. Raises FatalError if the arguments change none of them."""
+    """The layout of tables with these paths. Raises FatalError for a layout option that changes no table."""
     from urnscan.tables.layout import Layout
     from urnscan.tables.plain_output import form_of
 
@@ -81,7 +81,7 @@ def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> 
 
 
 def check_files(*paths: str | None) -> list[str]:
-    """The paths in the arguments. Raises FatalError like check_outputs, and if one is standard output."""
+    """The paths in the arguments. Raises FatalError like `check_outputs`, and for standard output."""
     from urnscan.tables.output_file import check_outputs
 
     if STANDARD_OUTPUT in paths:

@@ -1,4 +1,4 @@
-"""Printing of what a scan finds: occurrences, counts, sources or classes, on standard output."""
+"""Printed results of a scan: occurrences, counts, sources or classes, on standard output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def open_passages(arguments: Namespace, inputs: Sequence[Argument], options: Options) -> Passages | None:
-    """Reader of the text around occurrences, if the arguments ask for it. Raises ArgumentError."""
+    """The reader of the text around occurrences; None if the arguments do not ask for it. Raises ArgumentError."""
     if arguments.context is None:
         return None
     from urnscan.library.passages import Passages
@@ -39,15 +39,15 @@ class Printers(NamedTuple):
     """Functions that print the result of a scan."""
 
     sinks: Mapping[str, _Sink] = MappingProxyType({})
-    """Fields of `run.pipeline.Outputs`, which print what they get."""
+    """Field of `run.pipeline.Outputs` -> a function that prints the rows or names it gets."""
     finish: Callable[[], None] = lambda: None
-    """Prints what is known only at the end."""
+    """Prints results that are known only at the end."""
 
 
 def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> Printers:
-    """Printers of what the arguments ask for; none if all goes to files.
+    """The printers for the results that the arguments ask for; empty if all results go to files.
 
-    `write` writes lines to standard output. Parquet on standard output is no printing: `cli.outputs` has it.
+    `write` writes lines to standard output. Parquet on standard output is not printed here: `cli.outputs` writes it.
     """
     from urnscan.tables.namespace_counts import NamespaceCounts
     from urnscan.tables.printed_lines import frequency_lines, json_lines, occurrence_lines
@@ -77,7 +77,7 @@ def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> 
 
 
 def count_by_namespace(sinks: dict[str, _Sink | None]) -> NamespaceCounts:
-    """Counts by namespace of the classes that go to a sink; empty if none take classes."""
+    """Counts by namespace of the classes that go to a sink; empty if no sink gets classes. Changes `sinks`."""
     from urnscan.tables.namespace_counts import NamespaceCounts
 
     by_namespace = NamespaceCounts()
@@ -92,17 +92,17 @@ def count_by_namespace(sinks: dict[str, _Sink | None]) -> NamespaceCounts:
 
 
 _OFFICE = ("schemas-microsoft-com", "oasis:names:tc:opendocument")
-"""Prefixes of names, as `--not-nid` takes them, that office programs write into each of their files."""
+"""Prefixes of names, for `--not-nid`, that office programs write into each of their files."""
 
 
 class OfficeNames:
-    """Counts the names of XML vocabularies that office files bring: few people look for them, and they are many."""
+    """Counter of names of XML vocabularies in office files: there are many, and few people look for them."""
 
     def __init__(self) -> None:
         self._counts = dict.fromkeys(_OFFICE, 0)
 
     def counted_in(self, sinks: Mapping[str, _Sink | None]) -> dict[str, _Sink | None]:
-        """The sinks of a scan; the first of those that take names counts, too."""
+        """The sinks of a scan; the first sink that gets names is replaced by a sink that counts, too."""
         counted_one = next((name for name in ("classes", "frequencies", "occurrences") if sinks.get(name)), None)
         return {
             name: self._counting(sink) if sink is not None and name == counted_one else sink
@@ -122,7 +122,7 @@ class OfficeNames:
         return take
 
     def hint(self) -> str:
-        """A sentence about them; empty if there are none."""
+        """A sentence about these names; empty if there are none."""
         prefixes = [prefix for prefix, count in self._counts.items() if count]
         names = counted(sum(self._counts.values()), "occurrence names a vocabulary", "occurrences name vocabularies")
         remedy = f"--not-nid {','.join(prefixes)}"
@@ -130,7 +130,9 @@ class OfficeNames:
 
 
 def _colours(setting: str) -> Colours:
-    """The colours of lines: with `auto` on a terminal that has some, unless NO_COLOR is set (no-color.org)."""
+    """The colours of lines. With `auto`, colours are used on a terminal that supports them, unless NO_COLOR is set
+    (no-color.org).
+    """
     from urnscan.tables.printed_lines import COLOURED, PLAIN
 
     can = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -140,7 +142,7 @@ def _colours(setting: str) -> Colours:
 def _writer(
     write: _Write, lines: Callable[[pa.RecordBatch], memoryview], passages: Passages | None = None
 ) -> Callable[[pa.RecordBatch], None]:
-    """Sink that writes the lines of rows, to which the passages are added."""
+    """A sink that writes rows as lines, with the passages if `passages` is not None."""
     return lambda rows: write(lines(rows if passages is None else passages.add(rows)))
 
 
@@ -149,7 +151,7 @@ def _bytes(lines: Iterable[str]) -> memoryview:
 
 
 class _Counts:
-    """Prints the number of occurrences in each source, in lines that `sort -n` sorts."""
+    """Prints the number of occurrences in each source, as lines that `sort -n` sorts."""
 
     def __init__(self, write: _Write, colours: Colours) -> None:
         self._write = write
@@ -157,7 +159,7 @@ class _Counts:
         self._counts: Counter[str] = Counter()  # of sources that are being read
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Count the occurrences."""
+        """Count the occurrences in OCCURRENCES rows."""
         for item in rows.column("source").value_counts().to_pylist():
             self._counts[item["values"]] += item["counts"]
 
@@ -169,7 +171,7 @@ class _Counts:
 
 
 class _Sources:
-    """Prints each source with an occurrence, as `grep -l`."""
+    """Prints each source with an occurrence, like `grep -l`."""
 
     def __init__(self, write: _Write, colours: Colours) -> None:
         self._write = write
@@ -177,7 +179,7 @@ class _Sources:
         self._last = ""
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Print the sources of the occurrences, each once: occurrences come source by source."""
+        """Print the sources of the occurrences, each once. Precondition: all occurrences of a source are consecutive."""
         from urnscan.tables.printed_lines import source_line
 
         sources = [source for source in rows.column("source").unique().to_pylist() if source != self._last]

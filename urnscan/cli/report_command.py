@@ -59,7 +59,7 @@ def report_parser() -> Parser:
 
 
 def report(arguments: argparse.Namespace) -> bool:
-    """Make the report; returns True, as nothing can fail in part. Raises UrnscanError."""
+    """Run `urnscan report`; returns True, because nothing can fail in part. Raises UrnscanError."""
     start = time.perf_counter()
     with loading():
         from urnscan.report.figures import summarise
@@ -88,7 +88,7 @@ def report(arguments: argparse.Namespace) -> bool:
 
 
 def _default(classes: str) -> str:
-    """The name of the page in the current folder: that of the table, with another suffix."""
+    """The default name of the page, in the current folder: the name of the table with another suffix."""
     from urnscan.tables.plain_output import form_of
 
     name = Path(classes).name
@@ -97,7 +97,9 @@ def _default(classes: str) -> str:
 
 
 def _say_rules(path: str | None, of_page: str | None, of_run: str | None) -> None:
-    """Print if the own rules of the run are not those of the page: `of_page` and `of_run` are their checksums."""
+    """Print a line if the custom rules of the run differ from those of the page; `of_page` and `of_run` are their
+    checksums.
+    """
     if path is None and of_run is not None:
         say("the run had own rules: with --rules and their file, the page has their titles and links, too")
     elif path is not None and of_page != of_run:

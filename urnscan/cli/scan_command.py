@@ -161,7 +161,7 @@ def scan_parser() -> Parser:
 
 
 def scan(arguments: argparse.Namespace) -> bool:
-    """Scan as the arguments say; returns whether nothing failed.
+    """Run a scan; returns whether nothing failed.
 
     Raises UrnscanError, and OSError if standard output cannot be written.
     """
@@ -228,7 +228,9 @@ def scan(arguments: argparse.Namespace) -> bool:
 
 
 def read_options(arguments: argparse.Namespace) -> Options:
-    """The options of a scan. Filters of the environment come after those of the arguments: the first one that fits is used."""
+    """The options of a scan. Filters of the environment come after those of the arguments: the first filter that fits a
+    file is used.
+    """
     from urnscan.run.options import Options
 
     arguments.filters = [*arguments.filters, *os.environ.get("URNSCAN_FILTERS", "").splitlines()]
@@ -236,7 +238,7 @@ def read_options(arguments: argparse.Namespace) -> Options:
 
 
 def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], options: Options) -> bool:
-    """Scan on Spark as the arguments say; returns whether nothing failed. Raises UrnscanError."""
+    """Run a scan on Spark; returns whether nothing failed. Raises UrnscanError."""
     tables = (*TABLES, "errors")
     outputs = {name: path for name in tables if (path := getattr(arguments, name)) is not None}
     check_files(*outputs.values())
@@ -259,7 +261,7 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], op
 
 
 def _read_index(arguments: argparse.Namespace, options: Options) -> Argument:
-    """The index of --cdx, with the place of its files. Raises FatalError."""
+    """The index of --cdx, with the folder or URL of its files. Raises FatalError."""
     from urnscan.inputs.cdx import read_index
 
     if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:
@@ -268,7 +270,7 @@ def _read_index(arguments: argparse.Namespace, options: Options) -> Argument:
 
 
 def _check_names(inputs: Sequence[Argument]) -> None:
-    """Raise FatalError if an input is the name of a command, and no file has it."""
+    """Raise FatalError if an input is the name of a command, and no file has this name."""
     commands = [name.split()[-1] for name in tuple(SUMMARIES)[1:]]
     if misplaced := next((name for name in commands if name in inputs and not os.path.lexists(name)), None):
         raise FatalError(f"{misplaced}: no such file or folder; as a command it comes first: urnscan {misplaced} ...")
@@ -277,7 +279,9 @@ def _check_names(inputs: Sequence[Argument]) -> None:
 def _open_shards(
     arguments: argparse.Namespace, options: Options, outputs: OutputFiles, stack: contextlib.ExitStack
 ) -> Shards:
-    """Open what a run keeps beside its first output, for --resume, until the stack is closed. Raises FatalError."""
+    """Open the finished tasks that are kept next to the first output, for --resume, until the stack is closed. Raises
+    FatalError.
+    """
     from urnscan.run.resume import Shards
 
     first = next(iter(outputs.files.values()))
@@ -300,7 +304,7 @@ def _open_shards(
 
 
 def _close_shards(shards: Shards, arguments: argparse.Namespace) -> None:
-    """Print which work of an earlier run was of no use, and remove what was kept for --resume."""
+    """Print how much work of an earlier run was not used, and remove the finished tasks that were kept for --resume."""
     if shards.unused and not arguments.quiet:
         size = counted(shards.unused, "byte")
         say(f"the work of an earlier run on {size} is not used; its inputs have changed, or are missing")

@@ -11,17 +11,18 @@ from urnscan.display.text import bytes_of
 from urnscan.scanner.views.kinds import MEANINGS
 from urnscan.tables.layout import DELIMITERS
 
-_LEAST_MEMORY = 10**6  # with less, grouping only writes more and smaller files: a thread takes some megabytes anyway
+# With less memory, grouping would only write more and smaller files: a thread needs some megabytes anyway.
+_LEAST_MEMORY = 10**6
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Type of an option whose value is a list, as in `percent,wraps`; `words` are the known values, if any."""
+    """Type of an option whose value is a list, as in `percent,wraps`; `words` are the known values, if there are any."""
 
     words: tuple[str, ...] = ()
 
     def __call__(self, text: str) -> tuple[str, ...]:
-        """Split the value. The records of options check the words."""
+        """Split the value into words. The records of options check the words."""
         return tuple(word.strip() for word in text.split(","))
 
 
@@ -34,7 +35,7 @@ def _size(text: str) -> int:
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """A function that reads a whole number of at least `least`; the message names the option as it is typed."""
+    """A function that reads an integer of at least `least`, for the type of an option."""
 
     def read(text: str) -> int:
         try:
@@ -49,7 +50,7 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def _memory(text: str) -> int:
-    """Number of bytes of memory for grouping."""
+    """Number of bytes of memory for grouping, from a size of at least 1 MB."""
     byte_count = _size(text)
     if byte_count < _LEAST_MEMORY:
         raise argparse.ArgumentTypeError(f"must be at least 1MB, not {text!r}")
@@ -57,16 +58,16 @@ def _memory(text: str) -> int:
 
 
 OptionTable = Mapping[str, Mapping[str, Any]]
-"""Options of a group: their names, and their arguments of `add_argument`."""
+"""Options of a group: names of an option -> its arguments of `add_argument`."""
 
 
 def flag(text: str) -> Mapping[str, Any]:
-    """An option without a value, with its help."""
+    """An option without a value; `text` is the help."""
     return {"action": "store_true", "help": text}
 
 
 def option(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
-    """An option or an argument with a value, which the help calls `shown`."""
+    """An option or an argument with a value, which the help calls `shown`; `text` is the help."""
     return {"metavar": shown, "help": text, **more}
 
 
@@ -76,16 +77,16 @@ def repeatable(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa
 
 
 NIDS = "NID[,NID...]"
-"""Metavar of an option that takes a list of namespaces, or of beginnings of names in them."""
+"""Metavar of an option whose value is a list of namespaces, or of prefixes of names."""
 
 
 def names_of(text: str) -> Mapping[str, Any]:
-    """An option that names namespaces, and may be repeated."""
+    """An option that names namespaces and may be repeated; `text` is the help."""
     return option(NIDS, f"{text} (repeatable)", type=Listed(), action="extend", default=[])
 
 
 def _lines(meanings: Mapping[str, str]) -> str:
-    """Lines of a help, one for each value of an option; argparse reads a `%` in a help as the begin of a format."""
+    """Lines of a help, one for each value of an option. `%` is doubled, because argparse formats the help."""
     return "".join(f"\n{name}: {meaning}" for name, meaning in meanings.items()).replace("%", "%%")
 
 
@@ -97,11 +98,11 @@ MEMORY = option("SIZE", "memory for rows that wait (default: 1GB)", type=_memory
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Defaults of a command for what counts as a URN, and for which URNs are the same."""
+    """Defaults of a command for the options that decide which texts are URNs, and which URNs are the same."""
 
     syntax: str = "rfc2141"
     why: str = ""
-    """The reason for another syntax than that of a scan."""
+    """A sentence for the help: the reason for another syntax than in a scan."""
     equivalence: str = "lexical"
     resolver_tail: str = "keep"
 
@@ -123,7 +124,7 @@ LAYOUT_OPTIONS: OptionTable = {
         "write tables without nested columns: the elements of a list become one text with '; ' between them, and spellings becomes spellings_text and spellings_count"
     ),
 }
-"""How tables are written: the fields of `tables.layout.Layout`."""
+"""Options for the form of tables: the fields of `tables.layout.Layout`."""
 
 FINDING_OPTIONS: OptionTable = {
     "--recover": option(
@@ -206,5 +207,5 @@ ONLY_DEDUP: OptionTable = {
         type=whole_number(1),
     )
 }
-"""Options that mean something else there."""
+"""Options with another meaning in `urnscan dedup`."""
 NOT_IN_CHECK = ("-e --equivalence", "-t --trim", "--memory", "--timings")

@@ -18,7 +18,9 @@ def handle_signals() -> None:
 
 
 def _interrupt(number: int, _frame: object) -> NoReturn:
-    """Stop: raise, so that everything is cleaned up. Further signals are ignored until that is done."""
+    """Raise an exception that ends the command, so that everything is cleaned up. Further signals are ignored until
+    then.
+    """
     for handled in _SIGNALS:
         signal.signal(handled, signal.SIG_IGN)
     if number == signal.SIGINT:
@@ -28,7 +30,8 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
 
 @contextlib.contextmanager
 def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
-    """Delay signals to the end of the context, so that no signal comes between making a file and registering it for removal.
+    """Context that delays signals, so that no signal arrives between the creation of a file and its registration for
+    removal.
 
     If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
     """

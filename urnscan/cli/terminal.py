@@ -1,4 +1,4 @@
-"""The lines that a command writes, and its progress bar on standard error."""
+"""Lines and the progress bar that a command writes to the terminal."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 
 def write(text: str | memoryview, stream: TextIO) -> None:
-    """Write lines to standard output or standard error. The bar is off the terminal meanwhile, and is then below them.
+    """Write lines to standard output or standard error. A progress bar is hidden meanwhile, and returns below the
+    lines.
 
-    All lines of a run go this way. Raises OSError.
+    All lines of a run are written by this function. Raises OSError.
     """
     with without_bar():
         if isinstance(text, str):
@@ -39,19 +40,21 @@ def write(text: str | memoryview, stream: TextIO) -> None:
 
 
 def print_result(lines: str | memoryview, progress: Progress) -> None:
-    """Write lines to standard output. If another program reads them, the bar is gone from then on. Raises OSError."""
+    """Write lines to standard output. If another program reads standard output, the bar is removed for the rest of the
+    run. Raises OSError.
+    """
     if _is_pipe(sys.stdout):
         progress.close()
     write(lines, sys.stdout)
 
 
 def has_terminal() -> bool:
-    """Whether standard error is a terminal, so that somebody reads along."""
+    """Whether standard error is a terminal, so that a person probably reads the messages."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def say(message: object) -> None:
-    """Print one line on standard error, without control characters and secrets of addresses."""
+    """Print a line on standard error, without control characters and without secrets of addresses."""
     if sys.stderr is not None:
         line = f"urnscan: {printable(without_secrets(str(message)))}"
         try:
@@ -61,11 +64,11 @@ def say(message: object) -> None:
 
 
 def _folded(line: str) -> str:
-    """A line for a terminal, broken at words, as a terminal breaks it anywhere."""
+    """A line for a terminal, broken between words; the terminal itself would break the line anywhere."""
     columns = os.get_terminal_size(sys.stderr.fileno()).columns
     if len(line) <= columns or not columns:
         return line
-    # Nothing but the break changes: neither spaces inside of a name, nor a long word.
+    # Only line breaks are added: spaces inside of a name, and long words, are unchanged.
     return textwrap.fill(
         line,
         columns,
@@ -77,24 +80,26 @@ def _folded(line: str) -> str:
     )
 
 
-_NAMED = 3  # inputs that are named in a line about many
+# Number of inputs that are named in a line about many inputs.
+_NAMED = 3
 
 
 class FailureLines:
-    """Prints failures and notes, a line for each; of a type with very many the first ones, and how many more there are.
+    """Prints failures and notes, a line for each. Of a type with very many, the first are printed, and the number of
+    the others.
 
-    Failures of a type that is printed together have one line, at the end.
+    Failures of a type that is printed together have a single line, at the end.
     """
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
-        """The numbers of the others are printed when the stack is closed."""
+        """The numbers of failures that were not printed are printed when the stack is closed."""
         self._met: Counter[type[SourceError]] = Counter()
         self._not_printed: Counter[type[SourceError]] = Counter()
         self._first: dict[type[SourceError], list[SourceError]] = {}  # of types that are printed together
         stack.callback(self._say_others)
 
     def __call__(self, error: SourceError) -> None:
-        """Print an error, unless there were too many of its type."""
+        """Print an error, unless too many of the same type were printed."""
         kind = type(error)
         self._met[kind] += 1
         if kind.together:
@@ -113,7 +118,7 @@ class FailureLines:
                 say(f"{others:,} {kind.others}")
 
     def _say_together(self, met: int, first: Sequence[SourceError], what: str, remedy: str) -> None:
-        """Print one line about several errors; a single one has its own."""
+        """Print a line about several errors. A single error is printed as usual."""
         if met == 1:
             say(first[0])
             return
@@ -124,13 +129,14 @@ class FailureLines:
 def show_progress(
     arguments: argparse.Namespace, stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack
 ) -> Progress:
-    """Show a progress bar on standard error until the stack is closed, if it is a terminal and the arguments allow it.
+    """Show a progress bar on standard error until the stack is closed, if standard error is a terminal and the
+    arguments allow a bar.
 
-    `stage` is the name of the first stage. `total` returns the bytes that will be read, or None if unknown.
+    `stage` is the name of the first stage. `total` returns the number of bytes that will be read, or None if unknown.
     """
     on_failure = FailureLines(stack)
     shown = Progress()
-    # Commands without a bar of their own lack the option.
+    # Some commands do not have the option --no-progress.
     unwanted = arguments.quiet or vars(arguments).get("no_progress")
     if not unwanted and has_terminal():
         shown = open_bar(Stage(stage, total()), stack)
@@ -138,13 +144,15 @@ def show_progress(
 
 
 def _is_pipe(stream: TextIO) -> bool:
-    """Whether another program reads the stream. It may write to the terminal at any time, in the middle of a bar."""
+    """Whether another program reads the stream. That program may write to the terminal at any time, in the middle of a
+    bar.
+    """
     mode = os.fstat(stream.fileno()).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], failures: int = 0, notes: int = 0) -> None:
-    """Print one line with the counts of a run, and the outputs that it has written."""
+    """Print a line with the counts of a run, and the outputs that were written."""
     more = [counted(number, one) for number, one in ((failures, "failure"), (notes, "note")) if number]
     names = f" -> {', '.join(written)}" if written else ""
     say(", ".join([*parts, f"{seconds:.1f} s", *more]) + names)
@@ -153,9 +161,9 @@ def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], fai
 def say_hints(
     counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None, has_rejects: bool = False
 ) -> None:
-    """Print how many occurrences and classes other options would change, a line for each that would change some.
+    """Print how many occurrences and classes other options would change, a line for each option that would change any.
 
-    `untrimmed`, `joinable` and `has_rejects` are those of `hints`.
+    `untrimmed`, `joinable` and `has_rejects` are as in `hints`.
     """
 
     def option(name: str, value: str) -> str:
@@ -168,9 +176,8 @@ def say_hints(
 
 
 def say_no_input(report: Report | DedupReport, options: Options) -> None:
-    """Print that a run found no input, if that is so, and which pattern of `--include` was perhaps meant.
-
-    That is `*.xml` for `xml` and `.xml`.
+    """If a run read no input, print that, and a suggestion for a pattern of `--include`: `*.xml` instead of `xml` and
+    `.xml`.
     """
     if report.inputs or report.failures:
         return
@@ -184,7 +191,7 @@ def say_no_input(report: Report | DedupReport, options: Options) -> None:
 def say_unregistered(options: Options) -> None:
     """Print the namespaces of `--nid` and `--not-nid` that are neither registered nor in `--rules`.
 
-    Texts are full of namespaces that nobody registered, so names of theirs count all the same.
+    Texts are full of namespaces that nobody registered, so their names count all the same.
     """
     for name, beginnings in (("--nid", options.nid), ("--not-nid", options.not_nid)):
         for beginning in beginnings:
@@ -195,7 +202,7 @@ def say_unregistered(options: Options) -> None:
 
 
 def summarise(report: Report, written: Sequence[str], kept: int = 0) -> None:
-    """Print the counts of a scan, its outputs, and how many occurrences other options would change.
+    """Print the counts of a scan, the outputs, and how many occurrences other options would change.
 
     `kept` is the number of bytes whose result was taken from an earlier run.
     """

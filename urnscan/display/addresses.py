@@ -1,15 +1,15 @@
-"""Addresses in texts for people: without users, passwords and signatures.
+"""Removal of users, passwords and signatures from addresses in texts for people.
 
-Each message passes here, whoever wrote it: an address may stand where nobody expects one, as the name of a file that is
-not there.
+Every message is filtered, because an address may be where nobody expects an address, for example as the name of a
+missing file.
 """
 
 import re
 from urllib.parse import unquote
 
-# Schemes of addresses with users. A "/" or both may be missing, as only there no URN or text is meant.
+# Schemes of addresses with users. After these schemes, the "//" may be incomplete: the text is still an address.
 _SCHEMES = "https?|s3a?|gc?s|abfss?|hdfs|viewfs|webhdfs|ftps?|sftp|ssh|smb|webdavs?|davs?"
-# Bounds, and places where an address begins, keep the search linear: a page that lists a folder may contain anything.
+# Limits of length, and places where an address may begin, keep the search linear in any text.
 _USER = re.compile(
     rf"""
     (?P<begin> \b (?P<scheme> [A-Za-z][A-Za-z0-9+.-]{{0,63}} ) :///* )
@@ -21,14 +21,14 @@ _USER = re.compile(
     re.VERBOSE,
 )
 _NO_SECRETS = frozenset(("USER:PASSWORD", "anonymous"))
-"""Users of our own messages: how a password is written, and the user of a public bucket."""
+"""Users that urnscan itself writes: a placeholder for a user and a password, and the user of a public bucket."""
 _PARAMETER = re.compile(r"(?<=([?&;#]))([^=?&;#\s]+)=")
 _VALUE = re.compile(r"""[^&#\s'"]*?(?:&|(?=[#\s'"]|[:;,](?:\s|\Z)|\Z))""")
 # `/a;jsessionid=…/b`
 _VALUE_IN_PATH = re.compile(r"""[^/?&;#\s'"]*?(?=[/?&;#\s'"]|[:,](?:\s|\Z)|\Z)""")
 _WORD = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
-# A parameter is left out if a word of its name is one of these, if its name contains one of the longer words, or if it
-# begins as signatures in clouds do.
+# A parameter is left out if a word of its name is in _SECRET, if its name contains a longer word of _CONTAINED, or if its
+# name begins like those of signatures in clouds (_SIGNED).
 _SECRET = frozenset("sig key auth pass pw pwd pin otp hmac policy session sas jwt code cookie csrf xsrf passwd".split())
 _CONTAINED = re.compile(
     "password|passphrase|passwd|secret|token|signature|credential|authoriz|apikey|accesskey|privatekey|hmac|bearer|saml|sess(?:ion)?id"
@@ -37,7 +37,7 @@ _SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
 
 
 def without_secrets(text: str) -> str:
-    """The text, with users, passwords and signatures of the addresses in it left out.
+    """The text, with users, passwords and signatures of addresses left out.
 
     >>> without_secrets("https:me:secret@host/a?page=2&sharedsecret=x: no such file or folder")
     'https:host/a?page=2: no such file or folder'
@@ -55,25 +55,25 @@ def _public(match: re.Match[str]) -> str:
 
 
 def public_user(scheme: str, user: str) -> str:
-    """What is no secret before the "@" of an address: a container or a repository, not a user."""
+    """The part before the "@" of an address that is not a secret: a container or a repository, not a user."""
     if scheme in ("abfs", "abfss"):
         return user.partition(":")[0]
     return user if scheme == "github" else ""
 
 
 def _without_parameters(text: str) -> str:
-    """The text without its secret parameters, each of which goes to the end of its value."""
+    """The text without secret parameters of addresses. A parameter ends where the value ends."""
     parts: list[str] = []
     at = 0
     while match := _PARAMETER.search(text, at):
-        # "&b=1?sig=…": in a path there may be "&" and "=".
+        # A path may contain "&" and "=", as in "&b=1?sig=…".
         end = match.end()
         if _is_secret(unquote(match[2])):
             parts += filter(None, [text[at : match.start()]])
             value = (_VALUE if match[1] in "?&" else _VALUE_IN_PATH).match(text, end)
             end = value.end() if value else end
             if not text.endswith("&", 0, end):
-                # No parameter follows: what stood before this one goes with it.
+                # No parameter follows, so the character before the parameter is removed, too.
                 parts[-1] = parts[-1][:-1]
         else:
             parts += [text[at:end]]

@@ -1,6 +1,6 @@
-"""Progress bar of a run: stage, bytes or rows, rate, and the time left if their number is known.
+"""Progress bar of a run: stage, bytes or rows, rate, and the remaining time if the total is known.
 
-The command shows it on a terminal, the library in a notebook and in an interactive session.
+The command shows the bar on a terminal, the library in a notebook and in an interactive session.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-# Seconds. A shorter run of the library shows no bar.
+# Seconds after which the library shows the bar. A shorter run shows no bar.
 _DELAY = 0.5
-_TELLING = 1.0  # seconds after which the rate tells the time that is left
-_NARROW = 60  # columns of a terminal that has no room for all parts of a bar
+# Seconds after which the rate is good enough for showing the remaining time.
+_TELLING = 1.0
+# A terminal with fewer columns has no room for all parts of a bar.
+_NARROW = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage of a run, and the total of its work."""
+    """A stage of a run, and the total amount of work."""
 
     name: str
     total: int | None = None
-    """Amount of work in `unit`; None if it is unknown."""
+    """Amount of work in `unit`; None if unknown."""
     unit: str = "B"
     """Unit of the work: bytes (`B`), `ROWS`, `FUNCTIONS` or `TEXTS`."""
 
@@ -40,7 +42,7 @@ class Progress:
     """Functions that a run calls to report failures and progress."""
 
     on_failure: Callable[[Any], None] = lambda _: None
-    """Called with each failure."""
+    """Called with each failure and each note."""
     on_progress: Callable[[int], object] = lambda _: None
     """Called with the amount of work done since the last call."""
     on_stage: Callable[[Stage], object] = lambda _: None
@@ -55,7 +57,7 @@ def show_if_wanted(
     """Show a bar until the stack is closed, if `wanted` is true and the run takes longer than half a second.
 
     If `wanted` is None, the bar is shown in a notebook and in an interactive session on a terminal. `stage` is the name
-    of the first stage. `total` returns the number of bytes that will be read, or None if it is unknown.
+    of the first stage. `total` returns the number of bytes that will be read, or None if unknown.
     """
     in_notebook = _is_in_notebook()
     if wanted is None:
@@ -68,7 +70,7 @@ def show_if_wanted(
 
 
 def tell_if_interactive(message: str) -> None:
-    """Print a line on standard error, in a notebook and in an interactive session on a terminal."""
+    """Print a line on standard error, if this is a notebook or an interactive session on a terminal."""
     if _is_interactive() and sys.stderr is not None:
         with without_bar():
             sys.stderr.write(f"urnscan: {message}\n")
@@ -99,11 +101,11 @@ def open_bar(
     file: TextIO | None = None,
     delay: float = 0,
 ) -> Progress:
-    """Show a bar made of text until the stack is closed, on standard error or on `file`, after `delay` seconds."""
+    """Show a text bar until the stack is closed, on standard error or on `file`, after `delay` seconds."""
     from tqdm import tqdm  # noqa: PLC0415 (only a run with a bar needs it)
 
     class Bar(tqdm):  # type: ignore[type-arg]
-        """A bar that leaves room in its line for the ^C that a terminal shows after it, and clears the ^C, too."""
+        """A bar that leaves room for the ^C that a terminal shows at the end of the line, and clears the ^C, too."""
 
         @property
         def format_dict(self) -> dict[str, Any]:
@@ -162,7 +164,7 @@ def _bar_options(stage: Stage) -> dict[str, Any]:
         "unit": stage.unit,
         "unit_scale": True,
         "leave": False,
-        # Updates are few, so tqdm can check the clock at each of them.
+        # There are few updates, so tqdm can check the clock at each update.
         "miniters": 0,
         # The rate is an average of about the last twenty updates, so the remaining time does not jump.
         "smoothing": 0.05,
@@ -170,7 +172,7 @@ def _bar_options(stage: Stage) -> dict[str, Any]:
 
 
 def _bar_format(columns: int | None, total: int | None, seconds: float) -> str | None:
-    """The layout of a bar for tqdm; None for its own. The first second tells too little of the time that is left."""
+    """The layout of a bar for tqdm; None for the default layout. In the first second, the remaining time is left out."""
     if total is None:
         return None
     times = "{elapsed}<{remaining}" if seconds >= _TELLING else "{elapsed}"
@@ -181,7 +183,9 @@ def _bar_format(columns: int | None, total: int | None, seconds: float) -> str |
 
 @contextlib.contextmanager
 def without_bar() -> Iterator[None]:
-    """Context in which the bar is hidden, so that a line can be written to the terminal; the bar then returns below it."""
+    """Context in which the bar is hidden, so that a line can be written to the terminal. Then the bar returns below
+    that line.
+    """
     tqdm = sys.modules.get("tqdm")
     # If tqdm is not loaded, no bar was ever shown.
     if tqdm is None:
@@ -217,7 +221,7 @@ def _open_widget(stage: Stage, stack: contextlib.ExitStack) -> Progress:
         show()
 
     def close() -> None:
-        """Remove the bar, so that a saved notebook does not contain it."""
+        """Remove the bar, so that a saved notebook does not contain the bar."""
         bar.close()
         bar.container.close()
         for handle in handles:

@@ -1,7 +1,7 @@
 """Texts, sizes and tables for people: escaped for a terminal, in columns, or as HTML.
 
 Text from inputs must not control the terminal, and must not become markup. The HTML sets no colours and no fonts, so
-that it follows the light or dark theme of the notebook.
+that the page follows the light or dark theme of the notebook.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'
 
 
 def printable(text: str) -> str:
-    """Escape control characters, so that names and contents of files cannot control the terminal."""
+    """The text with control characters escaped, so that names and contents of files cannot control the terminal."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def in_line(text: str) -> str:
-    """The text as one line: white space and control characters become spaces; `printable` escapes the rest."""
+    """The text as a single line: white space and control characters become spaces; `printable` escapes the rest."""
     return printable(_BLANK.sub(" ", text))
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """Number with a noun, which is in the plural unless the number is 1.
+    """A number with a noun, which is in the plural unless the number is 1.
 
     >>> counted(1, "record"), counted(1234, "class", "classes")
     ('1 record', '1,234 classes')
@@ -43,7 +43,8 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def bytes_of(text: str) -> int:
-    """Number of bytes of a size. k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of 1024, in any case.
+    """Number of bytes of a size in text form. k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of 1024, in any
+    case.
 
     Raises ValueError if the text is not a size.
 
@@ -60,7 +61,7 @@ def bytes_of(text: str) -> int:
 
 
 def width_of(text: str) -> int:
-    """Width of a text in columns of a terminal: wide East Asian characters take two, combining marks none."""
+    """Width of a text in columns of a terminal: two for a wide East Asian character, none for a combining mark."""
     if text.isascii():
         return len(text)
     return sum(
@@ -88,7 +89,7 @@ def pointed(text: str, position: int) -> tuple[str, str]:
 
 
 def html_text(text: str) -> str:
-    """Escape a text for HTML."""
+    """The text escaped for HTML."""
     import html  # noqa: PLC0415 (loads slowly, and the command does not need it)
 
     return html.escape(printable(text))
@@ -106,7 +107,8 @@ def others_left_out(count: int | None) -> list[str]:
 def trimming(count: int, remedy: str, untrimmed: int | None = None) -> str:
     """Sentence about `count` occurrences that trimming would change; empty if `count` is 0.
 
-    `remedy` is the option that trims. `untrimmed` is the number of classes that fit their namespaces only after trimming.
+    `remedy` is the option that trims. `untrimmed` is the number of classes that fit their namespaces only after
+    trimming.
     """
     if not count:
         return ""
@@ -129,13 +131,16 @@ def components(count: int, remedy: str) -> str:
 
 
 def longer(count: int, remedy: str) -> str:
-    """Sentence about `count` occurrences whose names go on in RFC 8141; empty if `count` is 0."""
+    """Sentence about `count` occurrences whose names go on in RFC 8141; empty if `count` is 0. `remedy` is the option
+    for RFC 8141.
+    """
     are_cut = "1 occurrence is cut" if count == 1 else f"{count:,} occurrences are cut"
     return f"{are_cut} before ~ or &, which RFC 8141 allows; {remedy} keeps {count:,} whole" if count else ""
 
 
 def cut_short(count: int, remedy: str) -> str:
-    """Sentence about `count` occurrences that are cut before what looks like a part of them; empty if `count` is 0.
+    """Sentence about `count` occurrences that are followed by text that looks like a part of the URN; empty if `count`
+    is 0.
 
     `remedy` is the call that lists the places.
     """
@@ -144,9 +149,10 @@ def cut_short(count: int, remedy: str) -> str:
 
 
 def joining(count: int | None, remedy: str) -> str:
-    """Sentence about `count` classes that are other spellings of a name by the rules of their namespaces; empty without any.
+    """Sentence about `count` classes that are other spellings of a name by the rules of their namespaces; empty if
+    `count` is 0 or None.
 
-    `remedy` is the option that joins them.
+    `remedy` is the option that joins the classes.
     """
     if not count:
         return ""
@@ -155,7 +161,7 @@ def joining(count: int | None, remedy: str) -> str:
 
 
 class Readings(Protocol):
-    """Counts of the occurrences that other options would change, as reports have them."""
+    """Counts of the occurrences that other options would change, as reports have."""
 
     trimmable: int
     components_in_names: int
@@ -172,11 +178,11 @@ def hints(
     joinable: int | None = None,
     has_rejects: bool = False,
 ) -> list[str]:
-    """A sentence for each option that would change the result. `option` writes a name and a value as the user gives them.
+    """A sentence for each option that would change the result.
 
-    `rejects` is the call that lists rejects, `has_rejects` whether the run lists them. `untrimmed` is the number of classes
-    that fit their namespaces only after trimming, `joinable` how many fewer there would be with the equivalence
-    `namespace`.
+    `option` returns a name and a value in the form that the user types. `rejects` is the call that lists rejects,
+    `has_rejects` whether the run lists them. `untrimmed` is the number of classes that fit their namespaces only after
+    trimming, `joinable` how many fewer classes the equivalence `namespace` would make.
     """
     rfc8141 = option("syntax", "rfc8141")
     sentences = (
@@ -190,8 +196,8 @@ def hints(
 
 
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """HTML table of one or more rows under column names. Numbers are aligned right, with thousands separators; None is
-    an empty cell.
+    """HTML table with at least one row under column names. Numbers are aligned right, with thousands separators; None
+    is an empty cell.
     """
     sides = [_RIGHT if type(value) in (int, float) else _LEFT for value in rows[0]]
     head = "".join(f"<th {side}>{html_text(name)}</th>" for name, side in zip(names, sides, strict=True))
@@ -232,7 +238,9 @@ def html_paragraphs(sentences: Iterable[str]) -> str:
 
 
 def html_failures(failures: Sequence[Exception], notes: Sequence[Exception] = ()) -> str:
-    """HTML lists of the first failures and the first notes, with the number of the remaining ones; empty without any."""
+    """HTML lists of the first failures and the first notes, with the number of the remaining; empty without failures
+    and notes.
+    """
     return _html_errors(failures, "failure") + _html_errors(notes, "note")
 
 
@@ -240,7 +248,7 @@ def _html_errors(errors: Sequence[Exception], one: str) -> str:
     if not errors:
         return ""
     lines = "".join(f"<li>{html_text(str(error))}</li>" for error in errors[:_FAILURES])
-    # One error may stand for several failures.
+    # An error may represent several failures.
     count = sum(getattr(error, "count", 1) for error in errors)
     rest = count - sum(getattr(error, "count", 1) for error in errors[:_FAILURES])
     more = f"<p>and {rest:,} more</p>" if rest else ""

@@ -60,8 +60,8 @@ def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def validities(values: Values, options: Options) -> pa.ChunkedArray:
-    """For each value, whether it is a URN that its namespace allows; null for null, and for a URN whose validity is
-    unknown.
+    """For each value, whether the value is a URN that the namespace allows; null for null, and for a URN whose validity
+    is unknown.
 
     Raises ArgumentError if the values are not text.
     """

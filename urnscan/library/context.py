@@ -33,7 +33,7 @@ _Members = dict[str | None, list[tuple[int, Wanted]]]
 
 
 class ContextLine(NamedTuple):
-    """An occurrence and the text around it. Bytes that are not UTF-8 become U+FFFD."""
+    """An occurrence and the text around the occurrence. Bytes that are not UTF-8 become U+FFFD."""
 
     before: str
     """Characters before the occurrence."""
@@ -52,7 +52,7 @@ class ContextLine(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The place of the occurrence as the command prints it: `source!/member:line`."""
+        """The place of the occurrence in the form that the command prints: `source!/member:line`."""
         return f"{full_name(self.source, self.member)}:{self.line}"
 
 
@@ -111,7 +111,7 @@ class Context(Sequence[ContextLine]):
         return "\n".join(map(printable, [self._title, *lines, *self._beyond, *map(str, self.failures)]))
 
     def _repr_html_(self) -> str:
-        """A table for a notebook. Text that runs from right to left stays in its cell."""
+        """A table for a notebook. Text that runs from right to left does not change the order of the cells."""
 
         def cell(text: str, side: str = "left", tag: str = "bdi") -> str:
             shown = html_text(in_line(text))

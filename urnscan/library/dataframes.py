@@ -86,7 +86,7 @@ def scan_frame(
 
 
 def _whole(frame: Any) -> Any:  # noqa: ANN401 (of any library)
-    """The frame unchanged; for an object of Arrow, a table, because some of these objects can be read only once. Raises
+    """The frame unchanged; for an object of Arrow, a table, because some objects can be read only once. Raises
     ArgumentError.
     """
     if _is(frame, "pandas", "DataFrame") or _is(frame, "polars", "DataFrame"):
@@ -100,13 +100,13 @@ def _whole(frame: Any) -> Any:  # noqa: ANN401 (of any library)
 
 
 def _is(value: object, library: str, kind: str) -> bool:
-    """Whether a value is of a type of a library. If the library is not loaded, it is not."""
+    """Whether a value is of a type of a library. False if the library is not loaded, because then no value can be."""
     module = sys.modules.get(library)
     return module is not None and isinstance(value, getattr(module, kind))
 
 
 def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.RecordBatch]:
-    """Yield the texts in smaller batches, and report each batch as progress after it has been scanned."""
+    """Yield the texts in smaller batches, and report each batch as progress after the scan of the batch."""
     for batch in texts:
         for first in range(0, batch.num_rows, _ROWS):
             rows = batch.slice(first, _ROWS)

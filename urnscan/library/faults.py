@@ -34,7 +34,7 @@ class Fault(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The source and the member in it: `a.zip!/b.txt`."""
+        """The source, followed by the member: `a.zip!/b.txt`."""
         return full_name(self.source, self.member)
 
 

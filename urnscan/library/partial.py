@@ -36,7 +36,7 @@ _SIZES = Sizes()
 
 @dataclass(frozen=True)
 class Partial:
-    """Result of a scan of a share of the inputs, grouped by spelling. It can be pickled."""
+    """Result of a scan of a share of the inputs, grouped by spelling. Can be pickled."""
 
     rows: bytes = field(repr=False)
     """NAMED_PARTIAL rows, one for each spelling: a compressed stream of Arrow."""

@@ -70,7 +70,7 @@ def name_of(source: Input | SourceError) -> str:
 
 
 def why_unreadable(source: Input | SourceError) -> str:
-    """The reason why an input cannot be read a second time; empty if it can be read."""
+    """The reason why an input cannot be read a second time; empty for an input that can be read."""
     if isinstance(source, SourceError):
         return source.reason
     # A pipe: opening it a second time could wait for ever.

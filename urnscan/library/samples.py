@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 def samples() -> Path:
-    """The folder of the sample texts: small invented inputs in real formats, which its README.md describes.
+    """The folder of the sample texts: small invented inputs in real formats. The file README.md in the folder describes
+    each.
 
     >>> import urnscan
     >>> folder = urnscan.samples()

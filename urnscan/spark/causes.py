@@ -1,4 +1,4 @@
-"""Errors of Spark as one line that names the cause: what failed, where, and what to do."""
+"""Errors of Spark as a single line that names the cause, the place, and advice."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _CLASS_NAME = regex.compile(r"^(?:[\w$]+\.)+(?P<name>[\w$]+(?:Exception|Error)):
 
 
 class _Advice(NamedTuple):
-    """What an error means, and what helps."""
+    """The meaning of an error, with advice."""
 
     pattern: str
-    """Pattern of a part of the error."""
+    """Pattern of a part of the text of the error."""
     text: str
 
 
@@ -55,7 +55,7 @@ _ADVICE = (
 
 @contextlib.contextmanager
 def clear_errors() -> Iterator[None]:
-    """Turn errors of Spark into FatalErrors of one line."""
+    """Context that converts errors of Spark to FatalErrors with a single line."""
     from py4j.protocol import Py4JError  # noqa: PLC0415
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -66,7 +66,7 @@ def clear_errors() -> Iterator[None]:
 
 
 def cause_of(text: str) -> str:
-    r"""The line for an error of Spark; `text` is the whole text of the error.
+    r"""The line for an error of Spark. `text` is the whole text of the error.
 
     >>> cause_of("An error occurred while calling o1.collect.\n: java.io.IOException: No space left on device")
     'Spark: No space left on device (a disk is full: results and exchanged rows are in spark.local.dir)'
@@ -87,7 +87,9 @@ def cause_of(text: str) -> str:
 
 
 def _cause(text: str, lost: str | None) -> str:
-    """The cause: an error of Python in an executor; else the cause of the lost task; else the innermost error of Java."""
+    """The cause of an error: an error of Python in an executor; else the cause of the lost task; else the innermost
+    error of Java.
+    """
     if python_causes := _PYTHON_CAUSE.findall(text):
         return str(python_causes[-1]).strip()
     if lost and not _NO_CAUSE.match(lost) and "ExecutorLostFailure" not in lost:

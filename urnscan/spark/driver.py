@@ -1,4 +1,4 @@
-"""The driver: it plans tasks, sends them to executors as a frame, and makes tables of their results."""
+"""The driver: plans tasks, sends the tasks to executors as a frame, and makes tables of the results."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ _KEY = "urnscan"
 
 @dataclass(frozen=True)
 class Scan:
-    """Tables of a scan; a context manager that calls `unpersist`.
+    """Tables of a scan on Spark; a context manager that calls `unpersist`.
 
     Inputs are scanned once, when the first table is needed. The results stay on the disks of the executors. If an
     executor is lost, its inputs are scanned again.
     """
 
     results: DataFrame
-    """The results of all tasks, in blobs (`frames.RESULTS`)."""
+    """The results of all tasks, as blobs (`frames.RESULTS`)."""
     options: Options
     """The options of the scan."""
     _partitions: int
@@ -63,21 +63,25 @@ class Scan:
     has_parts: bool
     """Whether a file was split into parts. Each part counts its lines from 1, so all tables then need a whole scan."""
     _ranges: Ranges
-    """Ranges of keys by which executors split partial rows."""
+    """Ranges of keys (canonical forms) by which executors split partial rows."""
 
     @property
     def occurrences(self) -> DataFrame:
-        """The table of occurrences, with a column `place`: sorted by it, rows are in the order of a scan on one machine."""
+        """The table of occurrences, with a column `place`. Sorted by `place`, the rows are in the order of a scan on a
+        single machine.
+        """
         return self._rows_of(self._blobs("occurrences"), "occurrences")
 
     @property
     def classes(self) -> DataFrame:
-        """The table of classes, sorted by `urn`. It needs a whole scan, as the ranges of its partitions depend on all keys."""
+        """The table of classes, sorted by `urn`. The whole scan must end first, because the ranges of the partitions
+        depend on all keys.
+        """
         return _classes(self._in_ranges(), self.options)
 
     @property
     def rejects(self) -> DataFrame:
-        """The table of rejects, if it was asked for."""
+        """The table of rejects, if the scan was asked for rejects."""
         return self._rows_of(self._blobs("rejects"), "rejects")
 
     def _rows_of(self, blobs: DataFrame, table: str) -> DataFrame:
@@ -90,14 +94,14 @@ class Scan:
         return _with_options(rows, self.options)
 
     def to_write(self, table: str) -> DataFrame:
-        """A table in which small neighbouring partitions are joined, so that it becomes few files."""
+        """A table in which small neighbouring partitions are joined, so that the table becomes few files."""
         return self.classes if table == "classes" else self._rows_of(self._in_order(table), table)
 
     def write(self, table: str, folder: str) -> list[Row]:
-        """Let executors write a table to files in a folder that all of them share, or at a URL.
+        """Let executors write a table to files in a folder that all executors share, or at a URL.
 
-        Returns a row for each file, in the order of the table (`frames.WRITTEN_FILES`). The folder may have more files,
-        which lost attempts have left.
+        Returns a row for each file, in the order of the table (`frames.WRITTEN_FILES`). The folder may contain more
+        files, which lost attempts have left.
         """
         options, lines_before = self.options, self._lines_before
         blobs = self._in_ranges() if table == "classes" else self._in_order(table)
@@ -117,13 +121,15 @@ class Scan:
     def errors(self) -> DataFrame:
         """Failures in the order of the inputs, with the columns `source` and `reason`.
 
-        Equal failures of parts of one file are one row.
+        Equal failures of several parts of a file are one row.
         """
         return self._frame(self.report().failures)
 
     @property
     def notes(self) -> DataFrame:
-        """Notes in the order of the inputs, with the columns `source` and `reason`: these inputs were scanned as plain text."""
+        """Notes in the order of the inputs, with the columns `source` and `reason`: inputs that were scanned as plain
+        text.
+        """
         return self._frame(self.report().notes)
 
     def _frame(self, failures: Sequence[SourceError]) -> DataFrame:
@@ -131,7 +137,7 @@ class Scan:
         return self.results.sparkSession.createDataFrame(rows, "source string, reason string")
 
     def report(self) -> Report:
-        """Counts, failures and notes; `classes` and `seconds` are unknown."""
+        """Counts, failures and notes; `classes` and `seconds` are not set."""
         return report_of(self._summaries, self.options)
 
     def unpersist(self) -> None:
@@ -146,7 +152,9 @@ class Scan:
 
     @cached_property
     def _summaries_and_keys(self) -> tuple[list[TaskSummary], KeySample]:
-        """Summaries of the tasks in their order, and a sample of keys. The first call starts the scan, and waits for it."""
+        """Summaries of the tasks in their order, and a sample of keys. The first access starts the scan and waits for
+        the end.
+        """
         return collect(self._blobs("summaries"))
 
     @property
@@ -158,7 +166,9 @@ class Scan:
         return lines_before_parts(self._summaries) if self.has_parts else {}
 
     def _in_order(self, kind: str) -> DataFrame:
-        """Blobs of occurrences or rejects in the order of the inputs. Small blobs of many partitions are put into one."""
+        """Blobs of occurrences or rejects in the order of the inputs. Small blobs of many partitions are put into the
+        same partition.
+        """
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
         blobs = self._blobs(kind)
@@ -213,7 +223,7 @@ def scan(
     max_members: int = 10**7,
     strict: bool = False,
 ) -> Scan:
-    """Scan files, folders, globs and URLs, which must have the same name for all executors.
+    """Scan files, folders, globs and URLs. All executors must be able to read each input by the same name.
 
     `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan`, without `jobs` and `memory`.
     Inputs that fail are in `errors` of the result.
@@ -255,9 +265,9 @@ def occurrences(
     max_members: int = 10**7,
     strict: bool = False,
 ) -> DataFrame:
-    """Scan inputs, and return the table of occurrences. Options and errors are those of `scan`.
+    """Scan inputs, and return the table of occurrences. Options and errors are as in `scan`.
 
-    If you also need failures or classes, call `scan`: it makes all tables by one scan.
+    If you also need failures or classes, call `scan`, which makes all tables with a single scan.
 
     >>> urnscan.spark.occurrences(spark, "data/samples/prose.txt").where("nid = 'nbn'").count()  # doctest: +SKIP
     12
@@ -271,7 +281,7 @@ def _scan(
     arguments: Mapping[str, Any],
     tables: Collection[str],
 ) -> Scan:
-    """Scan one or several inputs, for a public function with these arguments. Raises FatalError and ArgumentError."""
+    """Scan an input or several inputs, with the arguments of a public function. Raises FatalError and ArgumentError."""
     (scan_options,) = read_options(arguments, Options)
     names = named_inputs([inputs] if isinstance(inputs, str | os.PathLike) else inputs)
     return scan_inputs(spark, names, ScanRequest(scan_options, frozenset(tables)))
@@ -279,11 +289,11 @@ def _scan(
 
 @checks_options
 def classes(occurrences: DataFrame, *, rules: Rules = None) -> DataFrame:
-    """Group occurrences into equivalence classes.
+    """Group occurrences into classes.
 
-    `occurrences` are rows that this module made, or some of them; they may have been written to Parquet and read again.
-    The columns `urn`, `text`, `source`, `member`, `start` and `place` must be unchanged. If the scan had custom `rules`,
-    the same rules are needed here. Raises ArgumentError if a column is missing, or the rules differ.
+    `occurrences` is the result of a function of this module, or some rows of it, also if written to Parquet and read
+    again. The columns `urn`, `text`, `source`, `member`, `start` and `place` must be unchanged. If the scan had custom
+    `rules`, the same rules are needed here. Raises ArgumentError if a column is missing, or if the rules differ.
 
     >>> rows = urnscan.spark.occurrences(spark, "data/samples/prose.txt", trim=True)  # doctest: +SKIP
     >>> urnscan.spark.classes(rows.where("nid = 'isbn'")).select("urn", "occurrence_count").first()  # doctest: +SKIP
@@ -326,12 +336,12 @@ def scan_column(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> DataFrame:
-    """Scan a column of text or bytes; occurrences get the columns `keep` of their row.
+    """Scan a column of text or bytes. Each occurrence gets the columns `keep` of the same row.
 
-    The rows are those of the occurrence table. `source` is empty. `member` is `row/column`; the number of the row comes
-    from `monotonically_increasing_id`. The options are those of `urnscan.scan_batches`. Raises ArgumentError (a
-    ValueError and a TypeError) for invalid options, and for a column that is missing or is not text, or a column to keep
-    that has the name of a column of the occurrence table.
+    The result has the columns of the occurrence table. `source` is empty. `member` is `row/column`; the number of the
+    row comes from `monotonically_increasing_id`. The options are those of `urnscan.scan_batches`. Raises ArgumentError
+    (a ValueError and a TypeError) for invalid options, for a column that is missing or is not text, and for a column to
+    keep that has the name of a column of the occurrence table.
 
     >>> frame = spark.createDataFrame([(7, "see urn:isbn:0451450523")], "page int, text string")  # doctest: +SKIP
     >>> urnscan.spark.scan_column(frame, "text", keep=["page"]).select("page", "urn").first()  # doctest: +SKIP
@@ -364,7 +374,7 @@ def _with_options(occurrences: DataFrame, options: Options) -> DataFrame:
 def scan_inputs(
     spark: SparkSession, inputs: Sequence[Argument], request: ScanRequest, outputs: Collection[str] = ()
 ) -> Scan:
-    """Plan a scan of inputs, without the files `outputs`. Raises FatalError."""
+    """Plan a scan of inputs, without the files `outputs`. Raises FatalError for standard input."""
     from pyspark import StorageLevel  # noqa: PLC0415
 
     if "-" in inputs:
@@ -376,8 +386,8 @@ def scan_inputs(
     partitions = list(partitions_of(planned, cores))
     ranges = ranges_of_heads(spark, planned, request, cores) if "classes" in request.tables else Ranges()
     numbers = spark.range(0, len(partitions), 1, max(1, len(partitions)))
-    # The tasks are sent with the function, as Spark Connect has no broadcast. If they are many, classic Spark makes a
-    # broadcast of them.
+    # The tasks are sent with the function, because Spark Connect has no broadcast. If there are many tasks, classic Spark
+    # sends them as a broadcast.
     results = numbers.mapInArrow(
         lambda batches: executors.scan_tasks(batches, request, partitions, ranges), ddl(RESULTS)
     )
@@ -385,7 +395,7 @@ def scan_inputs(
 
 
 def _classes(blobs: DataFrame, options: Options) -> DataFrame:
-    """SPARK_CLASSES rows of blobs of partial rows by range."""
+    """SPARK_CLASSES rows, from blobs of partial rows by range."""
 
     def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return executors.to_spark_types(executors.classes_of_range(batches, options), SPARK_CLASSES)

@@ -1,6 +1,6 @@
 """Functions that run in executors, on batches of Arrow: from tasks to results, and from occurrences to classes.
 
-The public functions are called by `mapInArrow` with the batches of a partition. This module does not import Spark.
+`mapInArrow` calls the public functions with the batches of a partition. This module does not import Spark.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from urnscan.tables.scanned_columns import scan_values
 from urnscan.tables.schemas import PARTIAL, REJECTS, SINGLE, WRITTEN
 
 SIZES = Sizes(part=16 << 20)
-_MEMORY = 256 << 20  # bytes of rows that an executor groups in memory; more rows are spilled
+# Maximum bytes of rows that an executor groups in memory; more rows are spilled.
+_MEMORY = 256 << 20
 
 _Blob = tuple[int, int, str, int, bytes]
 """A row of RESULTS."""
@@ -49,7 +50,7 @@ _Blob = tuple[int, int, str, int, bytes]
 
 @dataclass(frozen=True)
 class ScanRequest:
-    """The options of a scan, and the tables that it makes."""
+    """The options of a scan, and the names of the tables to make."""
 
     options: Options
     tables: frozenset[str] = frozenset({"occurrences", "classes"})
@@ -60,13 +61,15 @@ class ScanRequest:
 
 
 _workers: dict[ScanRequest, Worker] = {}
-"""The worker of the last partition, by its request. A partition that failed leaves none, as its buffers are in use."""
+"""The worker of the last partition, by its request. A partition that failed leaves no worker, because its buffers are
+in use.
+"""
 
 
 def sample_heads(
     batches: Iterable[pa.RecordBatch], request: ScanRequest, heads: Sequence[bytes]
 ) -> Iterator[pa.RecordBatch]:
-    """Read heads; yields RESULTS rows with the number of bytes that were read, and a sample of the keys.
+    """Read heads of tasks. Yields RESULTS rows with the number of bytes that were read, and a sample of the keys.
 
     `batches` have the numbers of heads; `heads` are tasks, pickled.
     """
@@ -79,13 +82,13 @@ def sample_heads(
 def scan_tasks(
     batches: Iterable[pa.RecordBatch], request: ScanRequest, partitions: Sequence[tuple[int, bytes]], ranges: Ranges
 ) -> Iterator[pa.RecordBatch]:
-    """Do the tasks of partitions; yields RESULTS rows.
+    """Process the tasks of partitions. Yields RESULTS rows.
 
-    `batches` have the numbers of partitions; `partitions` has the number of the first task of each, and its tasks,
-    pickled.
+    `batches` have the numbers of partitions; `partitions` has, for each partition, the number of the first task and the
+    tasks, pickled.
     """
     _prepare(request.folder)
-    # Rows of classes are made for each scan: rows of occurrences take the numbers of their inputs from them.
+    # Partial rows are made in each scan, because rows of occurrences get the numbers of their inputs from them.
     tables = request.tables | {"classes"}
     worker = _workers.pop(request, None) or Worker(request.options, request.sizes, tables, lambda _: None)
     for (number,) in _values(batches, "id"):
@@ -122,7 +125,7 @@ def _scan(first: int, tasks: Sequence[Task], worker: Worker, sums: _PartialSums 
 
 
 def _scan_task(summary: TaskSummary, task: Task, worker: Worker, sums: _PartialSums | None) -> Iterator[_Blob]:
-    """Do a task, and complete its summary; yields blobs."""
+    """Process a task, and complete the summary of the task. Yields blobs."""
     failures = Failures()
     occurrences, rejects = _PendingRows(summary.task, "occurrences"), _PendingRows(summary.task, "rejects")
     for count, result in enumerate(worker.work(task)):
@@ -148,7 +151,7 @@ def _scan_task(summary: TaskSummary, task: Task, worker: Worker, sums: _PartialS
 
 
 class _PendingRows:
-    """Rows of a task that will be one blob when they are many."""
+    """Rows of a task that become a blob when there are many."""
 
     def __init__(self, task: int, kind: str) -> None:
         self._task, self._kind = task, kind
@@ -170,7 +173,7 @@ class _PendingRows:
 
 
 class _PartialSums:
-    """Adds up the rows of a partition, splits them by ranges, and samples their keys."""
+    """Adds up the rows of a partition, splits the rows by ranges, and samples the keys."""
 
     def __init__(self, sample_step: int, ranges: Ranges) -> None:
         self.sample = KeySample()
@@ -179,9 +182,9 @@ class _PartialSums:
         self._at = (0, 0)
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str], at: tuple[int, int]) -> Iterator[_Blob]:
-        """Add SINGLE rows; yields blobs if many rows are pending.
+        """Add SINGLE rows. Yields blobs if many rows are pending.
 
-        `names` has the names of the inputs. `at` is the task, and a number that increases within the task.
+        `names` maps the numbers of inputs to names. `at` is the task, and a number that increases within the task.
         """
         self._at = at
         yield from starmap(self._blob, self._sums.add(rows, names))
@@ -196,7 +199,7 @@ class _PartialSums:
 
 
 def partial_of_occurrences(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
-    """SPARK_OCCURRENCES rows, sorted by `place`, as RESULTS rows of the kind `partial`."""
+    """Convert SPARK_OCCURRENCES rows, sorted by `place`, to RESULTS rows of the kind `partial`."""
     sums = _PartialSums(SAMPLE_STEP, ranges)
     for batch in batches:
         if not batch.num_rows:
@@ -216,7 +219,7 @@ def partial_of_occurrences(batches: Iterable[pa.RecordBatch], ranges: Ranges) ->
 
 
 def sample_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """A RESULTS row with a sample of the keys of rows; `batches` have a column `urn`."""
+    """Yield a RESULTS row with a sample of the keys of rows; `batches` have a column `urn`."""
     sample = KeySample()
     for number, batch in enumerate(batches):
         if batch.num_rows:
@@ -225,7 +228,7 @@ def sample_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
 
 
 def split_blobs(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
-    """Split the rows of PARTIAL_BLOBS rows by other ranges; yields PARTIAL_BLOBS rows."""
+    """Split the rows of PARTIAL_BLOBS rows by other ranges. Yields PARTIAL_BLOBS rows."""
     for task, row, blob in _values(batches, "task", "row", "rows"):
         for rows in unpacked(blob):
             parts = split_by_range(rows.select(PARTIAL.names), names_of(rows), ranges)
@@ -233,20 +236,22 @@ def split_blobs(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[p
 
 
 def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """CODED_CLASSES rows of one range; `batches` are its PARTIAL_BLOBS rows, sorted by `task` and `row`."""
+    """Yield the CODED_CLASSES rows of a range; `batches` are the PARTIAL_BLOBS rows of the range, sorted by `task` and
+    `row`.
+    """
     rows = chain.from_iterable(unpacked(blob) for (blob,) in _values(batches, "rows"))
     yield from classes_of_partial(rows, options, _MEMORY)
 
 
 def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
-    """RESULTS rows of occurrences as SPARK_OCCURRENCES rows; for `lines_before` see `table_rows`."""
+    """Convert RESULTS rows of occurrences to SPARK_OCCURRENCES rows. `lines_before` is as in `table_rows`."""
     for task, first, rows in _unpack(batches, lines_before):
         place = _places(number_array(np.full(len(rows), task, np.int64)), first, rows.column("input"))
         yield frames.to_spark_types(rows, frames.SPARK_OCCURRENCES, {"place": place})
 
 
 def reject_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
-    """RESULTS rows of rejects as SPARK_REJECTS rows; for `lines_before` see `table_rows`."""
+    """Convert RESULTS rows of rejects to SPARK_REJECTS rows. `lines_before` is as in `table_rows`."""
     return to_spark_types(table_rows(batches, lines_before, REJECTS), frames.SPARK_REJECTS)
 
 
@@ -259,9 +264,9 @@ def _places(task: pa.Array, first: int, source: pa.Array) -> pa.StructArray:
 def table_rows(
     batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """RESULTS rows of occurrences or of rejects as rows of the schema, OCCURRENCES or REJECTS.
+    """Convert RESULTS rows of occurrences or of rejects to rows of the schema, OCCURRENCES or REJECTS.
 
-    `lines_before` has, for a task that is a part of a file, the number of LF bytes in earlier parts.
+    For a task that is a part of a file, `lines_before` has the number of LF bytes in earlier parts.
     """
     for _, _, rows in _unpack(batches, lines_before):
         yield rows.select(schema.names)
@@ -270,7 +275,9 @@ def table_rows(
 def _unpack(
     batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]
 ) -> Iterator[tuple[int, int, pa.RecordBatch]]:
-    """Yield the number of the task, the number of the first row in the task, and rows with the lines of the whole file."""
+    """Yield the number of the task, the number of the first row in the task, and rows with line numbers of the whole
+    file.
+    """
     for task, row, blob in _values(batches, "task", "row", "rows"):
         first = row
         for rows in unpacked(blob):
@@ -291,10 +298,10 @@ def write_file(
     metadata: Mapping[str, Any],
     folder: str,
 ) -> Iterator[pa.RecordBatch]:
-    """Write the rows of a partition to a file in the folder; yields a WRITTEN_FILES row. Raises FatalError.
+    """Write the rows of a partition to a file in the folder. Yields a WRITTEN_FILES row. Raises FatalError.
 
-    `rows_of` makes rows of the blobs in `batches`. `folder` is a path or URL. The name of the file begins with the number
-    of the first range or task; each attempt has another name.
+    `rows_of` makes rows of the blobs in `batches`. `folder` is a path or URL. The file name begins with the number of
+    the first range or task; each attempt has another file name.
     """
     remaining = iter(batches)
     first = next((batch for batch in remaining if batch.num_rows), None)
@@ -318,7 +325,7 @@ def write_file(
 
 
 def _values(batches: Iterable[pa.RecordBatch], *names: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of these columns, row by row."""
+    """Yield the values of the columns `names`, row by row."""
     for batch in batches:
         for row in range(batch.num_rows):
             yield tuple(batch.column(name)[row].as_py() for name in names)
@@ -327,7 +334,7 @@ def _values(batches: Iterable[pa.RecordBatch], *names: str) -> Iterator[tuple[An
 def scan_column_batches(
     batches: Iterable[pa.RecordBatch], options: Options, kept: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Scan the first column of rows; yields SPARK_OCCURRENCES rows with the columns `kept`.
+    """Scan the first column of rows. Yields SPARK_OCCURRENCES rows with the columns `kept`.
 
     The last column of `batches` has the numbers of the rows.
     """

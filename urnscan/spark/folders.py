@@ -1,8 +1,8 @@
 """Folders of Parquet that a run on Spark writes: a folder appears whole, or not at all.
 
-If the output is a path or an `s3://` URL, executors write files under temporary names (`Scan.write`). The driver moves the
-files of successful attempts to the folder, so the folder never has files of lost attempts. To other URLs Spark writes
-itself, as it knows their stores.
+If the output is a path or an `s3://` URL, executors write files under temporary names (`Scan.write`). The driver moves
+the files of successful attempts to the folder, so the folder never has files of lost attempts. To other URLs Spark
+itself writes, because it supports their stores.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ if TYPE_CHECKING:
 
 _ATTEMPTS_SUFFIX = f".attempts{TEMPORARY_SUFFIX}"
 _ERRORS = pa.schema([pa.field("source", pa.string(), nullable=False), pa.field("reason", pa.string(), nullable=False)])
-_MOVES = 16  # number of files that are renamed in a store at a time
+# Maximum number of files that are renamed in a store at a time.
+_MOVES = 16
 
 
 def open_folder(spark: SparkSession, path: str, *, force: bool) -> Folder:
-    """Open the folder of an output, a path or a URL. Raises FatalError if it exists already.
+    """Open the folder of an output, a path or a URL. Raises FatalError if the folder exists already.
 
-    With `force` it may exist, but only as the result of an earlier run.
+    With `force`, it may exist, but only as the result of an earlier run.
     """
     with as_fatal(path):
         if path.lower().startswith("s3://"):
@@ -57,14 +58,14 @@ def open_folder(spark: SparkSession, path: str, *, force: bool) -> Folder:
 
 
 class Folder:
-    """A folder of Parquet; a context manager that removes temporary files."""
+    """A folder of Parquet files; a context manager that removes temporary files."""
 
     def __init__(self, name: str, *, force: bool) -> None:
         self.name = name_of(name)
         self._force = force
 
     def check(self) -> None:
-        """Raise FatalError if the folder cannot have this path or URL."""
+        """Raise FatalError if the output cannot have this path or URL."""
         exists, is_result = self._look()
         if exists and not self._force:
             raise existing_output(self.name)
@@ -74,7 +75,7 @@ class Folder:
             )
 
     def _look(self) -> tuple[bool, bool]:
-        """Whether the folder exists, and whether it is the result of a run."""
+        """Whether the folder exists, and whether the folder is the result of a run."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -84,15 +85,15 @@ class Folder:
         raise NotImplementedError
 
     def fill(self, table: str, scan: Scan, report: Report) -> None:
-        """Write a table, and add its counts to the report. Raises FatalError if rows are missing."""
+        """Write a table, and add counts of the table to the report. Raises FatalError if rows are missing."""
         raise NotImplementedError
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
-        """Write the metadata, and move the folder to its path or URL. Raises FatalError."""
+        """Write the metadata, and move the folder to the path or URL. Raises FatalError."""
         raise NotImplementedError
 
     def _check_rows(self, table: str, written: int, expected: int) -> None:
-        """Raise FatalError if the number of written rows is not the expected one."""
+        """Raise FatalError if the number of written rows differs from the expected number."""
         if written != expected:
             noun = "failures" if table == "errors" else "rejects" if table == "rejects" else "occurrences"
             raise FatalError(
@@ -102,7 +103,7 @@ class Folder:
 
 
 class _SparkFolder(Folder):
-    """A folder at a URL. Spark writes it under a temporary name next to its URL; then it is renamed."""
+    """A folder at a URL. Spark writes the folder under a temporary name next to the URL; then the folder is renamed."""
 
     def __init__(self, spark: SparkSession, path: str, *, force: bool) -> None:
         super().__init__(path, force=force)
@@ -151,29 +152,29 @@ class _Place(Protocol):
     """The path or URL of a folder whose files executors write. Methods raise OSError and SourceError."""
 
     attempts: str
-    """The folder in which executors write their files."""
+    """The path or URL of the folder in which executors write files."""
 
     def look(self) -> tuple[bool, bool]:
-        """Whether the folder exists, and whether it is the result of a run."""
+        """Whether the folder exists, and whether the folder is the result of a run."""
 
     def make(self) -> None:
         """Make the temporary folders, empty."""
 
     def take(self, names: Sequence[str]) -> None:
-        """Add files of `attempts` to the folder, in this order. Raises FileNotFoundError."""
+        """Add files of `attempts` to the folder, in the order of `names`. Raises FileNotFoundError."""
 
     def put(self, file: Path, name: str) -> None:
         """Copy a file of this machine to the folder."""
 
     def appear(self) -> None:
-        """Move the folder to its path or URL. An existing folder is replaced."""
+        """Move the folder to the path or URL. An existing folder is replaced."""
 
     def clear(self) -> None:
         """Remove the temporary folders."""
 
 
 class _ExecutorFolder(Folder):
-    """A folder whose files executors write, with the same types of columns as on one machine."""
+    """A folder whose files executors write. The columns have the same types as without Spark."""
 
     def __init__(self, name: str, place: _Place, *, force: bool) -> None:
         super().__init__(name, force=force)
@@ -217,7 +218,7 @@ class _ExecutorFolder(Folder):
     def _write_part(
         self, table: Mapping[str, Any], batches: Sequence[pa.RecordBatch], metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """Write the only file of a table on this machine. `table` are arguments of ParquetOutput, as in WRITTEN."""
+        """Write the only file of a table on this machine. `table` has the arguments of ParquetOutput, as in WRITTEN."""
         with _new_file("part.parquet") as path:
             with ParquetOutput(path, **table) as output:
                 for rows in batches:
@@ -273,7 +274,7 @@ class _Disk:
 
 
 class _Bucket:
-    """A folder in an object store. The file with the metadata is written last, as it shows that the folder is complete."""
+    """A folder in an object store. The file with the metadata is written last, as a mark that the folder is complete."""
 
     def __init__(self, url: str) -> None:
         self._folder = RemoteFolder(parse_url(url))
@@ -322,7 +323,7 @@ def _part(number: int) -> str:
 
 
 def _expected_count(table: str, report: Report) -> int:
-    """The number of rows that a table must have; for a table of classes, the sum of their occurrences."""
+    """The number of rows that a table must have; for a table of classes, the sum of `occurrence_count`."""
     return (
         len(report.failures) if table == "errors" else report.rejects or 0 if table == "rejects" else report.occurrences
     )
@@ -330,6 +331,6 @@ def _expected_count(table: str, report: Report) -> int:
 
 @contextlib.contextmanager
 def _new_file(name: str) -> Iterator[Path]:
-    """A path for a new file on this machine, which is removed at the end."""
+    """Context with a path for a new file on this machine, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="urnscan-") as folder:
         yield Path(folder, name)

@@ -1,8 +1,8 @@
 """Schemas of the rows that executors exchange, and conversion of rows to them.
 
-Executors exchange tables as blobs. A blob is one value of the type `binary` with many rows of Arrow, compressed. So Spark
-moves few large values. Only the final tables have rows of Spark. Spark has neither dictionaries nor unsigned numbers: so
-columns with these become `string` and `smallint`.
+Executors exchange tables as blobs. A blob is a value of the type `binary` with many rows of Arrow, compressed. So Spark
+moves few large values. Only the final tables have rows of Spark. Spark has neither dictionaries nor unsigned numbers,
+so columns of these types become `string` and `smallint`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAMES = {
 
 
 def ddl(schema: Iterable[pa.Field]) -> str:
-    """Write a schema in the syntax of Spark."""
+    """A schema in the syntax of Spark."""
     return ", ".join(f"`{field.name}` {_ddl(field.type)}" for field in schema)
 
 
@@ -39,7 +39,7 @@ def _ddl(kind: pa.DataType) -> str:
 
 
 def _spark_schema(schema: Iterable[pa.Field]) -> pa.Schema:
-    """The schema with types that Spark has."""
+    """The schema with types that Spark supports."""
     fields = []
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -49,7 +49,7 @@ def _spark_schema(schema: Iterable[pa.Field]) -> pa.Schema:
 
 
 PLACE = pa.struct([("task", pa.int64()), ("row", pa.int64()), ("input", pa.int32())])
-"""Position of an occurrence in the run, as frames have no order, and the number of its input."""
+"""Position of an occurrence in the run, because frames have no order, and the number of the input."""
 
 SPARK_OCCURRENCES = _spark_schema([*OCCURRENCES, pa.field("place", PLACE)])
 """OCCURRENCES in types of Spark, with a column `place`."""
@@ -59,7 +59,7 @@ SPARK_REJECTS = _spark_schema(REJECTS)
 SPARK_CLASSES = _spark_schema(CLASSES)
 
 PARTIAL_BLOBS = pa.schema([("range", pa.int32()), ("task", pa.int64()), ("row", pa.int64()), ("rows", pa.binary())])
-"""Blobs of NAMED_PARTIAL rows. All rows of a blob are in one range of keys.
+"""Blobs of NAMED_PARTIAL rows. All rows of a blob are in the same range of keys.
 
 Sorted by `task` and `row`, the blobs of a range are in the order of the inputs.
 """
@@ -71,12 +71,13 @@ RESULTS = pa.schema(
         *(PARTIAL_BLOBS.field(name) for name in ("range", "rows")),
     ]
 )
-"""All results of tasks. They are in one frame, so that each task runs only once. `kind` says what the blob `rows` contains:
+"""All results of tasks. They are in one frame, so that each task runs only once. `kind` describes the content of the
+blob `rows`:
 
-occurrences: OCCURRENCES of one task, with a column `input`; `row` is the number of the first of these rows in the task.
-rejects: REJECTS of one task.
+occurrences: OCCURRENCES of a task, with a column `input`; `row` is the number of the first of these rows in the task.
+rejects: REJECTS of a task.
 partial: as in PARTIAL_BLOBS. (In blobs of other kinds, `range` has no meaning.)
-summaries: summaries of the tasks of a partition and a sample of its keys (`executors.TaskSummary`, `keys.KeySample`),
+summaries: summaries of the tasks of a partition (`summaries.TaskSummary`) and a sample of the keys (`keys.KeySample`),
 pickled.
 """
 
@@ -86,7 +87,7 @@ WRITTEN_FILES = pa.schema(
 """Files that executors wrote.
 
 `rows` is the number of rows. `occurrences` is also the number of rows, or, in a file of classes, the sum of
-`occurrence_count`. `untrimmed` is the number of classes with this problem.
+`occurrence_count`. `untrimmed` is the number of classes with the problem `untrimmed`.
 """
 
 
@@ -101,7 +102,7 @@ def batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch
 def to_spark_types(
     rows: pa.RecordBatch, schema: pa.Schema, other: Mapping[str, pa.Array] = MappingProxyType({})
 ) -> pa.RecordBatch:
-    """Convert rows to a schema with types of Spark. Columns in `other` replace those of the rows."""
+    """Convert rows to a schema with types of Spark. Columns in `other` replace columns of the rows."""
     columns: list[Any] = []
     for field in schema:
         column = other[field.name] if field.name in other else rows.column(field.name)

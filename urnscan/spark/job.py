@@ -24,21 +24,22 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Options for a Java that only moves bytes: it needs neither optimised code nor garbage collection in threads, which took
-most of its time.
+"""Options for a Java that only moves bytes. Optimised code and garbage collection in threads are switched off, because
+they took most of the time.
 """
 _CONFIGURED = {"SPARK_CONF_DIR", "SPARK_HOME", "PYSPARK_GATEWAY_PORT"}
-"""If one of these variables is set, the user has configured or started Java."""
+"""Environment variables. If any of them is set, the user has configured or started Java."""
 _QUIET = Path(__file__).with_name("log4j2.properties")
 
 
 @contextlib.contextmanager
 def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession]:
-    """Start Spark and stop it at the end, or use the active session.
+    """Context with a Spark session: Spark is started, and stopped at the end; an active session is used and not
+    stopped.
 
-    Spark is configured by `spark-submit` or the environment. `master` replaces the master that is configured there; None:
-    it is not replaced.
-    Raises FatalError if pyspark or Java is missing, or Spark does not start.
+    Spark is configured by `spark-submit` or the environment. `master` replaces the master that is configured there;
+    None: the configured master is used.
+    Raises FatalError if pyspark or Java is missing, or if Spark does not start.
     """
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415
@@ -76,10 +77,11 @@ def run(
     force: bool = False,
     on_failure: Callable[[SourceError], None] = lambda _: None,
 ) -> Report:
-    """Scan the inputs and write the tables that have an output: classes, occurrences, rejects, errors.
+    """Scan the inputs, and write the tables that have an output. `outputs` maps classes, occurrences, rejects and
+    errors to paths or URLs.
 
-    Raises FatalError if no input could be read, or, with `strict`, if one could not be read; if an output exists already
-    (without `force`) or cannot be written; and if a task fails at each attempt.
+    Raises FatalError if no input could be read, or, with `strict`, if an input could not be read; if an output exists
+    already (without `force`) or cannot be written; and if a task fails at each attempt.
     """
     began = time.monotonic()
     with contextlib.ExitStack() as stack:

@@ -1,8 +1,8 @@
-"""Samples of keys, by which ranges of keys are chosen: an executor groups the rows of one range.
+"""Samples of keys (canonical forms), from which ranges of keys are chosen: an executor groups the rows of a range.
 
-A large scan needs ranges from the start, so that executors split their rows by them. Then ranges are chosen by the keys
-in the heads of some tasks. (The head of a task is its first bytes.) After the scan, a sample of all keys shows if these
-ranges fit. If they do not, other ranges are chosen by this sample, and the rows are split again.
+A large scan needs ranges from the start, so that executors can split rows by range. At first, ranges are chosen by the
+keys in the heads of some tasks. (The head of a task is its first bytes.) After the scan, a sample of all keys shows
+whether these ranges fit. If they do not fit, other ranges are chosen by this sample, and the rows are split again.
 """
 
 from __future__ import annotations
@@ -26,28 +26,31 @@ from urnscan.run.tasks import FilePart, Sizes, Task
 from urnscan.run.worker import Worker
 
 SAMPLE_STEP = 4096
-"""A sample has one key of each 4,096 rows."""
+"""A sample has a key of each 4,096 rows."""
 
 _KEY = 1024
 """Maximum bytes of a key in a sample."""
 _RANGE = 32 << 20
-"""Bytes of the rows of a range, approximately."""
+"""Approximate bytes of the rows of a range."""
 _SMALL_RANGE = 4 << 20
-"""Bytes of the rows of a range, approximately, if there are fewer ranges than cores."""
+"""Approximate bytes of the rows of a range, if there are fewer ranges than cores."""
 _TOO_FEW = 2
 """Ranges do not fit if more than 2 times as many are needed."""
 _TOO_MANY = 4
-"""Ranges do not fit if there are more than 4 times as many as needed, or if one has more than 4 times its share of keys."""
+"""Ranges do not fit if there are more than 4 times as many as needed, or if a range has more than 4 times its share of
+keys.
+"""
 
 _SHARE = 32 << 20
 """Bytes of inputs for each head."""
-_MIN_HEADS, _MAX_HEADS = 4, 256  # for fewer heads, a separate job of Spark would take longer than it saves
+# For fewer heads, the separate job of Spark would take longer than it saves.
+_MIN_HEADS, _MAX_HEADS = 4, 256
 _HEAD = 512 << 10
-"""Bytes of a head, approximately."""
+"""Approximate bytes of a head."""
 _MAX_HEAD = 4 << 20
-"""Bytes after which a head ends, if there are no URNs in the first ones."""
+"""Maximum bytes of a head. A head is longer than _HEAD if there are no URNs in the first bytes."""
 _HEAD_SAMPLE_STEP = 4
-"""A sample of a head has one key of each 4 rows."""
+"""A sample of a head has a key of each 4 rows."""
 
 
 @dataclass
@@ -56,10 +59,10 @@ class KeySample:
 
     keys: list[bytes] = field(default_factory=list)
     byte_count: int = 0
-    """Bytes of all the rows, not only of the sample."""
+    """Number of bytes of all rows, not only of the sample."""
 
     def add_rows(self, rows: pa.RecordBatch, step: int, seed: str) -> None:
-        """Add one key of each `step` rows. The seed chooses the first, so that many small batches are sampled, too."""
+        """Add a key of each `step` rows. The seed chooses the first row, so that many small batches are sampled, too."""
         first = zlib.crc32(seed.encode()) % step
         chosen = rows.column("urn").take(number_array(np.arange(first, rows.num_rows, step)))
         self.keys += [key.encode()[:_KEY] for key in chosen.to_pylist()]
@@ -71,12 +74,12 @@ class KeySample:
         self.byte_count += other.byte_count
 
     def ranges(self, cores: int) -> Ranges:
-        """Ranges of keys for all the rows, if so many cores group them."""
+        """Ranges of keys for all rows, if `cores` cores group the rows."""
         count = max(self.byte_count // _RANGE, min(cores, self.byte_count // _SMALL_RANGE), 1)
         return choose_ranges(self.keys, count)
 
     def fits(self, ranges: Ranges, cores: int) -> bool:
-        """Whether ranges fit these keys: their number is about right, and no range is much larger than it should be."""
+        """Whether ranges fit the keys: the number of ranges is about right, and no range is much too large."""
         wanted = len(self.ranges(cores))
         counts = Counter(bisect_right(ranges.bounds, key) for key in self.keys)
         largest = max((counts[number] for number in counts if not ranges.is_single(number)), default=0)
@@ -85,9 +88,10 @@ class KeySample:
 
 
 def choose_heads(planned: Sequence[Task], sizes: Sequence[int]) -> list[Task]:
-    """Choose tasks whose heads are read: they are evenly spread over the bytes of all tasks.
+    """Choose tasks whose heads are read. They are evenly spread over the bytes of all tasks. Empty if there is little
+    to do.
 
-    A part of a file is shortened to its head. `sizes` are the bytes of the tasks. Empty if there is little to do.
+    A part of a file is shortened to its head. `sizes` has the number of bytes of each task.
     """
     ends = list(accumulate(sizes))
     count = min(ends[-1] // _SHARE, _MAX_HEADS) if ends else 0
@@ -105,7 +109,7 @@ class _HeadEnd(Exception):  # noqa: N818 (it is not an error)
 
 
 def sample_head(head: Task, options: Options, sizes: Sizes) -> tuple[int, KeySample]:
-    """Scan the head of a task; returns the number of bytes that were read, and a sample of the keys in them."""
+    """Scan the head of a task. Returns the number of bytes that were read, and a sample of the keys in the head."""
     sample, read = KeySample(), 0
 
     def on_read(byte_count: int) -> None:

@@ -1,4 +1,4 @@
-"""Partitions of frames: the tasks that an executor does together, and the ranges of keys that executors group."""
+"""Partitions of frames: tasks that an executor processes together, and ranges of keys that executors group."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _PARTITION = 512 << 20
 _WORTH = 64 << 20
 """Minimum bytes of inputs in a partition, if each core has one."""
 _WAVES = 4
-"""Minimum number of partitions for each core, if these are not smaller than `_WORTH`."""
+"""Minimum number of partitions for each core, if partitions are not smaller than `_WORTH`."""
 _FILE = 32 << 20
-"""Bytes of blobs in a file of occurrences or rejects, approximately, if a file gets the blobs of many tasks."""
+"""Approximate bytes of blobs in a file of occurrences or rejects, if a file contains the blobs of many tasks."""
 
 
 def cores_of(spark: SparkSession) -> int:
@@ -57,7 +57,7 @@ def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, by
 
 
 def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanRequest, cores: int) -> Ranges:
-    """Ranges of keys for a scan, by the heads of some tasks; one range if there is little to do."""
+    """Ranges of keys for a scan, chosen by the heads of some tasks; a single range if there is little to do."""
     # An input of unknown size, such as a pipe, can be read only once. So it counts as empty, and its head is not read.
     sizes = [_size(task, 0) for task in planned]
     heads = [pickle.dumps(head) for head in choose_heads(planned, sizes)]
@@ -75,12 +75,14 @@ def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanR
 
 
 def by_range(blobs: DataFrame, ranges: Ranges) -> DataFrame:
-    """Repartition blobs of partial rows: a partition has all rows of one range of keys, so all rows of a class."""
+    """Repartition blobs of partial rows: a partition has all rows of a range of keys, so all rows of a class."""
     return blobs.select(*PARTIAL_BLOBS.names).repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")
 
 
 def first_tasks(summaries: Sequence[TaskSummary], kind: str) -> list[int]:
-    """The first task of each partition, if tasks with few blobs of a kind share a partition with their neighbours."""
+    """The first task of each partition, if tasks with few bytes in blobs of a kind share a partition with neighbouring
+    tasks.
+    """
     firsts, byte_count = [0], 0
     for summary in summaries:
         if byte_count >= _FILE:
@@ -91,7 +93,7 @@ def first_tasks(summaries: Sequence[TaskSummary], kind: str) -> list[int]:
 
 
 def _size(task: Task, unknown: int) -> int:
-    """Bytes of the inputs of a task; `unknown` is the size of an input whose size is unknown."""
+    """Number of bytes of the inputs of a task; `unknown` is the size of an input whose size is unknown."""
     match task:
         case FileGroup():
             sizes = map(bytes_of, task.inputs)

@@ -25,14 +25,14 @@ class TaskSummary:
     task: int
     """Number of the task."""
     part_of: int | None
-    """Number of the file, if the task is a part of a huge file."""
+    """Number of the file, if the task is a part of a huge file; else None."""
     failures: Sequence[SourceError] = ()
     """Failures and notes."""
     counts: Counts = field(default_factory=Counts)
     lines: int = 0
-    """LF bytes in the task, if it is a part of a huge file."""
+    """Number of LF bytes in the task, if the task is a part of a huge file."""
     blobs: Counter[str] = field(default_factory=Counter)
-    """Bytes of its blobs by kind, except `partial`: such a blob has rows of several tasks."""
+    """Kind of blob -> number of bytes of blobs of the task, except `partial`: such a blob has rows of several tasks."""
 
 
 def collect(blobs: DataFrame) -> tuple[list[TaskSummary], KeySample]:
@@ -46,7 +46,9 @@ def collect(blobs: DataFrame) -> tuple[list[TaskSummary], KeySample]:
 
 
 def report_of(summaries: Sequence[TaskSummary], options: Options) -> Report:
-    """Add up counts, failures and notes. A file that is split into parts is one input, and its equal failures are one."""
+    """Add up counts, failures and notes to a report. The parts of a file count as a single input, and equal failures of
+    the parts count once.
+    """
     counts, failures, reported, counted_files = Counts(), [], set(), set()
     for summary in summaries:
         counts += summary.counts
@@ -61,7 +63,7 @@ def report_of(summaries: Sequence[TaskSummary], options: Options) -> Report:
 
 
 def lines_before_parts(summaries: Sequence[TaskSummary]) -> dict[int, int]:
-    """For each task that is a part of a file, the number of LF bytes in earlier parts."""
+    """Number of a task that is a part of a file -> the number of LF bytes in earlier parts."""
     lines_before: dict[int, int] = {}
     lines: Counter[int] = Counter()
     for summary in summaries:
