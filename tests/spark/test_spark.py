@@ -26,6 +26,7 @@ import pytest
 import urnscan
 from tests.cli.test_corpora import CORPORA
 from tests.inputs.test_cdx import cdxj
+from tests.project.test_sessions import SECONDS, commands
 from tests.property.test_forms import Archive
 from tests.support.processes import wait_for_readers
 from tests.support.verdicts import differing
@@ -663,6 +664,25 @@ def test_page(spark, monkeypatch):
     runner.run(test)
     assert runner.tries >= 6
     assert runner.failures == 0
+
+
+def test_command_of_page(tmp_path, monkeypatch):
+    """What docs/howto/spark.md shows of the command is what it prints, after the warnings of Java and the progress."""
+    pytest.importorskip("pyspark", reason="needs pyspark: pip install 'urnscan[spark]'")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("needs Java 17")
+    page = (ROOT / "docs" / "howto" / "spark.md").read_text(encoding="utf-8")
+    (session,) = re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    for command, output in commands(session):
+        done = subprocess.run(
+            command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        assert done.returncode == 0
+        assert SECONDS.sub("N s", done.stdout).endswith(SECONDS.sub("N s", output)), command
 
 
 def test_docstrings(spark, monkeypatch):
