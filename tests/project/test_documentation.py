@@ -126,6 +126,8 @@ KEPT = {
     "howto/first-run": "compile-ahead",
     "howto/python": "files",
     "howto/tables": "parquet csv-and-tsv json-lines",
+    "howto/report": "what-to-know",
+    "reference/python": "what-there-is-to-choose-from",
 }
 
 
