@@ -1,4 +1,7 @@
-"""Fill in the numbers of docs/performance.md from the newest results of benchmarks/: `.venv/bin/python docs/make_performance.py`."""
+"""Fill in the numbers of docs/performance.md and benchmarks/README.md: `.venv/bin/python docs/make_performance.py`.
+
+The numbers are the newest results in benchmarks/runs/.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "performance.md"
+PAGES = (ROOT / "docs" / "performance.md", ROOT / "benchmarks" / "README.md")
 RUNS = ROOT / "benchmarks" / "runs"
 
 sys.path.append(str(ROOT / "benchmarks"))
@@ -26,20 +29,19 @@ BESIDE = {
     "rg -oai": "ripgrep",
     "rg -oai | sort | uniq -c": "ripgrep, sort, uniq",
     "grep -oai -P": "grep",
-    "grep -oai -P | sort | uniq -c": "grep, sort, uniq",
     "DuckDB, extract + GROUP BY": "DuckDB",
     "Polars, extract + group_by": "Polars",
-    "cat": "cat",
 }
 """Contenders that are compared with urnscan, and their names in the table."""
-OPTIONS = ("-j 1", "--equivalence namespace", "--recover all")
+NO_SEARCH = ("isal alone, no search", "igzip -dc")
+"""Contenders that only decompress."""
+OPTIONS = ("--equivalence namespace", "--recover all")
 
 
 def filled(page: str) -> str:
     """The page with its blocks replaced by the newest numbers."""
     blocks = {
         "runs": _runs,
-        "pictures": _pictures,
         "options": _options,
         "targets": _targets,
         "cores": _cores,
@@ -71,11 +73,10 @@ def _runs() -> list[str]:
         by_name = {each["name"]: each for each in text["results"] if each["seconds"]}
         ours = by_name[WHOLE_JOB]
         ratios = [_ratio(ours, by_name[name]) if name in by_name else "-" for name in BESIDE]
-        counts = [f"{ours['matches']:,}", _mb(ours["peak_bytes"])]
-        rows.append([_named(text), f"{statistics.median(ours['seconds']):.2f} s", _cpu(ours), *ratios, *counts])
-    head = ["text", "whole job", "CPU", *(f"of {name}" for name in BESIDE.values()), "URNs", "peak memory"]
-    runs = " and ".join(f"`benchmarks/runs/{run}/`" for run in sorted({run for run, _ in _largest()}))
-    return [*_table(head, rows), "", f"All other tools, sizes and counts, and the machine, are in {runs}."]
+        took = f"{statistics.median(ours['seconds']):.2f} s"
+        rows.append([_named(text), f"{ours['matches']:,}", took, _mb(ours["peak_bytes"]), *ratios])
+    head = ["text", "URNs", "time", "memory", *(f"of {name}" for name in BESIDE.values())]
+    return _table(head, rows)
 
 
 def _options() -> list[str]:
@@ -97,16 +98,6 @@ def _named(text: dict[str, Any]) -> str:
     return f"{size} {text['corpus']}" if text["files"] == 1 else f"{text['corpus']}: {text['files']:,} files, {size}"
 
 
-def _pictures() -> list[str]:
-    lines = []
-    for run, text in _largest():
-        kind = text["corpus"]
-        for what, alt in (("time", "time of each command against the size"), ("memory", "its peak memory")):
-            if (RUNS / run / f"{what}-{kind}.svg").exists():
-                lines.append(f"![{kind} text: {alt}](../benchmarks/runs/{run}/{what}-{kind}.svg)\n")
-    return lines[:-1] + [line.rstrip() for line in lines[-1:]]
-
-
 def _targets() -> list[str]:
     """Targets, each from the newest run that measured it."""
     rows = targets.rows(told["measured"] for told in _results().values())
@@ -114,25 +105,31 @@ def _targets() -> list[str]:
 
 
 def _cores() -> list[str]:
-    """Stages on one core and on two, and what more cores would give, of the newest run that has them."""
-    return cores.tables(next((told["cores"] for told in _results().values() if "cores" in told), []))[:-1]
+    """What more cores would give, of the newest run that estimates it."""
+    texts = next(told["cores"] for told in _results().values() if "cores" in told)
+    rows = []
+    for text in texts:
+        best, worst = cores.estimate_rows(text)
+        measured, estimated = best[2:4], zip(best[4:], worst[4:], strict=True)
+        ranges = (least if least == most else f"{least.removesuffix(' s')} to {most}" for least, most in estimated)
+        rows.append([text["corpus"], *measured, *ranges])
+    return _table(["text", *cores.ESTIMATE_HEAD[2:]], rows)
 
 
 def _memory() -> list[str]:
-    """Peak memory by size of the text, of all runs; the picture of the newest with several sizes."""
+    """Peak memory on the largest text of each run; the picture of the newest run with several sizes."""
     rows, pictures = [], []
     for run, told in reversed(_results().items()):
         if told["measured"] and "source" in told["measured"][0]:
             if len(told["measured"]) > 1:
                 pictures.append(f"![peak memory against the size](../benchmarks/runs/{run}/memory.svg)")
-            for each in told["measured"]:
-                (result,) = each["results"]
-                found = [f"{result[name]:,}" for name in ("matches", "classes")]
-                cpu = f"{min(result['cpu_seconds']) / each['byte_count'] * 1e9:.1f} s"
-                disk = result["temporary_bytes"]
-                of_input = "-" if disk is None else f"{disk / each['byte_count']:.2f}"
-                rows.append([_size(each["byte_count"]), *found, _mb(result["peak_bytes"]), cpu, of_input])
-    head = ["dense text", "occurrences", "classes", "peak memory", "CPU time a GB", "temporary disk of the input"]
+            text = max(told["measured"], key=lambda each: int(each["byte_count"]))
+            (result,) = text["results"]
+            found = [f"{result[name]:,}" for name in ("matches", "classes")]
+            disk = result["temporary_bytes"]
+            taken = "-" if disk is None else _size(disk)
+            rows.append([_size(text["byte_count"]), *found, _mb(result["peak_bytes"]), taken])
+    head = ["dense text", "occurrences", "classes", "memory", "temporary files"]
     return [*_table(head, rows), "", pictures[-1]]
 
 
@@ -143,27 +140,19 @@ def _newest(fits: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
 
 
 def _forms() -> list[str]:
-    """Each form, with the ratios to other tools by time; where CPU time was measured, it stands behind."""
+    """Each form that others search, too: the text that is read in a second, and the ratio to the fastest of them."""
     rows = []
     for form in _newest(lambda each: each["corpus"] in FORMS):
         by_name = {each["name"]: each for each in form["results"] if each["seconds"]}
         ours = by_name.pop(WHOLE_JOB)
-        others = "; ".join(f"{_ratio(ours, each)} of `{name}`" for name, each in by_name.items())
-        rows.append(
-            [
-                form["about"],
-                _size(form["byte_count"]),
-                f"{statistics.median(ours['seconds']):.2f} s",
-                _cpu(ours),
-                others,
-            ]
-        )
-    head, rule, *lines = _table(["form", "of text", "time", "CPU", "of others, by time (by CPU)"], rows)
+        others = [each for name, each in by_name.items() if not name.startswith("urnscan") and name not in NO_SEARCH]
+        if others:
+            seconds, fastest = min((statistics.median(each["seconds"]), each["name"]) for each in others)
+            took = statistics.median(ours["seconds"])
+            speed = f"{form['byte_count'] / took / 1e6:,.0f}"
+            rows.append([form["about"], speed, f"{took / seconds:.2f} of `{fastest}`"])
+    head, rule, *lines = _table(["form", "MB of text in a second", "of the fastest other"], rows)
     return [head, rule.removesuffix("--:|") + "---|", *lines]
-
-
-def _cpu(result: dict[str, Any]) -> str:
-    return f"{min(result['cpu_seconds']):.2f} s" if result["cpu_seconds"] else "-"
 
 
 def _ratio(ours: dict[str, Any], other: dict[str, Any]) -> str:
@@ -175,23 +164,16 @@ def _ratio(ours: dict[str, Any], other: dict[str, Any]) -> str:
 
 
 def _dedup() -> list[str]:
-    """Seconds for each dump, of urnscan and of others."""
-    names = {
-        targets.DEDUP: "",
-        f"{targets.DEDUP} --any-urn": "",
-        f"{targets.DEDUP} -j 1": "",
-        "pymarc + pandas": "script with ",
-    }
-    names |= {"yaz-marcdump": "", "lxml, parsing alone": ""}
+    """Seconds for each dump, of urnscan and of a script, and the memory of urnscan."""
+    script = "pymarc + pandas"
     rows = []
     for dump in _newest(lambda each: each["corpus"] in ("marc", "marcxml", "many marc")):
         by_name = {each["name"]: each for each in dump["results"] if each["seconds"]}
-        told = [f"{_took(by_name[name])}" if name in by_name else "-" for name in names]
-        peak = max(each["peak_bytes"] for name, each in by_name.items() if name.startswith("urnscan"))
+        ours = next(each for name, each in by_name.items() if name.startswith(targets.DEDUP))
         form = "MARCXML" if dump["corpus"] == "marcxml" else "MARC 21"
-        rows.append([f"{dump['about']}, {form}", *told, _mb(peak)])
-    head = ["dump", *(f"{before}`{name}`" for name, before in names.items()), "peak memory"]
-    return _table(head, rows)
+        told = [_took(ours), _took(by_name[script]) if script in by_name else "-", _mb(ours["peak_bytes"])]
+        rows.append([f"{dump['about']}, {form}", *told])
+    return _table(["dump", "urnscan", f"script with {script}", "memory"], rows)
 
 
 def _took(result: dict[str, Any]) -> str:
@@ -216,4 +198,5 @@ def _size(byte_count: int) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
