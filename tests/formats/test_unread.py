@@ -178,7 +178,7 @@ SIGNS = [(packed, sign) for packed in PACKED for sign in packed.signs]
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=3 * len(SIGNS))
 @given(sign=st.sampled_from(SIGNS), rest=st.binary(max_size=200), within=st.sampled_from(("", "gzip", "zip")))
 def test_every_packed_form_is_told(opened, sign, rest, within):
-    """Exit status 0 means that no byte was left out (promises.md): under any name, and inside other forms."""
+    """Exit status 0 means that no byte was left out (guarantees.md): under any name, and inside other forms."""
     packed, magic = sign
     data = bytes(packed.at) + magic + b"\0" + rest
     said = f"{packed.name} is not read; {remedy_of(packed)}"

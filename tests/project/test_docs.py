@@ -3,6 +3,7 @@
 import ast
 import functools
 import re
+import tomllib
 from pathlib import Path
 
 from tests.support.scripts import script
@@ -36,28 +37,31 @@ def parsed(name):
     return ast.parse((ROOT / "tests" / name).read_text(encoding="utf-8")).body
 
 
-def named_tests():
-    """The (promise, test, mark) triples of the page of promises."""
-    for line in (ROOT / "docs" / "promises.md").read_text(encoding="utf-8").splitlines():
-        if line.startswith("| ") and not line.startswith("| promise "):
-            promise, tests = line.strip("| ").split(" | ")
-            for name, mark in re.findall(r"`([^`]+)`(?: \((\w+)\))?", tests):
-                yield promise, name, mark
+def guarantees():
+    """The sections of tests/guarantees.toml: for each sentence its tests."""
+    return tomllib.loads((ROOT / "tests" / "guarantees.toml").read_text(encoding="utf-8"))
 
 
-def test_every_promise_has_its_tests():
-    """docs/promises.md names no test that is not there, and says of each that does not run with the others how it is run."""
-    found = list(named_tests())
+def test_page_of_guarantees():
+    """docs/guarantees.md has the sections and sentences of tests/guarantees.toml, in their order, but for those of the code."""
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    sections = {name: sentences for name, sentences in guarantees().items() if name != "code"}
+    assert re.findall(r"^## (.+)", page, re.MULTILINE) == [*sections]
+    lines = [sentence for sentences in sections.values() for sentence in sentences]
+    assert re.findall(r"^\* (?:\*\*(.+?)\*\*)?", page, re.MULTILINE) == lines
+
+
+def test_every_guarantee_has_its_tests():
+    """tests/guarantees.toml names no test that is not there, and each asserts something."""
+    found = [
+        (sentence, name) for section in guarantees().values() for sentence, tests in section.items() for name in tests
+    ]
     assert len(found) > 80
-    for promise, name, mark in found:
+    assert all(tests for section in guarantees().values() for tests in section.values())
+    for sentence, name in found:
         file, *inner = name.split("::")
         body = parsed(file)
-        assigned = [node for node in body if isinstance(node, ast.Assign)]
-        marks = [told for node in assigned if (told := ast.unparse(node)).startswith("pytestmark = ")]
         for part in inner:
             (node,) = [node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == part]
-            marks += map(ast.unparse, node.decorator_list)
             body = node.body
-        assert "assert" in ast.unparse(node if inner else body), (promise, name)
-        kinds = set(re.findall(r"pytest\.mark\.(core|full|guard|spark)\b", "\n".join(marks)))
-        assert {mark} - {""} == (kinds if "core" not in kinds else set()), (promise, name)
+        assert "assert" in ast.unparse(node if inner else body), (sentence, name)

@@ -104,6 +104,7 @@ MOVED = {
     "howto/s3": "read write credentials regions-and-other-servers what-goes-wrong",
     "howto/jupyter": "names-in-their-context the-first-calls files progress options-and-errors",
     "howto/engines": "pandas polars duckdb dask ray-data avro orc delta-lake iceberg",
+    "promises": "what-is-found-is-exact what-is-read what-is-written hostile-input the-house",
     "howto/syntax": "which-standard the-same-text-three-times which-equivalence and-trim",
 }
 

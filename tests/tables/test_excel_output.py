@@ -175,7 +175,7 @@ def test_a_text_that_is_longer_than_a_cell(tmp_path):
 
 
 def test_the_same_bytes_for_any_batches(tmp_path):
-    """docs/promises.md: a result does not depend on how the work is split, nor on the time."""
+    """docs/guarantees.md: a result does not depend on how the work is split, nor on the time."""
     texts = [f"urn:example:{number}" * (number % 7) for number in range(3000)]
     write(tmp_path / "a.xlsx", REJECTS, [reject_rows(*texts)])
     write(tmp_path / "b.xlsx", REJECTS, [reject_rows(*texts[at : at + 700]) for at in range(0, 3000, 700)])
