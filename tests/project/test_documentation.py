@@ -129,6 +129,8 @@ KEPT = {
     "howto/tables": "parquet csv-and-tsv json-lines",
     "howto/report": "what-to-know",
     "reference/python": "what-there-is-to-choose-from",
+    "tutorial": "look-at-it-in-pandas how-many-in-each-namespace where-does-a-name-stand make-an-html-page "
+    "a-column-of-your-own-table what-next",
     "performance": "what-is-compared whole-runs what-was-aimed-at more-cores memory compressed-packed-in-tables duplicates "
     "what-to-expect-on-your-machine odd-values measuring-it-yourself",
 }
