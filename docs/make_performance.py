@@ -73,9 +73,9 @@ def _runs() -> list[str]:
         by_name = {each["name"]: each for each in text["results"] if each["seconds"]}
         ours = by_name[WHOLE_JOB]
         ratios = [_ratio(ours, by_name[name]) if name in by_name else "-" for name in BESIDE]
-        took = f"{statistics.median(ours['seconds']):.2f} s"
-        rows.append([_named(text), f"{ours['matches']:,}", took, _mb(ours["peak_bytes"]), *ratios])
-    head = ["text", "URNs", "time", "memory", *(f"of {name}" for name in BESIDE.values())]
+        took, peak = f"{statistics.median(ours['seconds']):.2f}", f"{ours['peak_bytes'] / 1e6:,.0f}"
+        rows.append([_named(text), f"{ours['matches']:,}", took, peak, *ratios])
+    head = ["text", "URNs", "seconds", "MB of memory", *(f"of {name}" for name in BESIDE.values())]
     return _table(head, rows)
 
 
