@@ -66,8 +66,9 @@ class Scan:
     classes: pa.Table = field(repr=False)
     """One row per class, sorted by `urn`. The columns are those of `urnscan -o`."""
     occurrences: pa.Table = field(repr=False)
-    """One row per occurrence, in the order of the inputs, then by `start`. The columns are those of `urnscan
-    --occurrences`.
+    """One row per occurrence, in the order of the inputs, then by `start`.
+
+    The columns are those of `urnscan --occurrences`.
     """
     report: Report
     """Counts, failures and notes."""
