@@ -46,7 +46,7 @@ _DONE, _SOME_FAILED, _NOTHING_DONE, _INTERRUPTED = 0, 1, USAGE, 130
 
 
 class Command(NamedTuple):
-    """A command: the parser of its arguments, and the function that runs it."""
+    """A command: the parser of the arguments, and the function that runs the command."""
 
     parser: Callable[[], Parser]
     """Makes the parser. Loads no heavy library."""
@@ -68,7 +68,7 @@ _FIRST_WORDS = [name.removeprefix("urnscan ") for name in COMMANDS if " " in nam
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments (None: the arguments of the process). Returns the exit status.
+    """Run the command with the given arguments (None: the arguments of the process). Returns the exit status.
 
     0: done, also if nothing was found; 1: done, but some inputs failed; 2: wrong usage, or nothing could be done; 130:
     interrupted.
@@ -150,5 +150,5 @@ def _leave(status: int) -> None:
 
 
 def _drop_standard_output() -> None:
-    """Redirect standard output to /dev/null, so that the interpreter can flush it at the end."""
+    """Redirect standard output to /dev/null, so that the flush at the end of the interpreter cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -59,7 +59,7 @@ _Record = TypeVar("_Record")
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Help of a command, except the help of its options."""
+    """Help of a command, except the help of the options."""
 
     name: str
     """Name of the command, a key of SUMMARIES."""
@@ -227,8 +227,8 @@ class Parser(argparse.ArgumentParser):
         left_out: Collection[str] = (),
         others: OptionTable = MappingProxyType({}),
     ) -> None:
-        """Add the options of commands that find URNs in inputs, except those in `left_out`. Options in `others` replace
-        options of the same name.
+        """Add the options of commands that find URNs in inputs, except the options in `left_out`. Options in `others`
+        replace options of the same name.
         """
         tail = (
             "for a URN in a URL: keep or cut the part of the URL that follows it, which is the query, the next "
@@ -272,8 +272,8 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def _read_word(self, word: str) -> str:
-        """The value of an argument without a type. argparse would treat `-0` as a number, but here it is an unknown
-        option.
+        """The value of an argument without a type. Raises an error for a word like `-0`, which argparse would treat as
+        a number.
         """
         if re.match(r"-\d", word):
             guess = guesses.for_option(word, self._option_string_actions)
@@ -302,7 +302,7 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
-    """A record of options, from parsed arguments. A field without an argument, or without a value, keeps its default."""
+    """A record of options, from parsed arguments. A field without an argument, or without a value, keeps the default."""
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
     values = {field.name: value for field in fields if (value := getattr(arguments, field.name, None)) is not None}
     return kind(**values)

@@ -26,8 +26,8 @@ _FILES = re.compile(
 
 
 def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) -> None:
-    """Print the script for a shell. `parsers` maps each command to a function that makes its parser; the first is the
-    scan.
+    """Print the script for a shell. `parsers` maps each command to a function that makes the parser; the first command
+    is the scan.
     """
     import shtab
 
@@ -51,7 +51,7 @@ def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
 
 
 def _for_shells(parser: Parser) -> Parser:
-    """Shorten the help of each argument, and set how shtab completes its value."""
+    """Shorten the help of each argument, and set how shtab completes the value."""
     import shtab
 
     parser.description = SUMMARIES[parser.prog]

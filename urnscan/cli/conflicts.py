@@ -32,9 +32,7 @@ _SPARK, _CLOSED, _TERMINAL, _ONCE = "--engine spark", "closed standard output", 
 
 
 class Rule(NamedTuple):
-    """A rule: if a fact of `these` and a fact of `those` are true, the options conflict, unless a fact of `unless` is
-    true.
-    """
+    """A rule: options conflict if a fact of `these` and a fact of `those` are true, and no fact of `unless` is true."""
 
     these: Sequence[str]
     those: Sequence[str] | None
@@ -45,7 +43,7 @@ class Rule(NamedTuple):
 
 
 def _each_two(facts: Sequence[str], message: str) -> list[Rule]:
-    """Rules for facts of which at most one may be true."""
+    """Rules for facts of which at most a single fact may be true."""
     return [Rule([fact], facts[number + 1 :], message) for number, fact in enumerate(facts)]
 
 

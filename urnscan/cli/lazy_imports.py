@@ -52,7 +52,7 @@ def loading() -> Iterator[None]:
 
 
 def _load_functions() -> None:
-    """Load `pyarrow.compute` without the documentation of its options, which takes half of the time of the import.
+    """Load `pyarrow.compute` without the documentation of the options, which takes half of the time of the import.
 
     pyarrow reads the documentation from docstrings, with a parser that it contains. During the import, this parser is
     replaced by a parser that finds nothing.

@@ -68,7 +68,9 @@ def open_outputs(
 
 
 def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> Layout:
-    """The layout of tables with these paths. Raises FatalError for a layout option that changes no table."""
+    """The layout of tables, from parsed arguments. `tables` are paths. Raises FatalError for a layout option that
+    changes no table.
+    """
     from urnscan.tables.layout import Layout
     from urnscan.tables.plain_output import form_of
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def open_passages(arguments: Namespace, inputs: Sequence[Argument], options: Options) -> Passages | None:
-    """The reader of the text around occurrences; None if the arguments do not ask for it. Raises ArgumentError."""
+    """The reader of the text around occurrences; None without the option `--context`. Raises ArgumentError."""
     if arguments.context is None:
         return None
     from urnscan.library.passages import Passages
@@ -122,7 +122,7 @@ class OfficeNames:
         return take
 
     def hint(self) -> str:
-        """A sentence about these names; empty if there are none."""
+        """A sentence about the names that were counted; empty if there were none."""
         prefixes = [prefix for prefix, count in self._counts.items() if count]
         names = counted(sum(self._counts.values()), "occurrence names a vocabulary", "occurrences name vocabularies")
         remedy = f"--not-nid {','.join(prefixes)}"
@@ -159,12 +159,10 @@ class _Counts:
         self._counts: Counter[str] = Counter()  # of sources that are being read
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Count the occurrences in OCCURRENCES rows."""
         for item in rows.column("source").value_counts().to_pylist():
             self._counts[item["values"]] += item["counts"]
 
     def print(self, sources: Sequence[str]) -> None:
-        """Print the counts of sources that were read."""
         from urnscan.tables.printed_lines import source_line
 
         self._write(_bytes(source_line(source, self._counts.pop(source, 0), self._colours) for source in sources))

@@ -97,7 +97,7 @@ def _default(classes: str) -> str:
 
 
 def _say_rules(path: str | None, of_page: str | None, of_run: str | None) -> None:
-    """Print a line if the custom rules of the run differ from those of the page; `of_page` and `of_run` are their
+    """Print a line if the custom rules of the run differ from the rules of the page; `of_page` and `of_run` are
     checksums.
     """
     if path is None and of_run is not None:

@@ -228,8 +228,8 @@ def scan(arguments: argparse.Namespace) -> bool:
 
 
 def read_options(arguments: argparse.Namespace) -> Options:
-    """The options of a scan. Filters of the environment come after those of the arguments: the first filter that fits a
-    file is used.
+    """The options of a scan. Filters of the environment come after filters of the arguments: the first filter that fits
+    a file is used.
     """
     from urnscan.run.options import Options
 
@@ -261,7 +261,7 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], op
 
 
 def _read_index(arguments: argparse.Namespace, options: Options) -> Argument:
-    """The index of --cdx, with the folder or URL of its files. Raises FatalError."""
+    """The index of --cdx, with the folder or URL of the files that the index names. Raises FatalError."""
     from urnscan.inputs.cdx import read_index
 
     if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:

@@ -27,7 +27,7 @@ class Listed:
 
 
 def _size(text: str) -> int:
-    """Number of bytes in a size such as 500MB or 2GiB."""
+    """Number of bytes in a size like 500MB or 2GiB."""
     try:
         return bytes_of(text)
     except ValueError as error:
@@ -86,7 +86,7 @@ def names_of(text: str) -> Mapping[str, Any]:
 
 
 def _lines(meanings: Mapping[str, str]) -> str:
-    """Lines of a help, one for each value of an option. `%` is doubled, because argparse formats the help."""
+    """Lines of a help, a line for each value of an option. `%` is doubled, because argparse formats the help."""
     return "".join(f"\n{name}: {meaning}" for name, meaning in meanings.items()).replace("%", "%%")
 
 

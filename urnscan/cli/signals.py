@@ -11,7 +11,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def handle_signals() -> None:
-    """Handle the signals from now on, except those that the caller ignores, as nohup does."""
+    """Handle the signals from now on, except signals that the caller ignores (nohup)."""
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
@@ -30,8 +30,8 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
 
 @contextlib.contextmanager
 def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
-    """Context that delays signals, so that no signal arrives between the creation of a file and its registration for
-    removal.
+    """Context that delays signals, so that no signal arrives between the creation of a file and the registration of the
+    file for removal.
 
     If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
     """

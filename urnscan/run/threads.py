@@ -71,7 +71,6 @@ def _until_end(items: queue.SimpleQueue[_Item | _End]) -> Iterator[_Item]:
 
 
 def _next(tasks: Iterator[Task]) -> Task | _End:
-    """The next task, or the end of the tasks."""
     try:
         return next(tasks)
     except StopIteration:

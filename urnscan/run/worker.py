@@ -267,7 +267,6 @@ class Worker:
         small.clear()
 
     def _values(self, document: Values, origin: Origin) -> Iterator[TaskResult]:
-        """Scan a column of values."""
         yield from self._scan_small()
         self._scanner.multi_byte.characters_at = None
         try:

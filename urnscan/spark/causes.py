@@ -23,8 +23,6 @@ _CLASS_NAME = regex.compile(r"^(?:[\w$]+\.)+(?P<name>[\w$]+(?:Exception|Error)):
 
 
 class _Advice(NamedTuple):
-    """The meaning of an error, with advice."""
-
     pattern: str
     """Pattern of a part of the text of the error."""
     text: str

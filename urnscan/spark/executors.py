@@ -165,7 +165,6 @@ class _PendingRows:
             yield from self.end()
 
     def end(self) -> Iterator[_Blob]:
-        """Yield a blob of all pending rows."""
         if self._rows:
             yield self._task, self._first, self._kind, 0, packed(self._batches)
             self._first += self._rows

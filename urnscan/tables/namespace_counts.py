@@ -14,8 +14,6 @@ from urnscan.display.text import counted
 
 @dataclass(slots=True)
 class _Counts:
-    """Counts of a namespace."""
-
     occurrences: int = 0
     classes: int = 0
     invalid: int = 0

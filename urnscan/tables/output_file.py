@@ -94,7 +94,7 @@ class Output:
             self._place.put(self._written, force=self._force)
 
     def _write_end(self, metadata: Mapping[str, Any]) -> None:
-        """Write the end of the file and close the file."""
+        """Write the end of the file and close the file. Each kind of output defines this method."""
         raise NotImplementedError
 
 

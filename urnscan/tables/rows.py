@@ -281,7 +281,6 @@ def count_untrimmed(classes: pa.RecordBatch) -> int:
 
 
 def _valid(codes: Codes) -> pa.BooleanArray:
-    """The column `valid` for codes of verdicts."""
     valid = is_valid(codes)
     return _nullable(pa.bool_(), valid | is_invalid(codes), bits(valid))
 

@@ -166,7 +166,6 @@ def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
 
 
 def _cells(column: pa.Array) -> pa.Array:
-    """The values of a column as cells of CSV."""
     is_list = pa.types.is_list(column.type)
     column = cell_values(column)
     # The JSON of a list begins with a bracket.

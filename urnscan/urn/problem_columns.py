@@ -138,7 +138,6 @@ def _composed(codes: _Codes) -> _Codes:
 
 
 def _traits(codes: _Codes, *, exact: bool = False) -> Integers:
-    """The traits of each character."""
     table = _TRAITS[int(exact)]
     traits: Integers = table[codes]
     if not traits.all():

@@ -326,7 +326,6 @@ class _PendingMatches:
         self._hidden_extents = np.full((2, 1), -1)
 
     def add(self, matches: Matches) -> None:
-        """Add the next literal matches."""
         if len(matches):
             self._literal.append(self._free(replace(matches, rejects=None)))
 
