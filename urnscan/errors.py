@@ -163,7 +163,10 @@ class SourceError(UrnscanError):
     """
 
     most_told: ClassVar[int | None] = None
-    """Maximum number of errors of this type that the command prints in a run; more are only counted. None: no maximum."""
+    """Maximum number of errors of this type that the command prints in a run; more are only counted.
+
+    None: no maximum.
+    """
     others: ClassVar[str] = ""
     """Text of the command after the number of errors that are only counted."""
     together: ClassVar[tuple[str, str] | None] = None

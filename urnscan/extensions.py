@@ -17,7 +17,7 @@ def extensions(group: str) -> list[EntryPoint]:
 
     `load` of an entry point imports the package, and raises every error of the import.
     """
-    # `importlib.metadata` takes 40 ms to load, a tenth of a run on a small file. Most environments have no such package.
+    # `importlib.metadata` takes 40 ms to load, a tenth of a run on a small file. Most environments do not need it.
     heading = f"[{group}]".encode()
     if heading not in _declarations():
         return []

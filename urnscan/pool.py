@@ -99,7 +99,10 @@ class Pool:
     def __init__(self, jobs: int) -> None:
         """`jobs` is the maximum number of threads. Threads start when functions are submitted."""
         self.jobs = jobs
-        """Maximum number of threads. Callers keep few more functions pending, as results of more only fill the memory."""
+        """Maximum number of threads.
+
+        Callers keep few more functions pending, as results of more only fill the memory.
+        """
         self.timings = Timings()
         """The time of the submitted functions, and of other stages that the run measures."""
         self._executor = ThreadPoolExecutor(jobs, thread_name_prefix="urnscan-pool")
@@ -108,7 +111,7 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wait for the running functions, and cancel the pending ones."""
+        """Wait for the running functions, and cancel the pending functions."""
         self._executor.shutdown(cancel_futures=True)
 
     def submit(

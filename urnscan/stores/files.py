@@ -84,12 +84,12 @@ class Pipe(File):
 
 
 class Range(File):
-    """Reader of a byte range of a regular file; both ends are moved to separators, so that no URN is cut (`open_range`)."""
+    """Reader of a byte range of a regular file, whose ends are separators, so that no URN is cut (`open_range`)."""
 
     offset: int
     """Offset in the file of the first byte of the range."""
     following: int | None
-    """The separator after the range (a byte value) after the range was read; None before, and at the end of the file."""
+    """After reading: the separator that follows the range (a byte value), or None at the end of the file."""
 
     def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
         """Raises OSError."""
@@ -158,7 +158,10 @@ def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
 
 
 def _open(source: Input) -> tuple[int, int]:
-    """Open an input. Returns the descriptor (0 for standard input) and `st_mode`. Raises SourceError, also for a folder."""
+    """Open an input. Returns the descriptor (0 for standard input) and `st_mode`.
+
+    Raises SourceError, also for a folder.
+    """
     descriptor = 0
     try:
         if source.path is not None:

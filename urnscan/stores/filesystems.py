@@ -84,7 +84,7 @@ class _Arrow:
         marks = {} if info.mtime_ns is None else {"mtime": info.mtime_ns}
         return _entry(info.path, info.size, marks, is_folder=info.type.name == "Directory")
 
-    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (_File reads at any byte)
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (_File can seek)
         file = self._system.open_input_file(path)
         marks = _marks(file.metadata() or {}) or {"mtime": self._system.get_file_info(path).mtime_ns}
         return _File(file, file.size(), marks)
@@ -128,7 +128,10 @@ def _arrow_store(root: Url, tries: int) -> _Arrow:
 
 
 class _Fsspec:
-    """Store through fsspec. Each instance has a separate file system, as an FTP connection reads a single file at a time."""
+    """Store through fsspec.
+
+    Each instance has a separate file system, as an FTP connection reads a single file at a time.
+    """
 
     def __init__(self, url: Url) -> None:
         try:
@@ -169,7 +172,7 @@ class _Fsspec:
         is_folder = info["type"] == "directory"
         return _entry(info["name"].rstrip("/"), info.get("size"), _marks(info), is_folder=is_folder)
 
-    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (_File reads at any byte)
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (_File can seek)
         info = self._info(path)
         return _File(self._system.open(path, "rb"), info.get("size"), _marks(info))
 

@@ -20,7 +20,7 @@ class Input:
     """An input of a run: a file, an object in a store, or standard input."""
 
     name: str
-    """Path or URL as the argument or the walk gives it, "-" for standard input; a byte that is not UTF-8 as in `\\xff`."""
+    """Path or URL as the argument or the walk gives it, "-" for standard input; bytes not in UTF-8 as in `\\xff`."""
     path: str | None
     """Path to open, None for standard input and objects in stores; bytes that are not UTF-8 are surrogate escapes."""
     size: int | None
@@ -106,7 +106,7 @@ class Listed:
         return Listed(self.paths[first:last], self.ends[start:end] - first, self.sizes[start:end])
 
     def runs(self, files: int, byte_count: int, huge: int) -> Iterator["Listed | Input"]:
-        """Split the files into runs of at most `files` files; a run also ends with the file that exceeds `byte_count` bytes.
+        """Split the files into runs of at most `files` files; a run also ends after more than `byte_count` bytes.
 
         A file of more than `huge` bytes is an `Input` of its own.
         """

@@ -78,7 +78,10 @@ class _Object(io.RawIOBase):
         return self._content
 
     def _opened(self, position: int) -> Content:
-        """The content, reopened after a failure, or if a stream is at another byte. Raises Trouble if the object changed."""
+        """The content, reopened after a failure, or if a stream is at another byte.
+
+        Raises Trouble if the object changed.
+        """
         if self._content is not None and self._content.at in (None, position):
             return self._content
         if self._content is None and self._reads:

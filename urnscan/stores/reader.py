@@ -73,7 +73,10 @@ class LengthReader(Reader):
         self._name = name
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises SourceError for too few bytes."""
+        """Fill the front of the view. Returns the number of bytes, 0 at the end.
+
+        Raises SourceError for too few bytes.
+        """
         if not self.left:
             return 0
         try:

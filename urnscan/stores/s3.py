@@ -59,7 +59,7 @@ def after_refusal(url: Url) -> str:
 
 
 def _credentials(bucket: Url) -> dict[str, Any]:
-    """Options of pyarrow for the credentials: of the URL, else of the environment, else found by pyarrow, else anonymous."""
+    """Options of pyarrow for credentials: of the URL, else of the environment, else of pyarrow, else anonymous."""
     user, _, password = (bucket.user or "").partition(":")
     if user == "anonymous":
         return {"anonymous": True}

@@ -62,7 +62,7 @@ class Entry:
     size: int | None = None
     """Bytes of an object; None for a folder, or if the store does not report the size."""
     mark: str | None = None
-    """Version of an object, such as an ETag, which differs when the object changes; None if the store has no version."""
+    """Version of an object, such as an ETag, which differs when the object changes; None if unknown to the store."""
 
 
 class Content(Protocol):
@@ -71,7 +71,7 @@ class Content(Protocol):
     size: int | None
     """Bytes of the object; None if the store does not report the size."""
     mark: object | None
-    """Version of the object, such as an ETag, which differs when the object changes; None if the store has no version."""
+    """Version of the object, such as an ETag, which differs when the object changes; None if unknown to the store."""
     seekable: bool
     """Whether the object can be read from any byte on, if need be by reopening it."""
 
@@ -87,7 +87,7 @@ class Content(Protocol):
 
 
 class Store(Protocol):
-    """Protocol: a bucket or a host. Methods raise errors of the library behind the store; `explain` translates them."""
+    """Protocol: a bucket or a host. Methods raise errors of the library of the store; `explain` translates them."""
 
     def path_of(self, path: str) -> str:
         """Path in the store for the path of a URL."""

@@ -91,7 +91,7 @@ class Remote:
 
     @property
     def key(self) -> Hashable:
-        """Identity of the object, equal for all arguments that lead to this object; unlike `name` with secrets of the URL."""
+        """Identity of the object, equal for all arguments that lead to this object; includes secrets, unlike `name`."""
         return self.url.root, self.url.options if self.url.scheme in ARROW else "", self.path
 
 
@@ -106,7 +106,10 @@ def is_remote(argument: str) -> bool:
 
 
 def local_path(argument: str) -> str:
-    """Path of an argument that is a path or a `file://` URL. Raises SourceError for a `file://` URL of another machine."""
+    """Path of an argument that is a path or a `file://` URL.
+
+    Raises SourceError for a `file://` URL of another machine.
+    """
     if not is_url(argument):
         return argument
     path = argument[len(_FILE) :].removeprefix("localhost")
@@ -116,7 +119,10 @@ def local_path(argument: str) -> str:
 
 
 def real_place(argument: str) -> str:
-    """Identity of an output: the path with links resolved, or the name of the URL. Raises SourceError for an invalid URL."""
+    """Identity of an output: the path with links resolved, or the name of the URL.
+
+    Raises SourceError for an invalid URL.
+    """
     return parse_url(argument).name if is_remote(argument) else os.path.realpath(local_path(argument))
 
 
@@ -154,7 +160,7 @@ def parse_url(argument: str) -> Url:
 
 
 def shown(path: str) -> str:
-    """Path for messages: only control characters and line separators are percent-encoded, so the path fits on a line."""
+    """Path for messages, in a single line: only control characters and line separators are percent-encoded."""
     return _BREAKING.sub(lambda match: quote(match[0]), clean(path))
 
 
