@@ -1,6 +1,6 @@
-"""Bytes of a dump, of which a part is in memory: they are searched, then taken in their order.
+"""Buffer of a dump: a part of the bytes is in memory; callers search in them, then take bytes from the front.
 
-Positions are distances from `at`, the next byte to be taken. Distances stay valid when more bytes are read.
+Positions are distances from `Buffer.at`, the next byte to be taken. Distances stay valid when more bytes are read.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from collections.abc import Callable, Iterator
 from urnscan.errors import DamageError, SourceError
 
 LONGEST = 1 << 26
-"""Bytes of the longest record; a longer one is damaged."""
+"""Maximum bytes of a record; a longer record is damaged."""
 HEAD = 1 << 16
-"""Bytes at the beginning of a dump, by which its format is recognised."""
+"""Maximum bytes at the beginning of a dump by which its format is recognised."""
 MARK = b"\xef\xbb\xbf"
 """Byte order mark of UTF-8."""
 BETWEEN = re.compile(rb"(?:[\s\0\x1a]|\xef\xbb\xbf){1,256}")
-"""White space, NUL, SUB (the end of DOS files) and byte order marks (of files that were joined), which separate records."""
-_BLOCK = 1 << 22  # bytes read at a time
+"""Separators of records: white space, NUL, SUB (the end of DOS files), byte order marks (of joined files)."""
+_BLOCK = 1 << 22  # bytes per read
 
 
 class Buffer:
-    """Reads a dump block by block; keeps at most one record and a few blocks in memory."""
+    """Buffer over a reader; memory holds at most a record and a few blocks of 4 MiB."""
 
     def __init__(self, read_into: Callable[[memoryview], int]) -> None:
-        """`read_into`: method of a Reader."""
+        """`read_into`: as of `Reader`."""
         self.data = b""
         """Bytes that are in memory."""
         self.at = 0
         """Index in `data` of the next byte to be taken."""
         self.error: SourceError | None = None
-        """Error at which reading ended; None at the end of the dump."""
+        """Error at which reading stopped; None before, and at the end of the dump."""
         self._read_into = read_into
         self._block = memoryview(bytearray(_BLOCK))
         self._base = 0  # the offset of `data` in the dump
@@ -44,7 +44,7 @@ class Buffer:
         return self._base + self.at
 
     def more(self) -> bool:
-        """Read at least as many bytes as are in memory, in blocks; whether there were any. Drops the bytes already taken."""
+        """Drop the taken bytes, and read at least as many bytes as are left in memory. False if no bytes were read."""
         if self._ended:
             return False
         parts = [self.data[self.at :]]
@@ -64,7 +64,10 @@ class Buffer:
         return len(parts[0]) < length
 
     def resume(self) -> bool:
-        """Read on after an error; whether that is possible. All bytes before the error are dropped."""
+        """Drop all bytes before an error, to read on after the damage.
+
+        False if reading cannot go on: no DamageError.
+        """
         can_be = isinstance(self.error, DamageError)
         self.error = None
         self._base += len(self.data)
@@ -73,7 +76,7 @@ class Buffer:
         return can_be
 
     def take_mark(self) -> None:
-        """Take a byte order mark at the beginning: it belongs to no record."""
+        """Take a byte order mark at the beginning of the dump; a mark is not part of a record."""
         if not self.offset and self.has(len(MARK)) and self.data.startswith(MARK):
             self.take(len(MARK))
 
@@ -85,10 +88,10 @@ class Buffer:
         return True
 
     def find(self, needle: bytes, start: int = 0) -> int:
-        """Distance to the next `needle`, from the distance `start` on; -1 if none follows within `LONGEST` bytes."""
+        """Distance of the next `needle` at or after the distance `start`; -1 if none is within `LONGEST` bytes."""
         while True:
             place = self.data.find(needle, self.at + start)
-            # Bytes beyond LONGEST may be in memory or not, and the result must not depend on it.
+            # The result must not depend on whether bytes beyond LONGEST happen to be in memory.
             if place >= 0:
                 return place - self.at if place - self.at <= LONGEST else -1
             start = max(start, len(self.data) - self.at - len(needle) + 1)
@@ -96,13 +99,13 @@ class Buffer:
                 return -1
 
     def search(self, pattern: re.Pattern[bytes], start: int = 0, longest: int = 1 << 10) -> re.Match[bytes] | None:
-        """Next match of a pattern from `start` on, at the distance `match.start() - buffer.at`; None as for `find`.
+        """Next match of a pattern at or after the distance `start`; None without a match within `LONGEST` bytes.
 
-        `longest`: bytes of the longest match, with what it looks ahead to.
+        The distance of the match is `match.start() - buffer.at`. `longest`: maximum bytes of a match and its lookahead.
         """
         while True:
             match = pattern.search(self.data, self.at + start)
-            # A match at the end of the bytes in memory could be longer, or no match, with more bytes.
+            # With more bytes a match at the end of the bytes in memory could be longer, or fail.
             if match and (self._ended or match.end() + longest <= len(self.data)):
                 return match if match.start() - self.at <= LONGEST else None
             start = max(start, (match.start() if match else len(self.data) - longest) - self.at)
@@ -113,12 +116,12 @@ class Buffer:
                 return pattern.search(self.data, self.at + start)
 
     def match(self, pattern: re.Pattern[bytes], longest: int = 1 << 10) -> re.Match[bytes] | None:
-        """Match of a pattern at the next byte; `longest` as in `search`."""
+        """Match of a pattern that begins at the next byte; `longest` as in `search`."""
         self.has(longest)
         return pattern.match(self.data, self.at)
 
     def pass_over(self, pattern: re.Pattern[bytes]) -> bool:
-        """Take all matches of a pattern of 1,024 bytes at most; whether more bytes follow."""
+        """Take all adjacent matches of a pattern (each at most 1,024 bytes). Returns whether more bytes follow."""
         while match := self.match(pattern):
             self.at = match.end()
         return self.has(1)
@@ -131,11 +134,11 @@ class Buffer:
         return data
 
     def blocks(self, count: int = sys.maxsize) -> Iterator[bytes]:
-        """Take the next `count` bytes, fewer only at the end, in blocks."""
+        """Take the next `count` bytes in blocks of at most 4 MiB; fewer bytes only at the end."""
         while count > 0 and (data := self.take(min(count, _BLOCK))):
             yield data
             count -= len(data)
 
     def take_rest(self) -> int:
-        """Take all bytes up to the end of the dump; their number."""
+        """Take all bytes up to the end of the dump. Returns their number."""
         return sum(map(len, self.blocks()))

@@ -1,4 +1,4 @@
-"""Layout of a JSON text: a value on each line, or values over several lines, in arrays or not."""
+"""Layout of a JSON text: a value on each line, or values over several lines, with or without arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _OBJECTS = re.compile(rb"\[[ \t\r\n]*+\{")
 
 
 def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None:
-    """Find out from the first bytes whether each line is a value; None if more are needed. Raises ValueError for no JSON."""
+    """Whether each line of a text is a JSON value, by the first bytes and the name; None if more bytes are needed.
+
+    `wraps`: finds an array of records in an object, as in `JsonValues`. Raises ValueError if the text is not JSON.
+    """
     leading = _LEADING.match(head)
     body = head[leading.end() if leading else 0 :]
     is_whole_head = len(head) >= HEAD
@@ -35,17 +38,17 @@ def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None
     wraps_records = wraps is not None and body[:1] == b"{" and wraps(body, is_whole_head) is not None
     if not (ended or is_line or is_whole_head):
         return True if is_named and not wraps_records else None
-    # This holds also if each page is a line: a page of records is not a record.
+    # Also if each page is a line: a page of records is not a record.
     if wraps_records:
         return False
     following = rest.lstrip()[:1]
-    # An array over several lines, whatever its name.
+    # An array over several lines, although the name is of JSON Lines.
     if is_named and ended and not is_line and _OBJECTS.match(body):
         return False
     if is_named or (is_line and following in (b"{", b"[")):
         return True
     if ended and not is_line:
-        # The first line may be damaged; that of an object over several lines does not end in its closing bracket.
+        # The first line is damaged, or an object over several lines, whose first line does not end with "}".
         return line.rstrip().endswith(b"}") and following == b"{"
     return body[:1] != b"["
 

@@ -1,7 +1,7 @@
-"""Values of JSON (RFC 8259): in lines, in an array, in an array within an object, one after the other.
+"""Values of JSON (RFC 8259): in lines, in an array, in an array within an object, after each other.
 
-Python's decoder finds the end of a value. The end of a value that it cannot decode (damaged, cut off or long) is found
-by brackets and strings alone.
+Python's decoder finds the end of a value. If the decoder fails (at a damaged, truncated or long value), the end is
+found by counting brackets outside of strings.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from urnscan.framing.buffer import HEAD, LONGEST, Buffer
 from urnscan.framing.lines import Damaged, lines, too_long
 
 DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=str, parse_float=str)
-"""Objects as tuples of pairs (a name may occur twice), numbers as they are written (none is too long)."""
+"""Decodes objects to tuples of pairs (a name may occur twice), and numbers to str, unchanged (of any length)."""
 Wraps = Callable[[bytes, bool], tuple[int, int] | None]
-"""Finds the array of the values, in a head that begins with an object; the flag: whether the text may go on.
+"""Function that finds the array of records in the head of a text that begins with an object.
 
-Gives the distance to what is after the opening bracket, and how many objects are around it; None for no such array.
+Takes the head, and whether the text may continue after the head. Returns the index after the opening bracket of the
+array, and the number of objects around the array; None without such an array. `{"a": {"records": [` gives (19, 2).
 """
 
-# Bytes for one call of the decoder; fewer after damaged values.
+# Bytes per call of the decoder; halved after each damaged value.
 _WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6
-_TAIL = 1 << 12  # bytes after an array that are looked through at a time
+_TAIL = 1 << 12  # bytes after an array that are searched at a time
 _SPACE = "\x1e \t\r\n"
 _DEEP = "its brackets nest too deep"
 _UNKNOWN = "it cannot be told where the next record begins: the rest is not read"
 _CUT_OFF = "another page begins before its array ends"
 
 _GAP = re.compile("[ \t\r\n,\x1e]*")
-_AFTER = frozenset(" \t\r\n,[]{\x1e")  # what may follow a value; after a number nothing is not enough
+_AFTER = frozenset(" \t\r\n,[]{\x1e")  # characters that may follow a value; at the end of a window a number may go on
 _GAPS = re.compile(rb"[ \t\r\n,\x1e]{1,1024}")
-# A string never goes on after the end of a line; if it seems to, a quotation mark is missing.
+# A string contains no line end; if a line ends in a string, a quotation mark is missing.
 _TOKEN = re.compile(rb'"[^"\\\n]*+"|["{}\[\]]')
 _IN_STRING = re.compile(rb'["\n]|\\.', re.DOTALL)
 _FIRST_NAME = re.compile(rb'[ \t\r\n]*+(\{[ \t\r\n]*+"[^"\\\n]{0,40}+")')
@@ -43,26 +44,26 @@ _SCALAR_END = re.compile(rb'[ \t\r\n,\[\]{"\x1e]')
 
 
 class Value(NamedTuple):
-    """A value of JSON."""
+    """A value of JSON, decoded and as bytes."""
 
     offset: int
     """Bytes from the beginning of the text."""
     data: bytes
-    """Bytes as they are written in the text; of a line all of it."""
+    """Bytes of the value in the text; in JSON Lines the whole line."""
     value: object
-    """Result of the decoder; a byte that is not UTF-8 is escaped as by Python (surrogateescape)."""
+    """Decoded value; bytes that are not UTF-8 are surrogate escapes."""
     fault: str | None = None
-    """Always None: a value of JSON is whole, or it is `Damaged`. A `Row` has faults."""
+    """Always None, as a damaged value is a `Damaged`; the attribute exists because `Row` has faults."""
 
 
 class ValueLines:
-    """Reads lines that are values (JSON Lines), without blank lines. A line may begin with a separator (RFC 7464)."""
+    """Reader of JSON Lines: a value on each line. Blank lines are skipped; a line may begin with RS (RFC 7464)."""
 
     def __init__(self, decoder: json.JSONDecoder = DECODER) -> None:
         self._decoder = decoder
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Read the lines, each with its LF."""
+        """Read the lines of a text; `Value.data` includes LF."""
         for line in lines(buffer):
             if isinstance(line, Damaged):
                 yield line
@@ -83,23 +84,23 @@ class ValueLines:
 
 
 class JsonValues:
-    """Reads the elements of an array, such as `[{…}, {…}]` or `{"records": [{…}]}`, or values after each other."""
+    """Reader of the elements of an array, as in `[{…}, {…}]` or `{"records": [{…}]}`, or of values after each other."""
 
     def __init__(self, decoder: json.JSONDecoder = DECODER, wraps: Wraps | None = None) -> None:
         self._decoder = decoder
         self._wraps = wraps
         self._begun = False
         self._around = 0  # brackets around the values
-        self._is_wrapped: bool | None = None  # whether the first object, and so each, contains an array of records
-        # From the end of a line to the first byte of a value; empty if line ends do not separate values, None if not known.
+        self._is_wrapped: bool | None = None  # whether the objects contain an array of records, by the first object
+        # Bytes from LF to the first byte of a value; empty if line ends do not separate values, None if unknown.
         self._joint: bytes | None = None
-        self._page = b""  # prefix of an object around an array, up to its first name, if no value has this prefix
-        self._tried = 0  # offset up to which the search for the end of a value failed
+        self._page = b""  # first bytes of an object around an array, up to its first name, if no value begins so
+        self._tried = 0  # offset up to which no end of a value was found
         self._window = _WINDOW
         self._lost = False  # whether the rest could not be read
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Read the values, without brackets and objects around them. Several arrays may follow each other."""
+        """Read the values of a text, which may have several arrays; a second call goes on after lost bytes."""
         if self._begun:
             yield from self._find_again(buffer)
         self._begun = True
@@ -113,7 +114,7 @@ class JsonValues:
                     return
 
     def _enter(self, buffer: Buffer) -> bool:
-        """Go to the first value; whether there is a value."""
+        """Go to the first value. False at the end of the text."""
         if not buffer.pass_over(_GAPS):
             return False
         byte = buffer.data[buffer.at]
@@ -141,7 +142,7 @@ class JsonValues:
             self._around = 1 + array[1]
 
     def _find_again(self, buffer: Buffer) -> Iterator[Damaged]:
-        """Search for the next value or page after a loss."""
+        """Go to the next value or page after lost bytes."""
         offset = buffer.offset
         marks = _marks(self._page, self._joint)
         mark = buffer.search(marks, 0, len(marks.pattern)) if marks else None
@@ -154,17 +155,20 @@ class JsonValues:
             self._around = 0
 
     def _begun_at(self, mark: re.Match[bytes]) -> int:
-        """Place where the value or page of a mark begins."""
+        """Index in `buffer.data` at which the value or page of a mark begins."""
         if self._page and mark[0] == b"\n" + self._page:
             self._around = 0
             return mark.start() + 1
         return mark.end() - 1
 
     def _pass_around(self, buffer: Buffer) -> bool:
-        """Take the rest of the objects around an array; whether their brackets are closed."""
+        """Take the rest of the objects around an array.
+
+        False if a page or the end comes before their closing brackets.
+        """
         brackets = _Brackets(self._around)
         pages = _marks(self._page, None)
-        # Bytes that are still in memory, as a page may begin in them.
+        # Searched bytes that are not yet taken, as the beginning of a page may be among them.
         passed = 0
         while buffer.has(passed + 2) or buffer.has(passed + 1):
             data = buffer.data[buffer.at : buffer.at + passed + _TAIL]
@@ -185,7 +189,7 @@ class JsonValues:
         return False
 
     def _values(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Read values up to the bracket that closes their array, which is skipped; without an array, up to an array."""
+        """Read values up to the end of the array, and take the bracket; outside of an array up to the next array."""
         decode = self._decoder.raw_decode
         leaving = "]" if self._around else "["
         while not self._lost and (buffer.has(self._window) or buffer.has(1)):
@@ -227,12 +231,12 @@ class JsonValues:
                     return
 
     def _is_page(self, text: str, end: int, at: int) -> bool:
-        """Whether a page begins at `at`, after a gap from `end` on."""
+        """Whether a page begins at `at`; `text[end:at]` is the gap before."""
         page = self._page.decode("utf-8", "surrogateescape")
         return self._around > 0 and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]
 
     def _learn(self, gap: str, *, last: bool) -> None:
-        """Store whether line ends separate values, which is needed to find the next value after a damaged one."""
+        """Store whether line ends separate values: after a damaged value the next value is searched for after LF."""
         line_end = gap.rfind("\n")
         if line_end >= 0:
             self._joint = gap[line_end:].encode("utf-8", "surrogateescape")
@@ -240,10 +244,10 @@ class JsonValues:
             self._joint = b""
 
     def _one(self, buffer: Buffer) -> Value | Damaged:
-        """Read the next value, by its brackets and strings."""
+        """Read the next value, whose end is found by counting brackets outside of strings."""
         offset, marks = buffer.offset, _marks(self._page, self._joint)
         longest = len(marks.pattern) if marks else 0
-        # The end of this value cannot be found by brackets.
+        # An earlier value has shown that brackets find no end here.
         if offset < self._tried and marks:
             mark = buffer.search(marks, 1, longest)
             if mark:
@@ -270,7 +274,7 @@ class JsonValues:
                     self._tried = offset + (length or len(data))
                 length = self._begun_at(mark) - buffer.at
             elif is_followed:
-                # The search is not repeated for each value.
+                # So the search, which found nothing, is not repeated for each value.
                 self._joint = self._page = b""
         if not length:
             self._lost = True
@@ -291,22 +295,22 @@ class JsonValues:
 
 @functools.lru_cache(maxsize=4)
 def _marks(page: bytes, joint: bytes | None) -> re.Pattern[bytes] | None:
-    """Pattern for the beginnings of pages and values, at a line end; None if neither is known."""
+    """Pattern for a line end and the beginning of a page or value; None if both beginnings are unknown."""
     known = b"|".join(re.escape(mark) for mark in (page and b"\n" + page, joint) if mark)
     return re.compile(known) if known else None
 
 
 class _Brackets:
-    """Counts brackets and strings up to the end of a value, of which only a part may be in memory."""
+    """Counter of brackets outside of strings, up to the end of a value. The value may come in several parts."""
 
     def __init__(self, depth: int = 0) -> None:
-        """`depth`: how many brackets are to be closed, if the value has begun."""
+        """`depth`: number of brackets that are open at the beginning."""
         self.ended = False
         self._depth = depth
         self._is_string = False
 
     def advance(self, data: bytes, at: int) -> int:
-        """Go on from `at`: to the place after the end, or to the first byte that needs more after it."""
+        """Count from the index `at`. Returns the index after the value, or of the first byte that needs more bytes."""
         while at < len(data) and not self.ended:
             token = (_IN_STRING if self._is_string else _TOKEN).search(data, at)
             if token is None:
@@ -324,7 +328,7 @@ class _Brackets:
 
 
 def _length(buffer: Buffer, brackets: _Brackets) -> int:
-    """Length of the next value; 0 if the text ends before the value does; more than `LONGEST` for a longer one."""
+    """Bytes of the next value; 0 if the text ends first; any number above `LONGEST` for a longer value."""
     if buffer.data[buffer.at] not in b'"[{':
         brackets.ended = True
         end = buffer.search(_SCALAR_END, 1, 1)

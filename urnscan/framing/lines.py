@@ -9,16 +9,16 @@ from urnscan.framing.buffer import LONGEST, Buffer
 
 
 class Damaged(NamedTuple):
-    """Part of a text that cannot be read as a record."""
+    """A part of a text that cannot be read as a record."""
 
     offset: int
     """Bytes from the beginning of the text."""
     reason: str
-    """One line, such as "its length 300 leads beyond the end of the dump"."""
+    """Reason in a single line, such as "its length 300 leads beyond the end of the dump"."""
 
 
 def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Damaged]:
-    """Read lines: the offset of each, and its bytes with `end`."""
+    """Read lines as (offset, bytes); the bytes include `end`. A line longer than `LONGEST` is a `Damaged`."""
     slowly = parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
     while True:
         at = buffer.at
@@ -34,9 +34,9 @@ def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Da
 
 
 def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -> Iterator[tuple[int, bytes] | Damaged]:
-    """Read parts, each with its offset, as long as there is `more`; one that is longer than `LONGEST` is damaged.
+    """Read parts of a text as (offset, bytes) while `more()` is true. A part longer than `LONGEST` is a `Damaged`.
 
-    `length` gives the bytes of the next part, 0 if it has no end: then it is the last.
+    `length()` gives the bytes of the next part, or 0 if no end was found: then the part is the rest of the text.
     """
     while more():
         offset, count = buffer.offset, length()

@@ -1,8 +1,8 @@
-"""Rows of CSV (RFC 4180), TSV, and with ; or | between values: the end of each row, and the places of its values.
+"""Rows of CSV (RFC 4180) and TSV, also with ; or | between values: the end of each row, and its values.
 
-A row ends with the LF outside of quotation marks, or with the CR if the head of the text has only CR (Excel for Mac).
-A quotation mark has a meaning only at the beginning of a value, as in the module `csv`. If it is never closed, only its
-line is damaged: the next row begins after that line.
+A row ends with LF outside of quotation marks, or with CR if the head of the text has only CR (Excel for Mac). A
+quotation mark has a meaning only at the beginning of a value, as in the module `csv`. If a mark is never closed, only
+its line is damaged: the next row begins after that line.
 """
 
 from __future__ import annotations
@@ -25,33 +25,34 @@ _LINE_ENDS = re.compile("[\r\n]")
 
 
 class Row(NamedTuple):
-    """A row of a table."""
+    """The bytes of a row of CSV or TSV."""
 
     offset: int
     """Bytes from the beginning of the text."""
     data: bytes
-    """Bytes with the line end."""
+    """Bytes of the row with its line end."""
     fault: str | None = None
-    """Reason why this may be only the first line of the row; None if the row is whole."""
+    """Reason why `data` may be only the first line of the row; None if the row is whole."""
     parts: list[bytes] | None = None
-    """Bytes split at the quotation marks, if each mark is at the beginning or the end of a value."""
+    """`data` split at quotation marks, if each mark is at the beginning or the end of a value; else None."""
 
 
 class CsvLayout:
-    """Delimiter and line end of a table, and how its rows are split."""
+    """Delimiter and line end of a table in CSV or TSV; finds the ends of rows, and their values."""
 
     def __init__(self, delimiter: str, line_end: bytes) -> None:
         self.delimiter = delimiter.encode()
         self.line_end = line_end
         self._text = delimiter
-        self._next = re.compile(re.escape(self.delimiter) + b'"|' + line_end)  # a value in quotation marks, or the end
+        # A value in quotation marks, or the end of the row.
+        self._next = re.compile(re.escape(self.delimiter) + b'"|' + line_end)
         self._after = (b"", b"\r", b"\n", self.delimiter)
 
     def end(self, data: bytes, at: int, *, ended: bool) -> int:
-        """Find the end of the row that begins at `at`: 0 if more bytes are needed, -1 if a quotation mark is not closed.
+        """Index after the row that begins at `at`; 0 if more bytes are needed, -1 if a quotation mark is not closed.
 
-        A mark that closes in another line must stand before a delimiter or the end of the row (RFC 4180, section 2); any
-        other mark begins another value, and the first was not closed.
+        `ended`: whether `data` is the end of the text. A closing mark in a later line must be before a delimiter or the
+        end of the row (RFC 4180, section 2). Any other mark there opens a value, so the first mark was not closed.
         """
         after = data.find(self.line_end, at) + 1
         if not after:
@@ -75,7 +76,7 @@ class CsvLayout:
                 return at + 1
 
     def length(self, buffer: Buffer) -> int:
-        """Find the length of the next row; 0 for a row longer than `LONGEST`, or with a mark that is not closed."""
+        """Bytes of the next row; 0 for a row longer than `LONGEST`, or with a quotation mark that is not closed."""
         ended = False
         while True:
             end = self.end(buffer.data, buffer.at, ended=ended)
@@ -86,7 +87,10 @@ class CsvLayout:
             ended = not buffer.more()
 
     def split_values(self, row: Row) -> tuple[bytes, list[bytes]]:
-        """Split the values of a row: the row with NUL between them, and each as written, to be read by `value`."""
+        """Split a row into values.
+
+        Returns the row with NUL between values, and the values still quoted, for `value`.
+        """
         data, parts = row.data, row.parts
         if parts is None and b'"' not in data:
             return data.replace(self.delimiter, b"\0"), data.rstrip(b"\r\n").split(self.delimiter)
@@ -103,15 +107,15 @@ class CsvLayout:
         return b"\0".join(values), quoted
 
     def value(self, data: bytes) -> bytes:
-        """A value without its quotation marks."""
+        """Remove the quotation marks around a value, and a line end; doubled marks become single."""
         data = data.rstrip(b"\r\n")
         return data[1:-1].replace(b'""', b'"') if data.startswith(b'"') else data
 
     def values(self, row: Row) -> list[bytes]:
-        """Read the values of a row."""
+        """The values of a row, without quotation marks."""
         if row.parts and row.parts[2:-1:2].count(self.delimiter) == len(row.parts) // 2 - 1 and not row.parts[0]:
             last = row.parts[-1].rstrip(b"\r\n")
-            # Each value is in quotation marks, and no value contains one.
+            # All values are in quotation marks, and contain no quotation mark.
             if not last:
                 return row.parts[1::2]
         elif row.parts is None and b'"' not in row.data:
@@ -119,11 +123,11 @@ class CsvLayout:
         return list(map(self.value, self.split_values(row)[1]))
 
     def names(self, header: Row) -> list[str]:
-        """Read the names in a header."""
+        """The column names in a header, stripped; bytes that are not UTF-8 become surrogate escapes."""
         return [value.decode("utf-8", "surrogateescape").strip() for value in self.values(header)]
 
     def quoted(self, data: bytes) -> list[bytes]:
-        """Split a row at its quotation marks: every other part is quoted. Empty if a mark is not at an end of a value."""
+        """Split a row at quotation marks: parts 1, 3, … are in quotes. Empty if a mark is inside a value."""
         parts = data.split(b'"')
         first, last, between = parts[0], parts[-1].rstrip(b"\r\n"), parts[2:-1:2]
         if len(parts) % 2 == 0 or (first and first[-1:] != self.delimiter) or (last and last[:1] != self.delimiter):
@@ -135,8 +139,8 @@ class CsvLayout:
         return parts
 
     def _csv(self, data: bytes) -> list[bytes]:
-        """Read a row by `csv`. A line end outside of quotation marks, which `csv` does not take, is read as a space."""
-        # The limit counts for all of this process; a longer value is an error.
+        """The values of a row, by the module `csv`. A line end that `csv` refuses is read as a space."""
+        # The limit is global in the process. `csv` refuses a longer value.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
         line = data.decode("utf-8", "surrogateescape").rstrip("\r\n")
         try:
@@ -147,9 +151,10 @@ class CsvLayout:
 
 
 def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayout, int]:
-    """Find out from the first bytes of a text how its table is written, and where the header begins.
+    """The layout of a table, and the index of the header in `head`, the first bytes of the text.
 
-    The delimiter is that of a line `sep=;`; without one, that which makes most names of `known_names`, then most names.
+    The delimiter is given by a line `sep=;`. Without this line each of , ; tab and | is tried: the delimiter with the
+    most header names in `known_names` is chosen, and among equals the delimiter with the most names.
     """
     before = _BEFORE.match(head)
     at, named = (before.end(), before[1]) if before else (0, None)
@@ -166,14 +171,14 @@ def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayou
 
 
 class SeparatedRows:
-    """Reads the rows of a table, without blank lines."""
+    """Reader of the rows of a table in CSV or TSV; blank lines are skipped."""
 
     def __init__(self, layout: CsvLayout) -> None:
         self._layout = layout
         self._begun = False
 
     def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
-        """Read the rows from the next byte on. A second call, after a loss, skips a line, which may be half a row."""
+        """Read the rows from the next byte on. A second call, after lost bytes, reports the first line as `Damaged`."""
         layout = self._layout
         if self._begun and buffer.has(1):
             line = next(lines(buffer, layout.line_end))
@@ -182,7 +187,7 @@ class SeparatedRows:
         while buffer.has(1):
             offset, at = buffer.offset, buffer.at
             after = buffer.data.find(layout.line_end, at) + 1
-            # A row in one line, as nearly all are.
+            # Fast path: a row in a single line.
             if after and after - at <= LONGEST:
                 data, parts = buffer.data[at:after], None
                 if b'"' not in data or (parts := layout.quoted(data)):
@@ -202,7 +207,7 @@ class SeparatedRows:
 
 
 def begin(buffer: Buffer, known_names: Collection[str] = ()) -> tuple[CsvLayout, Row]:
-    """Take the header of a table and all lines before it."""
+    """Take the header of a table, and all lines before. Returns the layout and the header (empty if there is none)."""
     while True:
         head = buffer.data[buffer.at : buffer.at + HEAD]
         layout, at = first_rows(head, known_names)
