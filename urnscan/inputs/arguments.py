@@ -1,7 +1,7 @@
-"""Arguments of a run -> its inputs: what each argument means, a file, a folder, a pattern, a URL, a list or an index.
+"""Arguments of a run -> its inputs. An argument is a file, a folder, a pattern, a URL, a list or an index.
 
-The order is that of the arguments; inside a folder that of the bytes of the names, whatever the file system gives,
-so that a run on the same files is the same run. An argument is always read; only the files in a folder are filtered.
+Inputs come in the order of the arguments, and inside a folder sorted by the bytes of the names, so that runs on the
+same files have the same results. An argument is always read; only the files in a folder are filtered.
 """
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH116
@@ -36,19 +36,19 @@ def find_listed(
     skip: Collection[str] = (),
     foreign: Collection[str] = (),
 ) -> Inputs:
-    """The inputs that the arguments name, as an iterator; an argument that leads to none gives an error.
+    """Yield the inputs that the arguments name; an argument without inputs yields an error.
 
-    * "-" is standard input; an existing path that is no folder is an input, whatever it is.
-    * A folder is walked, depth first, hidden files included. FIFOs, sockets and devices in it are passed over, and names
-      that end in TEMPORARY_SUFFIX. So are files whose `real_place` is in `skip` (a run's own outputs): each gives a note.
-    * A URL is an object in a store, a folder of one, or a pattern of such names; `file://` stands before a path.
-    * Anything else with `*`, `?` or `[` in it is a pattern: `**` matches any number of folders. Files and folders that
-      match count as named, in the order of a walk; anything else is passed over. Nothing matched is an error.
-    * A list names paths and URLs, never patterns; those in `skip` are passed over. A list of nothing is an error.
-    * An index names files and the records of them that are read.
+    * "-" is standard input. A path that exists and is not a folder is an input: a file, a FIFO or a device.
+    * A folder is walked, depth first, hidden files included. FIFOs, sockets, devices, and names that end with
+      TEMPORARY_SUFFIX are skipped. Outputs of the run (`real_place` in `skip`) are skipped, and each yields a note.
+    * A URL is an object in a store, a folder of a store, or a pattern; after `file://` comes a path.
+    * Any other argument with `*`, `?` or `[` is a pattern; `**` matches any number of folders. Files and folders that
+      match are inputs like arguments, in the order of a walk. A pattern without a match yields an error.
+    * A list names paths and URLs, never patterns; outputs of the run are skipped. An empty list yields an error.
+    * An index names files, and the records in each file that are read.
 
-    Raises FatalError for a list that cannot be read, and for a file in `foreign`: outputs, also in `skip`, at whose place
-    a file lies that is no result of an earlier run, and so is an input that would be replaced.
+    `foreign`: those outputs of `skip` at whose place a file exists that urnscan did not write. Raises FatalError if
+    such a file is an input, which the run would overwrite, and for a list that cannot be read.
     """
     own = OwnOutputs(skip, foreign)
     meanings = _Meanings(selection, own)
@@ -65,14 +65,14 @@ def find_listed(
 
 
 class _Meanings:
-    """The inputs that each kind of argument names."""
+    """Finds the inputs of each kind of argument."""
 
     def __init__(self, selection: Selection, own: OwnOutputs) -> None:
         self._selection = selection
         self._own = own
 
     def of_name(self, name: str, *, may_be_pattern: bool = True) -> Inputs:
-        """The inputs of a path, a URL or a pattern."""
+        """The inputs of a path, a URL or a pattern; an error for a name without inputs."""
         try:
             status = os.stat(name)
         except ValueError:
@@ -131,7 +131,7 @@ class _Meanings:
                 is_matched = True
                 yield SourceError.from_os(name_of(match), error)
             else:
-                # A FIFO would be waited for, and a device may be without end.
+                # Reading a FIFO would wait for its writer, and a device may have no end.
                 if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
                     is_matched = True
                     yield from self._of_existing(match, status)
@@ -139,7 +139,10 @@ class _Meanings:
             yield SourceError(name_of(pattern), "no such file or folder, and no file matches it as a pattern")
 
     def _of_lines(self, paths: PathList) -> Iterator[Inputs | Callable[[], Inputs]]:
-        """The inputs of each line of a list. Those of a URL are a function: a thread asks for them. Raises FatalError."""
+        """For each line of a list the inputs; for a URL a function that finds the inputs in a thread.
+
+        Raises FatalError.
+        """
         lines: list[bytes] = []
         for lines in paths.read(AT_ONCE):
             may_be_own = self._own.may_be_among(path.rpartition(b"/")[2] for path in lines)
@@ -151,12 +154,12 @@ class _Meanings:
                 elif not self._own.has_argument(entry):
                     of_line = functools.partial(self._of_line, entry)
                     yield of_line if is_remote(entry) else of_line()
-            # An empty part hands on the inputs so far: the list may be a pipe that is still being written.
+            # An empty part makes `in_turn` yield the inputs so far, as the list may be a pipe that is still written.
             yield iter([])
         if not lines:
             yield iter([SourceError(paths.name, "the list names no inputs")])
 
     def _of_line(self, path: str) -> Inputs:
-        """The inputs of a line of a list that names no regular file."""
+        """The inputs of a line of a list that is not a regular file."""
         for source in self.of_name(path, may_be_pattern=False):
             yield with_remedy(source, path) if isinstance(source, SourceError) else source

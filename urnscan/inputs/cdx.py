@@ -1,6 +1,6 @@
-"""Indexes of web archives (`--cdx`): lists of records, by the WARC file, the first byte and the bytes of each.
+"""Indexes of web archives (`--cdx`): for each record the WARC file, the first byte and the number of bytes.
 
-Read are CDXJ and the JSON lines of index servers, CDX with a header, and tables in CSV or Parquet with the columns of
+Formats: CDXJ and the JSON lines of index servers, CDX with a header, and tables in CSV or Parquet with the columns of
 Common Crawl's index.
 """
 
@@ -34,42 +34,42 @@ _KEYS = ("filename", "offset", "length")
 _LETTERS = ("g", "V", "S")
 _KNOWN = "CDXJ, CDX with a header, or CSV or Parquet with the columns " + ", ".join(_COLUMNS)
 _NAME = re.compile("[^\0\ud800-\udfff]+")
-_MOST_DIGITS = 18  # no file has so many bytes
-_MOST_WRONG = 10_000  # wrong lines that are reported one by one
-_MOST_SHOWN = 80  # characters of a value that are shown
+_MOST_DIGITS = 18  # a number with more digits does not fit into 64 bits
+_MOST_WRONG = 10_000  # maximum of wrong lines with an error each
+_MOST_SHOWN = 80  # maximum characters of a value in a message
 _SAFE = "/:@!$&'()*+,;=~"  # characters of a path that are not percent-encoded
 
 _Values = Sequence[Any]
-"""Name of the file, first byte, number of bytes, as they are written in a line."""
+"""Name of the file, first byte, number of bytes, not yet checked."""
 
 
 @dataclass(frozen=True, eq=False)
 class RecordIndex:
-    """The records of an index, and the place of the files that it names."""
+    """The records of an index, and the folder or URL of the WARC files."""
 
     source: str
     """Path of the index, or "-" for standard input."""
     place: str
-    """The folder, or the prefix of URLs, of the files."""
+    """The folder, or the prefix of the URLs, of the WARC files."""
     files: Mapping[str, array[int]] = field(repr=False)
-    """For each file the first byte, the number of bytes and the line of each record, one after the other."""
+    """Name of each file -> three numbers for each record: first byte, number of bytes, line of the index."""
     errors: Sequence[SourceError] = field(default=(), repr=False)
-    """Lines that name no record."""
+    """Errors about lines that name no record."""
 
     is_file = True
-    """An index can be read a second time, like a list of paths in a file."""
+    """True, as an index is in memory; a `PathList` from a pipe can be read only once."""
 
     @property
     def byte_count(self) -> int:
-        """The bytes of all records, approximately: a record that is named twice counts twice."""
+        """Approximate bytes of all records: a record that the index names twice counts twice."""
         return sum(sum(records[1::3]) for records in self.files.values())
 
     def find(
         self, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
     ) -> Iterator[Input | SourceError]:
-        """The files as inputs, in the order of their names, each with its extents; `find` finds the inputs of a path.
+        """Yield an input with extents for each file, sorted by name, and the errors of the index.
 
-        `follow`: whether links below the place lead to files, too.
+        `find` finds the inputs of a path or URL. `follow`: whether symbolic links below `place` are followed.
         """
         from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
 
@@ -82,7 +82,7 @@ class RecordIndex:
     def _file(
         self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
     ) -> Iterator[Input | SourceError]:
-        """The input of a file, and an error for each line whose record is not inside the file."""
+        """The input of a file, and an error for each line whose record ends after the end of the file."""
         path = self._path(name)
         if not (follow or is_remote(self.place)) and _has_link(local_path(self.place), name):
             yield SourceError(name_of(path), f"is a symbolic link, which is not read; {option('follow')} reads it")
@@ -114,7 +114,7 @@ class RecordIndex:
 
 
 class _Unpacked(io.RawIOBase):
-    """The bytes that a packed index unpacks to, which count against the limits."""
+    """The unpacked bytes of a packed index, which count against the limits."""
 
     def __init__(self, packed: Any, budget: Budget) -> None:  # noqa: ANN401 (a file of pyarrow)
         self._packed = packed
@@ -131,10 +131,10 @@ class _Unpacked(io.RawIOBase):
 
 
 def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIndex:
-    """Read an index, "-" from standard input. `place`: the folder or the prefix of URLs for the files that it names.
+    """Read an index from a path, or from standard input ("-"). `place`: the folder, or prefix of URLs, of WARC files.
 
-    Raises FatalError if the file cannot be read or is no index, if it unpacks to more than the limits allow, and if there
-    is no such folder.
+    Raises FatalError if the index cannot be read, has an unknown format or unpacks to more than the limits allow, and
+    if the folder does not exist.
     """
     try:
         is_there = bool(parse_url(place)) if is_remote(place) else Path(local_path(place)).is_dir()
@@ -170,7 +170,7 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
 
 
 def _record(values: _Values | None) -> tuple[str, int, int] | str:
-    """The file, first byte and bytes that a line names; the reason if it names no record."""
+    """Check the values of a line. Returns file, first byte and number of bytes, or the reason why they are wrong."""
     if values is None:
         return "has not the fields of an index"
     name, *fields = values
@@ -192,9 +192,9 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
 
 
 def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
-    """The lines of an index or rows of a table, from 1 on, with their values; None for a line without them.
+    """Yield the number (from 1) and the values of each line of an index or row of a table; None for a malformed line.
 
-    Raises FatalError if it is no index, LimitError, and errors of the libraries.
+    Raises FatalError for an unknown format, LimitError, and errors of the libraries.
     """
     import pyarrow as pa  # noqa: PLC0415 (few runs have an index)
 
@@ -227,7 +227,7 @@ def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
 
 
 def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int, _Values | None]]:
-    """Lines of a CDX file, whose header says by letters what the fields are."""
+    """Lines of a CDX file. A letter in the header names each field: g file, V first byte, S number of bytes."""
     letters = next(lines)[1].split()[1:]
     if missing := [letter for letter in _LETTERS if letter not in letters]:
         raise FatalError(
@@ -241,7 +241,7 @@ def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int
 
 
 def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | None]]:
-    """Lines with a JSON object each, at the end or alone; those that begin with "!" describe the index itself."""
+    """Lines of CDXJ, which end with a JSON object, or are a JSON object. Lines that begin with "!" are metadata."""
     for number, line in lines:
         if not line.strip() or line.startswith("!"):
             continue
@@ -253,7 +253,7 @@ def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | 
 
 
 def _of_csv(lines: Iterator[str], before: int, first: str) -> Iterator[tuple[int, _Values | None]]:
-    """Rows of a table in CSV; `before` are the lines before its first one, and `first` is that."""
+    """Rows of a table in CSV. `before`: number of lines before the header; `first`: the header."""
     rows = csv.reader(lines, _dialect(first))
     columns = next(rows)
     places = [columns.index(column) for column in _COLUMNS]
@@ -292,12 +292,12 @@ def _wrong(source: str, line: int, reason: str) -> SourceError:
 
 
 def _has_link(folder: str, name: str) -> bool:
-    """Whether one of the parts of a name below a folder is a symbolic link."""
+    """Whether a part of a path below a folder is a symbolic link."""
     return any(map(os.path.islink, itertools.accumulate(name.split("/"), os.path.join, initial=f"{folder}/")))
 
 
 def _is_file(source: Input, name: str) -> bool:
-    """Whether an input is the file of this name: not a pipe, and not a file in a folder of this name."""
+    """Whether an input is the file `name`: not a pipe, and not a file in a folder `name`."""
     last = name.rsplit("/", 1)[-1]
     if source.remote is None:
         return source.size is not None and source.file_name == last

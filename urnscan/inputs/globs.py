@@ -1,4 +1,4 @@
-"""Patterns with `*`, `?`, `[` and `**` -> the paths that match them, in the order of a walk."""
+"""Patterns with `*`, `?`, `[` and `**` -> the paths that match, in the order of a walk."""
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH112, PTH114, PTH119
 
@@ -23,20 +23,20 @@ _Candidate: TypeAlias = tuple[str, bool, bool]
 
 
 def is_pattern(path: str) -> bool:
-    """Whether a path has a character of patterns in it."""
+    """Whether a path contains `*`, `?` or `[`."""
     return _MAGIC.search(path) is not None
 
 
 def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | SourceError]:
-    """The paths that match a pattern, in the order of a walk, and the errors on the way.
+    """Yield the paths that match a pattern, sorted as in a walk, and the errors of folders.
 
-    `glob` of the standard library follows links in circles, yields the files of a folder in addition to the folder, and
-    does not sort. Here the folders are walked once, with the set of the parts of the pattern that an entry may match; a
-    folder that matches is yielded, and not entered. `own` are left out.
+    A folder that matches is yielded, and not entered. Outputs of the run (`own`) are left out. `follow`: whether `**`
+    follows symbolic links. `glob` of the standard library follows links in circles, yields the files of a matching
+    folder, too, and does not sort.
     """
     parts = pattern.split("/")
     first = next(at for at, part in enumerate(parts) if _MAGIC.search(part))
-    # The paths begin with it as the user wrote it.
+    # Paths in results begin as the user wrote the pattern.
     top = "".join(part + "/" for part in parts[:first])
     folder = top.rstrip("/") or top[:1] or "."
     only_folders = parts[-1] == ""
@@ -66,7 +66,7 @@ def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | So
                 yield path
         elif is_folder:
             key = identity(path, follow=follow)
-            # Only `**` goes round in circles, and only by links.
+            # Only `**` can meet a folder twice, and only through links.
             if all(key != above for _, _, above in way) if follow else not is_link:
                 next_positions |= {at for at in positions if parts[at] == "**"}
             if next_positions:
@@ -75,10 +75,10 @@ def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | So
 
 
 def _candidates(folder: str, parts: list[str], positions: Collection[int]) -> Iterator[_Candidate | SourceError]:
-    """Entries of a folder that can match the parts at these positions; `folder` ends in "/" or is empty."""
+    """Entries of a folder that may match a part of the pattern at a position; `folder` ends with "/" or is empty."""
     names = {parts[at] for at in positions}
     if not any(map(_MAGIC.search, names)):
-        # Names without a pattern need no listing, for which the user may have no permission.
+        # Plain names are looked up without a listing, for which the user may lack permission.
         for name in sorted(names, key=os.fsencode):
             path = folder + name
             if os.path.lexists(path):

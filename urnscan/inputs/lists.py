@@ -1,4 +1,4 @@
-"""Lists of what is to be read, as `find` prints them: one path or URL a line, or each with a NUL after it."""
+"""Lists of inputs, as `find` prints them: a path or URL on each line, or each with NUL after it."""
 
 import codecs
 import os
@@ -9,36 +9,36 @@ from dataclasses import dataclass
 from urnscan.errors import FatalError, SourceError
 from urnscan.stores.input import name_of
 
-# Bytes in which a list with NULs has at least one: paths are at most half as long.
+# A list with NULs has a NUL in so many bytes, as paths are at most half as long.
 _TELLING = 1 << 13
-_BLOCK = 1 << 18  # bytes of the list that are read at once
-_LONGEST = 1 << 16  # bytes of a path or URL
+_BLOCK = 1 << 18  # bytes per read
+_LONGEST = 1 << 16  # maximum bytes of a path or URL
 
 
 @dataclass(frozen=True, slots=True)
 class PathList:
-    """A file that names inputs."""
+    """A list of inputs in a file or on standard input."""
 
     source: str
     """Path of the list, or "-" for standard input."""
 
     @property
     def name(self) -> str:
-        """Name in errors."""
+        """Name of the list, for messages."""
         return "standard input" if self.source == "-" else name_of(self.source)
 
     @property
     def is_file(self) -> bool:
-        """Whether the list can be read a second time."""
+        """Whether the list can be read a second time: not from a pipe."""
         try:
             return self.source != "-" and stat.S_ISREG(os.stat(self.source).st_mode)  # noqa: PTH116 (as in walk.py)
         except (OSError, ValueError):
             return False
 
     def read(self, most: int) -> Iterator[list[bytes]]:
-        """The paths in groups of at most `most`, as the list arrives, without empty ones and a byte order mark.
+        """Yield the paths in groups of at most `most`, as soon as the list arrives; empty lines are skipped.
 
-        Raises FatalError if the list cannot be read, or if a line is too long for a path or URL.
+        Raises FatalError if the list cannot be read, or if a line is longer than 65,536 bytes.
         """
         number, rest = 0, b""
         try:
@@ -63,14 +63,14 @@ class PathList:
 
 
 def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
-    """The paths that are not empty, no more than `most` at once."""
+    """Split paths into groups of at most `most`, without empty paths."""
     names = [path for path in paths if path]
     for at in range(0, len(names), most):
         yield names[at : at + most]
 
 
 def with_remedy(error: SourceError, path: str) -> SourceError:
-    """The error for a path of a list, with a remedy if the name ends in CR, as in lists from Windows."""
+    """The error about a path of a list, with advice if the path ends with CR, as in lists from Windows."""
     if not path.endswith("\r"):
         return error
     reason = f"{error.reason}; in the list its name ends in CR: is the list from Windows? tr -d '\\r' takes it off"

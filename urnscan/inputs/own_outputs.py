@@ -1,4 +1,4 @@
-"""The outputs of a run, which are left out of its inputs, and told."""
+"""Outputs of a run, which are left out of its inputs and reported."""
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH119
 
@@ -11,15 +11,15 @@ from urnscan.stores.urls import real_place
 
 
 class OwnOutputs:
-    """The real paths and URLs of the outputs of a run."""
+    """Set of the outputs of a run, and of the outputs that were met among the inputs."""
 
     def __init__(self, places: Collection[str] = (), foreign: Collection[str] = ()) -> None:
-        """`foreign`: those of the places with a file that no earlier run wrote, and that may be an input."""
+        """`places`: `real_place` of each output. `foreign`: places of outputs where a file exists that no run wrote."""
         self.places = frozenset(places)
         self._foreign = frozenset(foreign)
         self._names = frozenset(os.path.basename(path) for path in places)
         self._bytes = frozenset(map(os.fsencode, self._names))
-        self._met: dict[str, str] = {}  # places of outputs that were left out, and their names as inputs
+        self._met: dict[str, str] = {}  # places of outputs that were left out -> their names as inputs
 
     @property
     def notes(self) -> Iterator[SourceNote]:
@@ -28,26 +28,29 @@ class OwnOutputs:
             yield OwnOutputNote(name, "is an output of this run: what an earlier run wrote there is not scanned")
 
     def may_be_among(self, names: Iterable[bytes]) -> bool:
-        """Whether a file with one of these base names can be an output."""
+        """Whether a file with any of the base names may be an output; a fast check before `has_file`."""
         return not self._bytes.isdisjoint(names)
 
     def has_file(self, path: str, *, is_link: bool = False) -> bool:
-        """Whether a file is an output. Raises FatalError for one that is an input, too."""
-        # The real path takes a system call, so it is looked up only if the base name is that of an output.
+        """Whether a file is an output. Raises FatalError for an output in `foreign`."""
+        # Resolving a path takes system calls, so only paths with the base name of an output are resolved.
         may_be = bool(self.places) and (is_link or os.path.basename(path) in self._names)
         return may_be and self.has(os.path.realpath(path), path)
 
     def has_argument(self, argument: str) -> bool:
-        """Whether a path or URL leads to an output. Raises FatalError for one that is an input, too."""
+        """Whether a path or URL leads to an output. Raises FatalError for an output in `foreign`."""
         try:
             place = real_place(argument) if self.places else ""
         except (SourceError, ValueError):
-            # The error is reported when the input is looked for.
+            # The same error is reported when the input is searched for.
             return False
         return self.has(place, argument)
 
     def has(self, place: str, path: str) -> bool:
-        """Whether a real path, or the name of a URL, is an output; `path` leads there. Raises FatalError for one that is an input, too."""
+        """Whether a `real_place` is an output; `path`: name as an input.
+
+        Raises FatalError for an output in `foreign`.
+        """
         if place in self._foreign:
             raise FatalError(
                 f"{name_of(place)}: is an output, and an input in a folder or a list; name another file to write"

@@ -1,4 +1,4 @@
-"""Set of the inputs met so far, for millions of them."""
+"""Set of keys of inputs, for millions of inputs."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ import numpy.typing as npt
 
 from urnscan.compiled.jit import compiled
 
-_ROWS = 1 << 10  # of the first table; always a power of two
+_ROWS = 1 << 10  # rows of the first table; a power of two, as each later number of rows
 _Hashes = npt.NDArray[np.int64]
 
 
 class SeenInputs:
-    """A set of byte strings that only grows: 24 to 48 bytes for each, as only 128 bits of hash are kept.
+    """Set of byte strings, of which 128 bits of hash are stored: 24 to 48 bytes of memory for each string.
 
-    The hashes are Python's own, keyed anew in each process, so nobody can choose names of two files that count as one.
+    The hashes are Python's, with a random key in each process: nobody can choose names of two files with equal hashes.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class SeenInputs:
         self._count = 0
 
     def add(self, keys: Sequence[bytes]) -> npt.NDArray[np.bool_]:
-        """Add keys; returns for each whether it is new."""
+        """Add keys. Returns for each key whether the key is new, as an array of the length of `keys`."""
         old, rows = self._table, len(self._table)
         while 3 * (self._count + len(keys)) > 2 * rows:
             rows *= 2
@@ -41,7 +41,7 @@ class SeenInputs:
 
 @compiled
 def _add(table: _Hashes, hashes: _Hashes, are_new: npt.NDArray[np.bool_]) -> None:
-    """Add hashes to a table that has room, and mark those that are new."""
+    """Add hashes to a table, which must have free rows, and mark new hashes in `are_new`."""
     for i in range(len(hashes)):
         at = hashes[i, 0] & (len(table) - 1)
         while table[at, 1] != 0 and (table[at, 0] != hashes[i, 0] or table[at, 1] != hashes[i, 1]):

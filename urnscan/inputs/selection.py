@@ -1,4 +1,4 @@
-"""Rules for the files in walked folders: which are inputs, on this machine and in stores."""
+"""Selection of the files in walked folders, on this machine and in stores."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,33 +7,33 @@ from fnmatch import fnmatchcase
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 DELTA_LOG = "_delta_log"
-"""Name of the folder with the log of a table of Delta."""
+"""Name of the log folder in a Delta table."""
 LAKE = (
     "is a table of Delta or Iceberg, and all its Parquet files are read, removed rows included; to scan the table as it "
     "is now, give its batches to urnscan.scan_batches"
 )
-"""Text of the note about the folder of such a table."""
+"""Text of the note about the folder of a Delta or Iceberg table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Patterns that select the files of a walked folder; a file that was named is an input in any case.
+    """Patterns that select files of walked folders; a file that is itself an argument is always an input.
 
-    A pattern with a "/" in it is matched on the path from the walked folder on, where `*` crosses "/" too; any other on
-    the base name; one that ends in "/" matches folders only. Case counts.
+    A pattern without "/" is matched with the base name; a pattern with "/" with the path below the walked folder, where
+    `*` also matches "/". A pattern that ends with "/" matches only folders. Case is significant.
     """
 
     include: tuple[str, ...] = ()
-    """A file must match one of these, if there are any."""
+    """A file must match at least one of the patterns. Empty: all files."""
     exclude: tuple[str, ...] = ()
-    """A file must match none of these; a folder that matches one is not entered."""
+    """A file must match no pattern; a folder that matches is not entered."""
     follow: bool = False
-    """Whether links in folders are followed; a link to a folder around it never is."""
+    """Whether symbolic links are followed, except links to a folder that contains the link."""
 
     def takes(self, name: str, relative: str, *, is_folder: bool = False) -> bool:
-        """Whether a file of a walked folder is an input, or a folder in it is entered.
+        """Whether a file in a walked folder is an input, or a folder is entered; false for temporary files of runs.
 
-        `relative` is the path from the walked folder on. Temporary files of runs never are.
+        `name` is the base name, `relative` the path below the walked folder.
         """
         if name.endswith(TEMPORARY_SUFFIX) or _fits(self.exclude, name, relative, is_folder=is_folder):
             return False
@@ -49,7 +49,10 @@ def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: boo
 
 
 def with_next(parts: list[str], positions: Collection[int]) -> set[int]:
-    """Positions in a pattern, and those that follow a `**` at one of them, as it may match no folder at all."""
+    """Add to positions in a pattern all positions that follow a `**` there, as `**` may match zero folders.
+
+    For `["**", "*.txt"]` and {0} the result is {0, 1}.
+    """
     reachable = set(positions)
     for at, part in enumerate(parts):
         if at in reachable and part == "**":

@@ -1,4 +1,4 @@
-"""URLs -> the inputs that they name: objects, those of folders, those that match a pattern."""
+"""URLs -> inputs: an object, the objects in a folder, or the objects that match a pattern."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -12,17 +12,17 @@ from urnscan.stores.store import Entry, patiently
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.stores.urls import HTTP, Remote, Url, parse_url
 
-# A page may list what its server makes up, and so may each page below it.
-_DEEPEST = 64  # folders in one another
-_MOST_LISTED = 1_000_000  # pages and folders
+# A server may invent a list of links for each page, without end.
+_DEEPEST = 64  # maximum depth of folders
+_MOST_LISTED = 1_000_000  # maximum number of pages and folders
 
 
 def find_remote(
     argument: str, selection: Selection, own: OwnOutputs, *, is_pattern: bool = True
 ) -> Iterator[Input | SourceError]:
-    """Find the inputs of a URL: an object, those of a folder, or those that match the URL if it may be a pattern.
+    """Yield the inputs of a URL: an object, the objects in a folder or, if `is_pattern`, the objects that match.
 
-    A page of the web is a folder only if its title says that it lists one. `own` are passed over.
+    A web page is a folder only if its title is that of a list of files. Outputs of the run (`own`) are skipped.
     """
     try:
         yield from _Finder(parse_url(argument), selection, own).find(is_pattern=is_pattern)
@@ -42,7 +42,7 @@ class _Finder:
         self._store = patiently(self._name, url, lambda: open_store(url))
 
     def find(self, *, is_pattern: bool) -> Iterator[Input | SourceError]:
-        """Find the inputs: an object of exactly this name comes before objects that match it as a pattern."""
+        """Find the inputs of the URL; if an object has exactly this URL, the URL is not read as a pattern."""
         url = self._url
         entry = patiently(self._name, url, lambda: self._store.find(self._store.path_of(url.path)))
         top, parts = url.pattern
@@ -53,7 +53,7 @@ class _Finder:
         elif not parts or not is_pattern:
             yield SourceError(self._name, "does not exist")
         else:
-            # The query of a page does not belong to the pages below it.
+            # A query belongs only to the page in the URL, not to the pages below.
             self._open(Url(url.scheme, url.user, url.host, top, "" if url.scheme in HTTP else url.options))
             source = None
             for source in self._below(Entry(self._store.path_of(top), "", is_folder=True), parts):
@@ -62,13 +62,13 @@ class _Finder:
                 yield SourceError(self._name, "does not exist, and nothing matches it as a pattern")
 
     def _below(self, top: Entry, pattern: list[str]) -> Iterator[Input | SourceError]:
-        """Find the inputs below a folder that match the parts of a pattern, depth first, in the order of a local walk.
+        """Find the inputs below a folder that match a pattern (a list of parts), depth first, sorted like a local walk.
 
-        A folder that matches the whole pattern is walked: what is in it is an input if the selection takes it.
+        A folder that matches the whole pattern is walked: the selection decides which of its files are inputs.
         """
         parts = [part for part in pattern if part]
-        # The folders from the top to the present one, each with its remaining entries, the positions in the pattern that may
-        # match next (the position after the last part: the folder is walked), and the path from the walked folder on.
+        # The folders from the top to the current folder. For each: the remaining entries; the positions in the pattern
+        # that may match next (after the last part: the folder is walked); the path below the walked folder.
         way = [(self._entries(top), with_next(parts, {0}), "")]
         listed = 0
         is_told = False
@@ -112,7 +112,7 @@ class _Finder:
                     yield source
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:
-        """The entries of a folder, sorted by the bytes of the names; an error if it cannot be listed."""
+        """The entries of a folder, sorted by the bytes of the names; an error if the folder cannot be listed."""
         name = self._store.name_of(folder.path)
         try:
             entries = patiently(name, self._url, lambda: list(self._store.entries(folder.path)))
@@ -121,7 +121,7 @@ class _Finder:
             return
         entries.sort(key=lambda entry: (entry.name.encode("utf-8", "surrogateescape"), entry.is_folder))
         for entry in entries:
-            # Keys in object stores may have an empty part; the libraries confuse such a folder with the one around it.
+            # Keys in object stores may have an empty part; the libraries confuse a folder "" with its parent folder.
             if not entry.name or len(entry.path) <= len(folder.path.rstrip("/")):
                 yield SourceError(name, 'objects below it with "//" in their names cannot be read')
             elif not entry.name.endswith(TEMPORARY_SUFFIX):

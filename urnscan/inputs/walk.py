@@ -1,4 +1,4 @@
-"""Folders -> the inputs in them and below them, depth first, in the order of the bytes of the names."""
+"""Folders -> the inputs in and below them, depth first, sorted by the bytes of the names."""
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH208, PTH112, PTH116, PTH119
 
@@ -18,17 +18,17 @@ from urnscan.stores.input import Input, Listed, name_of
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 AT_ONCE = 1 << 12
-"""Files whose state is read by one call."""
+"""Maximum number of files whose sizes are read by one call."""
 _TEMPORARY = os.fsencode(TEMPORARY_SUFFIX)
 
 Identity: TypeAlias = tuple[int, int]
-"""Key of a folder: st_dev and st_ino."""
+"""Identity of a folder: `st_dev` and `st_ino`."""
 
 
 def walk(root: str, selection: Selection, own: OwnOutputs) -> Iterator[Listed | Input | SourceError]:
-    """The inputs in a folder and in those below it; in place of what cannot be read, its error.
+    """Yield the selected files in and below a folder, and an error for each file or folder that cannot be read.
 
-    FIFOs, sockets and devices are passed over. Raises FatalError for an output that is an input, too.
+    FIFOs, sockets, devices and outputs of the run (`own`) are skipped. Raises FatalError as `OwnOutputs.has_file`.
     """
     return _Walk(root, selection, own).inputs()
 
@@ -42,7 +42,7 @@ class _Walk:
 
     def inputs(self) -> Iterator[Listed | Input | SourceError]:
         follow = self._selection.follow
-        # The folders from the top to the present one, each with its remaining entries.
+        # The folders from the top to the current folder, each with its remaining entries.
         way = [(self._listing(self._root), identity(self._root, follow=follow))]
         while way:
             listing, _ = way[-1]
@@ -63,7 +63,7 @@ class _Walk:
                     continue
                 if is_folder:
                     key = identity(path, follow=follow)
-                    # A link to one of these folders would be an endless loop.
+                    # A link to a folder that contains the link would be an endless loop.
                     if key is None or all(key != above for _, above in way):
                         way.append((self._listing(path), key))
                 else:
@@ -74,7 +74,7 @@ class _Walk:
                 yield SourceError.from_os(name_of(path), error)
 
     def _listing(self, folder: str) -> Iterator[Listed | str | SourceError]:
-        """Entries of a folder, sorted: files that are inputs, and paths of all else."""
+        """Entries of a folder, sorted: selected regular files as `Listed`, and the paths of all other entries."""
         try:
             names = os.listdir(os.fsencode(folder))
         except OSError as error:
@@ -95,18 +95,18 @@ class _Walk:
                     yield entry
 
     def _takes(self, path: str, *, is_folder: bool = False, is_link: bool = False) -> bool:
-        """Whether a file in the walked folder is an input, or a folder is entered."""
+        """Whether a file is an input, or a folder is entered: by the selection, and not an output of the run."""
         if not self._selection.takes(os.path.basename(path), path[self._root_length :], is_folder=is_folder):
             return False
         return is_folder or not self._own.has_file(path, is_link=is_link)
 
 
 def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
-    """Runs of regular files, and the paths of all other entries, in the order of the names; `prefix` precedes each name."""
+    """Yield runs of regular files, and paths of other entries, in the order of `names`; `prefix`: of all paths."""
     paths = prefix + (b"\0" + prefix).join(names) + b"\0"
     ends = np.flatnonzero(np.frombuffer(paths, np.uint8) == 0) + 1
     if len(ends) != len(names):
-        # A line of a list has a NUL in it, which no file name has.
+        # A line of a list contains NUL, which is impossible in a file name.
         yield from map(os.fsdecode, names)
         return
     files = Listed(paths, ends, file_states(paths, ends, follow=False)[0])
@@ -120,7 +120,7 @@ def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
 
 
 def identity(folder: str, *, follow: bool) -> Identity | None:
-    """Key of a folder. None where links are not followed, as these alone make loops, or where listing it will fail."""
+    """Identity of a folder, to find loops. None if links are not followed (without links, no loops) or `stat` fails."""
     try:
         status = os.stat(folder) if follow else None
     except OSError:
@@ -129,7 +129,7 @@ def identity(folder: str, *, follow: bool) -> Identity | None:
 
 
 def input_of(path: str, status: os.stat_result) -> Input:
-    """The input at a path that is not a folder."""
+    """Make an `Input` of a path that is not a folder."""
     return Input(name_of(path), path, status.st_size if stat.S_ISREG(status.st_mode) else None)
 
 
