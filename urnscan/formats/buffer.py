@@ -1,4 +1,4 @@
-"""Bytes of a reader that can be looked at before they are read, and can be read a second time."""
+"""Buffer: a reader with lookahead, and with a way back to earlier bytes."""
 
 import contextlib
 import io
@@ -9,24 +9,24 @@ from typing import Self
 from urnscan.errors import DamageError, SourceError
 from urnscan.stores.reader import Reader
 
-_HEAD = 1 << 12  # bytes read at a time
-_MOST_KEPT = 1 << 25  # bytes kept to be read again, where the reader has no second file
-_LEAST_KEPT = 1 << 23  # bytes kept of these, once there are more
+_HEAD = 1 << 12  # bytes per read
+_MOST_KEPT = 1 << 25  # maximum of bytes that are kept for `seek`, without a second file
+_LEAST_KEPT = 1 << 23  # bytes that remain when the maximum is exceeded
 
 
 class CutError(Exception):
-    """The bytes end, or an error interrupts them, before a format has all that it needs."""
+    """A reader ended, or raised an error, inside a header, a member or another part that a form needs whole."""
 
 
 class Buffer(Reader):
-    """Reader around another one, whose next bytes can be looked at before they are read.
+    """Reader around another reader, with lookahead (`peek`) and, after `start_keeping`, with a way back (`seek`).
 
-    After `start_keeping` it can also go back. Bytes are then read again from the second file of the reader. If there is
-    none, up to 32 MiB of them are kept, and at least the last 8 MiB.
+    `seek` reads from the second file of the reader (`Reader.reopen`). If the reader has no second file, the buffer
+    keeps between 8 and 32 MiB of the last bytes.
     """
 
     error: SourceError | None
-    """The error that the reader raised after the bytes that `peek` gives; `resume` reads on after it."""
+    """The error that the reader raised after the bytes in the buffer; `resume` clears the error, to read on."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Buffer(Reader):
         front: bytes = b"",
         error: SourceError | None = None,
     ) -> None:
-        """`reader` is closed with the buffer; `front` and `error`: bytes and the error that were already read from it.
+        """`reader` is closed with the buffer. `front`, `error`: bytes and error that were already read from `reader`.
 
         `on_read` is called with the number of bytes of each read.
         """
@@ -45,7 +45,7 @@ class Buffer(Reader):
         self._on_read = on_read
         self._block = _HEAD
         self._storage = memoryview(bytearray(front))
-        # The part of the storage with bytes that are still to be read.
+        # The part of the storage with unread bytes.
         self._start, self._end = 0, len(front)
         self._ended = error is not None and not isinstance(error, DamageError)
         self._read = len(front)  # bytes that the reader gave
@@ -56,29 +56,32 @@ class Buffer(Reader):
 
     @classmethod
     def of(cls, reader: Reader) -> Self:
-        """The reader itself if it is a buffer; else a buffer around it."""
+        """Return `reader` itself if already a buffer; else make a buffer around `reader`."""
         return reader if isinstance(reader, cls) else cls(reader)
 
     @property
     def buffered(self) -> bool:
-        """Whether the next byte is there without waiting for it."""
+        """Whether the next byte is in the buffer, so that `peek()` does not wait."""
         return self._end > self._start
 
     def peek(self, count: int = 1) -> memoryview:
-        """The next bytes, at least `count` of them unless the end or an error comes before. They stay to be read.
+        """All bytes in the buffer, at least `count` unless the end or an error comes first; the position does not move.
 
-        There are more of them if one read gave more: a slow pipe is not asked twice. The view is good until the next call.
+        The view is valid until the next call of a method. It has more than `count` bytes if a read gave more.
         """
         while self._end - self._start < count and self._fill(count):
             pass
         return self._storage[self._start : self._end]
 
     def head(self, count: int) -> bytes:
-        """The next bytes as `peek` gives them, copied."""
+        """A copy of `peek(count)`."""
         return bytes(self.peek(count))
 
     def peek_exactly(self, count: int) -> bytes:
-        """The next `count` bytes, which stay to be read. Where there are fewer, these are read, and CutError is raised."""
+        """A copy of the next `count` bytes; the position does not move.
+
+        With fewer bytes: skips them, raises CutError.
+        """
         data = bytes(self.peek(count)[:count])
         if len(data) < count:
             self.skip(len(data))
@@ -86,7 +89,7 @@ class Buffer(Reader):
         return data
 
     def read(self, count: int) -> memoryview:
-        """The next `count` bytes; good until the next call. Raises CutError where there are fewer."""
+        """Take the next `count` bytes; the view is valid until the next call. Raises CutError for fewer bytes."""
         data = self.peek(count)[:count]
         self.skip(len(data))
         if len(data) < count:
@@ -94,7 +97,7 @@ class Buffer(Reader):
         return data
 
     def skip(self, count: int) -> None:
-        """Pass over the next `count` bytes. Raises CutError where there are fewer."""
+        """Skip the next `count` bytes. Raises CutError for fewer bytes."""
         while count > (there := self._end - self._start):
             self._start = self._end
             self._position += there
@@ -105,11 +108,14 @@ class Buffer(Reader):
         self._position += count
 
     def tell(self) -> int:
-        """The position: the number of bytes that were read so far."""
+        """The position: the number of bytes taken so far."""
         return self._position
 
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
-        """Go to the next match of a pattern, or to the end; whether there is a match. `longest`: bytes of the longest match."""
+        """Go to the next match of a pattern, or to the end. Returns whether a match exists.
+
+        `longest`: maximum bytes of a match with its lookahead.
+        """
         while data := self.peek(longest):
             if match := pattern.search(data):
                 self.skip(match.start())
@@ -118,7 +124,7 @@ class Buffer(Reader):
         return False
 
     def find_within(self, pattern: re.Pattern[bytes], most: int) -> re.Match[bytes] | None:
-        """The first match of a pattern in the next `most` bytes, or None. They stay to be read."""
+        """The first match of a pattern in the next `most` bytes, or None; the position does not move."""
         data = self.peek()
         while not (match := pattern.search(data[:most])):
             longer = self.peek(min(2 * len(data), most))
@@ -128,7 +134,7 @@ class Buffer(Reader):
         return match
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Raises the error of the reader after the bytes that came before it."""
+        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises the error of the reader."""
         got = self._read_next(view)
         if not got and self.error is not None:
             error = self.error
@@ -137,7 +143,10 @@ class Buffer(Reader):
         return got
 
     def fill(self, view: memoryview) -> int:
-        """Fill all of the view, unless the end or an error comes before. Raises errors as `read_into` does."""
+        """Fill the whole view, unless the end or an error comes first. Returns the number of bytes.
+
+        Raises as `read_into`.
+        """
         filled = got = self.read_into(view)
         while got and filled < len(view):
             got = self._read_next(view[filled:])
@@ -145,17 +154,17 @@ class Buffer(Reader):
         return filled
 
     def resume(self) -> None:
-        """Read on after the error; there is no way back over it."""
+        """Clear the error, to read on; `seek` cannot go back before the error."""
         self.error = None
         self._kept.clear()
         self._earliest = self._read
 
     def start_keeping(self, block: int) -> None:
-        """Make it possible to go back to the present position, and read `block` bytes at a time."""
+        """Let `seek` go back to the current position; from now on read `block` bytes at a time."""
         self._block = block
         self._holds = True
         self._earliest = self._position
-        # It is gone, or may not be opened a second time.
+        # A file may have been deleted, or may not be opened a second time.
         with contextlib.suppress(SourceError):
             self._second = self._reader.reopen()
         if self._second is None:
@@ -163,21 +172,21 @@ class Buffer(Reader):
 
     @property
     def has_second(self) -> bool:
-        """Whether bytes are read again from a second file, from wherever `start_keeping` was called."""
+        """Whether `seek` reads from a second file, and so can always go back to the position of `start_keeping`."""
         return self._second is not None
 
     def drop_kept(self) -> None:
-        """Drop the kept bytes before the position: `seek` cannot go back to them any more."""
+        """Drop the kept bytes before the position; `seek` can no longer go back before the position."""
         if self._kept:
             del self._kept[: self._position - self._earliest]
             self._earliest = self._position
 
     def can_seek(self, position: int) -> bool:
-        """Whether `seek` can go there."""
+        """Whether `seek` can go back to a position."""
         return position >= self._earliest
 
     def seek(self, position: int) -> None:
-        """Go back to an earlier position, or to the earliest one after it that is kept."""
+        """Go back to a position, or to the earliest later position that is kept."""
         position = max(position, self._earliest)
         if self._position - position <= self._start:
             self._start -= self._position - position
@@ -186,14 +195,14 @@ class Buffer(Reader):
         self._position = position
 
     def stop_keeping(self) -> None:
-        """Close the second file and drop the kept bytes: `seek` is not called any more."""
+        """Close the second file and drop the kept bytes; after this call `seek` must not be used."""
         self._holds = False
         self._kept.clear()
         if self._second is not None:
             self._second.close()
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """A second file with the same bytes, if the reader has one."""
+        """Open a second file with the same bytes (`Reader.reopen`); None if impossible."""
         return self._reader.reopen()
 
     def close(self) -> None:
@@ -208,20 +217,20 @@ class Buffer(Reader):
             view[:got] = data
             self.skip(got)
         else:
-            # Nothing is in the storage, nor must be: no need to copy.
+            # The storage is empty and nothing is kept: the reader can fill the view directly.
             self._start = self._end = 0
             got = self._read_on(view)
             self._position += got
         return got
 
     def _fill(self, count: int) -> bool:
-        """Read once more, after what is there; whether there was something."""
+        """Read more bytes into the storage, by a single read. False if no bytes came."""
         there = self._end - self._start
         at = self._position + there
         if at == self._read and (self._ended or self.error is not None):
             return False
         if self._end == len(self._storage) or self._start + count > len(self._storage):
-            # Who asks for more often asks again.
+            # Twice as many bytes: the caller often asks for more soon.
             old, size = self._storage, max(self._block, 2 * count)
             if len(old) < size:
                 self._storage = memoryview(bytearray(size))

@@ -1,6 +1,6 @@
-"""Extents: the bytes of files that an index names (`cdx.py`), each read as a file of its own.
+"""Byte ranges of files that an index names (`inputs/cdx.py`), called extents; each is read like a separate file.
 
-Neighbours are read in one request. Of files at a URL several requests are begun at once.
+Neighbouring extents are read by one request. For URLs several requests run in parallel.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from urnscan.stores.input import Input
 from urnscan.stores.prefetch import in_turn
 from urnscan.stores.reader import PieceReader, Reader
 
-_REQUEST = 1 << 20  # bytes that are read at once
-# Bytes between two neighbours that are read and not used: cheaper than another request.
+_REQUEST = 1 << 20  # bytes per read
+# Maximum bytes between neighbours. Reading and dropping them is cheaper than another request.
 _GAP = 1 << 14
-# Requests of one thread: servers refuse those who ask for more at once.
+# Parallel requests of a thread: servers refuse clients with more.
 _AT_ONCE = 8
-_SIGN = 2  # bytes by which the forms of records differ
+_SIGN = 2  # first bytes by which the forms of records differ
 
 
 class Extent(NamedTuple):
-    """An extent that was opened."""
+    """An open byte range of a file."""
 
     start: int
-    """Its first byte in the file."""
+    """Offset of the first byte in the file."""
     size: int
-    """Its bytes in the file, without the dictionary that the reader may give before them."""
+    """Bytes of the range, without the Zstandard dictionary that the reader may give first."""
     reader: Reader
 
 
 def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
-    """The extents of inputs one after the other, each to be read before the next is asked for; neighbours may be joined.
+    """Yield the extents of all inputs; adjacent extents may be joined.
 
-    Readers raise SourceError. The caller closes the generator.
+    An extent is valid until the next is requested. Its reader raises SourceError. The caller closes the generator.
     """
     return in_turn((part for source in inputs for part in _parts(source)), _AT_ONCE)
 
 
 def _parts(source: Input) -> Iterator[Iterator[Extent] | Callable[[], Iterator[Extent]]]:
-    """The extents of each request; those of a remote file by a function, which waits for a server."""
+    """For each request the extents; for a URL a function that sends the request."""
     file = _File(source)
     for neighbours in _requests(source.extents):
         part = functools.partial(file.read, neighbours)
@@ -53,7 +53,7 @@ def _parts(source: Input) -> Iterator[Iterator[Extent] | Callable[[], Iterator[E
 
 
 def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """Extents, sorted by their first bytes, in runs that are read in one request."""
+    """Split extents, sorted by offset, into runs; each run is read by a single request."""
     run: list[tuple[int, int]] = []
     upto = 0
     for start, end in extents:
@@ -67,9 +67,9 @@ def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, in
 
 
 def _joined(neighbours: list[tuple[int, int]], data: memoryview) -> Iterator[tuple[int, int]]:
-    """Extents to be read as one: neighbours without a gap are joined, which is faster, if they begin with the same bytes.
+    """Join adjacent extents that begin with the same two bytes, as reading fewer extents is faster.
 
-    `data` are those of the request. A wrong extent begins with other bytes, so it does not affect its neighbours.
+    `data`: bytes of the request. A wrong extent begins with different bytes, so it is not joined.
     """
     first = start = neighbours[0][0]
     upto = start
@@ -85,7 +85,10 @@ class _Bytes(Protocol):
     """Interface for random-access reads from a local file or a URL."""
 
     def read_at(self, position: int, view: memoryview) -> int:
-        """Fill the front of the view from a byte of the file on; 0 at the end. Raises SourceError."""
+        """Fill the front of the view with the bytes from `position` on. Returns their number, 0 at the end.
+
+        Raises SourceError.
+        """
 
     def close(self) -> None:
         """Close the file or the connection."""
@@ -110,13 +113,13 @@ class _Local:
 
 
 class _File:
-    """A file of which extents are read."""
+    """Reads extents of an input."""
 
     def __init__(self, source: Input) -> None:
         self._source = source
 
     def read(self, neighbours: list[tuple[int, int]]) -> Iterator[Extent]:
-        """Neighbouring extents, by one request."""
+        """Yield neighbouring extents, read by a single request."""
         first, last = neighbours[0][0], max(end for _, end in neighbours)
         try:
             with closing(self._open(first, last)) as data:
@@ -126,20 +129,20 @@ class _File:
                     rest = self._rest(data, first + len(head), end)
                     yield Extent(start, end - start, PieceReader(self._pieces(begin, rest)))
         except SourceError as error:
-            # Readers raise their own errors: this one is that of the request, before any extent was given.
+            # The request failed before the first extent was yielded; errors of readers are raised by `read_into`.
             for start, end in neighbours:
                 yield Extent(start, end - start, _Unread(error))
 
     def _open(self, start: int, end: int) -> _Bytes:
-        """Open the file for bytes from `start` up to `end`. Raises SourceError."""
+        """Open the file to read the bytes from `start` to before `end`. Raises SourceError."""
         if self._source.remote is None:
             return _Local(self._source)
-        from urnscan.stores.objects import open_between  # noqa: PLC0415 (who reads no URL loads nothing for it)
+        from urnscan.stores.objects import open_between  # noqa: PLC0415 (loaded only for URLs)
 
         return open_between(self._source.remote, start, end)
 
     def _read(self, data: _Bytes, start: int, end: int) -> memoryview:
-        """The bytes from `start` up to `end`. Raises SourceError."""
+        """Read the bytes from `start` to before `end`. Raises SourceError."""
         block = memoryview(bytearray(end - start))
         filled = 0
         while filled < len(block):
@@ -154,7 +157,7 @@ class _File:
             yield self._read(data, at, min(at + _REQUEST, end))
 
     def _pieces(self, begin: memoryview, rest: Iterator[memoryview]) -> Iterator[bytes | memoryview]:
-        """The bytes of an extent; before a frame of Zstandard the dictionary of its file. Raises SourceError."""
+        """Yield the bytes of an extent; before a Zstandard frame the dictionary of the file. Raises SourceError."""
         if begin[:4] == TEXT_FRAME:
             yield self._dictionary
         yield begin
@@ -162,7 +165,10 @@ class _File:
 
     @functools.cached_property
     def _dictionary(self) -> bytes:
-        """The first frame of a Zstandard file, if it can be the dictionary of the others. Raises SourceError."""
+        """The first frame of a Zstandard file, if this frame may contain a dictionary; else empty.
+
+        Raises SourceError.
+        """
         with closing(self._open(0, LARGEST_DICTIONARY + 8)) as data:
             head = bytes(self._read(data, 0, 8))
             size = int.from_bytes(head[4:], "little")
@@ -172,7 +178,7 @@ class _File:
 
 
 class _Unread(Reader):
-    """Extent that could not be read."""
+    """Reader of an extent whose request failed: `read_into` raises the error."""
 
     def __init__(self, error: SourceError) -> None:
         self._error = error

@@ -1,4 +1,4 @@
-"""Captures of web archives: when a record was made, what the server answered, and which records are read."""
+"""Captures (records of web archives): time, status and media type, and the conditions of `--where`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urnscan.errors import ArgumentError, option
 
 NAMES = ("captured", "status", "mime")
-"""Names of the columns about a capture, and of conditions on it."""
+"""Names of the columns about a capture, and of the conditions of `--where`."""
 
 _MOMENT = re.compile(
     rb"([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2})"
@@ -25,23 +25,23 @@ _CONTENT_TYPE = re.compile(rb"(?i)\nContent-Type[ \t]*:[ \t]*([^\s;,]+)")
 _MIME = re.compile(r"[!-.0-~]+/[!-~]+")
 _GLOB_PART = re.compile(r"\*+|\[!?\]?[^\]]{0,99}\]|.")
 _HTTP = b"application/http"
-_LONGEST = 100  # characters of a media type
+_LONGEST = 100  # maximum characters of a media type
 
 
 @dataclass(slots=True)
 class Capture:
-    """The record of a web archive that a text is in. It is parsed on demand."""
+    """Metadata of a record of a web archive, parsed on demand."""
 
     date: bytes = b""
-    """The time as the archive writes it; empty if it has none."""
+    """Time of the record as in the archive; empty if missing."""
     content_type: bytes = b""
-    """The media type that the archive gives: of the record in WARC, of the document in ARC."""
+    """Media type as in the archive: in WARC of the record, in ARC of the document."""
     head: bytes = b""
-    """Start line and headers of the HTTP message in the record; empty if there is none, or if it is not read yet."""
+    """Start line and headers of the HTTP message in the record; empty without a message, or before reading it."""
 
     @property
     def captured(self) -> dt.datetime | None:
-        """The time of the capture, in UTC; None if there is none, or if it is not a date.
+        """Time of the capture in UTC; None for a missing or invalid time.
 
         ISO 28500, section 5.4 (WARC-Date, also of reduced precision), and the fourteen digits of ARC.
         """
@@ -58,13 +58,13 @@ class Capture:
 
     @property
     def status(self) -> int | None:
-        """The status code of the answer; None if there is none."""
+        """Status code of the HTTP response; None without a response."""
         match = _STATUS.search(self.head)
         return int(match[1]) if match else None
 
     @property
     def mime(self) -> str | None:
-        """The media type of the text in lower case, as the server says, or else the archive; None if neither does."""
+        """Media type of the text in lower case, from the HTTP headers or else the archive; None if missing, invalid."""
         kind = self.content_type.partition(b";")[0].strip()
         if self.head or kind.lower() == _HTTP:
             match = _CONTENT_TYPE.search(self.head)
@@ -73,7 +73,7 @@ class Capture:
         return text if len(text) <= _LONGEST and _MIME.fullmatch(text) else None
 
     def text(self, name: str) -> str:
-        """One of NAMES as conditions compare it; empty if it is not known."""
+        """Value of a name in `NAMES` as text: `2024-05-01T12:00:00Z`, `200`, `text/html`; empty if unknown."""
         match name:
             case "captured":
                 return f"{self.captured.isoformat()[:19]}Z" if self.captured else ""
@@ -85,38 +85,38 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    r"""Conditions on captures, all of which must be fulfilled.
+    r"""Conditions on captures (`--where`). A capture must fulfil all conditions.
 
     >>> read_where("status=200,304 mime=text/*").fits(Capture(head=b"HTTP/1.1 304 x\nContent-Type: text/html\n"))
     True
     """
 
     conditions: tuple[tuple[str, str], ...]
-    """Names of NAMES, and patterns with commas between them, of which one must fit."""
+    """Pairs of a name in `NAMES` and patterns separated by commas, at least one of which must match."""
 
     def fits(self, capture: Capture | None) -> bool:
-        """Whether all conditions are fulfilled; a text outside of web archives fulfils none."""
+        """Whether a capture fulfils all conditions; False for None, a text outside of web archives."""
         return capture is not None and all(
             _pattern(patterns).match(capture.text(name)) is not None for name, patterns in self.conditions
         )
 
 
 class _Part(NamedTuple):
-    """A part of a pattern: one of some characters, or any number of them."""
+    """A part of a pattern: a character out of a set or, if repeated, any number of characters out of the set."""
 
     characters: frozenset[str]
     is_repeated: bool = False
 
 
 class _Shape(NamedTuple):
-    """The texts that a condition can be compared with, so that one that fits none of them is an error."""
+    """The possible values of a name in conditions. A pattern that matches no possible value is an error."""
 
     parts: tuple[_Part, ...]
     example: str
 
     @classmethod
     def of(cls, text: str, example: str) -> _Shape:
-        """The shape that `text` describes: 0 is a digit, x a character of a media type, * any number of these."""
+        """Make a shape from a text: `0`: a digit, `x`: a character of a media type, `*`: any number of `x`."""
         kinds = {"0": _Part(frozenset(string.digits)), "x": _Part(_VISIBLE), "*": _Part(_VISIBLE, is_repeated=True)}
         return cls(tuple(kinds.get(character, _Part(frozenset(character))) for character in text), example)
 
@@ -130,9 +130,9 @@ _SHAPES = {
 
 
 def read_where(text: str) -> Where:
-    """The conditions in a text such as `status=200 mime=text/html,text/plain captured=2024*`.
+    """Parse conditions, as in `status=200 mime=text/html,text/plain captured=2024*`.
 
-    Raises ArgumentError, also for a condition that no record can fulfil.
+    Raises ArgumentError for an unknown name, a missing value, and a condition that no record can fulfil (`status=ab`).
     """
     where = option("where", None)
     conditions = []
@@ -159,7 +159,7 @@ def _pattern(patterns: str) -> re.Pattern[str]:
 
 
 def _parts(glob: str) -> tuple[_Part, ...]:
-    """The parts of a pattern for file names: what each of its pieces fits."""
+    """Parse a pattern with `*`, `?` and `[` to parts."""
     pieces = _GLOB_PART.findall(glob)
     return tuple(
         _Part(frozenset(filter(re.compile(translate(piece)).match, _VISIBLE)), piece.startswith("*"))
@@ -168,8 +168,8 @@ def _parts(glob: str) -> tuple[_Part, ...]:
 
 
 def _can_fit(shape: Sequence[_Part], pattern: Sequence[_Part]) -> bool:
-    """Whether a text exists that has the shape and fits the pattern."""
-    # Pairs of numbers: how many parts of each a common beginning uses up.
+    """Whether any text has the shape and matches the pattern."""
+    # Pairs of numbers: how many parts of the shape and of the pattern match a common prefix.
     pairs, todo = {(0, 0)}, [(0, 0)]
     while todo:
         one, other = todo.pop()

@@ -1,4 +1,4 @@
-"""CRC-32, by the fastest library there is."""
+"""CRC-32, by the fastest installed library."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 @functools.cache
 def fastest_crc32() -> Callable[..., int]:
-    """The function for CRC-32 of isal, or of zlib."""
+    """The function `crc32(data, value=0)` of isal, or of zlib if isal is not installed."""
     try:
-        from isal.isal_zlib import crc32  # noqa: PLC0415 (there is none for some machines)
+        from isal.isal_zlib import crc32  # noqa: PLC0415 (isal does not exist for some machines)
     except ImportError:
         from zlib import crc32  # noqa: PLC0415
     return crc32

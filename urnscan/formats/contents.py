@@ -1,4 +1,4 @@
-"""Contents of an input, whatever its form: texts to be scanned, and columns of values."""
+"""Contents of an input of any form: texts to scan, and columns of values."""
 
 from __future__ import annotations
 
@@ -15,73 +15,74 @@ import pyarrow as pa
 from urnscan.formats.captures import Capture
 from urnscan.stores.reader import PieceReader, Reader
 
-_LONGEST_NAME = 200  # characters of the name of an attached file
+_LONGEST_NAME = 200  # maximum characters of the name of an attached file
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text, to be read before the next document is asked for."""
+    """A text to scan: a plain file, a member or a value. The reader is valid until the next document is requested."""
 
     member: str | None
-    """Names of the members from the input to the text, such as `a.zip!/b.txt`; None where it is the input itself."""
+    """Names of the members from the input to the text, such as `a.zip!/b.txt`; None if the text is the input."""
     reader: Reader
+    """The bytes of the text."""
     codec: str | None = None
-    """Encoding from which it was decoded; None if the bytes are unchanged."""
+    """Encoding that was decoded to UTF-8; None if the bytes are unchanged."""
     capture: Capture | None = None
-    """The record of a web archive that it is in, if it is in one."""
+    """The record of a web archive that contains the text; None outside of web archives."""
     is_set_in_lines: bool = False
-    """Whether a program set it in lines, as on a page: a name in it may be broken at a line end."""
+    """Whether the text was set in lines, as on a page of a PDF, so that a URN may be broken at a line end."""
     delimiter: re.Pattern[bytes] | None = None
-    """What stands before the code of a subfield, if it is MARC as text."""
+    """For MARC as text: the bytes before the code of a subfield; else None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Values of a table, each a text of its own."""
+    """A column of values of a table; each value is a separate text to scan."""
 
     values: pa.Array
-    """Strings or bytes; null is no value."""
+    """Strings or bytes; null: no value."""
     place: Callable[[int], str]
-    """From an index in `values` to where the value is: `row/column`."""
+    """Function from an index in `values` to the place of the value in the input: `row/column`."""
     capture: Capture | None = None
-    """The record of a web archive that the table is in, if it is in one."""
+    """The record of a web archive that contains the table; None outside of web archives."""
 
 
 class Member(NamedTuple):
-    """A member of an archive, to be read before the next is asked for."""
+    """A member of an archive, in any form. The reader is valid until the next member is requested."""
 
     name: str
     reader: Reader
     capture: Capture | None = None
-    """The record, if the archive is a web archive."""
+    """For a member of a web archive: its record; else None."""
     is_set_in_lines: bool = False
-    """Whether it is text that a program set in lines, as on a page: a name in it may be broken at a line end."""
+    """As of `Document`."""
 
     @classmethod
     def of(cls, document: Document) -> Member:
-        """The member that a document is."""
+        """Make a member of a document."""
         return cls(str(document.member), document.reader, document.capture, document.is_set_in_lines)
 
 
 def plain_name(name: str) -> str:
-    """The name of an attached file, at most 200 characters, with "_" for control characters and slashes."""
+    """Name of an attached file: the last 200 characters, with "_" for control characters and slashes."""
     return "".join(char if char.isprintable() and char not in "/\\" else "_" for char in name[-_LONGEST_NAME:])
 
 
 class Label(NamedTuple):
-    """Name and origin of a text, in addition to its bytes."""
+    """Name and record of a text."""
 
     member: str | None
-    """The name of a member, or the way to it inside the input; None where the text is the input itself."""
+    """The name of a member, or its path from the input as in `Document`; None if the text is the input."""
     capture: Capture | None = None
-    """The record of a web archive that it is in, if it is in one."""
+    """The record of a web archive that contains the text; None outside of web archives."""
 
 
 class Labels(Sequence[Label]):
-    """Labels that are made on demand, as most texts have no match and need none."""
+    """Sequence of labels that are made on demand: only texts with a match need a label."""
 
     def __init__(self, make: Callable[[int], Label], numbers: range) -> None:
-        """`make` makes the label of a number."""
+        """`make`: function from a number to a label; `numbers`: the numbers of the labels."""
         self._make = make
         self._numbers = numbers
 
@@ -99,49 +100,49 @@ class Labels(Sequence[Label]):
 
 
 class Names(NamedTuple):
-    """Names of members, or at least their ends, as bytes."""
+    """Names of members as slices of an array; at least the end of each name, which has the suffix."""
 
     data: npt.NDArray[np.uint8]
     starts: npt.NDArray[np.int64]
-    """The first byte of each."""
+    """For each name the index of its first byte in `data`."""
     ends: npt.NDArray[np.int64]
-    """The byte after each."""
+    """For each name the index after its last byte."""
 
 
 @dataclass(slots=True)
 class Texts:
-    """Small texts of members of an archive in one block of bytes, with other bytes between them."""
+    """Small texts of members of an archive, as slices of a block of bytes."""
 
     data: memoryview
-    """Valid until the next document is asked for."""
+    """The block, with other bytes between the texts. Valid until the next item of the archive is requested."""
     labels: Sequence[Label]
-    """The name of each member and its record; always valid."""
+    """For each text its label; always valid."""
     starts: npt.NDArray[np.int64]
-    """The first byte of each."""
+    """For each text the index of its first byte in `data`."""
     ends: npt.NDArray[np.int64]
-    """The byte after each."""
+    """For each text the index after its last byte."""
     has_captures: bool = False
-    """Whether a label may have a capture."""
+    """Whether any label may have a capture."""
     names: Names | None = None
-    """The names of the members, if a form can be recognised by them alone; None: the labels have to be checked."""
+    """The names of the members, to recognise suffixes without making labels; None: the labels must be used."""
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @classmethod
     def of(cls, data: memoryview, texts: Sequence[tuple[Label, int, int]]) -> Texts:
-        """Texts with their labels, first bytes and ends."""
+        """Make `Texts` of a block and, for each text, label, start and end."""
         labels, starts, ends = zip(*texts, strict=True) if texts else ((), (), ())
         has_captures = any(label.capture is not None for label in labels)
         return cls(data, labels, np.array(starts, np.int64), np.array(ends, np.int64), has_captures)
 
     def between(self, first: int, last: int) -> Texts:
-        """The texts from one number up to another."""
+        """The texts with the numbers from `first` to before `last`."""
         rows = slice(first, last)
         return self._with_rows(self.labels[rows], rows)
 
     def chosen(self, are_chosen: Sequence[bool]) -> Texts:
-        """The texts that are chosen."""
+        """The texts for which `are_chosen` is true."""
         labels = list(itertools.compress(self.labels, are_chosen))
         return self._with_rows(labels, np.array(are_chosen, np.bool_))
 
@@ -150,11 +151,11 @@ class Texts:
         return replace(self, labels=labels, starts=self.starts[rows], ends=self.ends[rows], names=names)
 
     def document(self, number: int) -> Document:
-        """One of the texts as a document of its own."""
+        """The text with a number, as a document."""
         member, capture = self.labels[number]
         reader = PieceReader(iter([self.data[self.starts[number] : self.ends[number]]]))
         return Document(member, reader, capture=capture)
 
     def documents(self) -> Iterator[Document]:
-        """All of the texts as documents of their own."""
+        """Each text as a document."""
         return map(self.document, range(len(self)))

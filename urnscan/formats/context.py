@@ -1,4 +1,4 @@
-"""Context of the nested readers of one input: its name, the way to a member, the options and limits of reading."""
+"""Context of the nested readers of an input: names, path to a member, options and limits of reading."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,58 +12,64 @@ from urnscan.formats.processes import Processes
 
 INSIDE = "!/"
 
-"""Separates the name of an input from that of its member, and the name of a member from that of a member inside it."""
-# Characters of a name, which is written next to every hit.
+"""Separator between the name of an input or member and the name of a member inside: `a.zip!/b.txt`."""
+# Maximum characters of a name, which is written with each match.
 _LONGEST_NAME = 2_000
 
 
 def full_name(source: str, member: str | None) -> str:
-    """A source, and the member in it: `a.zip!/b.txt`."""
+    """Name of a source and a member, joined as in `a.zip!/b.txt`; the source alone if `member` is None."""
     return source if member is None else source + INSIDE + member
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Options of a run for its readers."""
+    """Options of a run for reading inputs."""
 
     encoding: str | None = None
-    """Encoding of text without a byte order mark; None: its bytes are read unchanged."""
+    """Encoding of text without a byte order mark; None: the bytes are read unchanged."""
     columns: tuple[str, ...] = ()
-    """The fields of tables to be read; empty: all that contain text."""
+    """Names of the columns of tables that are read; empty: all columns with text."""
     limits: Limits = field(default_factory=Limits)
+    """Limits on the bytes, members and layers that come out of an input."""
     where: Where | None = None
-    """Conditions on the captures of web archives; only texts in captures that fulfil them are read. None: all texts."""
+    """Conditions on captures: only texts in captures that fulfil all are read. None: all texts."""
     filters: tuple[Filter, ...] = ()
-    """Commands that make text of files; the first that fits is used."""
+    """Commands that convert files to text; the first that fits a file is used."""
     processes: Processes = field(default_factory=Processes, compare=False, repr=False)
-    """The processes that were started to read."""
+    """Processes that the run started for reading."""
     results: bool = True
-    """Whether tables that urnscan wrote are scanned, with a note; if not, they are told, and not read."""
+    """Whether tables that urnscan wrote are scanned, with a note; False: not read, with an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Names and limits of one level of nesting: an input, or a member in it."""
+    """Names and limits of a level of nesting: an input, or a member in an input."""
 
     name: str
-    """Name in errors: the input, then the members on the way in."""
+    """Name for messages: the input, then the members on the path, as in `a.tar!/b.zip!/c.txt`."""
     file_name: str
-    """File name by which a form may be recognised, without the suffix of a compression around it."""
+    """Base name, whose suffix may show a form; inside a compression without the suffix of the compression."""
     reading: Reading
     budget: Budget
+    """Counts of the input, shared by all its layers."""
     member: str | None = None
-    """Names of the members from the input to here, such as `a.zip!/b.txt`; None for the input itself."""
+    """Names of the members from the input to this layer, such as `b.zip!/c.txt`; None for the input itself."""
     depth: int = 0
+    """Number of layers around this layer."""
     capture: Capture | None = None
-    """The record of a web archive around it, if there is one."""
+    """The record of a web archive that contains this layer; None outside of web archives."""
 
     @property
     def is_deepest(self) -> bool:
-        """Whether the limit of depth is reached: nothing inside this layer is read."""
+        """Whether the limit of depth is reached, so that nothing inside this layer may be opened."""
         return self.depth == self.reading.limits.depth
 
     def unpacked(self, suffixes: tuple[str, ...]) -> "Layer":
-        """The layer of the text in a compressed file; `suffixes` are those of its form. Raises SourceError if it is too deep."""
+        """The layer of the content of a compressed file. Raises SourceError beyond the limit of depth.
+
+        `suffixes`: of the compression. `a.csv.gz` becomes `a.csv`, and `a.tgz` becomes `a.tar`.
+        """
         lower = self.file_name.lower()
         suffix = next((suffix for suffix in suffixes if lower.endswith(suffix)), "")
         stem = self.file_name[: len(self.file_name) - len(suffix)]
@@ -71,26 +77,29 @@ class Layer:
 
     @property
     def is_wanted(self) -> bool:
-        """True if the text of this layer is scanned: `--where` may leave out its capture."""
+        """Whether the text of this layer is scanned: without `--where`, or if the capture fulfils the conditions."""
         return self.reading.where is None or self.reading.where.fits(self.capture)
 
     def filter(self, head: Callable[[int], bytes]) -> Filter | None:
-        """The command that makes text of what is in this layer; `head` gives a number of its first bytes."""
+        """The command (`--filter`) that converts this layer to text, or None; `head(n)` gives the first n bytes."""
         filters = self.reading.filters
         data = head(LONGEST) if any(command.has_types for command in filters) else b""
         return next((command for command in filters if command.fits(self.file_name, data, self.capture)), None)
 
     def inside(self, member: str, capture: Capture | None = None) -> "Layer":
-        """The layer of a member of an archive, with its own capture or that of this layer. Raises SourceError if it is too deep."""
+        """The layer of a member of this archive. Raises SourceError beyond the limit of depth.
+
+        `capture`: record of the member in a web archive; None: the capture of this layer.
+        """
         layer = self._deeper(self.name_of(member), member.rsplit("/", 1)[-1], self.of_value(member))
         return layer if capture is None else replace(layer, capture=capture)
 
     def name_of(self, member: str) -> str:
-        """Name of a member of this archive in errors."""
+        """Name of a member of this archive, for messages."""
         return _shortened(self.name + INSIDE + member)
 
     def of_value(self, place: str) -> str:
-        """The way to a value of a table, or to a member, at this layer."""
+        """Path inside the input to a value of a table, or to a member, in this layer: `a.db!/rows/7/url`."""
         return _shortened(place if self.member is None else self.member + INSIDE + place)
 
     def _deeper(self, name: str, file_name: str, member: str | None) -> "Layer":
@@ -101,5 +110,5 @@ class Layer:
 
 
 def _shortened(name: str) -> str:
-    """The name; of a long one the beginning and the end, with "…" between them."""
+    """A name of at most 2,001 characters: of a longer name the beginning, "…" and the end."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}…{name[-_LONGEST_NAME // 2 :]}"

@@ -1,7 +1,7 @@
-"""Encodings with characters of several bytes, the last of which may be an ASCII letter: which one a text declares.
+"""Multibyte encodings whose characters may end with the byte of an ASCII letter, if a text declares such an encoding.
 
-The header of the HTTP answer counts before what the text says in its first 1,024 bytes, as in browsers: `<meta charset>`
-and the declaration of XML.
+As in browsers, the header of the HTTP response has precedence over `<meta charset>` and the XML declaration in the
+first 1,024 bytes of the text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from urnscan.formats.captures import Capture
 
 WITHIN = 1 << 10
-"""Bytes in which a text declares its encoding."""
+"""Maximum bytes at the beginning of a text in which a declaration is searched for."""
 
 _HEADER = re.compile(rb"(?i)\nContent-Type[ \t]*:[^\n]*?;[ \t]*charset[ \t]*=[ \t]*[\"']?([A-Za-z0-9_.:-]+)")
 _IN_TEXT = re.compile(
@@ -30,7 +30,10 @@ _CHARACTERS = {
     **dict.fromkeys(("big5", "cp950", "big5hkscs"), _BIG5),
     **dict.fromkeys(("euc_kr", "cp949"), _KOREAN),
 }
-"""A character of several bytes, by the name of the encoding in Python. Browsers read GB 2312 as GBK, and EUC-KR as CP949."""
+"""Name of an encoding in Python -> pattern of a multibyte character.
+
+Browsers read GB 2312 as GBK, and EUC-KR as CP949.
+"""
 _BROWSERS = {
     "x-sjis": "cp932",
     "windows-31j": "cp932",
@@ -39,13 +42,13 @@ _BROWSERS = {
     "x-x-big5": "big5",
     "windows-949": "cp949",
 }
-"""Labels of browsers (WHATWG Encoding, 4.2) that Python does not know."""
+"""Labels of browsers (WHATWG Encoding, 4.2) that Python does not know -> name in Python."""
 
 
 def declared_characters(head: bytes, capture: Capture | None = None) -> re.Pattern[bytes] | None:
-    r"""A character of several bytes in the encoding that a text declares in its first bytes, or its HTTP answer before it.
+    r"""Pattern of a multibyte character in the encoding that the HTTP response, or else the text, declares.
 
-    None if it declares none, or one in which no byte of such a character is an ASCII letter.
+    None without a declaration, or if no multibyte character of the encoding contains the byte of an ASCII letter.
 
     >>> declared_characters(b'<meta charset="Shift_JIS">') == declared_characters(b"", Capture(head=b"\nContent-Type: a/b; charset=x-sjis"))
     True
@@ -68,16 +71,16 @@ def _characters(label: bytes) -> re.Pattern[bytes] | None:
 
 
 class Declaring:
-    """The bytes of a text as another reader gives them, and the encoding that they declare."""
+    """Reader around a `read_into` that remembers the first bytes of a text, to find the declared encoding."""
 
     def __init__(self, read_into: Callable[[memoryview], int], capture: Capture | None) -> None:
-        """`capture` is that of the text."""
+        """`capture`: record of a web archive that contains the text, or None."""
         self._read_into = read_into
         self._capture = capture
         self._head = b""
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view."""
+        """Fill the front of the view. Returns the number of bytes, 0 at the end."""
         got = self._read_into(view)
         if len(self._head) < WITHIN:
             self._head += bytes(view[: min(got, WITHIN)])
@@ -88,5 +91,5 @@ class Declaring:
         return declared_characters(self._head, self._capture)
 
     def characters_at(self, _: int) -> re.Pattern[bytes] | None:
-        """A character of several bytes in the encoding of the text, which is the same at each place."""
+        """Pattern of a multibyte character in the text, as of `declared_characters`; the same at each position."""
         return self._characters

@@ -1,6 +1,6 @@
-"""Encodings other than UTF-8: how one is recognised or named, and the reader that turns it into UTF-8.
+"""Encodings other than UTF-8: how an encoding is recognised or named, and the reader that converts to UTF-8.
 
-UTF-8 and what is like it (ASCII, and mostly any superset of ASCII) is not touched: URNs are ASCII.
+UTF-8, ASCII, and most supersets of ASCII are not converted, because URNs are ASCII.
 """
 
 import codecs
@@ -16,10 +16,10 @@ from urnscan.formats.context import Layer
 from urnscan.stores.reader import PieceReader, Reader
 
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
-"""The byte order marks of UTF-16 and UTF-32; that of UTF-32-LE begins with that of UTF-16-LE."""
+"""Byte order marks of UTF-16 and UTF-32; the mark of UTF-32-LE is missing, as it begins with the mark of UTF-16-LE."""
 
 _BOMS = {
-    codecs.BOM_UTF32_LE: "utf-32-le",  # before UTF-16, whose mark is the beginning of this one
+    codecs.BOM_UTF32_LE: "utf-32-le",  # before UTF-16-LE, whose mark is a prefix of this mark
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
@@ -29,29 +29,30 @@ MARKS_BEGIN = frozenset(mark[0] for mark in _BOMS)
 """First bytes of byte order marks."""
 _BEGUN = frozenset(mark[:count] for mark in _BOMS for count in range(1, len(mark)))
 _AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
-# Without a mark Python takes the order of the machine, on which no result may depend. Most such files are from Windows.
+# Without a mark Python uses the byte order of the machine, but results must not depend on the machine. Most such files
+# are from Windows.
 _BYTE_ORDER = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
 # Control characters, which are not text in any encoding.
 _CONTROL = re.compile(rb"[^\t\n\f\r\x1b\x20-\xff]")
-# Bytes. Of those of packed text one in ten is a control character.
+# Bytes. In compressed data every tenth byte is a control character.
 _TOLD_BY = 64
 
-# To know UTF-16 and UTF-32 without a mark: the bytes of a unit, and which of them is not NUL where it is ASCII.
+# To recognise UTF-16 and UTF-32 without a mark: the bytes of a unit, and the byte that is not NUL if the unit is ASCII.
 _UNITS = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
 _PRINTABLE = frozenset(b"\t\n\r" + bytes(range(0x20, 0x7F)))
-_TELLING = 1 << 9  # bytes that are looked at
-_FEWEST_UNITS = 6  # "urn:a:" and no less
+_TELLING = 1 << 9  # first bytes that are examined
+_FEWEST_UNITS = 6  # the length of "urn:a:"
 
-_NO_STREAMS = ("punycode", "unicode-escape", "raw-unicode-escape")  # their result depends on how the text is cut
-_SHIFTING = ("utf-7", "iso2022")  # their decoders of Python may keep bytes without end, or take none
+_NO_STREAMS = ("punycode", "unicode-escape", "raw-unicode-escape")  # the result depends on how the text is split
+_SHIFTING = ("utf-7", "iso2022")  # Python's decoders may buffer without a limit, or not progress
 
-_BLOCK = 1 << 17  # bytes decoded at a time
+_BLOCK = 1 << 17  # bytes per read
 
 
 @functools.cache
 def check_encoding(name: str) -> str:
-    """Canonical name of an encoding of text. Raises FatalError for any other name, and for UTF-7 and ISO 2022.
+    """Canonical name (as of Python) of a text encoding. Raises FatalError if unknown, and for UTF-7 and ISO 2022.
 
     >>> check_encoding("Latin1")
     'iso8859-1'
@@ -63,7 +64,7 @@ latin-1, shift_jis, gb18030 or cp037
     """
     try:
         canonical = codecs.lookup(name).name
-        # LookupError where it is a codec of something else, such as base64.
+        # LookupError for a codec that is not of text, such as base64.
         b"a".decode(name, "replace")
     except (LookupError, ValueError):
         canonical = ""
@@ -80,13 +81,13 @@ latin-1, shift_jis, gb18030 or cp037
 
 
 def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
-    """The codec of an input, None if it is read unchanged, and the number of bytes of its byte order mark.
+    """The codec of a text (None: read unchanged), and the bytes of the byte order mark to skip.
 
-    `peek(count)` gives the first bytes, at least so many. A byte order mark wins over `encoding`; that of UTF-8 belongs
-    to the text. With neither, UTF-16 and UTF-32 are known by their NULs, where most of the text is ASCII.
-    Raises FatalError for an unknown encoding, and what `peek` raises.
+    `peek(count)` returns at least `count` first bytes of the text. A byte order mark has precedence over `encoding`;
+    the mark of UTF-8 is not skipped. Without mark and `encoding`, UTF-16 and UTF-32 are recognised by NULs, if most of
+    the text is ASCII. Raises FatalError for an unknown encoding, and the errors of `peek`.
     """
-    # No more than needed: a pipe may have no more to give yet.
+    # As few bytes as possible, because a pipe may have no more bytes yet.
     head = peek(1)
     while head in _BEGUN:
         longer = peek(len(head) + 1)
@@ -103,7 +104,7 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
 
 
 def is_binary(head: bytes) -> bool | None:
-    """Whether a file that begins with these bytes is not text, by its control characters; None if there are too few bytes."""
+    """Whether a file that begins with `head` is not text, by control characters; None if more bytes are needed."""
     data = head[:_TOLD_BY]
     if data.startswith(WIDE_MARKS):
         return False
@@ -111,14 +112,14 @@ def is_binary(head: bytes) -> bool | None:
 
 
 def has_control(data: bytes) -> bool:
-    """Whether some of these bytes are control characters that no text has."""
+    """Whether `data` contains control characters that do not occur in text."""
     return _CONTROL.search(data) is not None
 
 
 def _by_nuls(head: bytes) -> str | None:
-    """UTF-32 or UTF-16, if three of four units are printable ASCII and none is NUL; else None."""
+    """The codec of UTF-32 or UTF-16, if three of four units are printable ASCII and no unit is NUL; else None."""
     head = head[:_TELLING]
-    # In such text three of eight bytes are NUL.
+    # Then at least three of eight bytes are NUL.
     if 3 * head.count(0) < len(head) - 3:
         return None
     for codec, unit, ascii_at in _UNITS:
@@ -132,7 +133,7 @@ def _by_nuls(head: bytes) -> str | None:
 
 
 class _Replaced(threading.local):
-    """Counts of the error handler in this thread since `count` was last set to 0."""
+    """Counters of the error handler for the current thread, since `count` was last set to 0."""
 
     count = 0
     start = 0  # offset of the first error in the decoded bytes
@@ -143,7 +144,7 @@ _replaced = _Replaced()
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
-    """The error handler "replace", which also records errors: decoders have no other way to report them."""
+    """Error handler of codecs like "replace", which also counts errors, as decoders do not report replaced bytes."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     if not _replaced.count:
@@ -156,7 +157,7 @@ codecs.register_error("urnscan.replace", _replace)
 
 
 def as_text(reader: Buffer, layer: Layer) -> Document:
-    """The document of plain text: without its byte order mark, and in UTF-8 if its bytes are in another encoding."""
+    """Make the document of plain text: without a byte order mark of UTF-16 or UTF-32, and converted to UTF-8."""
     codec, mark = find_codec(reader.head, layer.reading.encoding)
     reader.skip(mark)
     return Document(
@@ -165,13 +166,13 @@ def as_text(reader: Buffer, layer: Layer) -> Document:
 
 
 class Transcoder(PieceReader):
-    """Gives in UTF-8 what another reader gives in another encoding.
+    """Reader that converts the bytes of another reader to UTF-8.
 
-    What cannot be decoded is U+FFFD; at the end of the input the budget collects one error that says so.
+    Bytes that cannot be decoded become U+FFFD; at the end a single error about them is collected by the budget.
     """
 
     def __init__(self, reader: Reader, layer: Layer, codec: str, mark: int = 0) -> None:
-        """`reader` is closed with this one, and is positioned after a byte order mark of `mark` bytes."""
+        """`reader`: positioned after a byte order mark of `mark` bytes; closed with this reader."""
         super().__init__(iter(self._next, None))
         self._reader = reader
         self._layer = layer
@@ -185,17 +186,17 @@ class Transcoder(PieceReader):
         self._first_bad: int | None = None
 
     def close(self) -> None:
-        """Close the reader below."""
+        """Close the other reader."""
         self._reader.close()
 
     def _next(self) -> bytes | None:
-        """The text of what one read gives, so that nothing of a slow pipe is kept waiting; None at the end."""
+        """Decode the bytes of a single read, so that text from a slow pipe is not delayed; None at the end."""
         if self._ended:
             return None
         try:
             got = self._reader.read_into(self._block)
         except DamageError:
-            # What follows does not go on with half a character.
+            # The bytes after the damage do not complete a half character.
             self._decoder.reset()
             raise
         self._ended = got == 0
@@ -204,7 +205,7 @@ class Transcoder(PieceReader):
         try:
             text = self._decoder.decode(self._block[:got], self._ended)
         except UnicodeError as error:
-            # Of a codec that knows no error handlers.
+            # From a codec that ignores error handlers.
             raise SourceError(self._layer.name, f"cannot be decoded as {self._codec.upper()}: {error}") from error
         if _replaced.count and not self._bad:
             is_known = _replaced.length == kept + got
@@ -214,7 +215,7 @@ class Transcoder(PieceReader):
         if self._ended and self._bad:
             where = "" if self._first_bad is None else f" at byte {self._first_bad}"
             places = f" ({self._bad} such places)" if self._bad > 1 else ""
-            # A mark wins over the option, so where there is one it would not help.
+            # A mark has precedence over the option, so with a mark the option would not help.
             remedy = "" if self._mark else "; name the right one with --encoding"
             wrong = f"invalid {self._codec.upper()}{where}, read as U+FFFD{places}{remedy}"
             self._layer.budget.collect(SourceError(self._layer.name, wrong))

@@ -1,4 +1,4 @@
-"""Commands that run as filters: the text that they print, and their end."""
+"""Filters that run: the process of a command, its text, and its end."""
 
 from __future__ import annotations
 
@@ -17,29 +17,28 @@ from urnscan.formats.filters import PATH, Filter, takes_path
 from urnscan.formats.on_disk import on_disk
 from urnscan.stores.reader import Reader
 
-_PATIENCE = 0.1  # seconds after which a reader looks whether it was closed
+_PATIENCE = 0.1  # seconds between checks whether the reader was closed
 _BLOCK = 1 << 16
-_MOST_STDERR = 1 << 12  # bytes of standard error that are kept
-_LONGEST = 200  # characters of standard error in a message
+_MOST_STDERR = 1 << 12  # first bytes of standard error that are stored
+_LONGEST = 200  # maximum characters of standard error in a message
 _GUARD_SCRIPT = 'read -r group; read -r _; kill -s KILL -- "-$group"'
-"""Script that reads the number of a group of processes, waits for the end of its input, that is of this process, and then
-ends the group.
+"""Shell script of the guard: reads the id of a process group, waits for the end of standard input (the end of the
+process of urnscan), and kills the group.
 """
 _COMMAND_SCRIPT = 'echo $$ >&0; file=$1; shift; exec "$@" <"$file"'
-"""Script that writes its number to the guard, which is its standard input, and becomes the command. So there is no moment
-in which a command runs and its guard does not know of it.
+"""Shell script that writes its process id to the guard (the pipe on standard input), and becomes the command. So a
+command never runs without the knowledge of its guard.
 """
 
 
 class Filtered(Reader):
-    """The text that a command makes of a file, as it comes.
+    """Reader of the text that a command prints for a file.
 
-    What it printed before it failed counts. Raises SourceError after that if it ends with another status than 0, or
-    takes too long.
+    If the command ends with a status other than 0 or takes too long, `read_into` raises SourceError after the text.
     """
 
     def __init__(self, filter_: Filter, reader: Reader, layer: Layer) -> None:
-        """`reader` gives the bytes of the file; `layer` is the file's. Raises SourceError if they cannot be read."""
+        """Start the command. `reader`: bytes of the file; `layer`: of the file. Raises SourceError."""
         self._filter = filter_
         self._layer = layer
         self._stderr = b""
@@ -63,7 +62,7 @@ class Filtered(Reader):
         self._poll.register(self._err, select.POLLIN)
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view with what the command has printed; waits for it. Raises LimitError, too."""
+        """Fill the front of the view with text, waiting for the command. Raises SourceError, LimitError."""
         while not self._has_ended:
             if (left := self._deadline - time.monotonic()) <= 0:
                 self._has_ended = True
@@ -82,25 +81,25 @@ class Filtered(Reader):
         return 0
 
     def close(self) -> None:
-        """End the command, if it still runs, and remove its files."""
+        """Kill the command, if still running, and remove the temporary copy of the file."""
         self._layer.reading.processes.remove(self)
         with self._lock:
             self._is_open = False
             self._stack.close()
 
     def end(self) -> None:
-        """Close it, from the thread that ends the run."""
+        """Close this reader, from the thread that ends the run."""
         self.close()
 
     def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:
-        """A pipe, whose end for reading is closed with the reader, and the other when the command is started."""
+        """Make a pipe. The read end is closed with this reader, the write end when the command has started."""
         reading, writing = os.pipe()
         self._stack.callback(os.close, reading)
         started.callback(os.close, writing)
         return reading, writing
 
     def _start(self, reader: Reader, out: int, err: int) -> subprocess.Popen[bytes]:
-        """Start the command on the file of a reader, or on a copy of its bytes if it has no file."""
+        """Start the command on the file of a reader, or on a temporary copy of the bytes. Raises SourceError."""
         path = self._stack.enter_context(on_disk(reader, self._layer))
         words = [path.join(word.rsplit(PATH, 1)) if takes_path(word) else word for word in self._filter.command]
         stdin = path if words == [*self._filter.command] else os.devnull
@@ -120,7 +119,7 @@ class Filtered(Reader):
         return process
 
     def _listen(self, seconds: float) -> set[int]:
-        """Wait for bytes, and keep those of standard error; returns the descriptors that have some."""
+        """Wait for output; store standard error. Returns the descriptors that have bytes or have ended."""
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1000)}
         if self._err in ready:
             data = os.read(self._err, _BLOCK)
@@ -131,7 +130,7 @@ class Filtered(Reader):
         return ready
 
     def _finish(self) -> None:
-        """Wait for the end of the command, which has closed its standard output. Raises SourceError if it failed."""
+        """Wait for the end of the command, whose standard output is closed. Raises SourceError for a failure."""
         while self._process.poll() is None and time.monotonic() < self._deadline:
             if self._is_stderr_open:
                 self._listen(_PATIENCE)
@@ -153,7 +152,10 @@ class Filtered(Reader):
 
 @contextlib.contextmanager
 def _guard() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that ends a command also if this process is killed, as by Spark or for lack of memory. Raises OSError."""
+    """Context with a process that kills a command if this process is killed (by Spark, or for lack of memory).
+
+    Raises OSError.
+    """
     words = ["sh", "-c", _GUARD_SCRIPT]
     with subprocess.Popen(  # noqa: S603 (a constant)
         words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
@@ -163,7 +165,7 @@ def _guard() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command that still runs, and what it has started."""
+    """Kill a running command, and all processes in the same process group."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

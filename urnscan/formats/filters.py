@@ -1,4 +1,4 @@
-"""Filters: commands of the user that make text of files, such as `pdf:pdftotext % -`; which is for which file."""
+"""Filters: commands of the user that convert files to text, such as `pdf:pdftotext % -` (`--filter`)."""
 
 from __future__ import annotations
 
@@ -15,37 +15,38 @@ from urnscan.formats.captures import Capture
 from urnscan.formats.media_types import media_type
 
 ANY = "*"
-"""The suffix that represents all files."""
+"""Instead of a suffix: the filter is for all files."""
 PATH = "%"
-"""The path of the file in a command."""
+"""Placeholder in a command for the path of the file."""
 _OF_RECORD = " ?#"  # characters that end the file name in the name of a record of a web archive
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A command that reads a file and writes its text to standard output."""
+    """A command that converts files to text, and the kinds of files for which the command is used."""
 
     kinds: tuple[str, ...]
-    """Suffixes with their dot, in lower case; media types, or patterns of such; or ANY."""
+    """Suffixes with dot, in lower case (`.pdf`); media types or patterns of media types (`image/*`); `ANY`."""
     command: tuple[str, ...]
-    """The words of the command. Without a word that takes the path it reads standard input."""
+    """Words of the command. Without the placeholder for the path the command reads standard input."""
     timeout: int
-    """Seconds that it may take for a file."""
+    """Maximum seconds for a file."""
 
     @property
     def name(self) -> str:
-        """Name of the text that it makes, as a member of the file: the command without its folder."""
+        """Name of the command without folder; also the name of the text, as a member of the file."""
         return Path(self.command[0]).name
 
     @property
     def has_types(self) -> bool:
-        """True if the media type of a file may decide."""
+        """Whether `kinds` contains media types."""
         return any("/" in kind for kind in self.kinds)
 
     def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:
-        """True if the filter is for a file: by its name, or by its media type.
+        """Whether the filter is for a file, by the suffix of `name` or by the media type.
 
-        The type comes from the first bytes of the file (`head`), or from the record of a web archive around it (`capture`).
+        Media types: by the first bytes of the file (`head`, `media_types.LONGEST` are enough), and of `capture`, the
+        record of a web archive that contains the file.
         """
         types = [media_type(head)] if self.has_types else []
         if capture is not None:
@@ -58,15 +59,15 @@ class Filter:
 
 
 def takes_path(word: str) -> bool:
-    """Whether a word of a command is replaced by the path: the word is `%`, or ends in `=%`.
+    """Whether `%` in a word of a command is replaced by the path: the word is `%`, or ends with `=%`.
 
-    Other words are not, for safety: within a script, such as `sh -c 'cat %'`, a file name could run programs.
+    `%` in any other word is kept, for safety: in a script, such as `sh -c 'cat %'`, a file name could run programs.
     """
     return word == PATH or word.endswith(f"={PATH}")
 
 
 def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
-    """The filters in texts such as `pdf,eps:pdftotext % -`; `timeout` is in seconds. Raises ArgumentError.
+    """Parse filters, as in `pdf,eps:pdftotext % -`; `timeout`: seconds for a file. Raises ArgumentError.
 
     >>> (log_filter,) = read_filters(["txt,.LOG:cat"], 60)
     >>> log_filter.kinds, log_filter.command, log_filter.name
@@ -76,9 +77,9 @@ def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
 
 
 def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
-    """The filters; an argument `@FILE` is replaced by the lines of the file.
+    """Replace each argument `@FILE` by the lines of the file; other arguments are unchanged.
 
-    Empty lines and those that begin with # are passed over. Raises FatalError for a file that cannot be read.
+    Empty lines, and lines that begin with #, are skipped. Raises FatalError for a file that cannot be read.
     """
     filters: list[str] = []
     for text in texts:
@@ -89,7 +90,7 @@ def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
         try:
             lines = Path(path).read_text("utf-8").splitlines()
         except (OSError, ValueError) as error:
-            # ValueError: no UTF-8, or NUL in the path.
+            # ValueError: not UTF-8, or NUL in the path.
             reason = getattr(error, "strerror", None) or error
             raise FatalError(f"{path}: the filters cannot be read: {reason}") from None
         filters += [line for line in map(str.strip, lines) if line and not line.startswith("#")]

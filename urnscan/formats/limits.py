@@ -1,35 +1,35 @@
-"""Limits on what an input unfolds to, and the counts of what it has unfolded to."""
+"""Limits on the bytes, members and layers that come out of an input, and the counts of an input."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from urnscan.errors import LimitError, SourceError
 
-# Failed checksums that are reported one by one: a hostile input has millions of them.
+# Maximum of errors, such as failed checksums, that are reported singly: a hostile input has millions.
 _MOST_WRONG = 10_000
-# Bytes that anything may unfold to, whatever its ratio.
+# Bytes that may come out of any input, at any ratio.
 _FREE = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on what an input unfolds to. The defaults stop hostile files, and hardly any others."""
+    """Limits on the bytes, members and layers that come out of an input. The defaults stop only hostile files."""
 
     ratio: int = 1000
-    """Bytes that may come out of one byte of the input; checked once more than 256 MiB have come out."""
+    """Maximum bytes that come out of a byte of the input (`--max-ratio`); checked after 256 MiB."""
     size: int = 10**13
-    """Bytes that may come out of an input, all layers together."""
+    """Maximum bytes that come out of an input, in all layers together (`--max-size`)."""
     depth: int = 8
-    """Layers of compression, archives and tables inside one another."""
+    """Maximum of nested compressions, archives and tables (`--max-depth`)."""
     members: int = 10**7
-    """Members of all archives in an input."""
+    """Maximum members of all archives in an input (`--max-members`)."""
 
 
 class Budget:
-    """Counts of the bytes and members that an input unfolds to, checked against the limits; and its errors that end nothing."""
+    """Counters of the bytes and members that come out of an input, checked against limits; also collects errors."""
 
     def __init__(self, name: str, limits: Limits, on_read: Callable[[int], object] = lambda _: None) -> None:
-        """`name` is the input's; `on_read` is called with the number of bytes of the input that were read, for progress."""
+        """`name`: of the input. `on_read`: called with the number of bytes of each read of the input, for progress."""
         self._name = name
         self._limits = limits
         self._on_read = on_read
@@ -40,7 +40,7 @@ class Budget:
         self._more_wrong = 0
 
     def count_read(self, byte_count: int) -> None:
-        """Count bytes of the input itself that were read."""
+        """Count bytes read from the input."""
         self._read += byte_count
         self._on_read(byte_count)
 
@@ -58,22 +58,22 @@ class Budget:
             raise self._past(f"unpacks to more than {limits.ratio:,} times its size", "--max-ratio")
 
     def allows(self, byte_count: int) -> bool:
-        """True if so many more bytes may come out of the input."""
+        """Whether `byte_count` more bytes may come out of the input."""
         unfolded, limits = self._unfolded + byte_count, self._limits
         return unfolded <= limits.size and (unfolded <= _FREE or unfolded <= limits.ratio * self._read)
 
     def count_member(self, count: int = 1) -> None:
-        """Count a member of an archive, or several. Raises LimitError."""
+        """Count members of an archive. Raises LimitError."""
         self._members += count
         if self._members > (most := self._limits.members):
             raise self._past(f"has more than {most:,} member{'s' * (most != 1)}", "--max-members")
 
     def allows_members(self, count: int) -> bool:
-        """True if the input may have so many more members."""
+        """Whether the input may have `count` more members."""
         return self._members + count <= self._limits.members
 
     def count_members(self, count: int) -> bool:
-        """Count members of an archive if the limit allows all of them; returns whether it does."""
+        """Count members of an archive if the limit allows all; returns whether they were counted."""
         is_allowed = self.allows_members(count)
         self._members += count if is_allowed else 0
         return is_allowed
@@ -82,18 +82,21 @@ class Budget:
         return LimitError(self._name, f"{what}; the rest is not read; {option} allows more")
 
     def failed_checksum(self, name: str, what: str) -> None:
-        """Collect the error for an input or member in which the checksum `what` failed."""
+        """Collect an error about a failed checksum.
+
+        `name`: input or member; second parameter: the checksum in words.
+        """
         self.collect(SourceError(name, f"{what} is wrong; its text may be damaged"))
 
     def collect(self, error: SourceError) -> None:
-        """Keep an error that ends nothing, such as a wrong checksum; it is reported after the text."""
+        """Collect an error that does not end reading (a failed checksum, for example); reported after the text."""
         if len(self._wrong) < _MOST_WRONG:
             self._wrong.append(error)
         else:
             self._more_wrong += 1
 
     def collected(self) -> Iterator[SourceError]:
-        """Errors collected since the last call."""
+        """Yield the errors collected since the last call; after 10,000 errors only the number of the rest."""
         wrong, more = self._wrong, self._more_wrong
         self._wrong, self._more_wrong = [], 0
         yield from wrong

@@ -1,4 +1,4 @@
-"""Media types of files by their first bytes; only types for which people have filters."""
+"""Media types of files by their first bytes; only types for which filters are common."""
 
 from collections.abc import Iterator
 
@@ -26,20 +26,20 @@ _SIGNS = (
     ("image/heic", (0, b"\0\0\0"), (4, b"ftypheic")),
     ("image/avif", (0, b"\0\0\0"), (4, b"ftypavif")),
 )
-"""Media types, with the offsets and bytes by which their files are recognised."""
+"""Media types, each with the parts of a signature: offset and bytes. A type may have several signatures."""
 LONGEST = max(at + len(data) for _, *parts in _SIGNS for at, data in parts)
-"""Number of first bytes by which every type is recognised."""
+"""Number of first bytes that are enough to recognise each type."""
 BEGIN = frozenset(data[0] for _, (_, data), *_ in _SIGNS)
-"""Bytes with which such files begin."""
+"""All possible first bytes of the files."""
 
 
 def media_types() -> Iterator[str]:
-    """The types that are recognised, without duplicates."""
+    """The media types that `media_type` recognises, without duplicates."""
     return iter(dict.fromkeys(name for name, *_ in _SIGNS))
 
 
 def media_type(head: bytes) -> str | None:
-    r"""The media type of a file that begins with these bytes; None if they do not show it.
+    r"""The media type of a file that begins with `head`; None for an unknown type, or if `head` is too short.
 
     >>> media_type(b"%PDF-1.7\n"), media_type(b"RIFF\x10\0\0\0WEBP"), media_type(b"RIFF is a word")
     ('application/pdf', 'image/webp', None)

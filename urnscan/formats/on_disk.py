@@ -1,4 +1,4 @@
-"""Bytes of a reader as a file of this machine, for programs that read files."""
+"""Bytes of a reader as a file of this machine, for programs that read only files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from urnscan.formats.context import Layer
 from urnscan.stores.reader import Reader
 
 _BLOCK = 1 << 16
-_LONGEST_SUFFIX = 20  # characters that a copy of a file keeps of its name
+_LONGEST_SUFFIX = 20  # a copy keeps the suffix of the name if it has fewer characters
 
 
 @contextlib.contextmanager
 def on_disk(reader: Reader, layer: Layer) -> Iterator[str]:
-    """The path of a file with just the bytes of a reader: the file that is read, or a copy, removed in the end.
+    """Context with the path of a file with the bytes of a reader: the file itself, or a temporary copy.
 
-    Raises SourceError where the bytes cannot be read, or not be copied.
+    `layer`: of the bytes. Raises SourceError if the bytes cannot be read or copied.
     """
     path = _path_of(reader, layer)
     if path is not None:
@@ -45,22 +45,22 @@ def on_disk(reader: Reader, layer: Layer) -> Iterator[str]:
 
 
 class _Copy:
-    """A copy of a file in the folder of temporary files; it is removed with the processes of the run at the latest."""
+    """A copy in the folder of temporary files, removed at the latest when `Processes` end."""
 
     def __init__(self, suffix: str) -> None:
-        """Raises OSError."""
+        """Make an empty file. Raises OSError."""
         self._file = tempfile.NamedTemporaryFile(prefix="urnscan-", suffix=suffix, delete=False)  # noqa: SIM115 (`fill`)
         self.path = self._file.name
 
     def fill(self, reader: Reader) -> None:
-        """Copy what a reader gives. Raises OSError, and what the reader raises."""
+        """Copy the bytes of a reader. Raises OSError, and the errors of the reader."""
         view = memoryview(bytearray(_BLOCK))
         with self._file as file:
             while got := reader.read_into(view):
                 file.write(view[:got])
 
     def end(self) -> None:
-        """Remove it."""
+        """Remove the copy."""
         with contextlib.suppress(OSError):
             os.unlink(self.path)  # noqa: PTH108 (as above)
 
@@ -70,7 +70,10 @@ def _uncopied(layer: Layer, error: OSError) -> SourceError:
 
 
 def _path_of(reader: Reader, layer: Layer) -> str | None:
-    """The path of the file that is read, if it is on this machine."""
+    """The path of the file of a reader; None if no file of this machine has the same bytes.
+
+    Counts the file as read.
+    """
     file = reader.reopen()
     if file is None:
         return None

@@ -1,4 +1,4 @@
-"""Processes that a run has started, copies of files that it made for them, and their end."""
+"""Processes that a run started, temporary copies of files for them, and how both end."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from typing import Protocol
 
 
 class Started(Protocol):
-    """A process that a run has started, or a copy of a file."""
+    """Protocol: a process that a run started, or a temporary copy of a file."""
 
     def end(self) -> None:
-        """End or remove it; any thread may call this, also a second time."""
+        """Kill the process or remove the copy. Any thread may call this method, also several times."""
         ...
 
 
 class Process(Started, Protocol):
-    """A process that can be used again."""
+    """Protocol: a process that can be reused."""
 
     def close(self) -> None:
-        """End it, and release its resources; only while no thread uses it."""
+        """Kill the process, and release all resources; only while no thread uses the process."""
         ...
 
 
 class Processes:
-    """The processes of a run: commands of filters, readers of PDFs. They end with it, or when nothing refers to this."""
+    """The processes of a run: commands of filters, readers of PDFs. All end when this object is deleted."""
 
     def __init__(self) -> None:
         self._running: set[Started] = set()
         self._idle: deque[Process] = deque()
-        # Also where the interpreter ends.
+        # Called when this object is deleted, and when the interpreter ends.
         weakref.finalize(self, _end, self._running, self._idle)
 
     def __reduce__(self) -> tuple[type[Processes], tuple[()]]:
-        # Options that go to another process start their own.
+        # A copy of the options in another process starts its own processes.
         return Processes, ()
 
     def add(self, process: Started) -> None:
-        """Take note of a process that runs."""
+        """Add a process that runs."""
         self._running.add(process)
 
     def remove(self, process: Started) -> None:
@@ -45,7 +45,7 @@ class Processes:
         self._running.discard(process)
 
     def take(self) -> Process | None:
-        """Take an idle process; None if there is none."""
+        """Take an idle process, or None."""
         try:
             process = self._idle.pop()
         except IndexError:
@@ -54,12 +54,12 @@ class Processes:
         return process
 
     def give_back(self, process: Process) -> None:
-        """Keep a process that has done its work for the next who takes one."""
+        """Return a process that is idle now, for the next `take`."""
         self._idle.append(process)
         self.remove(process)
 
     def end(self) -> None:
-        """End all of them, from any thread. Others may be started later."""
+        """End all processes, from any thread. Further processes may be started later."""
         _end(self._running, self._idle)
 
 

@@ -1,7 +1,7 @@
-"""The protocol of forms: what a module declares about the form that it reads.
+"""Protocol of forms: how a module declares the form that it reads.
 
-A form is recognised by its first bytes, whatever the name of the file is. If these are damaged, its
-name decides together with other bytes: a file `a.parquet` with bytes that no text has is a damaged Parquet file.
+A form is recognised by the first bytes of a file, independent of its name. If the first bytes are damaged, the suffix
+decides together with other bytes: a file `a.parquet` with bytes that do not occur in text is a damaged Parquet file.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from urnscan.formats.encodings import is_binary
 from urnscan.stores.reader import Reader
 
 Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
-"""Whether a file with these first bytes is of a form; None where more bytes are needed."""
+"""Function of the first bytes and the layer of a file: whether the file has a form; None if more bytes are needed."""
 
 ANY = bytes(range(256))
 """Every byte."""
 
 Sign: TypeAlias = tuple[bytes, ...]
-"""A beginning of a file: for each of its places the bytes that may stand there."""
+"""Signature at the beginning of a file: for each byte of the file the possible values."""
 
 _Opened = TypeVar("_Opened")
 
 
 def exactly(*beginnings: bytes) -> tuple[Sign, ...]:
-    """The signs of files that begin with just these bytes.
+    """Signatures for files that begin with given bytes, without alternatives.
 
     >>> exactly(b"BZ", b"P")
     ((b'B', b'Z'), (b'P',))
@@ -38,54 +38,57 @@ def exactly(*beginnings: bytes) -> tuple[Sign, ...]:
 
 
 def never(_head: bytes, _layer: Layer) -> bool:
-    """Recognise no file: the rule of a form that has no first bytes of its own."""
+    """Rule that recognises no file: for a form without a signature."""
     return False
 
 
 def looks_binary(head: bytes, _: Layer) -> bool | None:
-    """Whether these bytes are not text: the rule for files whose form is recognised by the name alone."""
+    """Whether the first bytes are not text: rule for forms recognised by the suffix; None: more bytes are needed."""
     return is_binary(head)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form(Generic[_Opened]):
-    """A file format with text inside: a compression, an archive or a table."""
+    """Declaration of a file format with text inside: a compression, an archive or a table."""
 
     name: str
-    """Its name in messages, with an article: "a Parquet file"."""
+    """Name for messages, with an article: "a Parquet file"."""
     open: Callable[[Reader, Layer], _Opened]
-    """Gives the content of a file; the caller closes the reader."""
+    """Function that opens a file: returns its content. The caller closes the reader."""
     recognise: Recognise = never
-    """The rule by the first bytes, asked of every file."""
+    """Rule by the first bytes; called for files that may begin with a signature of `signs`."""
     signs: tuple[Sign, ...] = ()
-    """How such a file can begin; without any, as it likes. `recognise` says yes to no other file: small ones are not shown to it."""
+    """Signatures: `recognise` must reject every file that begins otherwise. Empty: no restriction."""
     suffixes: tuple[str, ...] = ()
-    """Suffixes of the names of such files, lower case."""
+    """Suffixes of file names, in lower case."""
     recognise_named: Recognise | None = None
-    """The rule for files with one of the suffixes that no rule by first bytes recognises; None: no such rule."""
+    """Rule for files with a suffix in `suffixes` that no `recognise` of any form accepts; None: no rule."""
     needs_beginning: bool = False
-    """Whether a file that only `recognise_named` recognises cannot be opened: it is scanned unchanged, with an error."""
+    """Whether a file that only `recognise_named` accepts cannot be opened: its bytes are scanned, with an error."""
     is_web_archive: bool = False
-    """Whether the members are records of a web archive; the option `where` selects some of them."""
+    """Whether the members are records of a web archive, which `--where` can select."""
 
 
 class Compression(Form[Reader]):
-    """A form that contains one text."""
+    """A form that contains a single text. `open` returns a reader of the text."""
 
 
 class Archive(Form[Iterator[Document | Member | Texts | SourceError]]):
-    """A form that contains members with names, each to be read before the next is asked for, or many together.
+    """A form that contains named members. `open` yields members and errors, or the bytes of the file as a document.
 
-    Gives a document if the bytes are scanned as they are.
+    The reader of a member is valid until the next item is requested. Small texts may come together as `Texts`.
     """
 
 
 class Table(Form[Iterator[Document | Values | SourceError]]):
-    """A form that contains values in rows and columns; gives a document if the bytes are scanned as they are."""
+    """A form that contains rows and columns.
+
+    `open` yields columns and errors, or the bytes of the file as a document.
+    """
 
 
 def scan_as_it_is(kind: type[SourceError], reason: str) -> Callable[[Reader, Layer], Iterator[Document | SourceError]]:
-    """A function that opens a file as the bytes that it has, after a note or an error that says the reason."""
+    """Make an `open` function that yields an error or note (`kind`, `reason`), then the raw bytes as a document."""
 
     def scan(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
         yield kind(layer.name, reason)

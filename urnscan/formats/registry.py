@@ -1,7 +1,7 @@
-"""The registry of the forms that are read: it lists what their modules declare, in the order in which they are asked.
+"""Registry of all forms, in the order in which they are tried.
 
-A form is recognised by its first bytes, or by its name if these do not decide. Its content is recognised in the same
-way, so forms may be inside each other in any order.
+A form is recognised by the first bytes of a file, or else by the suffix. The content of a form is recognised in the
+same way, so forms can be nested in any order.
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ from urnscan.formats.protocol import ANY, Archive, Form, never, scan_as_it_is
 from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite, text_fields
 from urnscan.stores.reader import Reader
 
-# Bytes by which every form is recognised; a member may come in smaller pieces.
+# Bytes of the first look into a member, enough for nearly all forms. Of an input it is a byte, as a pipe may be slow.
 _TELLING = 1 << 9
 
 
 class Registry:
-    """Forms in the order in which they are asked. A form is asked only for files that begin with one of its first bytes."""
+    """Forms in the order in which they are tried.
+
+    A form is tried only if a signature has the first byte of the file.
+    """
 
     def __init__(self, forms: Iterable[Form[Any]], text_forms: Iterable[Form[Any]] = ()) -> None:
-        """`text_forms` are asked last: text is in one of them only where the user names a field."""
+        """`text_forms` are tried last: CSV and JSON, which are read as tables only if the user names a column."""
         forms = tuple(forms)
         named = tuple(
             Archive(name=form.name, open=_misnamed(form.name), recognise=form.recognise_named, suffixes=form.suffixes)
@@ -48,21 +51,21 @@ class Registry:
         self._by_first = [tuple(form for form, first in firsts if byte in first) for byte in ANY]
         self._unnamed = [(*by_byte, *self._text_forms) for by_byte in self._by_first]
         self.suffixes = frozenset(self._suffixes)
-        """Suffixes by which a form is recognised."""
+        """All suffixes by which a form is recognised."""
         self.signs = tuple(sign for form in forms for sign in form.signs)
-        """Beginnings of files by which a form may be recognised."""
+        """Signatures of all forms."""
 
     def is_named(self, name: str) -> bool:
-        """Whether a name ends in a suffix by which a form is recognised."""
+        """Whether a name ends with a suffix in `suffixes`."""
         return name[name.rfind(".") :].lower() in self.suffixes
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
-        """Whether a text that begins with these bytes (`is_whole`: it has no others) may be of a form."""
+        """Whether a file that begins with `head` may have a form; `is_whole`: whether `head` is the whole file."""
         form, is_unsure = self._tell(head, layer)
         return form is not None or (is_unsure and not is_whole)
 
     def recognise(self, reader: Buffer, layer: Layer) -> Form[Any] | None:
-        """The form of what a reader gives; None where it is text. Reads no more bytes than it needs: a pipe may be slow."""
+        """The form of the bytes of a reader; None for text. Reads as few bytes as possible, as a pipe may be slow."""
         head = reader.head(_TELLING if layer.depth else 1)
         while True:
             form, is_unsure = self._tell(head, layer)
@@ -72,7 +75,7 @@ class Registry:
             head = longer
 
     def _tell(self, head: bytes, layer: Layer) -> tuple[Form[Any] | None, bool]:
-        """The form of a file that begins with these bytes, or None, and whether more bytes may change that."""
+        """The form of a file that begins with `head`, or None, and whether more bytes may change the answer."""
         if not head:
             return None, False
         is_unsure = False
@@ -97,7 +100,7 @@ def _misnamed(name: str) -> Callable[[Reader, Layer], Iterator[Document | Source
 
 FORMS = Registry(
     [
-        # First, so that another package may read what is only recognised here.
+        # First, so that other packages can read forms that urnscan only recognises.
         *(point.load() for point in extensions("urnscan.formats")),
         *codecs.FORMS,
         warc.FORM,
@@ -115,4 +118,4 @@ FORMS = Registry(
     ],
     text_fields.FORMS,
 )
-"""Every form that is read: those of this package, and those that other packages declare by an entry point."""
+"""All forms: of urnscan, and of other packages that declare the entry point `urnscan.formats`."""

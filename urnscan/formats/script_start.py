@@ -1,7 +1,6 @@
-"""The beginning of a script in a process of its own: `python script_start.py SCRIPT BYTES`. It imports nothing of ours.
+"""Start of a script in a separate process: `python script_start.py SCRIPT BYTES`. Imports nothing of urnscan.
 
-The process may take so many bytes of memory, and ends when the one that started it is gone, even if the script never
-comes to its end.
+The process is limited to BYTES of memory, and ends when the process that started it ends, even in an endless script.
 """
 
 import contextlib
@@ -15,7 +14,7 @@ _WATCH = 0.5  # seconds
 
 
 def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone."""
+    """End this process when the parent process has ended."""
     while os.getppid() == parent:
         time.sleep(_WATCH)
     os._exit(1)
@@ -24,7 +23,7 @@ def _end_with(parent: int) -> None:
 def main() -> None:
     """Set the limits, and run the script."""
     script, data = sys.argv[1:]
-    # Where the system has such limits.
+    # If the system supports limits.
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 (not every system has it)
 

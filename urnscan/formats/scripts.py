@@ -1,4 +1,4 @@
-"""Python as another process: for PDFs, whose library may crash, and for what takes more than one core."""
+"""Python in another process: for PDFs, whose library may crash, and for work on several cores."""
 
 import os
 import subprocess
@@ -7,9 +7,10 @@ from typing import Any
 
 
 def start_python(*words: str, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 (those of Popen)
-    """Start this Python as a new process, which finds the modules that this one finds. Raises OSError.
+    """Start this Python in a new process. `words`: arguments; `options`: of Popen. Raises OSError.
 
-    No module is taken from next to the script or from the working folder, where it may have the name of another one.
+    The process finds the modules that this process finds, but not those in the folder of the script and in the working
+    folder, which may hide modules of libraries.
     """
     paths = os.pathsep.join(path for path in sys.path if path)
     return subprocess.Popen([sys.executable, "-P", *words], env={**os.environ, "PYTHONPATH": paths}, **options)  # noqa: S603

@@ -1,8 +1,8 @@
-"""Many files in one call: their sizes and times, and the bytes of small ones.
+"""Many files by one call: sizes and times, and the bytes of small files.
 
-Compiled code calls the system without the GIL, which each call from Python would give up and wait for again: with two
-threads that takes longer than the reading. Small files are laid into one text as they are read; which of them are surely
-text is seen then, too.
+Compiled code calls the system without the GIL. Each call from Python would release the GIL and wait to get it back,
+which with two threads takes longer than reading. Small files are read into a single buffer, and checked whether they
+are definitely plain text.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from urnscan.formats.contents import Names
 from urnscan.stores.input import Listed
 
 HEAD = 1 << 12
-"""Bytes of a file by which its form is recognised."""
+"""First bytes of a file in which NUL is searched for."""
 
 UNKNOWN = -1
-"""Size of a path that leads to no regular file."""
+"""Size for a path that does not lead to a regular file."""
 
 # statx(2), whose structure is the same on every Linux.
 _CAN_ASK = IS_COMPILED and sys.platform == "linux"
 _HERE, _NO_FOLLOW = -100, 0x100  # AT_FDCWD, AT_SYMLINK_NOFOLLOW
 _WANTED = 0x241  # STATX_TYPE, STATX_MTIME, STATX_SIZE
-_STRUCTURE, _MODE, _SIZE, _SECONDS, _NANOSECONDS = 256, 28, 40, 112, 120  # bytes in all, and the places of these
+_STRUCTURE, _MODE, _SIZE, _SECONDS, _NANOSECONDS = 256, 28, 40, 112, 120  # bytes of the structure; offsets of fields
 _TYPE, _REGULAR = 0o170000, 0o100000
 
-_FLAGS = os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK  # not to wait for what has become a FIFO meanwhile
+_FLAGS = os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: the file may have become a FIFO
 
 _statx = from_c("statx", "intc", "intc", "uintp", "intc", "uintc", "uintp")
 _open = from_c("open", "intc", "uintp", "intc")
@@ -43,9 +43,10 @@ _close = from_c("close", "intc", "intc")
 
 
 def file_states(paths: bytes, ends: Integers, *, follow: bool) -> tuple[Integers, Integers]:
-    """The bytes of the regular file at each path, or UNKNOWN, and the time of its last change in nanoseconds since 1970.
+    """For each path the bytes of the regular file, or UNKNOWN, and the time of the last change (ns since 1970).
 
-    The paths lie end to end, each with a NUL after it, where it ends. `follow`: links lead to files.
+    `paths`: joined paths, each with NUL after it; `ends`: the index after each NUL. `follow`: whether symbolic links
+    are followed. Both results are int64 arrays of the length of `ends`.
     """
     sizes, times = np.full(len(ends), UNKNOWN, np.int64), np.zeros(len(ends), np.int64)
     if _CAN_ASK and paths:
@@ -63,7 +64,7 @@ def file_states(paths: bytes, ends: Integers, *, follow: bool) -> tuple[Integers
 
 
 class _Answer(NamedTuple):
-    """The structure that statx(2) fills, as numbers of several widths."""
+    """The structure of statx(2) as three views of the same memory: numbers of 2, 4 and 8 bytes."""
 
     in_2: npt.NDArray[np.uint16]
     in_4: npt.NDArray[np.uint32]
@@ -71,7 +72,7 @@ class _Answer(NamedTuple):
 
     @classmethod
     def room(cls) -> _Answer:
-        """Room for an answer."""
+        """Allocate a structure."""
         structure = np.zeros(_STRUCTURE // 8, np.int64)
         return cls(structure.view(np.uint16), structure.view(np.uint32), structure)
 
@@ -89,22 +90,25 @@ def _ask(paths: ByteArray, ends: Integers, flags: int, answer: _Answer, sizes: I
 
 
 class Doubts(NamedTuple):
-    """Signs that a file may not be plain text. A NUL at its beginning is one in any case, and a name that is not ASCII."""
+    """Signatures and suffixes of files that may not be plain text.
+
+    A file with NUL in the first 4,096 bytes, or with a name that is not ASCII, is doubtful in any case.
+    """
 
     begins: npt.NDArray[np.bool_]
-    """For each byte, whether a sign begins with it."""
+    """For each of the 256 byte values, whether a signature begins with this byte."""
     signs: npt.NDArray[np.bool_]
-    """Beginnings of texts, end to end: for each place of them a row that says of each byte whether it may stand there."""
+    """All signatures, joined: a row of 256 for each byte of a signature, true for the possible values."""
     sign_ends: Integers
-    """The end of each sign."""
+    """For each signature the index after its last row in `signs`."""
     suffixes: ByteArray
-    """Suffixes of names, lower case, end to end."""
+    """Suffixes of names in lower case, joined."""
     ends: Integers
-    """The end of each suffix."""
+    """For each suffix the index after its last byte in `suffixes`."""
 
     @classmethod
     def of(cls, signs: Sequence[Sequence[bytes]], suffixes: Sequence[bytes]) -> Doubts:
-        """`signs`: for each place of a beginning the bytes that may stand there."""
+        """Make `Doubts`. `signs`: signatures as in `protocol.Sign`."""
         places = [data for sign in signs for data in sign]
         may_stand = np.zeros((len(places), 256), np.bool_)
         numbers = np.repeat(np.arange(len(places)), [len(data) for data in places])
@@ -115,33 +119,34 @@ class Doubts(NamedTuple):
         return cls(begins, may_stand, sign_ends, data, ends)
 
     def of_texts(self, data: ByteArray, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each text in these bytes, whether it may not be plain text, by its beginning."""
+        """For each slice `data[start:end]`, whether the bytes may not be plain text: by a signature or NUL."""
         are_doubtful = np.zeros(len(starts), np.bool_)
         _find_doubtful(data, starts, ends, self, are_doubtful)
         return are_doubtful
 
     def of_names(self, names: Names) -> npt.NDArray[np.bool_]:
-        """For each name, whether its file may not be plain text, by its suffix."""
+        """For each name, whether the file may not be plain text: by the suffix, or because the name is not ASCII."""
         are_doubtful = np.zeros(len(names.starts), np.bool_)
         _find_telling(names, self, are_doubtful)
         return are_doubtful
 
 
 class SmallFiles(NamedTuple):
-    """Files that were read, from the first one on."""
+    """Result of `read_together`: the files that were read, from the first file on."""
 
     lengths: Integers
-    """Bytes of each file."""
+    """For each file its bytes."""
     doubtful: Integers
-    """Indices of the files that may not be plain text."""
+    """Indices of files that may not be plain text."""
     is_stuck: bool
-    """Whether the next file is to be read on its own: it is no regular file, or large, or cannot be read."""
+    """Whether the next file must be read singly: not a regular file, too large, or unreadable."""
 
 
 def read_together(files: Listed, text: ByteArray, *, separator: int, full: int, doubts: Doubts) -> SmallFiles:
-    """Read files into `text`, one after the other with the separator after each.
+    """Read files into the buffer `text`, each followed by the byte `separator`, until at least `full` bytes are there.
 
-    It goes on while less than `full` bytes are there, so a file has the rest of the room in any case.
+    `text` is larger than `full`, so that each file finds room. `doubts`: signs of files that may not be plain text.
+    Stops at a file that cannot be read whole (`is_stuck`).
     """
     if not IS_COMPILED:
         return SmallFiles(np.empty(0, np.int64), np.empty(0, np.int64), is_stuck=True)
@@ -159,7 +164,7 @@ def _read_files(
     lengths: Integers,
     are_doubtful: npt.NDArray[np.bool_],
 ) -> tuple[int, bool]:
-    """Read files whose paths each end with a NUL; returns how many were read, and whether it is stuck."""
+    """Read files as in `read_together`. Returns the number of files that were read, and `is_stuck`."""
     paths, ends = files
     text, full, separator = room
     filled = begin = 0
@@ -175,7 +180,7 @@ def _read_files(
             got = _read(descriptor, text.ctypes.data + np.uintp(end), np.uintp(len(text) - end))
             end += max(got, 0)
         _close(descriptor)
-        # The end of the file was not reached.
+        # An error, or the buffer is full before the end of the file.
         if got != 0:
             return i, True
         path = paths[begin : ends[i] - 1]
@@ -207,7 +212,7 @@ def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.boo
 
 @inner
 def _may_be_more(data: ByteArray, doubts: Doubts) -> bool:
-    """Whether bytes (at least one) may not be plain text."""
+    """Whether `data` (not empty) may not be plain text: has a signature, or NUL in the first 4,096 bytes."""
     has_nul = False
     for byte in data[:HEAD]:
         has_nul |= byte == 0
@@ -216,7 +221,7 @@ def _may_be_more(data: ByteArray, doubts: Doubts) -> bool:
 
 @inner
 def _has_sign(data: ByteArray, doubts: Doubts) -> bool:
-    """Whether bytes begin with one of the signs."""
+    """Whether `data` begins with a signature."""
     begin = 0
     for end in doubts.sign_ends:
         k = 0
@@ -230,7 +235,7 @@ def _has_sign(data: ByteArray, doubts: Doubts) -> bool:
 
 @inner
 def _is_telling(path: ByteArray, doubts: Doubts) -> bool:
-    """Whether a name ends in one of the suffixes, or does not say so in ASCII."""
+    """Whether a file name is not ASCII, or ends with a suffix of `doubts` in any case."""
     for at in range(len(path) - 1, -1, -1):
         if path[at] == 0x2F:
             break

@@ -1,4 +1,4 @@
-"""An input -> the texts in it, through all its forms, such as text in gzip in a tar archive."""
+"""An input -> the texts and values in it, through all forms, such as text in gzip in a tar archive."""
 
 import contextlib
 import functools
@@ -31,7 +31,7 @@ from urnscan.stores.reader import Reader, skip
 def open_documents(
     source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[Document | Values | SourceError, None, None]:
-    """The texts and values in an input as `open_together` gives them, but each text is a document."""
+    """Yield the texts and values in an input as `open_together`, but each text is a separate document."""
     for content in open_together(source, reading, on_read):
         if isinstance(content, Texts):
             yield from content.documents()
@@ -45,14 +45,15 @@ def open_together(
     on_read: Callable[[int], object] = lambda _: None,
     extents: Iterator[Extent] | None = None,
 ) -> Generator[Document | Texts | Values | SourceError, None, None]:
-    """The texts and values in an input; in place of a member that cannot be read, its error.
+    """Yield the texts and values in an input, and an error for each member that cannot be read.
 
-    A unit whose checksum fails is read like any other, and so is text with bytes that cannot be decoded. Such an error
-    comes after the text.
-    `on_read` is called with the number of bytes of the input that were read. Waits for the first byte of a pipe.
-    `extents`: those of the input, begun ahead, with those of other inputs after them; None: they are opened here.
-    Raises SourceError where the input cannot be read or not to its end, LimitError where it unfolds to too much,
-    FatalError for an unknown encoding.
+    A unit with a wrong checksum, and text with bytes that cannot be decoded, is read; the error comes after the text.
+    Waits for the first byte of a pipe. A reader is valid until the next item is requested.
+
+    `on_read`: called with the number of bytes of each read of the input. `extents`: an iterator, opened ahead, with the
+    byte ranges of this input and then of later inputs; None: the byte ranges are opened here.
+
+    Raises SourceError if the input or its rest cannot be read, LimitError, and FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading, on_read)
     if source.extents:
@@ -73,9 +74,9 @@ def open_together(
 
 
 def is_splittable(source: Input, reading: Reading) -> bool:
-    """Whether `open_range` can read parts of an input: a regular file whose text is its bytes, unchanged.
+    """Whether `open_range` can read parts of an input: a regular file of plain text, in no form and not converted.
 
-    Raises SourceError where the file cannot be read, FatalError for an unknown encoding.
+    Raises SourceError if the file cannot be read, FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading)
     if not source.is_whole_file or source.size is None or not layer.is_wanted:
@@ -87,9 +88,9 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether the text of an input that begins with these bytes (`is_whole`: it has no others) is definitely its bytes, unchanged.
+    """Whether an input that begins with `head` is definitely scanned as plain text: in no form and not converted.
 
-    Raises FatalError for an unknown encoding.
+    `is_whole`: whether `head` is the whole input. Raises FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading)
     return (
@@ -102,7 +103,7 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
 
 @functools.cache
 def doubts(reading: Reading) -> Doubts:
-    """Beginnings and suffixes of inputs that may not be plain text, for which `is_plain` has to decide."""
+    """Signatures and suffixes of inputs that may not be plain text; for doubtful inputs `is_plain` decides."""
     kinds = {kind for command in reading.filters for kind in command.kinds}
     are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds
     first = MARKS_BEGIN | (BEGIN if any(command.has_types for command in reading.filters) else frozenset())
@@ -113,15 +114,15 @@ def doubts(reading: Reading) -> Doubts:
 
 
 def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None) -> Layer:
-    """The layer of an input itself."""
+    """The outermost layer of an input."""
     budget = Budget(source.name, reading.limits, on_read)
     return Layer(source.name, source.file_name, reading, budget)
 
 
 def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts and values in the bytes of a reader, through all their forms."""
+    """Yield the texts and values in the bytes of a reader, through all forms, and errors."""
     if layer.reading.filters:
-        # A record of a web archive says its media type in the headers before its first byte.
+        # The first read of a record of a web archive stores its headers, with the media type, in the capture.
         reader.peek()
         if layer.is_wanted and (command := layer.filter(reader.head)) is not None:
             yield from _filtered(command, reader, layer)
@@ -133,7 +134,7 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
             inner = layer.unpacked(form.suffixes)
             with Buffer(form.open(reader, layer)) as unpacked:
                 yield from _unfold(unpacked, inner)
-                # A tar archive ends before the gzip file around it: what is left may still fail its checksum.
+                # A tar archive ends before the gzip file around it; only the rest shows whether the checksum is wrong.
                 yield from _drain(unpacked)
         case Archive():
             layer.budget.has_records |= form.is_web_archive
@@ -148,14 +149,14 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
                     case Member():
                         yield from _member(content, layer)
         case Table() if layer.is_wanted:
-            # A table is one more layer.
+            # Raises if the table exceeds the limit of depth: a table is a layer, too.
             layer.unpacked(())
             for values in form.open(reader, layer):
                 yield values if isinstance(values, SourceError) else replace(values, capture=layer.capture)
 
 
 def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
-    """The extents of one input, from an iterator that goes on with those of other inputs."""
+    """The extents of an input, from an iterator that continues with extents of later inputs."""
     left = source.size or 0
     while left:
         extent = next(extents)
@@ -164,7 +165,7 @@ def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
 
 
 def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts and values in the extents of a web archive. Each is read on its own, so a damaged one does not affect the others."""
+    """Yield the texts and values in extents of a web archive, and errors; damage affects only the damaged extent."""
     for start, size, data in extents:
         layer.budget.count_read(size)
         inner = replace(layer, name=f"{layer.name} from byte {start:,} on")
@@ -180,7 +181,7 @@ def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Tex
                     yield content
                     yield from layer.budget.collected()
         except LimitError:
-            # The extents of the next input follow.
+            # Skip the other extents of this input: the iterator continues with the next input.
             deque(extents, 0)
             raise
         except SourceError as error:
@@ -193,7 +194,7 @@ def _no_record(layer: Layer) -> SourceError:
 
 
 def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts and values in what a command prints for a file."""
+    """Yield the texts and values in the output of a command for a file, and errors."""
     from urnscan.formats.filter_commands import Filtered  # noqa: PLC0415 (few runs have filters)
 
     inner = layer.inside(command.name)
@@ -203,10 +204,10 @@ def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Documen
 
 
 def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts of members: plain texts stay together, any other is unfolded on its own."""
+    """Yield texts of members: plain texts together, and the contents of each member that may not be plain text."""
     reading = layer.reading
     if reading.where is not None:
-        # Without captures here there may be some inside the members.
+        # Members without captures may contain web archives, so they are not left out.
         if texts.has_captures:
             texts = texts.chosen([reading.where.fits(label.capture or layer.capture) for label in texts.labels])
         reading = replace(reading, where=None)
@@ -227,7 +228,7 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
 
 
 def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts of members that are definitely plain text."""
+    """Yield texts of members that are definitely plain text, if they are wanted and within the limits."""
     labels = texts.labels
 
     def inside(number: int) -> Label:
@@ -245,7 +246,7 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
 
 
 def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts and values in a member of an archive; an error of the member alone is yielded, not raised."""
+    """Yield the texts and values in a member of an archive; SourceError is yielded, only LimitError is raised."""
     layer.budget.count_member()
     try:
         inner = layer.inside(member.name, member.capture)
@@ -255,7 +256,7 @@ def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values 
             return
         with Buffer(member.reader) as buffer:
             yield from _unfold(buffer, inner)
-            # A reader of tables may not have come to the checksum.
+            # A reader of tables may stop before the end of the member, where a checksum may fail.
             yield from _drain(buffer)
     except LimitError:
         raise
@@ -264,7 +265,7 @@ def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values 
 
 
 def _drain(reader: Reader) -> Iterator[SourceError]:
-    """Read to the end, only to report the errors on the way."""
+    """Read to the end, and yield the damage on the way."""
     while True:
         try:
             skip(reader, sys.maxsize)

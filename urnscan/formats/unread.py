@@ -1,7 +1,7 @@
-"""Forms that only libarchive reads, or nothing: where they are not read, one line says what to do, and the exit status that they are left out.
+"""Forms that urnscan recognises, and does not read or reads only by libarchive: an error says what to do.
 
-The rows of `PACKED` are those forms of the lists of `file` (magic/Magdir: archive, compress, filesystems) and of libarchive
-that people still have, and that pack or encrypt text: a scan of their bytes would find nothing, and say nothing.
+`PACKED` has the forms that compress or encrypt text and are still in use, out of the lists of `file` (magic/Magdir:
+archive, compress, filesystems) and of libarchive. A scan of their raw bytes would find nothing, without a warning.
 """
 
 from __future__ import annotations
@@ -30,32 +30,36 @@ from urnscan.stores.reader import Reader, begins
 
 _UNPACK, _DECRYPT = "unpack it first", "decrypt it first"
 _IF_PACKED = ", if its members are packed themselves"
-_SHORTEST = 8  # bytes of a text with a URN and its end, such as `urn:a:b` and a blank: fewer are waited for in any case
+# Bytes of the shortest text with a URN, such as `urn:a:b` and a space: so many are waited for in any case.
+_SHORTEST = 8
 _RECIPE = "read it with {}, and give its batches to urnscan.scan_batches"
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A form that is not read."""
+    """A form that urnscan does not read, or only by libarchive."""
 
     name: str
-    """With its article, for messages."""
+    """Name for messages, with an article."""
     signs: tuple[bytes, ...] = ()
-    """Bytes with which a file begins. Those without a control character count only in a file that has one: a text may begin so."""
+    """Signatures. A signature of printable characters, which may begin a text, counts only if control characters
+    follow, or with a suffix in `suffixes`.
+    """
     suffixes: tuple[str, ...] = ()
-    """Suffixes of names. A file with one of them and without a sign is told, too, unless it is text."""
+    """Suffixes of file names. A file with a suffix and without a signature is reported, too, unless it is text."""
     at: int = 0
-    """Bytes before the sign."""
+    """Offset of the signature in the file."""
     remedy: str = _UNPACK
+    """Advice for the error, such as "unpack it first"."""
     formats: tuple[str, ...] = ()
-    """Formats of libarchive that read it, as an archive."""
+    """Formats of libarchive that read this form as an archive."""
     filter_: str = ""
-    """The filter of libarchive that reads it, as a compression."""
+    """Filter of libarchive that reads this form as a compression; empty: none."""
     is_text: bool = False
-    """Whether such a file may be text in its first bytes, so that the sign alone decides."""
+    """Whether a file of this form may be text, so that the signature alone decides."""
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
-        """Whether bytes that begin so are of this form; None if more are needed."""
+        """Whether a file that begins with `head` has this form; None if more bytes are needed."""
         data = head[self.at :]
         sign = next((sign for sign in self.signs if data.startswith(sign)), None)
         if sign is not None:
@@ -63,29 +67,29 @@ class Packed:
             return is_sure or is_binary(head)
         if not any(sign.startswith(data) for sign in self.signs):
             return False
-        # A pipe may be slow, and text is not kept waiting for the byte 1,024.
+        # Text from a slow pipe must not wait for byte 1,024, where an EROFS image has its signature.
         return None if data or self.at < _SHORTEST or has_control(head) else False
 
     def refuse(self, _: Reader, layer: Layer) -> NoReturn:
-        """Raise the error that says what it is."""
+        """Raise the SourceError about a file of this form, with the remedy."""
         remedy = f"{by_libarchive.missing()}; or {self.remedy}" if self.formats or self.filter_ else self.remedy
         raise SourceError(layer.name, f"{self.name} is not read; {remedy}")
 
     def open_archive(self, reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
-        """Its members, if something reads it. Raises SourceError."""
+        """Open a file of this form as an archive, by libarchive. Raises SourceError if libarchive cannot be used."""
         if not self.formats or by_libarchive.missing():
             self.refuse(reader, layer)
         return by_libarchive.open_archive(reader, layer, self.formats)
 
     def open_compressed(self, reader: Reader, layer: Layer) -> Reader:
-        """Its text. Raises SourceError where nothing reads it."""
+        """Open a file of this form as a compression, by libarchive. Raises SourceError if libarchive cannot be used."""
         if by_libarchive.missing():
             self.refuse(reader, layer)
         return by_libarchive.open_compressed(reader, layer, self.filter_)
 
     @property
     def form(self) -> Archive | Compression:
-        """The form in the registry."""
+        """The declaration of this form for the registry."""
         known: dict[str, Any] = {
             "name": self.name,
             "recognise": self.recognise if self.signs else never,
@@ -170,9 +174,9 @@ PACKED = (
     Packed("what OpenSSL encrypted", (b"Salted__",), remedy=_DECRYPT),
     Packed("a LUKS volume", (b"LUKS\xba\xbe",), (".luks",), remedy=_DECRYPT),
 )  # fmt: skip
-"""Forms that pack text."""
+"""Forms that compress or encrypt text."""
 
-# What keeps its members as they are, and what is text itself.
+# Signatures of archives whose members are not compressed, and of uuencode.
 _CPIO_SIGNS = (b"070701", b"070702", b"070707", b"\xc7\x71", b"\x71\xc7")
 _CPIO_HEADER = re.compile(rb"07070[12][0-9A-Fa-f]{104}|070707[0-7]{70}")
 _CPIO_DIGITS = re.compile(rb"[0-9A-Fa-f]{6,109}")
@@ -190,7 +194,7 @@ def _by_sign(*signs: bytes) -> Recognise:
 
 
 def _is_cpio(head: bytes, _: Layer) -> bool | None:
-    """Recognise cpio by a whole header, in all of its forms."""
+    """Whether a file that begins with `head` is a cpio archive, by a whole header; None if more bytes are needed."""
     known = begins(head, *_CPIO_SIGNS)
     if not known or not head.isascii():
         return is_binary(head) if known else known
@@ -198,7 +202,10 @@ def _is_cpio(head: bytes, _: Layer) -> bool | None:
 
 
 def _is_iso(head: bytes, layer: Layer) -> bool | None:
-    """Recognise ISO 9660 and UDF by their descriptor, behind 32 KiB that are NUL, or anything in a file of that name."""
+    """Whether a file is an ISO 9660 or UDF image, by the descriptor after 32 KiB; None: more bytes are needed.
+
+    The first 32 KiB must be NUL; with the suffix .iso other binary data is allowed.
+    """
     if len(head) >= _ISO_WITHIN:
         return head.startswith(_ISO_SIGNS, _ISO_AT)
     return None if not head.strip(b"\0") or (layer.file_name.lower().endswith(".iso") and is_binary(head)) else False
@@ -225,7 +232,10 @@ def _stored(
     kind: type[SourceError] = SourceNote,
     lost: str = "",
 ) -> Archive:
-    """An archive that keeps its members as they are: libarchive reads them, or its bytes are scanned; `lost` says what that misses."""
+    """Make the form of an archive with uncompressed members: read by libarchive if installed, else as raw bytes.
+
+    `lost`: words of the message about text that the scan of raw bytes misses.
+    """
 
     def open_(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
         missing = by_libarchive.missing() if formats else _UNPACK
@@ -268,4 +278,4 @@ FORMS = (
     ),
     *(packed.form for packed in PACKED),
 )
-"""Packages of Debian before ar archives, which they are."""
+"""All forms of this module. A Debian package is an ar archive, so it comes before ar archives."""

@@ -1,8 +1,9 @@
-"""ARC files, the web archives before WARC (Internet Archive, 1996; versions 1 and 2): records as members.
+"""ARC files, the predecessor of WARC (Internet Archive, 1996; versions 1 and 2): records as members.
 
-A record begins with a line: the address, the IP, fourteen digits of the time, the media type, in version 2 more, and the
-length. The address and the media type may have blanks in them, so the line is split from its end. A member is called by its address. Headers of HTTP messages are no text. What is no record is passed over to the next
-line that begins one, and one message says where that is and how many bytes are passed over.
+A record begins with a line: the address, the IP, fourteen digits of the time, the media type, in version 2 more fields,
+and the length. The address and the media type may contain spaces, so the line is split from its end. The name of a
+member is its address. Headers of HTTP messages are not text. Bytes that are not a record are skipped up to the next
+line of a record; an error reports where they are and how many.
 """
 
 from __future__ import annotations
@@ -20,27 +21,33 @@ from urnscan.formats.context import Layer
 from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import LengthReader, Reader
 
-_LONGEST = 1 << 14  # bytes of the line that begins a record
-# The end of the line is looked at first: so a hostile line takes no more time than its length.
+_LONGEST = 1 << 14  # maximum bytes of the first line of a record
+# The lookahead checks the end of the line first, so that a hostile line takes only time in proportion to its length.
 _LINE = (
     rb"(?P<address>[A-Za-z][A-Za-z0-9+.-]{0,30}:(?=[^\r\n]* [0-9]{1,18}\r?\n)[^\r\n]*) [^ \r\n]+ "
     rb"(?P<date>[0-9]{14}) (?P<kind>[^\r\n]*) (?P<length>[0-9]{1,18})\r?\n"
 )
-_OF_VERSION_2 = re.compile(rb" [^ ]* [^ ]* [^ ]* [0-9]+ [^ ]*\Z")  # behind the media type: status, checksum, and so on
+_OF_VERSION_2 = re.compile(rb" [^ ]* [^ ]* [^ ]* [0-9]+ [^ ]*\Z")  # after the media type: status, checksum, and so on
 _RECORD = re.compile(_LINE)
 _NEXT = re.compile(rb"(?<=\n)" + _LINE)
 _BLANK = re.compile(rb"[\r\n]+")
 
 
 def is_arc(head: bytes, _: Layer) -> bool | None:
-    """Whether a file called ARC is one: its first record is that of the file; None: more bytes are needed."""
+    """Whether a file with the suffix .arc is an ARC file: the first record is `filedesc:`.
+
+    None: more bytes are needed.
+    """
     if not (head.startswith(b"filedesc:") or b"filedesc:".startswith(head)):
         return False
     return _RECORD.match(head) is not None or (None if len(head) < _LONGEST and b"\n" not in head else False)
 
 
 def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
-    """The records, each to be read before the next is asked for; an error in place of one that is damaged."""
+    """Yield the records of an ARC file, and errors for damaged parts.
+
+    A member is valid until the next item is requested.
+    """
     buffer = Buffer.of(reader)
     before = ""
     while True:
@@ -66,7 +73,7 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
 
 
 def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
-    """Go to the next line that begins a record; the error that says so."""
+    """Skip to the first line of the next record. Returns the error about the skipped bytes."""
     at = buffer.tell()
     buffer.skip(1)
     buffer.find(_NEXT, _LONGEST)

@@ -1,7 +1,7 @@
-"""Archives and compressions that libarchive reads: 7z, RAR, cabinets and others (the extra `libarchive`, with the system's library).
+"""Archives and compressions by libarchive: 7z, RAR, cabinets and more (extra `libarchive`, library of the system).
 
-An archive that lies in another form, or comes through a pipe, is copied to the folder of temporary files: 7z and others are read
-back and forth. Links, devices, folders and empty files are counted and passed over.
+An archive inside another form, or from a pipe, is copied to the folder of temporary files, because reading 7z and
+similar forms needs seeks. Links, devices, folders and empty files are counted and skipped.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from urnscan.stores.reader import PieceReader, Reader
 
 _BLOCK = 1 << 18
 _TYPES, _REGULAR = 0o170000, 0o100000
-_WORDS = 200  # characters of the library's message
-_EMPTY = {"lzip": 36, "compress": 3}  # bytes of a file with nothing in it; a package of RPM has always something
+_WORDS = 200  # maximum characters of a message of the library
+_EMPTY = {"lzip": 36, "compress": 3}  # bytes of a compressed empty file; a package of RPM is never empty
 _RAW = ("raw", "empty")
 
 
 @functools.cache
 def missing() -> str:
-    """What to do so that these forms can be read; empty if nothing is missing."""
+    """Advice on installing libarchive, for messages; empty if libarchive can be used."""
     if importlib.util.find_spec("libarchive") is None:
         return "pip install 'urnscan[libarchive]' and libarchive (apt install libarchive13, brew install libarchive) read it"
     try:
         importlib.import_module("libarchive")
     except (ImportError, OSError, AttributeError, TypeError):
-        # The package loads the library as it is imported.
+        # The import of the package loads the library.
         return "the library libarchive reads it, but is not there (apt install libarchive13, brew install libarchive)"
-    # What it would print is told as an error or does no harm.
+    # Without this the package prints messages; errors are raised in addition, and the rest is harmless.
     logger = logging.getLogger("libarchive")
     logger.addHandler(logging.NullHandler())
     logger.propagate = False
@@ -46,16 +46,19 @@ def missing() -> str:
 
 
 class _Library:
-    """One reading by libarchive, of a file or of bytes that come."""
+    """A read handle of libarchive, for a file or a reader."""
 
     def __init__(self, formats: Sequence[str], filter_: str = "none") -> None:
-        """`formats` and `filter_` are its names of what may be read; nothing that runs other programs is among them."""
+        """`formats`, `filter_`: names of libarchive for the archives and the compression that may be read.
+
+        The caller names no filter that runs programs.
+        """
         self.ffi: Any = importlib.import_module("libarchive.ffi")
         self.error: type[Any] = importlib.import_module("libarchive.exception").ArchiveError
         self.is_at_end = False
-        """Whether nothing more can be read, for it failed."""
+        """Whether a fatal error ended reading."""
         self.byte_count = 0
-        """Bytes that a reader gave."""
+        """Bytes read from the reader of `open_reader`."""
         self._archive = self.ffi.read_new()
         self._entry = self.ffi.entry_new()
         self._callback: object = None
@@ -68,16 +71,16 @@ class _Library:
             raise
 
     def close(self) -> None:
-        """Free it."""
+        """Free the memory of libarchive."""
         self.ffi.entry_free(self._entry)
         self.ffi.read_free(self._archive)
 
     def open_file(self, descriptor: int) -> None:
-        """Begin to read an open file, whose name need not be text. Raises `error`."""
+        """Read from an open file. Raises `error`."""
         self.ffi.read_open_fd(self._archive, descriptor, _BLOCK)
 
     def open_reader(self, reader: Reader, failures: list[SourceError]) -> None:
-        """Begin to read what a reader gives; its error ends that, and is added to `failures`. Raises `error`."""
+        """Read from a reader; a SourceError of the reader is the end, and is added to `failures`. Raises `error`."""
         block = ctypes.create_string_buffer(_BLOCK)
         view = memoryview(block).cast("B")
 
@@ -96,11 +99,11 @@ class _Library:
 
     @property
     def filters(self) -> int:
-        """Number of filters that the bytes pass."""
+        """Number of filters (compressions) that libarchive recognised."""
         return int(self.ffi.filter_count(self._archive)) - 1
 
     def next(self) -> bool:
-        """Go to the next entry; whether there is one. Raises `error`."""
+        """Go to the next entry. False at the end of the archive. Raises `error`."""
         return bool(self.ffi.read_next_header2(self._archive, self._entry) != self.ffi.ARCHIVE_EOF)
 
     @property
@@ -117,7 +120,7 @@ class _Library:
         return is_file and not is_empty and not self.ffi.entry_hardlink(self._entry)
 
     def texts(self, layer: Layer, name: str) -> Iterator[memoryview]:
-        """The bytes of the entry. Raises SourceError where the rest of it is lost, LimitError."""
+        """Yield the bytes of the entry. Raises SourceError if the rest of the entry is lost, and LimitError."""
         block, size, offset = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_longlong()
         given = 0
         while True:
@@ -130,7 +133,7 @@ class _Library:
                 raise SourceError(name, f"cannot be read further: {_in_words(error)}") from None
             if status == self.ffi.ARCHIVE_EOF:
                 return
-            # What a sparse file leaves out is NUL.
+            # The holes of a sparse file are NULs.
             for count in _pieces(offset.value - given):
                 layer.budget.count_unfolded(count)
                 yield memoryview(bytes(count))
@@ -140,7 +143,7 @@ class _Library:
 
 
 def open_archive(reader: Reader, layer: Layer, formats: Sequence[str]) -> Iterator[Member | SourceError]:
-    """The files of an archive in one of these formats of libarchive. Raises SourceError where it cannot be read further."""
+    """Yield the files of an archive in any of the `formats` of libarchive. Raises SourceError if the rest is lost."""
     with (
         on_disk(reader, layer) as path,
         open(path, "rb") as file,  # noqa: PTH123 (names may be odd)
@@ -161,7 +164,7 @@ def open_archive(reader: Reader, layer: Layer, formats: Sequence[str]) -> Iterat
 
 
 def open_compressed(reader: Reader, layer: Layer, filter_: str) -> Reader:
-    """The text of a file in a compression of libarchive. It raises SourceError where the rest is lost."""
+    """Reader of the text of a compressed file. `read_into` raises SourceError if the rest is lost."""
     return PieceReader(_compressed(reader, layer, filter_))
 
 
@@ -182,19 +185,19 @@ def _compressed(reader: Reader, layer: Layer, filter_: str) -> Iterator[memoryvi
         except library.error as error:
             raise (failures or [SourceError(layer.name, f"cannot be read further: {_in_words(error)}")])[0] from None
         except SourceError as error:
-            # The error of the reader below is the cause of one that the library has for lack of bytes.
+            # If the reader failed, libarchive reports missing bytes: the error of the reader is the cause.
             raise (failures or [error])[0] from None
     if failures:
         raise failures[0]
 
 
 def _pieces(count: int) -> Iterator[int]:
-    """Lengths of pieces that make up this length."""
+    """Split a length into lengths of at most 256 KiB."""
     return (min(_BLOCK, count - start) for start in range(0, count, _BLOCK))
 
 
 def _in_words(error: Exception) -> str:
-    """The message of the library, in one line."""
+    """The message of a libarchive error, in a single line of at most 200 characters."""
     message = getattr(error, "msg", None) or str(error)
     text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
     return " ".join(text.split())[:_WORDS].rstrip(".") or "it is damaged"

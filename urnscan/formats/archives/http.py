@@ -1,9 +1,9 @@
-"""From an HTTP/1.x message as it was archived to the bytes of its body: without its headers, chunks and codings.
+"""Bodies of archived HTTP/1.x messages: the bytes without headers, chunks and content codings.
 
-Implements RFC 9112 and the codings of RFC 9110, section 8.4.1, RFC 7932 and RFC 8878, as tolerantly as archives need it:
-a coding that a header announces, and that the body plainly does not have, is not decoded, as many archives decode bodies and leave
-the headers. From the first byte on that cannot be a header, all is body. Trailer fields are dropped, and what follows
-the end of a coding, as browsers do. Content-Length is not looked at: the archive knows better.
+Implements RFC 9112 and the codings of RFC 9110, section 8.4.1, RFC 7932 and RFC 8878, tolerantly: many archives decode
+bodies and keep the headers, so a coding in a header is ignored if the body is plainly not in this coding. The body
+begins at the first byte that cannot be a header. Trailer fields, and bytes after the end of a coding, are dropped, as
+browsers do. Content-Length is ignored: the length in the archive is more reliable.
 """
 
 import re
@@ -18,8 +18,8 @@ from urnscan.formats.compression.replay import BrokenError, ChecksumError, Decod
 from urnscan.formats.context import Layer
 from urnscan.stores.reader import PieceReader, Reader, skip
 
-_HEADERS = 1 << 16  # bytes in which the headers must end
-# Codings inside one another; real archives have at most two.
+_HEADERS = 1 << 16  # maximum bytes of the headers
+# Maximum of nested codings; real archives have at most two.
 _MOST_CODINGS = 8
 
 _LINE = rb"[^\n]*(?:\n|\Z)"
@@ -35,26 +35,26 @@ _CODING = re.compile(rb"(?i)\n(Content|Transfer)-Encoding[ \t]*:([^\n]*(?:\n[ \t
 _TOKEN = re.compile(rb"[0-9A-Za-z-]+")
 
 _CHUNK = re.compile(rb"(?:\r?\n)?[ \t]*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
-_CHUNK_LINE = 1 << 12  # bytes in which it must end
+_CHUNK_LINE = 1 << 12  # maximum bytes of the line before a chunk
 _NO_MORE = re.compile(rb"(?>(?:%b)*)[\r\n]*\Z" % _FIELD)  # after the last chunk: trailers
 
-_BLOCK = 1 << 16  # bytes of a coding that are read at a time
-_TRIED = 1 << 12  # bytes of a body by which its coding is recognised
+_BLOCK = 1 << 16  # bytes of a coded body per read
+_TRIED = 1 << 12  # bytes of a body by which a coding is recognised
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
-_SHORT = 64  # bytes from which on nothing that is coded is without a control character
+_SHORT = 64  # compressed bytes of more than this length practically always contain a control character
 
 
 @dataclass(frozen=True, slots=True)
 class _Coding:
-    """A content coding: how it is recognised and decoded."""
+    """A content coding, with signature and decoder."""
 
     name: str
     decode: Decode
     magic: re.Pattern[bytes] | None = None
-    """The bytes with which it begins, and each further part of it; a coding without has one part."""
+    """Signature of a coded body, and of each further part of the body; None: no signature, and a single part."""
 
     def fits(self, head: bytes) -> bool:
-        """Whether a body that begins so can be in it: by its magic, or if bytes come out, and not by chance."""
+        """Whether a body that begins with `head` may be coded: by the signature, or else by decoding `head`."""
         if self.magic:
             return self.magic.match(head) is not None
         is_text = _CONTROL.search(head) is None
@@ -78,16 +78,16 @@ _GZIP = _Coding("gzip", decoders.gzip, re.compile(rb"\x1f\x8b\x08"))
 _CODINGS = {
     b"gzip": (_GZIP,),
     b"x-gzip": (_GZIP,),
-    b"deflate": _DEFLATE,  # the zlib format is meant, but many servers sent what the name says
+    b"deflate": _DEFLATE,  # by RFC 9110 the zlib format, but many servers sent raw deflate
     b"br": (_Coding("br", decoders.brotli),),
     b"zstd": (_Coding("zstd", frames.zstandard, re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")),),
 }
 
 
 def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | None:
-    """The head of a message from `start` to `end`, and where its body begins.
+    """The head of a message in `data[start:end]`, and the index in `data` of the body; fast path for uncoded bodies.
 
-    None if the body may be in a coding, or is for `Body` to find.
+    None if the body may be coded, or only `Body` can find it.
     """
     last = min(end, start + _HEADERS)
     if not _HEAD_END.search(data, start, last) or data[start] in b"\r\n":
@@ -99,23 +99,23 @@ def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | No
 
 
 class Body(Reader):
-    """The body of a message, decoded. An error in its coding is raised after the text before it."""
+    """Reader of the decoded body of an HTTP message. An error in a coding is raised after the text before the error."""
 
     def __init__(self, message: Reader, layer: Layer) -> None:
-        """`message` gives start line, headers and body, and is closed with this one; `layer` is the body's.
+        """`message`: reader of start line, headers and body, closed with this reader; `layer`: layer of the body.
 
-        The headers are put into the capture of the layer when they are read.
+        The first read stores the headers in `layer.capture`.
         """
         self._message = Buffer(message)
         self._layer = layer
         self._body: Reader | None = None
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view; the first time the headers are read."""
+        """Fill the front of the view; the first call reads the headers. Returns the number of bytes, 0 at the end."""
         if self._body is None:
             self._body = self._open()
         got = self._body.read_into(view)
-        # Errors after the end of a coding are reported, too.
+        # The rest of the message is read, too, so that an error in it is reported.
         if not got:
             skip(self._message, sys.maxsize)
         return got
@@ -125,11 +125,11 @@ class Body(Reader):
         self._message.close()
 
     def _open(self) -> Reader:
-        """Skip the headers; the reader of the body, without the codings that they announce."""
+        """Skip the headers, and make the reader of the body, decoded by the codings in the headers."""
         codings: list[bytes] = []
         while headers := _HEAD.match(self._head()):
             self._message.skip(headers.end())
-            # Transfer codings were applied after content codings; the last one applied is decoded first.
+            # Transfer codings were applied after content codings. The coding that was applied last is decoded first.
             fields = sorted(_CODING.findall(headers[0]), key=lambda field: field[0].lower())
             codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
             if self._layer.capture is not None:
@@ -152,14 +152,14 @@ class Body(Reader):
         return reader
 
     def _head(self) -> bytes:
-        """Bytes up to the end of the headers, at most 64 KiB, and perhaps a part of the body."""
+        """The next bytes with all headers, at most 64 KiB; a part of the body may follow."""
         self._message.find_within(_HEAD_END, _HEADERS)
         head = self._message.head(0)
         return head if len(head) < _HEADERS else head[: head.rfind(b"\n", 0, _HEADERS) + 1]
 
 
 def _is_chunked(head: bytes) -> bool:
-    """Whether a body that begins so is in chunks: its first line says how long the first one is, as far as can be seen."""
+    """Whether a body that begins with `head` is chunked: the length in the first line agrees with the next bytes."""
     size = _CHUNK.match(head)
     if size is None:
         return False
@@ -171,12 +171,12 @@ def _is_chunked(head: bytes) -> bool:
 
 
 class _Chunked(Reader):
-    """The data of the chunks, without the lines between them (RFC 9112, section 7.1)."""
+    """Reader of the data in chunks, without the lines between chunks (RFC 9112, section 7.1)."""
 
     def __init__(self, reader: Buffer, name: str) -> None:
         self._reader = reader
         self._name = name
-        self._left = 0  # remaining bytes of this chunk
+        self._left = 0  # remaining bytes of the chunk
         self._as_it_is = False  # whether the bytes after a damaged chunk are given unchanged
         self._ended = False
 
@@ -207,18 +207,18 @@ class _Chunked(Reader):
         if size is not None:
             self._reader.skip(size.end())
             self._left = int(size[1], 16)
-            # Trailers are headers, and no browser shows the bytes after them.
+            # Trailers are headers, not text, and browsers do not show bytes after the trailers.
             self._ended = not self._left
             return
         self._as_it_is = True
         if len(head) >= _CHUNK_LINE or b"\n" in head[2:]:
             raise DamageError(self._name, "is damaged where a chunk should begin: read on as it is")
-        # Cut off between two chunks: nothing, or an error, follows.
+        # Truncated between two chunks: the end, or an error of the reader, follows.
         self._reader.skip(len(head) - len(head.lstrip(b"\r\n")))
 
 
 def _decoded(buffer: Buffer, layer: Layer, coding: _Coding) -> Iterator[bytes]:
-    """Text of each part of a content coding. Raises SourceError where that is not all."""
+    """Yield the decoded text of all parts of a body. Raises SourceError if the rest is lost."""
     buffer.start_keeping(_BLOCK)
     is_part = True
     while is_part:

@@ -1,8 +1,8 @@
 """Tar archives, read front to back in one pass: V7, ustar, GNU and pax.
 
-The standard library takes each header apart. Long names and pax records are read here: the library
-allocates as much memory as a header announces, and gives up at the first damaged header. Links, devices,
-folders and empty files are counted and passed over; the end marker may be missing, as many writers leave it out.
+The module `tarfile` parses each header. Long names and pax records are read here, because `tarfile` allocates as much
+memory as a header announces, and stops at the first damaged header. Links, devices, folders and empty files are counted
+and skipped; the end marker may be missing, as many writers omit it.
 """
 
 import re
@@ -18,13 +18,13 @@ from urnscan.formats.encodings import WIDE_MARKS
 from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import LengthReader, Reader, read_up_to, skip
 
-_RUN = 1 << 20  # bytes of which the whole members are yielded together
-# Files that are yielded together if their headers are not usual; the next one may be usual.
+_RUN = 1 << 20  # bytes whose complete members are yielded together
+# Maximum of files with unusual headers that are yielded together; then usual headers are tried again.
 _FEW = 64
-_SEARCHED = 1 << 16  # bytes in which a header is searched at a time
+_SEARCHED = 1 << 16  # bytes per step of the search for a header
 _LARGEST = 1 << 63
 
-# A name, and nothing but NULs after it: what UTF-16 is not.
+# A name with only NULs after it, unlike text in UTF-16.
 _NAME = re.compile(rb"[^\0]+\0+")
 _CHECKSUM = re.compile(rb"[ \0]*[0-7]+[ \0]*")
 _NUMBER = re.compile(rb"[0-9]{1,18}")
@@ -37,12 +37,12 @@ _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
 _FOLDER_LIST = b"D"  # GNU, incremental: the names in a folder
 
-_SPARSE = (b"GNU.sparse.size", b"GNU.sparse.major")  # each sparse file of pax has one of them
+_SPARSE = (b"GNU.sparse.size", b"GNU.sparse.major")  # each sparse file in pax has at least one of these records
 _KEYWORDS = (b"path", b"size", b"GNU.sparse.name", *_SPARSE)
 
 
 def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its bytes)
-    """Whether these are the first bytes of a tar archive: a header whose checksum is right; NULs fill its fields."""
+    """Whether a file that begins with `head` is a tar archive: a header with a valid checksum and with NULs."""
     if len(head) >= BLOCK:
         return b"\0" in head[:BLOCK] and _parse(head[:BLOCK]) is not None
     name = head[:100]
@@ -50,19 +50,22 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
 
 
 def _has_nuls(head: bytes, _: Layer) -> bool | None:
-    """Whether a file called a tar archive is one with a damaged beginning: NULs fill the fields of its first header."""
+    """Whether a file with the suffix .tar is a damaged tar archive: NULs in the first 512 bytes, and not UTF-16."""
     if head.startswith(WIDE_MARKS):
         return False
     return b"\0" in head[:BLOCK] or (None if len(head) < BLOCK else False)
 
 
 def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """The files in a tar archive, and in those that follow it, many together or each to be read before the next is asked for."""
+    """Yield the files of a tar archive, also of concatenated archives, and errors for damaged parts.
+
+    Small files come together as `Texts`. A `Member` is valid until the next item is requested.
+    """
     return _TarMembers(_TarBytes(Buffer.of(reader)), layer).members()
 
 
 class _TarBytes(Reader):
-    """The bytes of the archive, and whether some were lost; the buffer stays open."""
+    """Reader of the archive that remembers damage; closing leaves the buffer open."""
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
@@ -83,7 +86,7 @@ class _TarBytes(Reader):
 
 
 class _TarMembers:
-    """The members of a tar archive, header by header. A damaged header raises SourceError; the next call reads on."""
+    """Reads the members of a tar archive, header by header, and after damage from the next header on."""
 
     def __init__(self, source: _TarBytes, layer: Layer) -> None:
         self._source = source
@@ -107,7 +110,7 @@ class _TarMembers:
                 yield error
 
     def _run(self) -> MemberRun | None:
-        """Take the next members that are whole in the buffer, if no other header describes them; None if the next is not one."""
+        """Take the next members that are complete in the buffer and not changed by extension headers, or None."""
         if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
             return None
         data = self._source.buffer.peek(_RUN)
@@ -120,13 +123,13 @@ class _TarMembers:
         return run if run.end else None
 
     def _next(self) -> Iterator[Member | SourceError]:
-        """The member or the errors of the next header, if it has any."""
+        """Read the next header; yield the member or the errors."""
         source = self._source
         if self._searching or source.damage:
             self._search()
             return
         at = source.buffer.tell()
-        # One read takes in many small members.
+        # Reads ahead: the block of the buffer has many small members.
         source.buffer.peek(BLOCK)
         block = read_up_to(source, BLOCK)
         if len(block) < BLOCK:
@@ -147,21 +150,21 @@ class _TarMembers:
         return SourceError(self._layer.name, reason)
 
     def _pass_over(self, member: LengthReader, size: int) -> None:
-        """Pass over the unread rest of a member, and over its padding."""
+        """Skip the unread rest of a member, and the padding."""
         if not member.is_cut:
             if member.left:
                 skip(member, member.left)
             self._skip_padding(size)
 
     def _skip_padding(self, size: int) -> None:
-        """Pass over the padding after a member of `size` bytes, up to the next block of 512."""
+        """Skip the padding after a member of `size` bytes, up to the next block of 512 bytes."""
         padding = -size % BLOCK
         if skip(self._source, padding) < padding:
             self._ended = True
             raise self._error(f"truncated tar file (at byte {self._source.buffer.tell()}, before its end)")
 
     def _search(self) -> None:
-        """Go to the next header in the buffered bytes, or to their end if they have none.
+        """Go to the next header in the buffered bytes, or skip the buffered bytes.
 
         If bytes were lost, only headers with a magic string are recognised.
         """
@@ -173,7 +176,7 @@ class _TarMembers:
             self._searching = source.damage = False
             self._extended = {}
         elif len(head) < _SEARCHED:
-            # Then the end or a damage is after it, which shows when it is read.
+            # The end or an error follows the buffered bytes; the next read shows which.
             self._searching = True
             skip(source, len(head))
             self._ended = not source.read_into(memoryview(bytearray(1)))
@@ -181,7 +184,7 @@ class _TarMembers:
             skip(source, len(head) - BLOCK + 1 if source.damage else len(head) // BLOCK * BLOCK)
 
     def _extension(self, header: tarfile.TarInfo, at: int) -> Iterator[SourceError]:
-        """Read a header that describes members which follow it."""
+        """Read an extension header (GNU long name, pax), which describes the next member or all later members."""
         if header.size > LONGEST_EXTENSION:
             what = f"the extension header at byte {at} has {header.size:,} bytes"
             yield self._error(f"{what}, and more than 1 MiB is not read")
@@ -202,7 +205,7 @@ class _TarMembers:
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
 
     def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[Member | SourceError]:
-        """The member of a header that is not an extension, if it has data."""
+        """Yield the member of an ordinary header, if the member has data; else count the member."""
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
             self._layer.budget.count_member()
@@ -218,7 +221,7 @@ class _TarMembers:
         path = records.get(b"GNU.sparse.name", records.get(b"path"))
         name = header.name if path is None else path.decode(errors="backslashreplace")
         more = is_gnu_sparse and block[482]
-        # Blocks with the rest of a sparse map.
+        # Further blocks of the sparse map.
         while more:
             block = read_up_to(self._source, BLOCK)
             more = len(block) == BLOCK and block[504]
@@ -235,7 +238,7 @@ class _TarMembers:
 
 
 def _others(data: memoryview) -> MemberRun:
-    """The first files that are whole, if no other header describes them; at most 64."""
+    """The first files that are complete in `data` and have no extension headers; at most 64."""
     texts: list[tuple[Label, int, int]] = []
     end = 0
     while len(texts) < _FEW and (start := end + BLOCK) < len(data):
@@ -259,13 +262,13 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
     except (tarfile.HeaderError, ValueError):
         return None
     if block[MAGIC_AT : MAGIC_AT + len(GNU_MAGIC)] == GNU_MAGIC:
-        # GNU tar has other things where ustar has the front of the name.
+        # GNU tar has other fields at the place of the name prefix of ustar.
         header.name = block[:100].split(b"\0", 1)[0].decode(errors="backslashreplace")
     return header if 0 <= header.size < _LARGEST else None
 
 
 def _find_header(head: bytes, *, anywhere: bool) -> int | None:
-    """Index of the first header: with `anywhere` of one with a magic string, else in steps of 512 bytes."""
+    """Index of the first header: `anywhere`: with a magic string, at any byte; else at multiples of 512."""
     last = len(head) - BLOCK
     starts: Iterable[int] = range(0, last + 1, BLOCK)
     if anywhere:
@@ -274,7 +277,7 @@ def _find_header(head: bytes, *, anywhere: bool) -> int | None:
 
 
 def _pax_records(data: bytes) -> dict[bytes, bytes] | None:
-    """The records of a pax header that say where a member ends and how it is called; None if it is damaged."""
+    """The records of a pax header about path, size and sparse files; None for a damaged header."""
     records = {}
     at = 0
     while at < len(data):

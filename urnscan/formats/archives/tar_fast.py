@@ -1,7 +1,7 @@
-"""Members of a tar archive whose headers are as usual; one call of compiled code finds many; `tar.py` reads all others.
+"""Members of a tar archive with usual headers: compiled code finds many by one call; `tar.py` reads all other members.
 
-A header is usual if all its numbers stand in octal digits, as programs write them. A pax header in front of it is passed over
-if it says nothing of the name, the size or holes of the file. `tar.py` would find the same.
+A header is usual if all its numbers are octal digits, as programs write them. A pax header is skipped if it does not
+change the name, the size or the holes of the next file. `tar.py` would give the same members.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from urnscan.formats.contents import Label, Labels, Names, Texts
 BLOCK = 512
 MAGIC_AT = 257
 GNU_MAGIC = b"ustar  \0"
-"""The magic string where GNU tar has other things than the front of the name."""
+"""Magic string of GNU tar, whose headers have no name prefix, unlike ustar."""
 LONGEST_EXTENSION = 1 << 20
-"""Bytes that a long name or pax records may have."""
+"""Maximum bytes of an extension header: a long name or pax records."""
 
-_MOST = 1 << 11  # files of one call
-_NAME, _FRONT, _FRONT_END = 100, 345, 500  # where the name ends, and the place of its front
+_MOST = 1 << 11  # maximum files per call
+_NAME, _FRONT, _FRONT_END = 100, 345, 500  # end of the name; start and end of the name prefix
 _SIZE, _SIZE_END, _SUM, _SUM_END, _KIND = 124, 135, 148, 154, 156
 _FILE, _PAX = b"0x"
 _FIRST_EMPTY, _LAST_EMPTY = b"16"  # links, devices, folders, FIFOs, whatever size their headers give
@@ -33,7 +33,7 @@ _KINDS = np.zeros(256, np.uint8)
 _KINDS[np.frombuffer(b"01234567", np.uint8)] = _DIGIT
 _KINDS[[0x20, 0]] = _SPACE, _NUL
 _USUAL = np.zeros(BLOCK, np.uint8)
-"""For each byte of a header of which kinds it may be; 0: of any."""
+"""For each byte of a header the allowed kinds; 0: any byte."""
 for _at in (100, 108, 116, 329, 337):  # mode, owner, group, device
     _USUAL[_at : _at + 6], _USUAL[_at + 6], _USUAL[_at + 7] = _DIGIT, _DIGIT | _SPACE, _SPACE | _NUL
 for _at in (_SIZE, 136):  # and the time
@@ -42,29 +42,29 @@ _USUAL[_SUM:_SUM_END], _USUAL[_SUM_END:_KIND] = _DIGIT, _SPACE | _NUL
 _USUAL[329:345] |= _NUL
 _CHECKED = np.flatnonzero(_USUAL)
 SAID = np.frombuffer(b"psG", np.uint8)
-"""First bytes of the keywords of pax that say more of a file than is passed over: `path`, `size`, `GNU.sparse…`."""
+"""First bytes of the pax keywords that change a member: `path`, `size`, `GNU.sparse…`."""
 
 
 class MemberRun(NamedTuple):
-    """Members at the beginning of some bytes of an archive."""
+    """Complete members at the beginning of a buffer."""
 
     texts: Texts
     """The texts of files."""
     passed: int
-    """The number of other members, which have no data: folders, links, devices, empty files."""
+    """The number of members without data: folders, links, devices, empty files."""
     end: int
-    """The byte after the last of them, and after the headers that follow it."""
+    """Index of the byte after the last member, and after extension headers that follow it."""
 
 
 class UsualFiles:
-    """Finds the usual files of one archive."""
+    """Finds usual files; has the buffers for the compiled code."""
 
     def __init__(self) -> None:
         self._heads = np.empty(_MOST * BLOCK, np.uint8)
         self._spans = np.empty((3, _MOST), np.int64)
 
     def find(self, data: memoryview) -> MemberRun:
-        """The first members, up to one that is not whole or not usual."""
+        """The first members of `data`, up to a member that is incomplete or unusual."""
         count = passed = end = 0
         if data:
             count, passed, end = _find(read_only(np.frombuffer(data, np.uint8)), self._heads, self._spans)
@@ -88,10 +88,10 @@ def name_of(block: bytes) -> str:
 
 @compiled
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
-    """Find members up to one whose header is not usual or that is not whole, and copy the headers of files.
+    """Find members up to an unusual or incomplete member; copy the headers of files to `heads`.
 
-    Returns how many files there are, how many members without data, and where the last member ends, with the pax headers
-    after it.
+    Writes start, end and the end of the name in `heads` to the three rows of `spans`. Returns the number of files, the
+    number of members without data, and the index after the last member and the pax headers after it.
     """
     starts, ends, name_ends = spans[0], spans[1], spans[2]
     count = passed = at = 0
@@ -120,11 +120,11 @@ def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tu
 
 @inner
 def _is_usual(data: ByteArray, at: int) -> bool:
-    """Whether the block at `at` is a header with its numbers in octal digits, and with the right checksum."""
+    """Whether the block at `at` is a header whose numbers are octal digits, with a valid checksum."""
     for place in _CHECKED:
         if not _KINDS[data[at + place]] & _USUAL[place]:
             return False
-    # The checksum counts as spaces.
+    # The bytes of the checksum count as spaces.
     total = SPACE * (_KIND - _SUM)
     for i in range(at, at + BLOCK):
         total += int(np.int64(data[i]))
@@ -143,7 +143,7 @@ def _octal(data: ByteArray, start: int, end: int) -> int:
 
 @inner
 def _says_little(data: ByteArray, at: int, end: int) -> bool:
-    """Whether the records of a pax header are whole, and none changes a path, a size or a sparse file."""
+    """Whether the records of a pax header are complete, and do not change a path, a size or a sparse file."""
     while at < end:
         begin, length = at, 0
         while at < min(end, begin + 18) and is_digit(data[at]):

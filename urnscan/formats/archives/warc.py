@@ -1,10 +1,11 @@
-"""Web archives: the records of a WARC file (ISO 28500, versions 0.18 to 1.1; WET and WAT files too) as members.
+"""Web archives: the records of a WARC file (ISO 28500, versions 0.18 to 1.1; also WET and WAT files) as members.
 
-A member is called by its target URI and its record ID. The headers of a record are never text, nor are those of an HTTP
-message in it. Digests in the headers are not verified. Segments of a record are members of their own, and one message says so.
+The name of a member is its target URI and its record ID. The headers of a record, and of an HTTP message in a record,
+are not text. Digests are not verified. Each segment of a record is a separate member, and an error reports the first
+segment.
 
-A record is as long as its header says. What is no record, or damaged, is passed over to the next bytes that begin a
-record, and one message says where that is and how many bytes are passed over.
+The length of a record is the length in its header. Damaged bytes are skipped up to the next record, and an error
+reports where they are and how many.
 """
 
 import re
@@ -22,19 +23,19 @@ from urnscan.formats.protocol import Archive, exactly
 from urnscan.stores.reader import LengthReader, Reader, begins, skip
 
 _Fields = dict[bytes, bytes]
-"""The fields of a header that are looked at, by their names in lower case."""
+"""Fields of a header (only those that are used): name in lower case -> value."""
 
 _MAGICS = (b"WARC/0.", b"WARC/1.")
-_RUN = 1 << 20  # bytes of which the whole records are yielded together
-# Unusual records that are yielded together; the next one may be usual.
+_RUN = 1 << 20  # bytes whose complete records are yielded together
+# Maximum of unusual records that are yielded together; then usual records are tried again.
 _FEW = 16
 
 _BLANK = re.compile(rb"[\r\n]+")
 _RECORD = re.compile(rb"WARC/[0-9]")
-_SIGN = 6  # bytes by which it matches
+_SIGN = 6  # bytes of a match of _RECORD
 _BEGIN = re.compile(rb"WARC/[0-9]{1,2}\.[0-9]{1,2}[ \t]{0,4}\r?\n")
 _LONGEST_BEGIN = 16
-_VERSION = re.compile(rb"WARC/[01]\.[0-9]{1,9}[ \t]{0,9}\r?\n")  # a text about such files has words after it
+_VERSION = re.compile(rb"WARC/[01]\.[0-9]{1,9}[ \t]{0,9}\r?\n")  # with LF: a text about WARC goes on with words
 _VERSION_LINE = re.compile(rb"WARC/[0-9]+\.[0-9]+[ \t]*\r?\n")
 _VERSION_BEGUN = re.compile(rb"WARC/[01]\.[0-9]{0,9}[ \t]{0,9}\r?")
 _HEADER_END = re.compile(rb"\n(?:[ \t\r]*\n|(?P<next>WARC/[0-9]))")
@@ -42,7 +43,7 @@ _FIELD = re.compile(
     rb"\n(?i:(Content-Length|Content-Type|WARC-Date|WARC-Record-ID|WARC-Target-URI|WARC-Type))[ \t]*:"
     rb"([^\n]*(?:\n[ \t]+[^\s][^\n]*)*)"
 )
-_FOLD = re.compile(rb"(?<!\s)\s*\n\s*")  # white space is passed once, not from each byte of it
+_FOLD = re.compile(rb"(?<!\s)\s*\n\s*")  # the lookbehind makes the time linear in the white space
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 _HTTP_TYPES = (b"response", b"request", b"revisit")
 _ANY_FIELD = re.compile(rb"(?im)^(?:WARC-[A-Z-]+[ \t]*:|WARC/[0-9])")
@@ -51,7 +52,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def is_warc(head: bytes, _: Layer) -> bool | None:
-    """Whether bytes with this beginning are a WARC file; None if more are needed."""
+    """Whether a file that begins with `head` is a WARC file; None if more bytes are needed."""
     known = begins(head, *_MAGICS)
     if not known or _VERSION.match(head):
         return known
@@ -59,17 +60,20 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 
 def _has_fields(head: bytes, _: Layer) -> bool | None:
-    """Whether a file called a web archive is one with a damaged beginning: its first bytes have fields of a record."""
+    """Whether a file with a suffix of WARC is a damaged WARC file: fields of a record in the first 1,024 bytes."""
     return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
 
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """The records, by name, each with a reader of its text, or many together; an error in place of one that is damaged."""
+    """Yield the records of a WARC file, and errors for damaged parts.
+
+    Small records come together as `Texts`. A `Member` is valid until the next item is requested.
+    """
     return _WarcRecords(Buffer.of(reader), layer).members()
 
 
 class _WarcRecords:
-    """The records of a WARC file, one by one or many together."""
+    """Reads the records of a WARC file; after damage searches for the next record."""
 
     def __init__(self, buffer: Buffer, layer: Layer) -> None:
         self._buffer = buffer
@@ -80,9 +84,9 @@ class _WarcRecords:
 
     def members(self) -> Iterator[Member | Texts | SourceError]:
         buffer = self._buffer
-        # No record need begin at the next byte.
+        # Whether bytes were lost, so that the next byte need not be the first of a record.
         is_lost = False
-        # The offset at which no record began, and the reason.
+        # The offset of damaged bytes, and the reason.
         wrong: tuple[int, str] | None = None
         while True:
             if is_lost or wrong:
@@ -116,7 +120,7 @@ class _WarcRecords:
                 yield error
 
     def _run(self) -> Texts | None:
-        """Take the next records that are whole in the buffer, and whose text is their bytes; None if the next is not one."""
+        """Take the next records that are complete in the buffer and whose text is not coded; None without a record."""
         if self._layer.is_deepest:
             return None
         data = self._buffer.peek(_RUN)
@@ -130,7 +134,7 @@ class _WarcRecords:
         return texts
 
     def _unusual(self, data: memoryview) -> tuple[Texts, int]:
-        """The texts of the first records, and where the last of them ends."""
+        """The texts of the first records (at most 16) that are complete and not coded, and the index after the last."""
         texts: list[tuple[Label, int, int]] = []
         end = 0
         while len(texts) < _FEW:
@@ -154,7 +158,10 @@ class _WarcRecords:
         return Texts.of(data, texts), end
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next byte. If there is none, the reason, and the position stays; None at the end."""
+        """Take the header at the next byte. Without a header: the reason, and the position does not move.
+
+        None at the end.
+        """
         buffer = self._buffer
         data = buffer.peek(_SIGN)
         if not data:
@@ -176,7 +183,7 @@ class _WarcRecords:
         return None
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
-        """A record and the errors in it; returns whether the next one need not begin after it."""
+        """Yield a record and its errors. Returns whether bytes were lost, so that the end of the record is unknown."""
         name = self._before = _name(fields) or f"byte {at}"
         if _is_continuation(fields) and not self._has_told_segments:
             self._has_told_segments = True
@@ -190,7 +197,10 @@ class _WarcRecords:
 def open_record(
     block: LengthReader, name: str, capture: Capture, layer: Layer, *, is_http: bool
 ) -> Iterator[Member | SourceError]:
-    """A record of a web archive, and the errors in it; its block is then read to the end. Raises LimitError."""
+    """Yield a record of a web archive and errors in the record, then skip the unread rest of `block`.
+
+    Raises LimitError.
+    """
     try:
         inner = layer.inside(name, capture)
     except SourceError as error:
@@ -206,7 +216,7 @@ def open_record(
 
 
 def _fields(end: re.Match[bytes], data: memoryview) -> _Fields | str:
-    """The fields of a header that ends with this match, from its bytes; the reason if it is not a header."""
+    """The fields of a header (`data`), or the reason why `data` is not a header. `end`: match of the header's end."""
     if end["next"]:
         return "a header ends where another begins"
     if not _VERSION_LINE.match(data):
@@ -225,9 +235,9 @@ def _capture(fields: _Fields, head: bytes = b"") -> Capture:
 
 
 def _name(fields: _Fields) -> str:
-    """The name of a record: its target URI, if it has one, and its record ID."""
+    """The name of a record: target URI (if any), space, record ID."""
     uri = fields.get(b"warc-target-uri", b"")
-    # The grammar of version 1.0 has them, its examples do not.
+    # The grammar of version 1.0 puts the URI into angle brackets, its examples do not.
     if uri.startswith(b"<") and uri.endswith(b">"):
         uri = uri[1:-1]
     name = b" ".join(filter(None, (uri, fields.get(b"warc-record-id")))).decode("utf-8", "backslashreplace")
@@ -235,12 +245,12 @@ def _name(fields: _Fields) -> str:
 
 
 def _is_continuation(fields: _Fields) -> bool:
-    """Whether a record goes on with the block of another (ISO 28500, 6.9)."""
+    """Whether a record is a segment that continues the block of an earlier record (ISO 28500, 6.9)."""
     return fields.get(b"warc-type", b"").lower() == b"continuation"
 
 
 def _is_http(fields: _Fields) -> bool:
-    """Whether a record contains an HTTP message: by its content type, and if it has none by the type of the record."""
+    """Whether a record contains an HTTP message: by Content-Type or, without Content-Type, by WARC-Type."""
     content_type = fields.get(b"content-type")
     if content_type:
         return content_type.lower().startswith(b"application/http")

@@ -1,7 +1,7 @@
-"""Records of a WARC file that are as usual; one call of compiled code finds many; `warc.py` reads all others.
+"""Usual records of a WARC file: compiled code finds many by one call; `warc.py` reads all other records.
 
-A record is usual if each line of its headers ends with CR LF and none is folded, if it has a record ID, and if the message of
-HTTP in it, if there is one, has fields of which none names a coding of the body; and no segment of another record is. `warc.py` would find the same in it.
+A record is usual if its header lines end with CR LF and are not folded, if it has a record ID, if it is not a segment,
+and if an HTTP message in it has no header about a coding of the body. `warc.py` would give the same members.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Label, Labels, Names, Texts
 
 _Spans = npt.NDArray[np.int64]
-"""Of a record: for each of _FIELDS where its value begins and ends, or -1 twice; then the same of the head of the message
-and of the text.
+"""Starts and ends of the parts of a record: value of each field in _FIELDS (-1, -1 without the field), head of the HTTP
+message, text.
 """
 
 HEADER = 1 << 16
-"""Bytes that a header may have, of a record or of a message in it."""
-_MOST = 1 << 12  # records of one call
+"""Maximum bytes of the header of a record, and of the head of an HTTP message."""
+_MOST = 1 << 12  # maximum records per call
 
 _FIELDS = (b"content-length", b"content-type", b"warc-date", b"warc-record-id", b"warc-target-uri", b"warc-type")
 _LENGTH, _TYPE, _DATE, _ID, _URI, _KIND, _MESSAGE, _TEXT = range(0, 16, 2)
@@ -42,16 +42,16 @@ _TOKEN[np.frombuffer(b"!#$%&'*+.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg
 
 
 class UsualRecords:
-    """Finds the usual records of one web archive."""
+    """Finds usual records; has the buffers for the compiled code."""
 
     def __init__(self, name_of: Callable[[dict[bytes, bytes]], str]) -> None:
-        """`name_of` makes the name of a record of its fields."""
+        """`name_of`: function from the fields of a record to the name of the member."""
         self._name_of = name_of
         self._heads = np.empty(0, np.uint8)
         self._spans = np.empty((_MOST, _TEXT + 2), np.int64)
 
     def find(self, data: memoryview) -> tuple[Texts, int]:
-        """The texts of the first records, up to one that is not whole or not usual, and where the last of them ends."""
+        """The texts of the first records, up to an incomplete or unusual record, and the index after the last."""
         if len(self._heads) < len(data):
             self._heads = np.empty(len(data), np.uint8)
         count = end = filled = 0
@@ -76,9 +76,9 @@ class UsualRecords:
 
 @compiled
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
-    """Find records up to one that is not usual or not whole, and copy their heads.
+    """Find records up to an unusual or incomplete record; copy heads to `heads`, and write a row of `spans` for each.
 
-    Returns how many there are, where the last ends, and the bytes of the heads.
+    Returns the number of records, the index after the last record, and the number of bytes in `heads`.
     """
     count = at = filled = 0
     while count < len(spans):
@@ -113,7 +113,7 @@ def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tu
 
 @inner
 def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
-    """The end of the header of a record at `at`, whose fields are put into `span`; -1 if it is not usual or not whole."""
+    """Index after the header of a record at `at`, whose fields are put into `span`; -1: unusual or incomplete."""
     last = min(len(data), at + HEADER)
     if last - at < len(_VERSION) + 3 or not _is(data, at, _VERSION):
         return -1
@@ -138,7 +138,7 @@ def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
 
 @inner
 def _put_field(data: ByteArray, at: int, end: int, span: _Spans) -> None:
-    """Put the value of a field into `span`, if it is one of _FIELDS and the first of its name."""
+    """Put start and end of the value of a field into `span`, if the name is in _FIELDS and has no value yet."""
     begin = 0
     for field in range(len(_NAME_ENDS)):
         name = _NAMES[begin : _NAME_ENDS[field]]
@@ -158,7 +158,7 @@ def _put_field(data: ByteArray, at: int, end: int, span: _Spans) -> None:
 
 @inner
 def _body(data: ByteArray, at: int, last: int) -> int:
-    """Beginning of the body of a message at `at`; -1 if its head is not usual, or may say that the body is in a coding."""
+    """Index of the body of an HTTP message at `at`; -1 if the head is unusual, or the body may be coded."""
     is_first = True
     while True:
         end = find_byte(data, at, last, _LF)
@@ -187,7 +187,7 @@ def _body(data: ByteArray, at: int, last: int) -> int:
 
 @inner
 def _is_start_line(data: ByteArray, at: int, end: int) -> bool:
-    """Whether the line begins an answer, but no interim one, or a request with a version."""
+    """Whether a line is the start line of a response (not interim, 1xx) or of a request with a version."""
     if end - at > 6 and _is(data, at, _HTTP):
         at += len(_HTTP)
         if not 0x30 <= data[at] <= 0x39:
@@ -212,7 +212,7 @@ def _is_start_line(data: ByteArray, at: int, end: int) -> bool:
 
 @inner
 def _is_http(data: ByteArray, span: _Spans) -> bool:
-    """Whether a record contains an HTTP message: by its content type, and if it has none by the type of the record."""
+    """Whether a record contains an HTTP message: by Content-Type or, without Content-Type, by WARC-Type."""
     start, end = span[_TYPE], span[_TYPE + 1]
     if end > start:
         return end - start >= len(_HTTP_TYPE) and _is(data, start, _HTTP_TYPE)
@@ -221,20 +221,20 @@ def _is_http(data: ByteArray, span: _Spans) -> bool:
 
 @inner
 def _is_kind(data: ByteArray, span: _Spans, kind: ByteArray) -> bool:
-    """Whether a record is of this WARC-Type."""
+    """Whether the WARC-Type of a record is `kind`."""
     start, end = span[_KIND], span[_KIND + 1]
     return bool(end - start == len(kind) and _is(data, start, kind))
 
 
 @inner
 def _has_id(data: ByteArray, span: _Spans) -> bool:
-    """Whether a record has an ID in angle brackets: no form is recognised by a name that ends so."""
+    """Whether a record has an ID in angle brackets: names that end with ">" have no suffix of a form."""
     return bool(span[_ID + 1] > span[_ID] and data[span[_ID + 1] - 1] == _GREATER)
 
 
 @inner
 def _number(data: ByteArray, start: int, end: int) -> int:
-    """The number of 1 to 18 digits in `bytes[start:end]`; -1 if there is none."""
+    """The number in `data[start:end]`; -1 unless there are 1 to 18 digits."""
     if not 0 < end - start <= 18:
         return -1
     number = np.int64(0)
@@ -247,7 +247,7 @@ def _number(data: ByteArray, start: int, end: int) -> int:
 
 @inner
 def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
-    """Whether a line is a field of this name, with or without white space before the colon."""
+    """Whether a line is a field with the name `name`, with or without white space before the colon."""
     if end - at <= len(name) or not _is(data, at, name):
         return False
     at += len(name)
@@ -258,7 +258,7 @@ def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
 
 @inner
 def _is(data: ByteArray, at: int, word: ByteArray) -> bool:
-    """Whether a word is at `at`: its small letters match in any case, its capitals only as capitals."""
+    """Whether `word` is at `at`: small letters of `word` match in any case, capitals only themselves."""
     for i in range(len(word)):
         byte = data[at + i]
         if 0x41 <= byte <= 0x5A and byte != word[i]:

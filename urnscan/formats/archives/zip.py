@@ -1,7 +1,7 @@
 """Zip archives, read front to back in one pass: by the headers before the members, not by the directory at the end.
 
-So they can be read from a pipe and inside other forms, and as far as they go when they are cut off or damaged.
-The names are those of APPNOTE.TXT 6.3.10. Members without data, such as folders, are passed over, though counted.
+So an archive can be read from a pipe, inside another form, and up to the place where it is truncated or damaged. The
+terms are those of APPNOTE.TXT 6.3.10. Members without data, such as folders, are counted and skipped.
 """
 
 import itertools
@@ -21,60 +21,63 @@ from urnscan.formats.protocol import Archive, exactly, looks_binary
 from urnscan.stores.reader import PieceReader, Reader, begins, skip
 
 _ENTRY, _END = b"PK\x01\x02", b"PK\x05\x06"
-_SPLIT = (b"PK\x07\x08", b"PK00")  # in front of an archive of several parts, or of one that could have become such
+_SPLIT = (b"PK\x07\x08", b"PK00")  # first bytes of an archive in several parts, or written for several parts
 _MAGICS = (MEMBER, _END, *(mark + MEMBER for mark in _SPLIT))
 _RECORD = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06|\x06\x06)")
-# Other records: the bytes of their fixed part, and the place and format in it of the size of the rest.
+# Other records: bytes of the fixed part, and in it the offset and format of the size of the rest.
 _OTHERS = {
     _ENTRY: (46, 28, "<HHH"),
     _END: (22, 20, "<H"),
     b"PK\x06\x06": (12, 4, "<Q"),  # zip64: the end
-    b"PK\x06\x07": (20, 20, ""),  # zip64: where that is
+    b"PK\x06\x07": (20, 20, ""),  # zip64: the locator of the end
     b"PK\x05\x05": (6, 4, "<H"),  # a signature
     b"PK\x06\x08": (8, 4, "<I"),  # extra data, of encrypted archives
 }
-_SEARCHED = 1 << 16  # bytes in which a record is searched at a time
-_PATIENCE = 1 << 28  # bytes to go back in all to search them
-# Bytes of one read; the whole members in them are yielded together.
+_SEARCHED = 1 << 16  # bytes per step of the search for a record
+_PATIENCE = 1 << 28  # maximum bytes, in all, to go back for searches
+# Bytes of one read; the complete members in them are yielded together.
 _BLOCK = 1 << 18
-# Bytes of text of such members; a larger member is yielded alone.
+# Maximum bytes of text that are yielded together; a larger member is yielded alone.
 _TOGETHER = 1 << 20
 _LARGEST_SIGNATURE = 1 << 18
-_APK_MAGIC = b"APK Sig Block 42"  # what Android has between the members and the directory
+_APK_MAGIC = b"APK Sig Block 42"  # end of the block between the members and the directory of an Android package
 
 
 def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip archive is known by its bytes)
-    """Whether these are the first bytes of a zip archive; one with a program in front of it is not recognised."""
+    """Whether a file that begins with `head` is a zip archive; not recognised after a program (self-extracting)."""
     return begins(head, *_MAGICS) if head else False
 
 
 def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """The files in a zip archive, and in those that follow it, many together or each to be read before the next is asked for."""
+    """Yield the files of a zip archive, also of concatenated archives, and errors for damaged parts.
+
+    Small files come together as `Texts`. A `Member` is valid until the next item is requested.
+    """
     return _ZipMembers(reader, layer).members()
 
 
 class _Member(PieceReader):
-    """Reader of a member; its checksum and its size are compared at its end."""
+    """Reader of the text of a member; checksum and size are compared at the end."""
 
     def __init__(self, header: Header, buffer: Buffer, layer: Layer) -> None:
         super().__init__(self._texts())
         self.header = header
         self.start = buffer.tell()
-        self.is_begun = False  # reading it has begun
-        self.is_open = True  # it may have more text
-        self.is_decoded = False  # it was read to its end; the buffer is at the byte after it
-        self.is_whole = False  # its header or descriptor agrees with that end
-        self.is_cut_off = False  # the bytes end, or an error interrupts them, inside the member
+        self.is_begun = False  # reading has begun
+        self.is_open = True  # more text may follow
+        self.is_decoded = False  # read to the end; the buffer is at the byte after the member
+        self.is_whole = False  # the header or descriptor agrees with this end
+        self.is_cut_off = False  # the end of the bytes, or an error, came inside the member
         self._buffer = buffer
         self._layer = layer
 
     @property
     def name(self) -> str:
-        """Name in errors."""
+        """Name of the member, for messages."""
         return self._layer.name_of(self.header.name)
 
     def _texts(self) -> Iterator[bytes | memoryview]:
-        """Text of the member. Raises SourceError where the rest of it is lost."""
+        """Yield the text of the member. Raises SourceError if the rest of the member is lost."""
         self.is_begun = True
         budget, crc32 = self._layer.budget, fastest_crc32()
         size = crc = 0
@@ -97,7 +100,10 @@ class _Member(PieceReader):
             self.is_open = False
 
     def _is_as_announced(self, size: int, crc: int) -> bool:
-        """Whether size and checksum are those that the archive announces; skips the descriptor. Raises CutError."""
+        """Whether size and CRC of the text agree with the header or descriptor; skips the descriptor.
+
+        Raises CutError.
+        """
         header, compressed = self.header, self._buffer.tell() - self.start
         if not header.has_descriptor:
             self.is_whole = header.compressed == compressed
@@ -119,18 +125,18 @@ class _Member(PieceReader):
 
 
 class _ZipMembers:
-    """The members of a zip archive, record by record."""
+    """Reads the members of a zip archive, record by record; after damage searches for the next record."""
 
     def __init__(self, reader: Reader, layer: Layer) -> None:
         self._buffer = Buffer.of(reader)
         self._buffer.start_keeping(_BLOCK)
         self._layer = layer
-        self._is_reported = False  # whether an error of the last record was reported
-        self._raised: SourceError | None = None  # the error of the reader below that a member has raised already
+        self._is_reported = False  # whether an error about the last record was reported
+        self._raised: SourceError | None = None  # the error of the reader that a member has already raised
         self._patience = _PATIENCE
-        self._after_magic = 0  # where to search if the previous record proves to be damaged
+        self._after_magic = 0  # position at which to search if the previous record is damaged
         self._searching = False
-        self._is_whole = False  # whether it was read to its end
+        self._is_whole = False  # whether the end of the archive was read
         self._ended = False
 
     def members(self) -> Iterator[Member | Texts | SourceError]:
@@ -151,7 +157,7 @@ class _ZipMembers:
             self._buffer.stop_keeping()
 
     def _run(self) -> Texts | None:
-        """Take the next small members that are whole in the buffer and as their headers say; None if the next is not one."""
+        """Take the next small members that are complete in the buffer and undamaged; None without a member."""
         self._buffer.drop_kept()
         if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
             return None
@@ -175,7 +181,7 @@ class _ZipMembers:
         return Texts.of(text, list(zip((Label(member.name) for member in members), starts, ends, strict=True)))
 
     def _pass_over_entries(self) -> None:
-        """Pass over the entries of the directory that are whole in the buffer."""
+        """Skip the entries of the directory that are complete in the buffer."""
         data, end = self._buffer.peek(), 0
         fixed, where, layout = _OTHERS[_ENTRY]
         while data[end : end + 4] == _ENTRY and end + fixed <= len(data):
@@ -186,7 +192,7 @@ class _ZipMembers:
         self._buffer.skip(end)
 
     def _next(self) -> Iterator[Member | SourceError]:
-        """Pass over the next record, and yield its member or error. Raises CutError."""
+        """Read the next record; yield the member or the error. Raises CutError."""
         buffer = self._buffer
         self._is_reported = False
         buffer.drop_kept()
@@ -206,7 +212,7 @@ class _ZipMembers:
             buffer.skip(sum(struct.unpack_from(layout, data, where)) if layout else 0)
             self._is_whole |= magic == _END
         elif at == 0 and magic in _SPLIT:
-            # The mark at the beginning of an archive of several parts.
+            # The mark at the beginning of an archive in several parts.
             buffer.skip(4)
         elif not self._pass_over_signature():
             self._searching = self._is_reported = True
@@ -214,7 +220,7 @@ class _ZipMembers:
             yield SourceError(self._layer.name, reason)
 
     def _entry(self) -> Iterator[Member | SourceError]:
-        """Read the header of a member, give the member, and go to the record after it."""
+        """Read the header of a member, yield the member, and go to the next record."""
         buffer = self._buffer
         fixed = bytes(buffer.read(FIXED))
         lengths = int.from_bytes(fixed[26:28], "little") + int.from_bytes(fixed[28:30], "little")
@@ -223,14 +229,14 @@ class _ZipMembers:
         if reason := header.refusal():
             self._layer.budget.count_member()
             self._is_reported = True
-            # Of an encrypted member the sizes, too, may be masked.
+            # The sizes of an encrypted member may be masked.
             self._searching = header.compressed is None or header.has_descriptor or header.is_encrypted
             yield SourceError(member.name, reason)
             buffer.skip(header.compressed or 0)
         elif header.compressed or header.size or header.crc or header.has_descriptor:
             yield Member(header.name, member)
             if member.is_open and (member.is_begun or header.compressed is None):
-                # Perhaps only its data show where it ends, and the text so far needs its checksum.
+                # Perhaps only the data show where the member ends, and only the end shows whether the text is damaged.
                 try:
                     skip(member, sys.maxsize)
                 except LimitError:
@@ -239,14 +245,14 @@ class _ZipMembers:
                     yield error
             self._leave(member)
         else:
-            # If the header is wrong about that, no record begins at the next byte, which is reported then.
+            # If the header is wrong and there is data, no record begins at the next byte, which is reported.
             self._layer.budget.count_member()
 
     def _leave(self, member: _Member) -> None:
-        """Go to the record after a member, however far it was read and whatever size its header has. Raises CutError."""
+        """Go to the record after a member, which may be partly read or have a wrong size. Raises CutError."""
         buffer, compressed = self._buffer, member.header.compressed
         if not member.header.method:
-            # Records inside a stored member are those of an archive in this archive.
+            # Records inside a stored member are of an archive in this archive.
             self._after_magic = buffer.tell()
         self._is_reported = not member.is_open
         if member.is_cut_off:
@@ -267,7 +273,10 @@ class _ZipMembers:
             self._back(self._after_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
-        """Go back to where a search can begin; whether that was possible. The total distance is limited: files may be hostile."""
+        """Go back to a position to search there.
+
+        False if impossible: the total distance is limited, as files may be hostile.
+        """
         distance = self._buffer.tell() - position
         if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
             return False
@@ -280,7 +289,7 @@ class _ZipMembers:
         return magic == MEMBER or magic in _OTHERS
 
     def _search(self) -> None:
-        """Go to the next record in the buffered bytes, or to their end if they have none. Raises CutError."""
+        """Go to the next record in the buffered bytes, or skip the buffered bytes. Raises CutError."""
         buffer = self._buffer
         buffer.drop_kept()
         head = bytes(buffer.peek(_SEARCHED)[:_SEARCHED])
@@ -298,7 +307,7 @@ class _ZipMembers:
             raise CutError
 
     def _pass_over_signature(self) -> bool:
-        """Pass over the signature of an Android package, if there is one."""
+        """Skip the signature block of an Android package. False if the next bytes are not a signature block."""
         size = 8 + int.from_bytes(self._buffer.peek(8)[:8], "little")
         if size > _LARGEST_SIGNATURE or not bytes(self._buffer.peek(size)[:size]).endswith(_APK_MAGIC):
             return False
@@ -306,7 +315,10 @@ class _ZipMembers:
         return True
 
     def _cut_off(self) -> SourceError | None:
-        """The error where the bytes end or are interrupted; None if it was reported. Raises an error that ends reading."""
+        """After a CutError: the error to report, None if already reported.
+
+        Raises the error of the reader if reading ends.
+        """
         buffer, error = self._buffer, self._buffer.error
         if error is not None:
             is_reported = error is self._raised
@@ -319,7 +331,7 @@ class _ZipMembers:
                     raise error
             return None if is_reported else error
         at, is_reported = buffer.tell(), self._is_reported or self._searching
-        # The size of the last member may be wrong: then more records may follow its header.
+        # If the size of the last member is wrong, more records may follow the header.
         self._ended = self._searching or not self._back(self._after_magic)
         self._searching = self._is_reported = True
         reason = f"truncated zip file (at byte {at}, before the end of its directory)"

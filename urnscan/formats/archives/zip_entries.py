@@ -1,6 +1,6 @@
-"""Headers of members of zip archives, members that are not read, and the decoding of members.
+"""Headers of members of zip archives, reasons why members are not read, and the decoding of members.
 
-The names are those of APPNOTE.TXT 6.3.10.
+The terms are those of APPNOTE.TXT 6.3.10.
 """
 
 import re
@@ -15,9 +15,9 @@ from urnscan.formats.checksum import fastest_crc32
 from urnscan.formats.compression import decoders, frames
 
 MEMBER = b"PK\x03\x04"
-"""Bytes with which the header of a member begins."""
+"""Signature of the local header of a member."""
 FIXED = 30
-"""Bytes of the header of a member before its name."""
+"""Bytes of the header of a member before the name."""
 
 _HEADER = struct.Struct("<4x5H3I2H")
 _LATEST_VERSION = 99
@@ -32,42 +32,46 @@ _METHODS = {_STORED, *_DECODERS, *_UNREAD}
 _DESCRIPTOR, _UTF8 = 1 << 3, 1 << 11
 _ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13  # with a password, strongly, with masked headers
 
-# What descriptors look like: with a signature or without, with sizes of 64 bits or of 32. The longer first: with an
-# empty member the front of the longer ones is one of the shorter.
+# Layouts of descriptors: with or without a signature, with sizes of 64 or 32 bits. Longer layouts come first, because
+# the first bytes of a long descriptor of an empty member look like a short descriptor.
 _SIGNATURE = b"PK\x07\x08"
 _DESCRIPTORS = tuple(struct.Struct(layout) for layout in ("<4sIQQ", "<4sIII", "<0sIQQ", "<0sIII"))
 _SIGNED = _DESCRIPTORS[:2]
 _LONGEST_DESCRIPTOR = 24
 _BEHIND = (MEMBER, b"PK\x01\x02")
 _MARK = re.compile(_SIGNATURE)
-_SEARCHED = 1 << 12  # bytes in which a descriptor is searched at a time
+_SEARCHED = 1 << 12  # bytes per step of the search for a descriptor
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Header before a member."""
+    """Local header of a member (APPNOTE.TXT, 4.3.7)."""
 
     name: str
     flags: int
+    """General purpose bit flags (4.4.4)."""
     method: int
+    """Compression method (4.4.5): 0 stored, 8 deflate, …"""
     crc: int
+    """CRC-32 of the text."""
     compressed: int | None
-    """Bytes in the archive; None where only the descriptor after them has their number."""
+    """Bytes in the archive; None if only the descriptor after the member has this number."""
     size: int | None
+    """Bytes of the text; None if only the descriptor has this number."""
 
     @property
     def has_descriptor(self) -> bool:
-        """True if a descriptor after the member has its checksum and sizes (APPNOTE.TXT, 4.3.9)."""
+        """Whether a descriptor with checksum and sizes follows the member (APPNOTE.TXT, 4.3.9)."""
         return bool(self.flags & _DESCRIPTOR)
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether the member is encrypted, in any way."""
+        """Whether the member is encrypted, by any method."""
         return bool(self.flags & _ENCRYPTED) or self.method == _AES
 
     @classmethod
     def parse(cls, fixed: bytes, rest: bytes) -> "Header":
-        """`fixed` are its first 30 bytes, `rest` the name and the extra fields."""
+        """Parse a header: `fixed`, the first 30 bytes, and `rest`, the name and the extra fields."""
         _, flags, method, _, _, crc, compressed, size, name_length, _ = _HEADER.unpack(fixed)
         data, extra = rest[:name_length], rest[name_length:]
         is_utf8 = flags & _UTF8 or data.isascii()
@@ -77,7 +81,7 @@ class Header:
             kind, length = struct.unpack_from("<HH", extra, at)
             field = extra[at + 4 : at + 4 + length]
             at += 4 + length
-            # zip64: the sizes that do not fit into the header.
+            # zip64: sizes that do not fit into 32 bits.
             if kind == 1:
                 if size == _IN_EXTRA and len(field) >= 8:
                     size, field = int.from_bytes(field[:8], "little"), field[8:]
@@ -91,12 +95,12 @@ class Header:
 
     @staticmethod
     def is_plausible(fixed: bytes) -> bool:
-        """Whether 30 bytes can be the fixed part of a local header, and not data with the same signature."""
+        """Whether 30 bytes may be the fixed part of a local header, and not data with the same signature."""
         version, flags, method, _, _, _, _, _, name_length, _ = _HEADER.unpack(fixed)
         return version & 0xFF <= _LATEST_VERSION and method in _METHODS and not flags & 0xC000 and name_length > 0
 
     def refusal(self) -> str | None:
-        """Why the member is not read; None where it is."""
+        """The reason why the member cannot be read (encrypted, unsupported method); None for a readable member."""
         if self.is_encrypted:
             return "encrypted, which is not read; decrypt it first"
         if self.method == _STORED or self.method in _DECODERS:
@@ -105,21 +109,21 @@ class Header:
         return f"compressed by method {self.method} ({name}), which is not read; unpack it and compress it by another"
 
     def texts(self, buffer: Buffer) -> Iterator[bytes | memoryview]:
-        """Decode the member at the position of the buffer, and go after it.
+        """Yield the decoded text of the member at the position of the buffer, which moves to the end of the member.
 
-        A piece is good until the next is asked for. Raises what decoders raise.
+        A piece is valid until the next piece is requested. Raises the errors of decoders (`compression/decoders.py`).
         """
         if self.method == _STORED:
             if self.compressed is None:
                 yield from _stored_up_to_descriptor(buffer)
             else:
-                # They are the same, unless one is damaged.
+                # For a stored member both sizes are equal, unless the header is damaged.
                 yield from _stored(buffer, self.compressed if self.size is None else min(self.compressed, self.size))
             return
         decode = _DECODERS[self.method]
         end = 0 if self.compressed is None else buffer.tell() + self.compressed
         yield from decode(buffer)
-        # Some writers make more than one frame.
+        # Some writers make several frames or streams.
         while buffer.tell() < end and self.method != _DEFLATE:
             if not buffer.peek():
                 raise CutError
@@ -127,17 +131,20 @@ class Header:
 
 
 class Whole(NamedTuple):
-    """A member that is whole, and as its header says."""
+    """A member that is complete in a buffer, decoded, with the right checksum and size."""
 
     name: str
     text: bytes | memoryview
     end: int
-    """Index of the byte after it."""
+    """Index of the byte after the member."""
     is_compressed: bool
 
     @classmethod
     def at(cls, data: memoryview, start: int, most: int) -> "Whole | None":
-        """The member whose header is at `start`; None if it is not whole there, has more bytes than `most`, or has a flaw."""
+        """The member whose header is at `data[start]`, if the text has at most `most` bytes.
+
+        None for a member that is incomplete, damaged, larger, encrypted, has a descriptor or an unusual method.
+        """
         fixed = bytes(data[start : start + FIXED])
         if len(fixed) < FIXED or not fixed.startswith(MEMBER):
             return None
@@ -159,7 +166,10 @@ class Whole(NamedTuple):
 
 
 def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:
-    """The length of the descriptor at the position, or 0, and whether it has these values. Raises CutError."""
+    """Bytes of the descriptor at the position (0 without a descriptor), and whether the values agree.
+
+    Raises CutError.
+    """
     head = bytes(buffer.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
     length = 0
     for layout in _DESCRIPTORS:
@@ -189,12 +199,15 @@ def _stored(buffer: Buffer, left: int) -> Iterator[memoryview]:
 
 
 def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
-    """Bytes before the first descriptor with a signature whose sizes are the number of these bytes."""
+    """Yield the bytes up to the descriptor of a stored member of unknown size.
+
+    The descriptor is recognised by a signature, and by sizes that are equal to the number of bytes before.
+    """
     position = 0
     while True:
         head = buffer.peek(_SEARCHED)
         is_last = len(head) < _SEARCHED
-        # After it one may begin that is not all here.
+        # A descriptor that begins after this index may be incomplete in the buffer.
         safe = len(head) if is_last else len(head) - _LONGEST_DESCRIPTOR
         for mark in _MARK.finditer(head, 0, safe):
             at = mark.start()
@@ -203,7 +216,7 @@ def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
                     buffer.skip(at)
                     yield head[:at]
                     return
-        # Bytes in which a mark may have begun.
+        # The last 3 bytes may be the beginning of a signature.
         safe -= 0 if is_last else 3
         buffer.skip(safe)
         position += safe

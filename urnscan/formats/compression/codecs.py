@@ -1,10 +1,10 @@
-"""Compressed files: how their forms are recognised, and a reader of the text, also of damaged files.
+"""Compressed files: the table of compressions, and a reader of the text, also of damaged files.
 
-Such a file is a text in one or more members, each of which can be decoded by itself: what gzip calls a member, xz and
-bzip2 call a stream, Zstandard and LZ4 a frame.
+A compressed file has one or more members, each of which can be decoded alone. gzip calls this unit a member, xz and
+bzip2 a stream, Zstandard and LZ4 a frame.
 
-A new compression is a row of CODECS and its decoder (`decoders.py`; `frames.py` for those made of frames). The registry
-of forms takes it from there. If it cannot be written, `tables/plain_output.py` lists its suffix.
+To add a compression, add a row to CODECS and a decoder (`decoders.py`; `frames.py` for frames); the registry of forms
+reads CODECS. If urnscan cannot write the compression, add the suffix to `tables/plain_output.py`, too.
 """
 
 import functools
@@ -23,50 +23,52 @@ from urnscan.formats.encodings import is_binary
 from urnscan.formats.protocol import Compression, exactly
 from urnscan.stores.reader import Reader, begins
 
-# Damaged members of a file: each is decoded twice, and a hostile file has millions.
+# Maximum of damaged members in a file: each is decoded twice, and a hostile file has millions.
 _MOST_FAILURES = 1_000
-_PROOF = 1 << 10  # bytes of text that a member must have, or a good end, that was found after damaged bytes
+_PROOF = 1 << 10  # bytes of text, or a good end, that prove a member which was found after damaged bytes
 _LONGEST_MAGIC = 6
-# Bytes of a member; after a longer one each is decoded on its own, as decoding again would take long.
+# Maximum bytes of the first member for `decode_whole`: with longer members a second decoding would take long.
 _SHORT = 1 << 20
-# Bytes for the search of a header; every pattern of a header is shorter.
+# Bytes of the window in which a header is searched for; each pattern of a header is shorter.
 _WINDOW = 16
-_BLOCK = 1 << 18  # bytes read at a time
+_BLOCK = 1 << 18  # bytes per read
 
-# Bytes with which members begin, and patterns of whole headers.
+# Signatures of members, and patterns of whole headers.
 _GZIP, _XZ, _LZ4 = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x04\x22\x4d\x18"
 _LZ4_HEADER = _LZ4 + rb"[\x40-\x7f][\x40\x50\x60\x70]"
 _SKIPPABLE = tuple(bytes((0x50 + number, 0x2A, 0x4D, 0x18)) for number in range(16))
-_ZSTD = (b"\x28\xb5\x2f\xfd", *_SKIPPABLE)  # skippable frames are of LZ4 only where the name says so
+# A file that begins with a skippable frame is LZ4 only with the suffix .lz4.
+_ZSTD = (b"\x28\xb5\x2f\xfd", *_SKIPPABLE)
 _ZSTD_HEADER = rb"\x28\xb5\x2f\xfd[^\x08-\x0f\x18-\x1f]"
-_BZIP2_FOLLOWS = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end of an empty stream; BZh alone may be text
+_BZIP2_FOLLOWS = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end of an empty stream; "BZh" alone may be text
 _BZIP2 = tuple(b"BZh%d%b" % (level, follows) for level in range(1, 10) for follows in _BZIP2_FOLLOWS)
 _BZIP2_HEADER = rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"
 
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """A form of compression."""
+    """A compression: names, signatures and decoder."""
 
     name: str
     unit: str
-    """Word for a member."""
+    """Word for a member in messages: member, stream or frame."""
     suffixes: tuple[str, ...]
+    """Suffixes of file names, in lower case."""
     decode: Decode | type[ZstandardFile]
-    """Decodes a member; or decodes those of one file, where one says how others are decoded."""
+    """Function that decodes a member; for Zstandard a class, as a dictionary in the file is needed for later frames."""
     overrun: int
-    """Bytes that the library may read on before it finds an error: the next members may begin in them. A block of it."""
+    """Maximum bytes that the library reads after damage, before it raises; the search goes back so far."""
     magics: tuple[bytes, ...]
-    """Bytes with which a member may begin."""
+    """Signatures of a member, sufficient for a file with one of the suffixes."""
     telling: tuple[bytes, ...]
-    """The magics by which the form is recognised under any name."""
+    """Signatures of a file with any name."""
     header: bytes
-    """Pattern of the beginning of a member, searched for after damaged bytes."""
+    """Regular expression for the beginning of a member, searched for after damaged bytes."""
     decode_whole: Decode | None = None
-    """Decodes all members that follow, faster than one by one, if nothing is wrong with them; BrokenError if there is."""
+    """Function that decodes all further members by one call, which is faster; raises BrokenError for any damage."""
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
-        """Whether bytes that begin so are compressed in this form; None if more are needed."""
+        """Whether a file that begins with `head` has this compression; None if more bytes are needed."""
         is_named = layer.file_name.lower().endswith(self.suffixes)
         return begins(head, *(self.magics if is_named else self.telling))
 
@@ -82,17 +84,17 @@ CODECS = (
     Codec("zstd", "frame", (".zst", ".tzst"), ZstandardFile, 1 << 19, _ZSTD, _ZSTD, _ZSTD_HEADER),
     Codec("LZMA", "stream", (".lzma", ".tlz"), decoders.lzma_alone, 0, (b"\x5d\x00\x00",), (), b"(?!)"),
 )
-"""Every form of compression that is read, LZ4 before Zstandard: they share the skippable frames."""
+"""All compressions that are read. LZ4 comes before Zstandard, as both have the same skippable frames."""
 
 
 class Unpacked(Reader):
-    """The text of a compressed file: its members after each other, and what is left of it where it is damaged.
+    """Reader of the text of a compressed file: all members, joined. Damage is raised as DamageError.
 
-    After damaged bytes the next member is searched for.
+    The text before the damage is given first. Then the next member is searched for.
     """
 
     def __init__(self, codec: Codec, reader: Reader, layer: Layer) -> None:
-        """`reader` stays open when this one is closed; `layer` is the compressed file's."""
+        """`reader`: the compressed bytes; stays open when this reader is closed. `layer`: of the compressed file."""
         self._codec = codec
         self._header = re.compile(codec.header, re.DOTALL)
         self._layer = layer
@@ -104,15 +106,15 @@ class Unpacked(Reader):
         self._decode_short = self._decode.short if isinstance(self._decode, ZstandardFile) else None
         self._searching = False
         self._may_be_whole = codec.decode_whole is not None and self._buffer.has_second
-        self._known = 0  # bytes of text from the position on that were yielded already
-        self._failures = 0  # members that could not be decoded, and bytes that only looked like a member
+        self._known = 0  # bytes of text after the position that were already yielded
+        self._failures = 0  # number of members that could not be decoded, and of bytes that only looked like a member
         self._left_out = ""  # the reported reason why members were left out since the last text
-        self._passed: int | None = None  # where bytes begin that are no member, if they are still to be reported
+        self._passed: int | None = None  # first of the bytes that are not a member and are not yet reported
         self._parts = self._read()
         self._part: memoryview | SourceError = memoryview(b"")  # remaining bytes
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view, as far as that can be done without waiting for a pipe."""
+        """Fill the view as far as possible without waiting for a pipe. Returns the number of bytes, 0 at the end."""
         filled = 0
         while filled < len(view):
             if not self._part:
@@ -127,7 +129,7 @@ class Unpacked(Reader):
                 self._part = part if isinstance(part, SourceError) else memoryview(part)
             if isinstance(self._part, SourceError):
                 if filled:
-                    # Text that was decoded before the error comes first.
+                    # The text before the error is returned first.
                     break
                 raised, self._part = self._part, memoryview(b"")
                 raise raised
@@ -143,7 +145,7 @@ class Unpacked(Reader):
         self._buffer.stop_keeping()
 
     def _read(self) -> Generator[bytes | SourceError, None, None]:
-        """Steps of text, and errors in their place."""
+        """Yield pieces of text, and errors at their place."""
         buffer = self._buffer
         while True:
             buffer.drop_kept()
@@ -173,7 +175,7 @@ class Unpacked(Reader):
                 self._searching = True
 
     def _whole(self) -> Iterator[bytes]:
-        """Text of all members that follow. If one is damaged, the members from here on are decoded again, one by one."""
+        """Yield the text of all further members, by `decode_whole`; after damage go back, to decode them singly."""
         decode, start = self._codec.decode_whole, self._buffer.tell()
         if not self._may_be_whole or decode is None or not self._is_at_member():
             return
@@ -188,7 +190,7 @@ class Unpacked(Reader):
             self._buffer.seek(start)
 
     def _short(self) -> Iterator[bytes]:
-        """Text of short members, unless the next is to be read with more care."""
+        """Yield the text of short frames, many by a call; nothing if the next frame needs `_member`."""
         if self._decode_short is not None and not self._searching:
             while text := self._decode_short(self._buffer):
                 self._left_out = ""
@@ -196,9 +198,9 @@ class Unpacked(Reader):
                 yield text
 
     def _member(self) -> Iterator[bytes | SourceError]:
-        """Text of the member at the position.
+        """Yield the text of the member at the position, and errors.
 
-        After a search the bytes may only look like a member: the text is pending until enough of it was decoded.
+        Bytes that a search found may only look like a member: text is yielded when 1,024 bytes were decoded.
         """
         buffer = self._buffer
         start = buffer.tell()
@@ -220,7 +222,7 @@ class Unpacked(Reader):
         except (CutError, BrokenError, ChecksumError) as error:
             failure = error
             self._known = 0
-            # A wrong checksum needs no second look.
+            # After a wrong checksum the member is not decoded again, so it is not counted.
             self._failures += not isinstance(error, ChecksumError)
         except LeftOutError as error:
             failure = error
@@ -235,7 +237,7 @@ class Unpacked(Reader):
             yield from self._fail(start, failure)
 
     def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
-        """Report the error of the member that began at `start`, and go to where the search for the next one begins."""
+        """Report the error of the member that began at `start`, and go to where the next search begins."""
         buffer, layer = self._buffer, self._layer
         named = f"the {self._codec.name} {self._codec.unit} at byte {start}"
         if isinstance(failure, ChecksumError | LeftOutError):
@@ -248,7 +250,7 @@ class Unpacked(Reader):
                 return
         elif isinstance(failure, CutError) and buffer.error is not None:
             self._searching = True
-            # The error of the reader below says so.
+            # The error of the reader is reported instead.
             return
         elif isinstance(failure, CutError):
             yield DamageError(
@@ -261,7 +263,7 @@ class Unpacked(Reader):
         buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
 
     def _is_at_member(self) -> bool:
-        """Whether a member begins here, after bytes of padding if it is not the first."""
+        """Whether a member begins at the position; skips NULs (padding) after an earlier member."""
         buffer = self._buffer
         while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
             buffer.skip(len(block) - len(bytes(block).lstrip(b"\0")))
@@ -269,7 +271,7 @@ class Unpacked(Reader):
         return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._codec.magics)
 
     def _report_passed(self, end: int) -> Iterator[SourceError]:
-        """Report once how many bytes before `end` are no member."""
+        """Report how many bytes before `end` are not a member, if not yet reported."""
         if self._passed is not None:
             first, self._passed = self._passed, None
             reason = f"{counted(end - first, 'byte')} at byte {first} are not {self._codec.name}; they are skipped"

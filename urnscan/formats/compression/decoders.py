@@ -1,11 +1,11 @@
-"""Decoders of one member of a compressed text: gzip, deflate, Brotli, bzip2, xz and LZMA; frames.py has the others.
+"""Decoders of a member of a compressed file: gzip, deflate, Brotli, bzip2, xz, LZMA (`frames.py`: Zstandard, LZ4).
 
-A decoder takes its member from a buffer that stands at the first byte of it, and gives the text in steps of bounded
-size. It gives all that can be decoded before it raises
+A decoder takes a member from a buffer, whose position is the first byte of the member, and yields the text in pieces of
+bounded size. It yields all text that can be decoded before it raises
 
-    CutError       the buffer ends in the middle of the member
-    BrokenError    the member cannot be decoded from here on
-    ChecksumError  all of it was decoded, and its checksum says that it is not what was encoded
+    CutError       the buffer ends inside the member
+    BrokenError    the member cannot be decoded from the position on
+    ChecksumError  the whole member was decoded, and the checksum is wrong
 """
 
 import bz2
@@ -21,16 +21,17 @@ from collections.abc import Callable, Iterator
 from urnscan.formats.buffer import Buffer, CutError
 from urnscan.formats.compression.replay import STEP, BrokenError, ChecksumError, Decoding, Decompressor, without
 
-# Bytes for an LZMA decoder: for a dictionary of 128 MiB.
+# Maximum bytes of memory of an LZMA decoder: enough for a dictionary of 128 MiB.
 _MEMORY = (1 << 27) + (1 << 21)
-_LONGEST_NAME = 1 << 16  # bytes of a file name or comment in a gzip header
+_LONGEST_NAME = 1 << 16  # maximum bytes of a file name or comment in a gzip header
 _NUL = re.compile(b"\0")
-_BZIP2_PIECE = 44  # bytes; the shortest block has 22, so no more than two blocks of 46 MB at most come out at once
+# Bytes per call. The shortest block has 22, so at most two blocks, of at most 46 MB, come out at once.
+_BZIP2_PIECE = 44
 _XZ_CHECK_SIZES = (0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64)
 
 
 class _Zlib:
-    """zlib with the interface of isal."""
+    """Decompressor of zlib with the interface of isal."""
 
     def __init__(self, window: int = -15) -> None:
         self.crc = 0
@@ -47,7 +48,7 @@ class _Zlib:
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
         text = self._inner.decompress(self._inner.unconsumed_tail or data, max_length)
-        # It may still have text that did not fit, although it has consumed all bytes.
+        # Text that exceeds max_length may be pending, although all bytes are consumed.
         self.needs_input = not self._inner.unconsumed_tail and len(text) < max_length
         self.crc = zlib.crc32(text, self.crc)
         return text
@@ -55,9 +56,12 @@ class _Zlib:
 
 @functools.cache
 def _inflater(*, counts: bool) -> tuple[Callable[[], Decompressor], type[Exception]]:
-    """A factory of decompressors of raw deflate, and their exception; with `counts` they know the CRC of the text."""
+    """Factory of decompressors of raw deflate, and their exception.
+
+    `counts`: whether decompressors have the CRC (`crc`).
+    """
     try:
-        from isal import igzip_lib  # noqa: PLC0415 (there is none for some machines)
+        from isal import igzip_lib  # noqa: PLC0415 (isal does not exist for some machines)
     except ImportError:
         return _Zlib, zlib.error
     flag = igzip_lib.DECOMP_GZIP_NO_HDR if counts else igzip_lib.DECOMP_DEFLATE
@@ -82,7 +86,7 @@ def gzip(buffer: Buffer) -> Iterator[bytes]:
                 buffer.skip(len(buffer.peek()))
                 raise CutError
             buffer.skip(nul.end())
-    # FHCRC: of the header, of which nothing is used.
+    # FHCRC: checksum of the header, whose fields are not used.
     if flags & 2:
         buffer.skip(2)
     new, error = _inflater(counts=True)
@@ -94,7 +98,7 @@ def gzip(buffer: Buffer) -> Iterator[bytes]:
 
 
 class _Rest(io.RawIOBase):
-    """The bytes of a buffer as a file, up to the end or an error."""
+    """File over the rest of a buffer, up to the end or an error."""
 
     def __init__(self, buffer: Buffer) -> None:
         self._buffer = buffer
@@ -110,13 +114,12 @@ class _Rest(io.RawIOBase):
 
 
 def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
-    """Decode all members of a gzip file up to the end of the buffer, many by one call: a member of a few KiB takes a third
-    of the time.
+    """Decode all members of a gzip file up to the end of the buffer; members of a few KiB take a third of the time.
 
-    Raises BrokenError where anything is wrong, or without isal; it is not known at which member.
+    Raises BrokenError for any damage in any member, and without isal.
     """
     try:
-        from isal import igzip  # noqa: PLC0415 (there is none for some machines)
+        from isal import igzip  # noqa: PLC0415 (isal does not exist for some machines)
     except ImportError as error:
         raise BrokenError from error
     _, isal_error = _inflater(counts=True)
@@ -131,12 +134,15 @@ def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
 
 
 def deflate(buffer: Buffer) -> Iterator[bytes]:
-    """Decode raw deflate (RFC 1951)."""
+    """Decode a stream of raw deflate (RFC 1951)."""
     return Decoding(buffer, *_inflater(counts=False)).finish()
 
 
 def inflated(data: memoryview, size: int) -> tuple[bytes, int] | None:
-    """The text of raw deflate, and its CRC; None unless the bytes are all of it and no more, and give `size` bytes."""
+    """Decode raw deflate in memory.
+
+    Returns text and CRC-32; None unless `data` is exactly a stream of `size` bytes of text.
+    """
     new, error = _inflater(counts=True)
     decompressor = new()
     try:
@@ -158,7 +164,7 @@ def zlib_format(buffer: Buffer) -> Iterator[bytes]:
 
 
 class _Brotli:
-    """brotli's decompressor with the interface of isal."""
+    """Decompressor of brotli with the interface of isal."""
 
     unused_data = b""
 
@@ -174,7 +180,7 @@ class _Brotli:
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
         text = bytes(self._inner.process(data, output_buffer_limit=max_length))
-        # It would accept more input although some text is pending.
+        # brotli accepts more input while text is pending.
         self.needs_input = not text
         return text
 
@@ -187,7 +193,7 @@ def brotli(buffer: Buffer) -> Iterator[bytes]:
 
 
 def bzip2(buffer: Buffer) -> Iterator[bytes]:
-    """Decode a stream of a bzip2 file; gives only bytes of blocks whose CRC is good."""
+    """Decode a stream of a bzip2 file; yields only blocks with a good CRC."""
     origin = buffer.tell()
     length = 0
     try:
@@ -204,7 +210,10 @@ def bzip2(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
-    """The blocks of a stream, fed byte by byte from the position `until` on. Raises OSError, where not all may be given."""
+    """Yield the blocks of a stream. Raises OSError for a damaged block; good text before the error may be lost.
+
+    `until`: position from which on the library gets single bytes, so that no text is lost; None: pieces of 44 bytes.
+    """
     decompressor = bz2.BZ2Decompressor()
     decompress = decompressor.decompress
     while not decompressor.eof:
@@ -221,7 +230,7 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
                 text = decompress(data[fed : fed + size])
                 if text or decompressor.eof:
                     break
-            # What ends a block may be all that it was fed: it then goes on giving it, and last looks at the CRC.
+            # The piece may end the block: then more text comes without input, and the CRC is checked last.
             texts = [text]
             while texts[-1] and not decompressor.eof:
                 texts.append(decompress(b""))
@@ -235,7 +244,7 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
 
 
 def xz(buffer: Buffer) -> Iterator[bytes]:
-    """Decode a stream of an xz file (The .xz File Format 1.2); its blocks are followed to distinguish checksums from data."""
+    """Decode a stream of an xz file (.xz File Format 1.2), by blocks, to distinguish wrong checksums from damage."""
     start = buffer.tell()
     header = buffer.peek_exactly(12)
     decoding = Decoding(buffer, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY), lzma.LZMAError)
@@ -251,7 +260,7 @@ def xz(buffer: Buffer) -> Iterator[bytes]:
         try:
             decoding.decompressor.decompress(value, STEP)
         except lzma.LZMAError as error:
-            # The library decodes no block after it.
+            # The library decodes no further block after a wrong checksum.
             if buffer.peek_exactly(1)[0]:
                 reason = f"has a wrong checksum before byte {buffer.tell()}; the rest of it is lost"
                 raise BrokenError(reason) from error
@@ -260,10 +269,10 @@ def xz(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _lzma2_chunk(buffer: Buffer) -> int:
-    """Bytes of the LZMA2 chunk at the position of the buffer."""
+    """Number of bytes of the LZMA2 chunk at the position of the buffer."""
     head = buffer.peek(6)
     if len(head) < 6:
-        # It is cut off: no chunk is shorter and followed by less.
+        # The chunk is truncated: even the shortest chunk with the bytes after it has 6 bytes.
         return 6
     if head[0] >= 0x80:
         return 6 + (head[0] >= 0xC0) + (head[3] << 8 | head[4])
@@ -271,6 +280,6 @@ def _lzma2_chunk(buffer: Buffer) -> int:
 
 
 def lzma_alone(buffer: Buffer) -> Iterator[bytes]:
-    """Decode an LZMA file as it was before xz, with no checksum."""
+    """Decode a .lzma file, the format before xz, which has no checksum."""
     new = lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_MEMORY)  # noqa: E731
     return Decoding(buffer, new, lzma.LZMAError).finish()

@@ -1,8 +1,8 @@
-"""Zstandard files whose frames were compressed with a dictionary that is in the file (`.warc.zst`).
+"""Zstandard files whose frames were compressed with a dictionary in the same file (`.warc.zst`).
 
-The file begins with a skippable frame that holds the dictionary, itself compressed or not: "Zstandard Compression for
-WARC Files 1.0", https://iipc.github.io/warc-specifications/specifications/warc-zstd/. Such a frame further on
-has the dictionary of the frames after it, so files that were joined by `cat` are read, too.
+The file begins with a skippable frame that contains the dictionary, compressed or not: "Zstandard Compression for WARC
+Files 1.0", https://iipc.github.io/warc-specifications/specifications/warc-zstd/. A further dictionary frame replaces
+the dictionary for the frames after it, so concatenated files are read, too.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,30 +21,30 @@ from urnscan.formats.compression.replay import BrokenError, ChecksumError, LeftO
 from urnscan.stores.reader import PieceReader
 
 DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
-"""The first bytes of a skippable frame that may contain a dictionary; such frames may contain anything."""
+"""First bytes of a skippable frame that may contain a dictionary, or any other data."""
 LARGEST_DICTIONARY = 1 << 23
-"""Bytes of a dictionary, compressed or not: what the specification asks readers to take."""
-_TOGETHER = 1 << 17  # bytes, of short frames or of their texts, that are decoded by one call
+"""Maximum bytes of a dictionary, compressed or not: the specification asks readers to accept 8 MiB."""
+_TOGETHER = 1 << 17  # maximum bytes of short frames, and about the maximum of their text, that are decoded by one call
 _DICTIONARY = b"\x37\xa4\x30\xec"
 _ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
 
 
 class ZstandardFile:
-    """Decoder of the frames of one file."""
+    """Decoder of the frames of a Zstandard file, with the dictionaries in the file."""
 
     def __init__(self, count: Callable[[int], object]) -> None:
-        """`count` is called with the number of bytes that came out of a dictionary."""
+        """`count`: called with the number of bytes of a decompressed dictionary."""
         self._count = count
         self._bytes = b""  # the dictionary, still compressed, until a frame needs it
         self._name = ""
-        self._wrong = ""  # why the dictionary cannot be used
+        self._wrong = ""  # reason why the dictionary cannot be used
         self._number = 0
         self._decompressors: Decompressors | None = None
 
     def __call__(self, buffer: Buffer) -> Iterator[bytes]:
-        """Decode a frame, or take a dictionary.
+        """Decode the frame at the position, or store the dictionary in this frame. Raises the errors of decoders.
 
-        Raises LeftOutError for a frame that needs a dictionary that is missing; the position is after the frame then.
+        Raises LeftOutError for a frame whose dictionary is missing; then the position is after the frame.
         """
         if self._take(buffer):
             return
@@ -61,11 +61,11 @@ class ZstandardFile:
             raise LeftOutError(f"{missing}: left out, like all that need it; {_ADVICE}") from missing
 
     def short(self, buffer: Buffer) -> bytes:
-        """Decode the next short frames that are whole in the buffer, up to one that is not, or with which anything is wrong.
+        """Decode the next short frames that are complete in the buffer and undamaged; empty if the next frame is not.
 
-        That takes far fewer steps for each than to decode it block by block.
+        Faster than `__call__`, which decodes block by block.
         """
-        # The next frame says more.
+        # A new or wrong dictionary: `__call__` opens or reports it at the next frame.
         if self._bytes or self._wrong:
             return b""
         from zstandard import ZstdError  # noqa: PLC0415 (only for such files)
@@ -91,7 +91,7 @@ class ZstandardFile:
         return b"".join(texts)
 
     def _take(self, buffer: Buffer) -> bool:
-        """Take the frame at the position, if it contains a dictionary."""
+        """Take the frame at the position if the frame contains a dictionary. False for any other frame."""
         head = bytes(buffer.peek(12)[:12])
         if head[:4] != DICTIONARY_FRAME or head[8:] not in (_DICTIONARY, TEXT_FRAME):
             return False
@@ -108,7 +108,7 @@ class ZstandardFile:
         return True
 
     def _find(self, number: int) -> Decompressors:
-        """Decompressors for frames with this number of a dictionary."""
+        """Decompressors for frames with the dictionary `number` (0: none named). Raises _MissingError, BrokenError."""
         if self._bytes:
             data, self._bytes = self._bytes, b""
             self._open(data)
@@ -122,7 +122,7 @@ class ZstandardFile:
         return self._decompressors
 
     def _open(self, data: bytes) -> None:
-        """Make decompressors of a dictionary."""
+        """Make decompressors with a dictionary, or store why the dictionary cannot be used."""
         from zstandard import DICT_TYPE_FULLDICT, ZstdCompressionDict, ZstdError  # noqa: PLC0415 (only for such files)
 
         try:
@@ -151,4 +151,4 @@ class _MissingError(Exception):
 
 
 class _TooLargeError(Exception):
-    """A dictionary unfolds to too much."""
+    """A dictionary decompresses to more than `LARGEST_DICTIONARY` bytes."""

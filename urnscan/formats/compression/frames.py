@@ -1,7 +1,7 @@
-"""Decoders of one frame of a Zstandard (RFC 8878) or LZ4 file, as those in decoders.py.
+"""Decoders of a frame of Zstandard (RFC 8878) or LZ4; errors as in `decoders.py`.
 
-Both have blocks that tell how long they are, and the libraries get one at a time: where they raise, all before it is
-given. Both have skippable frames, in which there is no text.
+A frame has blocks with a length. The libraries get a block at a time, so that after an error the text of all earlier
+blocks was yielded. Both formats have skippable frames, which contain no text.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,28 +14,31 @@ if TYPE_CHECKING:
     from zstandard import ZstdCompressionDict, ZstdDecompressor
 
 TEXT_FRAME = b"\x28\xb5\x2f\xfd"
-"""The first bytes of a Zstandard frame with text, or of a compressed dictionary."""
+"""First bytes of a Zstandard frame with text, or of a compressed dictionary."""
 _LONGEST_HEADER = 18
 _LARGEST_SHORT_TEXT = 1 << 18  # bytes
 _LARGEST_ZSTANDARD_BLOCK = 1 << 17
-# Bytes; the largest that zstd decodes by default.
+# Bytes; the maximum that the program zstd decodes by default.
 _LARGEST_WINDOW = 1 << 27
 _LZ4_BLOCKS = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
-_LZ4_RATIO = 256  # no byte of a block gives more
-_LARGEST_SPARE_WINDOW = 1 << 23  # bytes of memory that an idle decompressor may keep
+_LZ4_RATIO = 256  # maximum bytes of text from a byte of a block
+_LARGEST_SPARE_WINDOW = 1 << 23  # maximum bytes of memory of an idle decompressor
 
 _Decompress: TypeAlias = Callable[[memoryview], bytes]
 
 
 class Decompressors:
-    """Decompressors with one dictionary, or with none. Making one takes as long as decoding a short frame, so they are kept."""
+    """Pool of Zstandard decompressors, all with the same dictionary or without a dictionary.
+
+    Making a decompressor takes as long as decoding a short frame.
+    """
 
     def __init__(self, dictionary: "ZstdCompressionDict | None" = None) -> None:
         self._dictionary = dictionary
         self._spare: list[ZstdDecompressor] = []
 
     def take(self) -> "ZstdDecompressor":
-        """A decompressor that is not in use. Raises ZstdError if the dictionary is not valid."""
+        """Take an idle decompressor out of the pool, or make another. Raises ZstdError for an invalid dictionary."""
         from zstandard import ZstdDecompressor  # noqa: PLC0415 (only for such files)
 
         try:
@@ -44,7 +47,7 @@ class Decompressors:
             return ZstdDecompressor(dict_data=self._dictionary, max_window_size=_LARGEST_WINDOW)
 
     def give_back(self, decompressor: "ZstdDecompressor", window: int) -> None:
-        """Keep it for the next frame, unless its window is large."""
+        """Return a decompressor to the pool; dropped if `window`, the bytes of memory, is above 8 MiB."""
         if window <= _LARGEST_SPARE_WINDOW:
             self._spare.append(decompressor)
 
@@ -53,7 +56,7 @@ _WITHOUT_DICTIONARY = Decompressors()
 
 
 def without_dictionary(number: int) -> Decompressors:
-    """Decompressors for a frame of a file that has no dictionary. Raises BrokenError if the frame names one."""
+    """Decompressors without a dictionary. Raises BrokenError if a frame needs the dictionary `number` (0: none)."""
     if number:
         raise BrokenError("needs a dictionary: decompress it first")
     return _WITHOUT_DICTIONARY
@@ -63,24 +66,24 @@ class _Header(NamedTuple):
     """Header of a Zstandard frame (RFC 8878, 3.1.1.1)."""
 
     length: int
-    """Bytes of the header itself."""
+    """Bytes of the header."""
     window: int
-    """Bytes that must be in memory to decode the frame."""
+    """Bytes of memory that decoding needs."""
     dictionary: int
-    """The number of the dictionary; 0: the frame names none."""
+    """Number of the dictionary; 0: no number in the header."""
     size: int
-    """Bytes of the text; 0: the frame has none, or its header does not say."""
+    """Bytes of the text; 0: empty, or not in the header."""
     has_checksum: bool
 
     @classmethod
     def of(cls, buffer: Buffer) -> Self:
-        """The header at the position of a buffer, which stays. Raises CutError."""
+        """Parse the header at the position of a buffer; the position does not move. Raises CutError."""
         data = buffer.peek_exactly(5)
         return cls.at(buffer.peek_exactly(cls._places(data[4])[2]), 0)
 
     @classmethod
     def at(cls, data: bytes, at: int) -> Self:
-        """The header at this place, which is whole."""
+        """Parse the header at `data[at]`, which must be complete."""
         descriptor, window = data[at + 4 : at + 6]
         number_at, size_at, length = cls._places(descriptor)
         number = int.from_bytes(data[at + number_at : at + size_at], "little")
@@ -92,7 +95,7 @@ class _Header(NamedTuple):
 
     @staticmethod
     def _places(descriptor: int) -> tuple[int, int, int]:
-        """Places in a header where the number of the dictionary begins and where the size does, and the end of it."""
+        """Offsets in a header of the number of the dictionary, of the size of the text, and of the end."""
         single = descriptor >> 5 & 1
         number_at = 6 - single
         size_at = number_at + (0, 1, 2, 4)[descriptor & 3]
@@ -100,9 +103,9 @@ class _Header(NamedTuple):
 
 
 def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dictionary) -> Iterator[bytes]:
-    """Decode a frame of a Zstandard file, or pass over a skippable one.
+    """Decode the Zstandard frame at the position, or skip a skippable frame.
 
-    `find` gives the decompressors for a number of a dictionary; its errors are raised before the position moves.
+    `find`: function from the number of a dictionary to decompressors; its errors are raised before the position moves.
     """
     from zstandard import ZstdError  # noqa: PLC0415 (only for such files)
 
@@ -118,7 +121,7 @@ def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dic
     is_last = False
     while not is_last:
         byte_count, is_last = _block(buffer)
-        # At its last byte the library compares the size of all and may raise: first what comes before it.
+        # At the last byte the library checks the size of the whole text and may raise; so the text before comes first.
         if is_last:
             yield from _push(decompress, buffer, byte_count - 1, ZstdError)
             byte_count = 1
@@ -129,16 +132,16 @@ def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dic
 
 
 class ShortFrame(NamedTuple):
-    """A Zstandard frame that is whole in some bytes, has the size of its text in its header, and needs little memory."""
+    """A complete Zstandard frame with at most 256 KiB of text, and with this size in the header."""
 
     end: int
-    """The place after it."""
+    """Index after the frame."""
     dictionary: int
-    """The number of its dictionary; 0: it names none."""
+    """Number of the dictionary; 0: no number in the header."""
 
 
 def short_frame(data: bytes, at: int) -> ShortFrame | None:
-    """The frame that begins at this place, if it is short."""
+    """The short frame at `data[at]`; None if the frame is not short, or not complete in `data`."""
     if len(data) < at + _LONGEST_HEADER or data[at : at + 4] != TEXT_FRAME:
         return None
     header = _Header.at(data, at)
@@ -156,7 +159,7 @@ def short_frame(data: bytes, at: int) -> ShortFrame | None:
 
 
 def pass_over(buffer: Buffer) -> None:
-    """Skip a Zstandard frame without decoding it. Raises CutError, and BrokenError where it is seen to be damaged."""
+    """Skip a Zstandard frame without decoding. Raises CutError, and BrokenError for a block that is too long."""
     header = _Header.of(buffer)
     buffer.skip(header.length)
     is_last = False
@@ -168,7 +171,7 @@ def pass_over(buffer: Buffer) -> None:
 
 
 def _block(buffer: Buffer) -> tuple[int, bool]:
-    """The bytes of the block of a Zstandard frame at the position, and whether it is the last; the position stays."""
+    """Bytes of the block at the position (with header), and whether the block is the last; keeps the position."""
     size, is_last = _block_at(buffer.peek_exactly(3), 0)
     if size > 3 + _LARGEST_ZSTANDARD_BLOCK:
         raise BrokenError
@@ -176,14 +179,14 @@ def _block(buffer: Buffer) -> tuple[int, bool]:
 
 
 def _block_at(data: bytes, at: int) -> tuple[int, bool]:
-    """The bytes of the block whose head is at this place, and whether it is the last."""
+    """Bytes of the block at `data[at]` (with header), and whether the block is the last of the frame."""
     word = int.from_bytes(data[at : at + 3], "little")
-    # A run is one byte.
+    # A run-length block contains a single byte.
     return 3 + (1 if word >> 1 & 3 == 1 else word >> 3), bool(word & 1)
 
 
 def lz4(buffer: Buffer) -> Iterator[bytes]:
-    """Decode a frame of an LZ4 file, or pass over a skippable one."""
+    """Decode the LZ4 frame at the position, or skip a skippable frame."""
     from lz4.frame import LZ4FrameDecompressor  # noqa: PLC0415 (only for such files)
 
     if skip_frame(buffer):
@@ -211,7 +214,10 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Exception]) -> Iterator[bytes]:
-    """Decode the next `count` bytes, which are whole blocks unless the buffer ends."""
+    """Decode the next `count` bytes, which must be whole blocks.
+
+    Raises BrokenError, and CutError if the buffer ends.
+    """
     data = buffer.peek(count)[:count]
     try:
         text = decompress(data)
@@ -225,7 +231,7 @@ def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Excep
 
 
 def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> None:
-    """Take the checksum of the text at the end of a frame."""
+    """Take the checksum at the end of a frame. Raises ChecksumError if the checksum is wrong."""
     value = buffer.read(4)
     try:
         decompress(value)
@@ -234,7 +240,7 @@ def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> 
 
 
 def skip_frame(buffer: Buffer) -> bool:
-    """Pass over a skippable frame, if there is one."""
+    """Skip a skippable frame. False if the next frame is not skippable."""
     magic = bytes(buffer.peek(4)[:4])
     if len(magic) < 4 or magic[0] >> 4 != 5 or magic[1:] != b"\x2a\x4d\x18":
         return False

@@ -1,6 +1,6 @@
-"""Decoding of one member with a library that loses what it has decoded when it raises.
+"""Decoding of a member by a library that loses decoded text when it raises an error.
 
-The member is then decoded a second time, up to the first byte that cannot be decoded.
+After an error the member is decoded a second time, up to the first byte that cannot be decoded.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,24 +9,24 @@ from typing import Protocol, TypeAlias
 from urnscan.formats.buffer import Buffer, CutError
 
 Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
-"""Decodes the member at the position of a buffer."""
+"""Function that decodes the member at the position of a buffer, and yields the text in pieces."""
 
-STEP = 1 << 18  # bytes of text of one step
-# The same for a member that is too large to decode twice: damage costs at most one step.
+STEP = 1 << 18  # maximum bytes of a piece of text
+# The same for a member that is too large to decode twice: damage loses at most one piece.
 _STEP_WITHOUT_REPLAY = 1 << 16
-_FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # bytes fed at first, then, and from then on
+_FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # bytes of the first, second and each further piece of input
 
 
 class BrokenError(Exception):
-    """A member that cannot be decoded from the position of the buffer on; its text says why, where that helps."""
+    """A member cannot be decoded from the position of the buffer on. The message is the reason, or empty for damage."""
 
 
 class ChecksumError(Exception):
-    """A member whose checksum failed."""
+    """The checksum of a decoded member is wrong."""
 
 
 class LeftOutError(Exception):
-    """A member that was passed over, as something is missing that others need, too; its text says what."""
+    """A member was skipped, because a dictionary is missing that later members need, too. The message is the reason."""
 
 
 class Decompressor(Protocol):
@@ -34,34 +34,34 @@ class Decompressor(Protocol):
 
     @property
     def eof(self) -> bool:
-        """Whether the end of the stream was met."""
+        """Whether the end of the stream was decoded."""
 
     @property
     def needs_input(self) -> bool:
-        """Whether all text of the bytes so far has come out."""
+        """Whether no text is pending, so that `decompress` needs more bytes."""
 
     @property
     def unused_data(self) -> bytes:
-        """Bytes after the end of the stream."""
+        """Bytes of the input after the end of the stream."""
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
-        """Decode to at most `max_length` bytes; without data, give the bytes that are still pending."""
+        """Decode bytes to at most `max_length` bytes of text; with empty `data` give pending text."""
 
 
 class Decoding:
-    """A decompressor that is fed from a buffer, and is set up again to give the text that it lost when it raised."""
+    """A decompressor that reads from a buffer. After an error a new decompressor decodes the lost text again."""
 
     def __init__(self, buffer: Buffer, new: Callable[[], Decompressor], error: type[Exception]) -> None:
         self.decompressor = new()
-        self.length = 0  # bytes of text, without those of the second decoding
+        self.length = 0  # bytes of text from the first decoding
         self._buffer = buffer
         self._new = new
         self._error = error
         self._origin = buffer.tell()
-        self._broken = True  # unless decoding byte by byte comes to the end
+        self._broken = True  # false if the second decoding reached the end of the stream
 
     def feed(self, count: int) -> Iterator[bytes]:
-        """Decode the next `count` bytes, or those up to the end of the stream."""
+        """Decode the next `count` bytes, or fewer at the end of the stream. Raises CutError, BrokenError."""
         end = self._buffer.tell() + count
         while self._buffer.tell() < end and not self.decompressor.eof:
             piece = self._next_piece(end)
@@ -84,7 +84,7 @@ class Decoding:
                     raise BrokenError(reason) from error
 
     def finish(self) -> Iterator[bytes]:
-        """Decode the bytes up to the end of the stream."""
+        """Decode up to the end of the stream. Raises CutError, BrokenError."""
         while not self.decompressor.eof:
             yield from self.feed(_PIECE)
 
@@ -94,7 +94,7 @@ class Decoding:
         return self._buffer.peek()[: min(size, end - self._buffer.tell())]
 
     def _again(self) -> Iterator[bytes]:
-        """Decode from the beginning, the last piece byte by byte, up to the first byte that cannot be decoded."""
+        """Decode the member again, the last piece byte by byte, up to the first byte that cannot be decoded."""
         until = self._buffer.tell()
         self._buffer.seek(self._origin)
         again = self._new()
@@ -107,19 +107,19 @@ class Decoding:
             except self._error:
                 return
             self._buffer.skip(len(piece))
-        # Brotli raises for bytes after the end.
+        # The stream is whole: Brotli raises for bytes after the end.
         self.decompressor, self._broken = again, False
 
 
 def _drain(decompressor: Decompressor, piece: memoryview, step: int) -> Iterator[bytes]:
-    """Feed one piece, and give what comes out until all of it is used."""
+    """Feed a piece to a decompressor, and yield the text until no text is pending."""
     yield decompressor.decompress(piece, step)
     while not (decompressor.eof or decompressor.needs_input):
         yield decompressor.decompress(b"", step)
 
 
 def without(count: int, texts: Iterator[bytes]) -> Iterator[bytes]:
-    """Texts without their first `count` bytes, and without empty ones."""
+    """Drop the first `count` bytes of joined texts; empty texts are left out."""
     for text in texts:
         if len(text) > count:
             yield text[count:]

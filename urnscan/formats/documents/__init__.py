@@ -1,8 +1,8 @@
 """Documents that people read -> the texts in them.
 
 mail, mime: messages and mboxes; the parts of a message.
-long_bodies: messages parsed without their long bodies.
-marc_text: MARC in lines; its subfields as texts of their own.
-pdf, pdfium, pdfium_script: PDFs; the processes in which pdfium reads them, and the script that they run.
-pdfium_breaks: names that line ends break on a page, recognised by links and fonts.
+long_bodies: parsing of messages without their long bodies.
+marc_text: MARC as lines of text; each subfield is a separate text.
+pdf, pdfium, pdfium_script: PDFs; processes in which pdfium reads PDFs, and the script that these run.
+pdfium_breaks: URNs that a line end breaks on a page, recognised by links and fonts.
 """

@@ -1,7 +1,7 @@
-"""A message is parsed without its long bodies, which are put back afterwards: the parser makes an object of each line.
+"""Parsing of messages without their long bodies, put back afterwards, as the parser makes an object of each line.
 
-So a message takes a few times its bytes, and not forty times. What would take long or much is refused: headers and
-fields that are too long, and messages with too many lines besides long bodies.
+So memory is a few times the bytes of a message, and not forty times. Messages that would take much time or memory are
+refused: with headers or fields that are too long, or with too many lines outside of long bodies.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ _Parsed = TypeVar("_Parsed", bound=Message)
 
 _MOST_IN_HEAD = 1 << 20  # bytes
 _MOST_FIELDS = 10_000
-_MOST_IN_FIELD = 1 << 14  # bytes of a field with parameters, which the library parses in quadratic time
+_MOST_IN_FIELD = 1 << 14  # bytes of a field with parameters, which `email` parses in quadratic time
 _MOST_PARAMETERS = 100
 _MOST_PARSED = 1 << 23  # bytes
 _MOST_LINES = 250_000
-_DEEPEST, _DEEPEST_LONG = 16, 2  # messages around one, and around one of more than the bytes above
-_KEPT = 1 << 16  # bytes of a part with which its header has ended
-_LONG = 1 << 12  # bytes of a body that is worth the trouble
+_DEEPEST, _DEEPEST_LONG = 16, 2  # maximum messages around a message, and around a message of more than _MOST_PARSED
+_KEPT = 1 << 16  # first bytes of a part that are parsed; they must contain its header
+_LONG = 1 << 12  # minimum bytes of a body that is set aside
 
 _REPORT = "message/delivery-status"
 _LINE_END = re.compile(rb"(?:\r\n|\r|\n)\Z")
 HEAD_END = re.compile(rb"\n\r?\n")
 """Pattern of the end of a header."""
 _FIELD = re.compile(rb"(?i)(?<![^\r\n])content-[a-z-]++:[^\r\n]*+(?>(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*)")
-# Each line that may be a delimiter of parts: which are, depends on fields that only the library understands.
+# Each line that may be a delimiter of parts; only `email` knows the boundaries.
 _DELIMITER = re.compile(rb"[\r\n](?=--)")
 
 
 def check_depth(data: bytes, depth: int) -> None:
-    """Raise ValueError for a message that lies so many messages deep, as each of these is in memory, decoded."""
+    """Raise ValueError if too many messages (`depth`) are around a message, as each is decoded in memory."""
     if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(data) > _MOST_PARSED):
         raise ValueError("too many messages are attached in one another")
 
 
 def check_head(data: bytes, head: int) -> None:
-    """Raise ValueError for a header, the first `head` bytes, that is too long, or has a field that is."""
+    """Raise ValueError if a header, `data[:head]`, has too many bytes or lines, or a field that is too long."""
     if head > _MOST_IN_HEAD:
         raise ValueError(f"its header has more than {_MOST_IN_HEAD:,} bytes")
     if _lines(data, head) > _MOST_FIELDS:
@@ -52,8 +52,8 @@ def check_head(data: bytes, head: int) -> None:
 
 
 def parse(parser: BytesParser[_Parsed], data: bytes) -> _Parsed:
-    """The message in bytes. Raises ValueError if it would take too long, or too much memory."""
-    mark = f"urnscan-{os.urandom(12).hex()}-"  # so that no message can have one in it
+    """Parse a message. Raises ValueError if parsing would take too much time or memory."""
+    mark = f"urnscan-{os.urandom(12).hex()}-"  # random, so that no message can contain it
     short, bodies = _set_aside(data, mark)
     if len(short) > _MOST_PARSED or _lines(short, len(short)) > _MOST_LINES:
         raise ValueError(f"more than {_MOST_PARSED:,} bytes or {_MOST_LINES:,} lines of it are no long bodies")
@@ -61,7 +61,7 @@ def parse(parser: BytesParser[_Parsed], data: bytes) -> _Parsed:
     message = parser.parsebytes(short)
     if bodies:
         parts = [*message.walk()]
-        # The parser makes a part of each block of such a report, which are all headers.
+        # The parser makes a part of each block of a delivery report; the blocks contain only headers.
         blocks = {id(block) for part in parts if part.get_content_type() == _REPORT for block in part.walk()}
         pattern = re.compile(f"{mark}([0-9]+)")
         there = sum(_put_back(part, pattern, bodies) for part in parts if id(part) not in blocks)
@@ -71,7 +71,7 @@ def parse(parser: BytesParser[_Parsed], data: bytes) -> _Parsed:
 
 
 def _lines(data: bytes, end: int) -> int:
-    """The number of lines up to a byte; the library takes a CR alone for a line end, too."""
+    """Number of lines in `data[:end]`, at most; `email` also reads a single CR as a line end."""
     return max(data.count(b"\n", 0, end), data.count(b"\r", 0, end))
 
 
@@ -83,7 +83,7 @@ def _check_fields(data: bytes) -> None:
 
 
 def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
-    """The bytes with a line in the place of each long body: a mark and its number. And the bodies."""
+    """Replace each long body by a line: `mark` and a number. Returns the shortened message and the bodies."""
     pieces: list[bytes] = []
     bodies: list[memoryview] = []
     start = end_of_last = 0
@@ -100,12 +100,12 @@ def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
 
 
 def _put_back(part: Message, mark: re.Pattern[str], bodies: Sequence[memoryview]) -> int:
-    """Replace the marks in a part by their bodies; how many these were. None are if a mark has ended the header."""
+    """Replace the marks in a part by bodies. Returns the number of marks; 0 if a mark ended the header of the part."""
 
     def body(found: re.Match[str]) -> str:
         return str(bodies[int(found[1])], "ascii", "surrogateescape")
 
-    # `get_payload` would decode it.
+    # `get_payload` would decode the payload.
     payload: object = part._payload  # type: ignore[attr-defined]  # noqa: SLF001
     count = 0
     if isinstance(payload, str):

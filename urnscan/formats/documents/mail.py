@@ -1,10 +1,10 @@
-"""Mail: messages (RFC 5322, MIME), mboxes and the files of a Maildir, as people see them.
+"""Mail: messages (RFC 5322, MIME), mboxes and the files of a Maildir, decoded.
 
-The members of a message are its `headers`, unfolded and decoded, its bodies `text` and `html`, decoded, and what is attached
-to it, by name. A name in both bodies has two matches. In an mbox their prefix is the number of the message, in
-a message that is attached to another the word `message`.
+The members of a message are `headers` (unfolded and decoded), the bodies `text` and `html` (decoded), and attached
+files by name. A URN in both bodies is two matches. In an mbox the names of members begin with the number of the
+message, `message 7/text`; in an attached message with `message/`.
 
-What a program quoted for the sake of an mbox (`>From `) stays as it is.
+A line that an mbox quotes (`>From `) is not changed.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from urnscan.formats.protocol import Archive, exactly
 from urnscan.stores.reader import PieceReader, Reader
 
 _NamedTexts: TypeAlias = list[tuple[str, bytes]]
-"""Names and bytes."""
+"""Pairs of the name of a member and its bytes."""
 
-# Bytes of a message, which is read into memory.
+# Maximum bytes of a message, which is read into memory.
 _MOST = 1 << 26
-_BLOCK = 1 << 18  # bytes of an mbox that are searched at a time, at least
+_BLOCK = 1 << 18  # minimum bytes of an mbox that are searched at a time
 
 _FIELD = rb"[!-9;-~]+[ \t]*:"
 _FROM = rb"From [^\r\n]*[0-9]:[0-9]{2}[^\r\n]*[0-9]{4}[^\r\n]*\r?\n"  # the line has a time and a year
 _MBOX = re.compile(rb"%b(?:>?%b)" % (_FROM, _FIELD))
 _NEXT = re.compile(rb"\n\r?\n(?=%b>?%b)" % (_FROM, _FIELD))
-_LINE = 1 << 10  # bytes in which a line that begins a message, and the name of the field below it, end
+_LINE = 1 << 10  # maximum bytes of the first line of a message with the name of the first field
 _SURE = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|Date|DKIM-Signature|X-[A-Za-z-]+):")
 _SURE_SIGNS = exactly(b"Return-Path:", b"Received:", b"Delivered-To:", b"From:", b"Date:", b"DKIM-Signature:", b"X-")
 _MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/[^/]+$")
@@ -46,19 +46,22 @@ _BEHIND = re.compile(rb"[\r\n]*(?:From |\Z)")
 
 
 def is_message(head: bytes, layer: Layer) -> bool:
-    """Whether a file of a Maildir that begins so is a message."""
+    """Whether a file is a message of a Maildir: begins with a usual header field, and is in a folder `cur` or `new`."""
     return _SURE.match(head) is not None and _MAILDIR.search(layer.name) is not None
 
 
 def is_mbox(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins so is an mbox: a line `From` with a date, and a header after it; None: it may be."""
+    """Whether a file that begins with `head` is an mbox: a line `From ` with a date, then a header field.
+
+    None if more bytes are needed.
+    """
     if not (head.startswith(b"From ") or b"From ".startswith(head)):
         return False
     return _MBOX.match(head) is not None or (None if len(head) < _LINE else False)
 
 
 def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """The members of a message."""
+    """Yield the members of a message (see the module)."""
     buffer = Buffer.of(reader)
     data = buffer.head(_MOST + 1)
     buffer.skip(len(data))
@@ -71,12 +74,12 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
 
 
 def is_emlx(head: bytes, _: Layer) -> bool | None:
-    """Whether a file called so is a message of Apple Mail: its first line is a number."""
+    """Whether a file with the suffix .emlx is a message of Apple Mail: the first line is a number."""
     return _COUNT.match(head) is not None or (None if _COUNT_BEGUN.fullmatch(head) else False)
 
 
 def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """The members of a message of Apple Mail, which its number of bytes precedes, and a property list follows."""
+    """Yield the members of a message of Apple Mail: number of bytes, message, property list (`properties`)."""
     buffer = Buffer.of(reader)
     count = _COUNT.match(buffer.head(_LONGEST_COUNT))
     buffer.skip(count.end() if count else 0)
@@ -91,7 +94,7 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """The members of all messages of an mbox, of any of its four kinds."""
+    """Yield the members of all messages of an mbox (mboxo, mboxrd, mboxcl, mboxcl2)."""
     buffer = Buffer.of(reader)
     number = waiting = 0
     texts: _NamedTexts = []
@@ -111,7 +114,7 @@ def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
-    """The error at which the bytes ended, and the rest of them as a member."""
+    """Yield the error at which reading stopped, if any, and the bytes after the error as the member `rest`."""
     if (error := buffer.error) is not None:
         yield error
         buffer.resume()
@@ -119,7 +122,7 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 
 
 def _next(buffer: Buffer) -> bytes:
-    """Take the next message with its line `From`: up to the next such line, or by its Content-Length."""
+    """Take the next message with the line `From ` before: up to the next line `From `, or by Content-Length."""
     data, searched = buffer.peek(_BLOCK), 0
     while True:
         if length := _announced_length(data):
@@ -140,7 +143,7 @@ def _next(buffer: Buffer) -> bytes:
 
 
 def _announced_length(data: memoryview) -> int:
-    """The end of a message by its Content-Length, if the next message or the end follows there; else 0."""
+    """Index after a message by Content-Length, if a line `From ` follows there; else 0."""
     head = _HEAD_END.search(data)
     length = head and _CONTENT_LENGTH.search(data, 0, head.end())
     if not (head and length):
@@ -153,9 +156,9 @@ def _announced_length(data: memoryview) -> int:
 def _members(
     data: bytes, before: str, layer: Layer, *, is_whole: bool
 ) -> tuple[_NamedTexts, list[Member | SourceError]]:
-    """The texts of a message and its attached files; `before` is the prefix of their names.
+    """The texts of a message, and the attached files as members; `before`: prefix of all names.
 
-    A message that cannot be taken apart is read as it is, and an error says so.
+    For a message that cannot be parsed: an error, and the member `message` with the bytes, undecoded.
     """
     from urnscan.formats.documents.mime import take_apart  # noqa: PLC0415 (its library takes long to load)
 
@@ -165,7 +168,7 @@ def _members(
             head = _HEAD_END.search(data)
             texts, attached = take_apart(data, head.end() if head else len(data), before)
             return texts, [Member(name, PieceReader(iter([content]))) for name, content in attached]
-        except Exception as error:  # noqa: BLE001 (the library raises errors of all kinds where a message is no message)
+        except Exception as error:  # noqa: BLE001 (`email` raises errors of any kind for malformed messages)
             wrong = " ".join(str(error).split())
     name = f"{before}message"
     failure = SourceError(layer.name_of(name), f"cannot be taken apart ({wrong}): read as it is")
@@ -173,7 +176,7 @@ def _members(
 
 
 def _together(texts: _NamedTexts) -> Texts:
-    """Texts of messages, end to end."""
+    """Join texts of messages to `Texts`."""
     labels = []
     end = 0
     for name, text in texts:
@@ -183,7 +186,7 @@ def _together(texts: _NamedTexts) -> Texts:
 
 
 def _is_text(head: bytes, _: Layer) -> bool:
-    # What follows the first header may be in any encoding.
+    # Only the first bytes: the bodies may be in any encoding.
     return not is_binary(head[:_TOLD_BY])
 
 
@@ -194,7 +197,7 @@ FORMS = (
         open=open_message,
         recognise=is_message,
         signs=_SURE_SIGNS,
-        # The last two are pages with all that they show (RFC 2557).
+        # .mht and .mhtml are web pages with their images (RFC 2557).
         suffixes=(".eml", ".mht", ".mhtml"),
         recognise_named=_is_text,
     ),

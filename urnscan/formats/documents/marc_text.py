@@ -1,7 +1,7 @@
-"""MARC as text, a line for each field: what stands between its subfields, so that a scan takes each for a text of its own.
+"""MARC as text, a line for each field: delimiters of subfields, so that each subfield is scanned as a text.
 
-The letter of a subfield stands directly before its value in most of these forms, and the next subfield directly behind it.
-The lines of yaz-marcdump need nothing: they have blanks there, and so has any text with `‡` or `ǂ`, which no URN contains.
+In most of these forms the code of a subfield is directly before the value, and the next delimiter directly after it, as
+in `$aurn:x:y$2urn`. The lines of yaz-marcdump have spaces there, and `‡` and `ǂ` are not in URNs: no rule is needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urnscan.stores.reader import Reader
 
 _UNIT_SEPARATOR = b"\x1f"
 _BLOCK = 1 << 16
-_WITHIN = 1 << 12  # bytes in which the first field with subfields begins
+_WITHIN = 1 << 12  # bytes in which the first field with subfields must begin
 _MARK = rb"(?:\xef\xbb\xbf)?"
 _CONTROL_FIELDS = rb"(?>(?:(?:LDR|LEADER|00[0-9])[ \t][^\n]*\n)*)"
 
@@ -36,7 +36,7 @@ _FORMS = (
     (_CONTROL_FIELDS + rb"[0-9]{3}[ \t][0-9a-z#_.\\ \t]{0,4}\|[0-9a-z]", rb"\|"),
 )
 _KNOWN = tuple((re.compile(_MARK + rb"(?:%b)" % first), re.compile(delimiter)) for first, delimiter in _FORMS)
-"""Beginnings of such texts, and the bytes before the code of a subfield."""
+"""Patterns of the beginning of a text in a form of MARC, and of the delimiter before the code of a subfield."""
 _DIGIT, _BLANK = b"0123456789", b" \t"
 _IN_TAG = _DIGIT + b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SIGNS = (
@@ -53,38 +53,41 @@ _MAY_BE = re.compile(
 
 
 def _delimiter(head: bytes) -> re.Pattern[bytes] | None:
-    """The bytes before the code of a subfield in a text that begins so; None if it is no MARC."""
+    """Pattern of the delimiter of subfields in a text that begins with `head`; None if the text is not MARC."""
     return next((delimiter for first, delimiter in _KNOWN if first.match(head)), None)
 
 
 def is_marc_text(head: bytes, _: Layer) -> bool | None:
-    """Whether a text that begins so is MARC: by its first field with subfields, or the leader of MarcEdit."""
+    """Whether a text that begins with `head` is MARC: by the first field with subfields, or the leader of MarcEdit.
+
+    None if more bytes are needed.
+    """
     if _delimiter(head) is not None:
         return True
     return None if len(head) < _WITHIN and _MAY_BE.fullmatch(head) else False
 
 
 def open_marc_text(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
-    """The text, with the delimiters of its subfields."""
+    """Yield the text as a document with the delimiter of subfields."""
     buffer = Buffer.of(reader)
     delimiter = _delimiter(buffer.head(_WITHIN))
     yield replace(as_text(buffer, layer), delimiter=delimiter)
 
 
 class Subfields(Reader):
-    """The bytes of MARC as text with the byte 0x1F, as ISO 2709 has it, in the place of each byte of a delimiter."""
+    """Reader of MARC as text, with each byte of a delimiter replaced by 0x1F, the subfield delimiter of ISO 2709."""
 
     def __init__(self, reader: Reader, delimiter: re.Pattern[bytes]) -> None:
-        """`reader` is closed with this one."""
+        """`reader` is closed with this reader."""
         self._reader = reader
         self._delimiter = delimiter
         self._block = memoryview(bytearray(_BLOCK))
-        self._text = memoryview(b"")  # bytes to be given
-        self._line = b""  # the beginning of a line whose end is not read yet
+        self._text = memoryview(b"")  # bytes for the next calls of `read_into`
+        self._line = b""  # beginning of a line whose end is not yet read
         self._ended: SourceError | bool = False
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Raises what the reader raises, after the bytes before it."""
+        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises the errors of the reader."""
         while not self._text:
             if isinstance(self._ended, SourceError):
                 error, self._ended = self._ended, False
@@ -102,7 +105,7 @@ class Subfields(Reader):
         self._reader.close()
 
     def _read(self) -> None:
-        """Read once, and take the lines that are whole; all bytes at the end and of a line that is very long."""
+        """Read once, and take the complete lines; at the end, and in a very long line, all bytes."""
         try:
             got = self._reader.read_into(self._block)
             self._ended = not got

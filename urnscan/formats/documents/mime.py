@@ -1,6 +1,6 @@
-"""A message (RFC 5322, MIME) -> its headers and bodies, decoded, and what is attached to it.
+"""A message (RFC 5322, MIME) -> headers and bodies, decoded, and attached files.
 
-A message of one text, with nothing that is encoded, is read without Python's parser, which takes most of the time.
+A message with a single text and without encodings is read without Python's parser, which takes most of the time.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from urnscan.formats.contents import plain_name
 from urnscan.formats.documents.long_bodies import HEAD_END, check_depth, check_head, parse
 
 Parts: TypeAlias = list[tuple[str, bytes]]
-"""Names and bytes."""
+"""Pairs of the name of a text or file and its bytes."""
 
-_ATTACHED = "message/"  # begins the names of an attached message
-# Boundaries in a message, as each line is compared with all of them.
+_ATTACHED = "message/"  # prefix of the names in an attached message
+# Maximum boundaries in a message: the parser compares each line with all boundaries.
 _MOST_BOUNDARIES = 50
 _BOUNDARY = re.compile(rb"(?i);\s*+boundary[*0-9]*+\s*+=")
 _FLOWED_LINE = re.compile(rb"(>*+) ?([^\n]*+)\n?")
@@ -28,24 +28,24 @@ _SIGNATURE = b"-- "
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 _WORD = re.compile(r"=\?([!-)+->@-~]+?)(?:\*[!-)+->@-~]*)?\?([bqBQ])\?([!->@-~]*)\?=(?:[ \t\r\n]+(?==\?))?")
 _PLAIN_HEAD = re.compile(rb"(?:[!-9;-~]+:[ \t]*[!-~][ -~\t]*\r?\n(?:[ \t]+[!-~][ -~\t]*\r?\n)*)+\r?\n")
-"""Headers of ASCII, none of them empty."""
+"""Headers in ASCII with a value each, and the empty line."""
 _PLAIN_FIELD = re.compile(
     rb"""content-length:.*|content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)[ \t]*|"""
     rb"""content-type:[ \t]*text/(?P<kind>plain|html)(?:[ \t]*;[ \t]*format=flowed)?"""
     rb"""(?:[ \t]*;[ \t]*charset=(?P<quote>"?)(?P<charset>[a-z0-9_-]+)(?P=quote))?(?:[ \t]*;[ \t]*format=flowed)?[ \t]*""",
     re.IGNORECASE,
 )
-"""Header fields of a body without an encoding, in one line each."""
+"""Content fields, in a single line each, of a body without an encoding."""
 _TOKEN = re.compile(r"[a-z0-9-]+")
 _ENCODINGS = ("base64", "quoted-printable")
 _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
 def take_apart(data: bytes, head: int, before: str) -> tuple[Parts, Parts]:
-    """The texts of a message, and what is attached to it, with `before` in front of their names.
+    """Parse a message to texts (headers, bodies) and attached files; `before`: prefix of all names.
 
-    `head` is the number of bytes of its headers, with the empty line after them.
-    Raises ValueError if it would take too long or too much memory, and errors of all kinds where a message is no message.
+    `head`: number of bytes of the headers with the empty line after them. Raises ValueError if parsing would take too
+    much time or memory, and errors of any kind for a malformed message.
     """
     check_depth(data, before.count(_ATTACHED))
     check_head(data, head)
@@ -54,7 +54,7 @@ def take_apart(data: bytes, head: int, before: str) -> tuple[Parts, Parts]:
 
 
 def _plain(data: bytes, before: str) -> Parts | None:
-    """The texts of a message of one text in which nothing is encoded; None for any other."""
+    """The texts of a message with a single body and without encodings; None for any other message."""
     head = _PLAIN_HEAD.match(data)
     if head is None or b"=?" in head[0]:
         return None
@@ -77,25 +77,25 @@ def _plain(data: bytes, before: str) -> Parts | None:
 
 
 class _Part(Message):
-    """A part of a message; an attached message that is encoded is read as bytes, which are decoded later.
+    """A part of a message. An attached message that is encoded is read as bytes, which are decoded later.
 
-    RFC 2046, 5.2.1, forbids that encoding and RFC 6532, 3.5, allows it; the library would read encoded text as a message.
+    RFC 2046, 5.2.1, forbids encoded attached messages, and RFC 6532, 3.5, allows them; `email` would not decode them.
     """
 
     @property
     def encoding(self) -> str:
-        """How its bytes are encoded, in lower case, without a comment and spaces, which the library takes for a part of it."""
+        """Value of Content-Transfer-Encoding in lower case, without comment and spaces, which `email` would keep."""
         token = _TOKEN.search(str(self.get("content-transfer-encoding", "")).lower())
         return token[0] if token else ""
 
     @property
     def is_encoded_message(self) -> bool:
-        """Whether it is one."""
+        """Whether this part is an attached message that is encoded."""
         return self.encoding in _ENCODINGS and super().get_content_maintype() == "message"
 
     @property
     def data(self) -> bytes:
-        """Its bytes, decoded."""
+        """Bytes of this part, decoded."""
         if self.encoding:
             self.replace_header("Content-Transfer-Encoding", self.encoding)
         data = self.get_payload(decode=True)
@@ -103,30 +103,30 @@ class _Part(Message):
 
     @property
     def written(self) -> bytes:
-        """Its bytes as they are in the message: `get_payload` replaces those that are not ASCII."""
+        """Bytes of this part as in the message; `get_payload` would replace bytes that are not ASCII."""
         return str(self._payload).encode("ascii", "surrogateescape")  # type: ignore[attr-defined]
 
     def get_content_maintype(self) -> str:
-        """The first half of the media type, by which the parser decides how to go on."""
+        """The first half of the media type; `application` for an encoded attached message, which must not be parsed."""
         return "application" if self.is_encoded_message else super().get_content_maintype()
 
 
 def _parsed(data: bytes, head: int) -> _Part:
-    """The message in bytes. Raises ValueError if it would take too long."""
+    """Parse a message by `email`. Raises ValueError if parsing would take too long."""
     parser = BytesParser(_Part)
     message = parser.parsebytes(data[:head])
     if message.get_content_maintype() in ("multipart", "message"):
         if sum(1 for _ in _BOUNDARY.finditer(data)) > _MOST_BOUNDARIES:
             raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
         return parse(parser, data)
-    # The parser would go from line to line.
+    # A message without parts: the parser would split the body into lines, which takes long.
     rest = data[head:].decode("ascii", "surrogateescape")
     message.set_payload(str(message.get_payload()) + rest)
     return message
 
 
 def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
-    """Names and bytes of the texts of a message, and of what is attached to it."""
+    """The texts and the attached files of a parsed message; `before`: prefix of all names."""
     texts: Parts = []
     attached: Parts = []
     headers = "".join(f"{name}: {_decoded(str(value))}\n" for name, value in message.items())
@@ -168,13 +168,13 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
 
 
 def _deletes_spaces(part: Message) -> bool:
-    """Whether lines of a text go on in the next line without the space at their end (RFC 3676, 4.1)."""
+    """Whether a part is flowed text with DelSp=yes: joined lines lose the space at their end (RFC 3676, 4.1)."""
     parameters = (part.get_param("format", ""), part.get_param("delsp", ""))
     return tuple(str(value).strip().lower() for value in parameters) == ("flowed", "yes")
 
 
 def _unflowed(text: bytes) -> bytes:
-    """A text whose flowed lines are joined (RFC 3676, 4.2 to 4.5): with those of the same depth of quotation alone."""
+    """Join the flowed lines of a text, if they have the same depth of quotation (RFC 3676, 4.2 to 4.5)."""
     out: list[bytes] = []
     depth: bytes | None = None
     for line in _FLOWED_LINE.finditer(text.replace(b"\r\n", b"\n")):
@@ -191,7 +191,7 @@ def _unflowed(text: bytes) -> bytes:
 
 
 def _in_utf_8(data: bytes, charset: str) -> bytes:
-    """A body in UTF-8; unchanged if its charset is unknown."""
+    """Convert a body to UTF-8; unchanged for an unknown charset."""
     if charset.lower() in _AS_THEY_ARE:
         return data
     try:
@@ -201,7 +201,7 @@ def _in_utf_8(data: bytes, charset: str) -> bytes:
 
 
 def _decoded(value: str) -> str:
-    """The value of a header, unfolded, with its encoded words (RFC 2047) decoded."""
+    """Unfold the value of a header, and decode encoded words (RFC 2047)."""
     value = _FOLD.sub("", value)
     return _WORD.sub(_decoded_word, value) if "=?" in value else value
 

@@ -1,6 +1,6 @@
-"""PDFs: the text of each page and its links, outline, metadata and attached files, by pdfium (the extra `pdf`).
+"""PDFs: the text and links of each page, outline, metadata and attached files, by pdfium (the extra `pdf`).
 
-A PDF that pdfium cannot open, and each PDF where the extra is missing, is scanned as it is: its bytes.
+If pdfium cannot open a PDF, or the extra is not installed, the raw bytes of the PDF are scanned.
 """
 
 from __future__ import annotations
@@ -20,36 +20,39 @@ from urnscan.stores.reader import PieceReader, Reader, begins
 
 _AS_IT_IS = "is scanned as it is, and its text is not read"
 _BEGIN = b"%PDF-"
-_BEGIN_WITHIN = 1 << 10  # bytes in which a PDF begins, as its readers have it
+_BEGIN_WITHIN = 1 << 10  # bytes in which "%PDF-" must begin, as in other readers of PDFs
 _BLOCK = 1 << 18
-_IN_MEMORY = 1 << 24  # bytes of attached files that are not written to the disk
+_IN_MEMORY = 1 << 24  # maximum bytes of attached files in memory; more are written to the disk
 
 
 @functools.cache
 def is_installed() -> bool:
-    """Whether the extra is there."""
+    """Whether pypdfium2 is installed (the extra `pdf`)."""
     return importlib.util.find_spec("pypdfium2") is not None
 
 
 def is_pdf(head: bytes, _: Layer) -> bool | None:
-    """Whether what begins so is a PDF (ISO 32000-2, 7.5.2)."""
+    """Whether a file that begins with `head` is a PDF (ISO 32000-2, 7.5.2); None if more bytes are needed."""
     return begins(head, _BEGIN)
 
 
 def is_pdf_within(head: bytes, _: Layer) -> bool | None:
-    """Whether a file called a PDF is one, with other bytes before its first line."""
+    """Whether a file with the suffix .pdf is a PDF: "%PDF-" in the first 1,024 bytes; None if more bytes are needed."""
     return _BEGIN in head[:_BEGIN_WITHIN] or (None if len(head) < _BEGIN_WITHIN else False)
 
 
 def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
-    """The pages and other members of a PDF; the bytes of the PDF if it cannot be read. Raises SourceError, LimitError."""
+    """Yield the members of a PDF (`page 1`, `page 1/links`, …), and errors.
+
+    If the PDF cannot be read: an error or note, and the raw bytes as a document. Raises SourceError, LimitError.
+    """
     if not is_installed():
         yield PdfNote(layer.name, f"a PDF {_AS_IT_IS}: pip install 'urnscan[pdf]'")
         yield Document(layer.member, reader)
         return
     if layer.capture is not None and not layer.is_wanted:
         return
-    # Raises once for all members if they are too deep.
+    # Raises if members would exceed the limit of depth: once for the whole PDF, not for each member.
     layer.inside("")
     with on_disk(reader, layer) as path, tempfile.SpooledTemporaryFile(_IN_MEMORY) as file:
         files: list[tuple[str, int]] = []
@@ -65,13 +68,13 @@ def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | Sourc
 
 
 class _UnreadableError(Exception):
-    """Nothing in a PDF can be read; the text says why."""
+    """Nothing in a PDF can be read. The message is the reason."""
 
 
 def _texts(path: str, layer: Layer, file: IO[bytes], files: list[tuple[str, int]]) -> Iterator[Member | SourceError]:
-    """The texts of a PDF. Attached files are written to `file`, their names and lengths to `files`.
+    """Yield the texts of a PDF, and errors. Raises _UnreadableError.
 
-    So pdfium is free for another PDF, such as one that is attached. Raises _UnreadableError.
+    Attached files are written to `file`, their names and lengths to `files`. So pdfium is free for an attached PDF.
     """
     from urnscan.formats.documents.pdfium import FILE, WRONG, ProcessError, lent  # noqa: PLC0415 (few inputs are PDFs)
 
@@ -105,7 +108,7 @@ def _pieces(file: IO[bytes], length: int) -> Iterator[bytes]:
 
 
 def _sizes(length: int) -> Iterator[int]:
-    """Lengths of pieces that make up this length."""
+    """Split a length into lengths of at most 256 KiB."""
     return (min(_BLOCK, length - start) for start in range(0, length, _BLOCK))
 
 

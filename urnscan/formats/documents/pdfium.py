@@ -1,6 +1,6 @@
-"""Processes in which pdfium reads PDFs: it may crash, and serves one thread alone.
+"""Processes in which pdfium reads PDFs, because pdfium may crash, and cannot be used by several threads.
 
-A process starts in 0.15 s, as its script imports nothing of this package, and is used again for the next PDF. One that
+A process starts in 0.15 s, as its script imports nothing of urnscan, and is reused for the next PDF. A process that
 crashes, or is silent for too long, is replaced.
 """
 
@@ -22,23 +22,26 @@ from urnscan.formats.scripts import start_python
 
 __all__ = ["FILE", "WRONG", "Pdfium", "ProcessError", "lent"]
 
-_PATIENCE = 60  # seconds without a word, after which a process is ended
-# Seconds of the processor that a PDF may take, and its bytes that allow one more: a page may be in it a thousand times.
+_PATIENCE = 60  # maximum seconds without output of a process
+# Maximum CPU seconds for a PDF: 120, and one more for each 10,000 bytes; a PDF may contain a page a thousand times.
 _TIME = 120
 _BYTES_PER_SECOND = 10_000
 _BLOCK = 1 << 18
-_MEMORY = 2 << 30  # bytes that a process may take
+_MEMORY = 2 << 30  # maximum bytes of memory of a process
 
 
 class ProcessError(Exception):
-    """A process ended early; the message says how."""
+    """A process of pdfium ended early or was silent for too long. The message is the reason."""
 
 
 @contextlib.contextmanager
 def lent(processes: Processes) -> Iterator[Pdfium]:
-    """A process of a run, for one PDF. Raises ProcessError."""
+    """Context with a process of pdfium for a single PDF: an idle process of the run, or a new process.
+
+    Raises ProcessError.
+    """
     pdfium = cast(Pdfium | None, processes.take())
-    # An idle process may have been ended.
+    # An idle process may have ended.
     while pdfium is not None and not pdfium.is_ready:
         processes.remove(pdfium)
         pdfium.close()
@@ -57,12 +60,12 @@ def lent(processes: Processes) -> Iterator[Pdfium]:
 
 
 class Pdfium:
-    """A process that reads PDFs one by one, for one thread at a time."""
+    """A process that reads PDFs, a single PDF at a time, for a single thread at a time."""
 
     def __init__(self) -> None:
-        """Raises ProcessError if it cannot be started."""
-        self._output = bytearray()  # bytes that were read from the process, and not used yet
-        self._seconds = 0  # of the processor, for the present PDF
+        """Start the process. Raises ProcessError."""
+        self._output = bytearray()  # unused bytes that were read from the process
+        self._seconds = 0  # maximum CPU seconds for the current PDF
         self._has_answered = True  # whether the last request was answered completely
         try:
             self._process = start_python(
@@ -83,11 +86,14 @@ class Pdfium:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can read another PDF."""
+        """Whether the process runs and can read another PDF."""
         return self._has_answered and self._process.poll() is None
 
     def contents(self, path: str) -> Iterator[tuple[bytes, str, int]]:
-        """The kind, name and length of what is in a PDF; the caller takes the bytes of each. Raises ProcessError."""
+        """Yield kind, name and length of each frame of a PDF (see `pdfium_script`). Raises ProcessError.
+
+        After each frame the caller must `take` as many bytes as its length.
+        """
         self._has_answered = False
         self._seconds = _TIME + os.path.getsize(path) // _BYTES_PER_SECOND  # noqa: PTH202 (names may be odd)
         # If the process has ended, the next read reports it.
@@ -102,7 +108,10 @@ class Pdfium:
             yield kind, name, length
 
     def take(self, length: int) -> bytes:
-        """The next bytes that the process writes. Raises ProcessError if it ends or is silent first."""
+        """Read the next `length` bytes of the output of the process.
+
+        Raises ProcessError if the process ends or is silent.
+        """
         while len(self._output) < length:
             if not self._poll.poll(_PATIENCE * 1000):
                 raise ProcessError(f"pdfium took more than {_PATIENCE} s for a page")
@@ -119,11 +128,11 @@ class Pdfium:
         return data
 
     def end(self) -> None:
-        """End the process, from any thread: the thread that reads from it gets a ProcessError."""
+        """Kill the process, from any thread; the thread that reads from the process gets a ProcessError."""
         self._process.kill()
 
     def close(self) -> None:
-        """End it, and close the pipes."""
+        """Kill the process, and close the pipes."""
         self._process.kill()
         self._process.wait()
         self._in.close()

@@ -1,15 +1,16 @@
-r"""Names that a line end breaks on a page of a PDF: links and fonts show whether they go on. It imports nothing of this package.
+r"""URNs ("names") that a line end breaks on a page of a PDF: links and fonts show whether a name goes on.
 
-The rule of the view `wraps` knows words alone. A page also has a link and a font at each of its characters:
-  * A link at the name leads to an address that contains the part before the line end. The text after it there is
-    what the next line begins with (the name goes on), or nothing (it ends). It also tells a hyphen that was drawn where a
-    word was divided from one of the name.
+This module imports nothing of urnscan. The view `wraps` decides by words. A page has more: links, and a font for each
+character.
+  * A link at the name has an address that contains the part before the line end. If the address goes on with the
+    beginning of the next line, the name goes on; if the address ends there, the name ends. The address also shows
+    whether a hyphen at the line end belongs to the name.
   * The next line begins in another font: the name ends.
-  * The next line begins in the font of the name, and the text before or after the name has another one, as around
-    `\url` and `\texttt`: the name goes on after one of `: / . - _ @ ? = & # +`, if its line is filled, and the next one
-    is the next one of the column, or the first one of the next column.
-The mark after the part of a name is one that `wraps` knows: U+2060 where it goes on, U+00AD in place of a hyphen that is
-none of the name. Where it ends, a U+2029 keeps `wraps` from joining it.
+  * The next line begins in the font of the name, and the text before or after the name has another font, as around
+    `\url` and `\texttt`: the name goes on if the part ends with one of `: / . - _ @ ? = & # +`, the line is filled, and
+    the next line is the next line of the column or the first line of the next column.
+`wraps` knows the mark that is put after the part: U+2060 if the name goes on, U+00AD instead of a hyphen that does not
+belong to the name. If the name ends, U+2029 prevents `wraps` from joining.
 """
 
 from __future__ import annotations
@@ -27,24 +28,24 @@ if TYPE_CHECKING:
 
 _GOES_ON, _DIVIDED, _ENDS = "\u2060", "\xad", "\u2029"
 _HYPHEN = "\ufffe"
-"""One sign of pdfium for a hyphen and a line end. It is also used for a glyph without a character."""
-_SOFT = 2  # its number where pdfium counts characters
+"""Character of pdfium for a hyphen with a line end, and for a glyph without a character."""
+_SOFT = 2  # the code of this character in FPDFText_GetUnicode
 _LONGEST_FONT = 200
-# Bytes of an address; few are longer.
+# Bytes of the first buffer for an address; few addresses are longer.
 _LONG_ADDRESS = 500
 _BYTES = r"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
 _LINE_END = rf"{_HYPHEN}|[ \t]{{0,4}}\r\n[ \t]{{0,60}}"
 _NAME = re.compile(rf"(?P<part>[Uu][Rr][Nn]:{_BYTES}*)(?P<runs>(?:(?:{_LINE_END})(?![Uu][Rr][Nn]:){_BYTES}+){{0,4}})")
 _RUN = re.compile(rf"({_LINE_END})({_BYTES}+)")
 _DELIMITERS = ":/.-_@?=&#+"
-_FILLED = 2 / 3  # of the width of the column
-_PITCH = 2  # heights of a line from one to the next
-_AROUND = 10  # lines before and after a line that show the width of its column
-_INDENT = 4  # heights of a line by which lines of a column begin apart from each other
+_FILLED = 2 / 3  # minimum width of a filled line, in widths of the column
+_PITCH = 2  # maximum distance of two adjacent lines, in heights of a line
+_AROUND = 10  # lines before and after a line by which the width of the column is measured
+_INDENT = 4  # maximum distance of the left ends of lines of a column, in heights of a line
 
 
 class _Box(NamedTuple):
-    """The place of a character, in points from the lower left corner of the page."""
+    """Box of a character, in points from the lower left corner of the page."""
 
     left: float
     bottom: float
@@ -53,24 +54,26 @@ class _Box(NamedTuple):
 
 
 class _Break(NamedTuple):
-    """A line end in what may be a name; the numbers are places in the text."""
+    """A line end inside a possible name; all numbers are indices in the text of the page."""
 
     start: int
-    """The beginning of the name."""
+    """First character of the name."""
     first: int
-    """The beginning of the name in the line that ends."""
+    """First character of the name in the line that ends."""
     last: int
-    """The last character before the line end."""
+    """Last character before the line end."""
     following: int
-    """The first character of the next line."""
+    """First character of the next line."""
     end: int
-    """The end of what may go on with the name there."""
+    """Index after the characters in the next line that may belong to the name."""
     part: str
+    """The name up to the line end."""
     run: str
+    """The characters in the next line that may belong to the name."""
 
 
 class Breaks:
-    """The text of a page, and the line ends that break names in it."""
+    """The text of a page, and the line ends that break names in this text."""
 
     def __init__(self, text: PdfTextPage, page: PdfPage, pdf: PdfDocument) -> None:
         from pypdfium2 import raw  # noqa: PLC0415 (a process loads it with its first PDF)
@@ -81,7 +84,7 @@ class Breaks:
         self._known_edges: dict[int, tuple[float, float]] = {}
 
     def marked(self) -> str:
-        """The text of the page, with a mark where a name goes on or ends, and with `-` and a line end for U+FFFE."""
+        """The text of the page with marks where a name goes on or ends; U+FFFE is replaced by `-` and a line end."""
         characters = self._characters
         changes = {sign.start(): "-\n" for sign in re.finditer(_HYPHEN, characters) if self._is_hyphen(sign.start())}
         for name in _NAME.finditer(characters):
@@ -101,7 +104,7 @@ class Breaks:
         return "".join([*pieces, characters[copied:]])
 
     def _breaks(self, name: re.Match[str]) -> Iterator[_Break]:
-        """The line ends of what may be one name, in their order, up to a U+FFFE that is not a hyphen."""
+        """Yield the line ends inside a possible name, in order, up to a U+FFFE that is not a hyphen."""
         start = first = name.start()
         part = name["part"]
         for run in _RUN.finditer(self._characters, *name.span("runs")):
@@ -114,7 +117,7 @@ class Breaks:
             first = run.start(2)
 
     def _by_link(self, line_break: _Break) -> str:
-        """The mark for a line end by the link at the name; empty: the link does not decide."""
+        """The mark for a line end by the link at the name; empty if the link does not decide."""
         places = (line_break.start, line_break.first, line_break.last)
         uri = next(filter(None, map(self._address, places)), "").lower()
         part, run = line_break.part.lower(), line_break.run.lower()
@@ -130,7 +133,7 @@ class Breaks:
         return ""
 
     def _by_font(self, line_break: _Break) -> str:
-        """The mark for a line end by the fonts around it; empty: they do not decide."""
+        """The mark for a line end by the fonts around the line end; empty if the fonts do not decide."""
         font = self._font(line_break.last)
         if not font or font != self._font(line_break.first):
             return ""
@@ -141,7 +144,7 @@ class Breaks:
         return _GOES_ON if is_apart and line_break.part[-1] in _DELIMITERS and self._is_next_line(line_break) else ""
 
     def _is_next_line(self, line_break: _Break) -> bool:
-        """Whether the line is filled, and the next one is the next one of its column or begins another column."""
+        """Whether the line is filled, and the next line is the next of the column or the first of another column."""
         last, following = self._box(line_break.last), self._box(line_break.following)
         number = bisect(self._lines, (line_break.last, len(self._characters))) - 1
         left, _ = self._edges(number)
@@ -156,7 +159,7 @@ class Breaks:
 
     @functools.cached_property
     def _lines(self) -> list[tuple[int, int]]:
-        """The places of the first and last character of each line."""
+        """For each line the indices of the first and last character."""
         return [
             (line.start(), line.end() - 1) for line in re.finditer(rf"[^{_HYPHEN}\r\n]+{_HYPHEN}?", self._characters)
         ]
@@ -168,14 +171,14 @@ class Breaks:
         return self._known_edges[number]
 
     def _neighbour(self, place: int, step: int) -> int:
-        """The next place after another (`step` 1) or before it (-1) that is not white space; it may be outside of the text."""
+        """Index of the next character that is not white space, after (`step` 1) or before (-1) `place`; unchecked."""
         place += step
         while 0 <= place < len(self._characters) and self._characters[place].isspace():
             place += step
         return place
 
     def _index(self, place: int) -> int:
-        """The index of a character for pdfium; -1 if the place is outside of the text, or if pdfium counts differently."""
+        """The index in pdfium of the character at `place`; -1 outside the text, or if pdfium counts differently."""
         if not 0 <= place < len(self._characters):
             return -1
         index = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, place)
@@ -187,13 +190,13 @@ class Breaks:
         return bool(self._raw.FPDFText_IsHyphen(self._text, index) == 1)
 
     def _box(self, place: int) -> _Box:
-        """The place of a character on the page."""
+        """Box of the character at an index."""
         box = self._raw.FS_RECTF()
         self._raw.FPDFText_GetLooseCharBox(self._text, self._index(place), box)
         return _Box(box.left, box.bottom, box.right, box.top)
 
     def _font(self, place: int) -> str:
-        """The name of the font of a character, or the address of a font without a name; empty if there is no font."""
+        """Name of the font of the character at an index; for a font without a name a number; empty without a font."""
         index = self._index(place)
         name = ctypes.create_string_buffer(_LONGEST_FONT)
         if index >= 0 and self._raw.FPDFText_GetFontInfo(self._text, index, name, _LONGEST_FONT, None) > 1:
@@ -206,7 +209,7 @@ class Breaks:
         return bool(self._raw.FPDFLink_Enumerate(self._page, ctypes.c_int(0), self._raw.FPDF_LINK()))
 
     def _address(self, place: int) -> str:
-        """The address to which a link at a character leads, or an empty one."""
+        """Address of the link at a character; empty without a link."""
         if not self._has_links:
             return ""
         left, bottom, right, top = self._box(place)
@@ -215,7 +218,7 @@ class Breaks:
 
 
 def address(pdf: PdfDocument, action: object) -> bytes:
-    """The address of an action that opens one, or an empty one."""
+    """The URI of an action of a PDF; empty if the action does not open a URI."""
     from pypdfium2 import raw  # noqa: PLC0415 (as above)
 
     if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:

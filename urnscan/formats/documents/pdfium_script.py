@@ -1,8 +1,8 @@
-"""The script of a process in which pdfium reads PDFs; it imports nothing of this package.
+"""Script of a process in which pdfium reads PDFs. The script imports nothing of urnscan.
 
-It reads from standard input a line for each PDF: the seconds of the processor that it may take, and its path in
-hexadecimal digits. It writes what is in them to standard output as frames: the kind (a byte), the lengths of name and
-content (4 and 8 bytes), name and content.
+Each line of standard input is a PDF: the maximum CPU seconds, a space, and the path in hexadecimal digits. The contents
+of the PDF are written to standard output as frames: the kind (a byte), the lengths of name and content (4 and 8 bytes),
+name and content.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ _Frame: TypeAlias = tuple[bytes, str, bytes]
 
 FRAME = struct.Struct(">cLQ")
 TEXT, FILE, WRONG, END = b"T", b"F", b"E", b"Z"
-"""Kinds of frames: a text; an attached file; why something cannot be read, without a name: all of it; the end."""
+"""Kinds of frames: text; attached file; reason why a part (without a name: the PDF) cannot be read; end."""
 
 _LONGEST_NAME = 200  # characters
-_BETWEEN = b"\n\n"  # no name goes on after an empty line
+_BETWEEN = b"\n\n"  # a URN does not go on after an empty line
 _XMP = (b"<?xpacket begin", b"<?xpacket end")
 _ENCRYPTED = {4: "it is encrypted, and needs a password", 5: "it is encrypted in a way that is not known"}
-"""Errors of pdfium (`FPDF_ERR_`) that say more than that a PDF is damaged."""
+"""Error of pdfium (`FPDF_ERR_`) -> reason; every other error means a damaged PDF."""
 _SIGNS = "\x1b\x1c\x1d\x1e\x1f\x0b\x0c\x0e\x0f"
 _LIGATURES = str.maketrans(dict(zip(_SIGNS, "ff fi fl ffi ffl ff fi ffi ffl".split(), strict=True)))
-"""Letters of TeX's ligatures of fonts without a table of characters; no other text has such bytes.
+"""Control character -> letters of a ligature, for fonts of TeX without a table of characters; no other text has them.
 
-The signs are numbers in TeX's encodings T1, and OT1, whose "fl" is a line end.
+The control characters are codes in TeX's encodings T1 and OT1 (without "fl" of OT1, which is a line end).
 """
 _DRAWN_HYPHEN = re.compile("\u2010(?=\r\n)")
 
 
 def contents(path: str) -> Iterator[_Frame]:
-    """Frames of a PDF: pages with their links, outline, metadata, attached files. Parts that cannot be read are reported."""
-    import pypdfium2  # noqa: PLC0415 (who starts the script needs only the names above)
+    """Yield the frames of a PDF: pages with links, outline, metadata, attached files, and unreadable parts."""
+    import pypdfium2  # noqa: PLC0415 (pdfium.py imports only the names above)
 
     try:
         pdf = pypdfium2.PdfDocument(path)
@@ -66,7 +66,7 @@ def contents(path: str) -> Iterator[_Frame]:
 
 @functools.cache
 def _breaks() -> ModuleType:
-    """The module of breaks of names, from its file next to this one: no package is imported here."""
+    """The module `pdfium_breaks`, loaded from the file next to this file, so that the package is not imported."""
     file = Path(__file__).with_name("pdfium_breaks.py")
     spec = cast(ModuleSpec, importlib.util.spec_from_file_location(file.stem, file))
     module = importlib.util.module_from_spec(spec)
@@ -75,14 +75,14 @@ def _breaks() -> ModuleType:
 
 
 def _text(name: str, texts: Iterator[bytes]) -> Iterator[_Frame]:
-    """The frame of several texts, which never join, if there are any."""
+    """Yield a single frame of several texts, separated by empty lines; nothing if all texts are empty."""
     together = _BETWEEN.join(filter(None, texts))
     if together:
         yield TEXT, name, together
 
 
 def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
-    """Frames of all pages; pages that cannot be read are reported together."""
+    """Yield the frames of all pages, and a single frame about all damaged pages."""
     from pypdfium2 import PdfiumError  # noqa: PLC0415 (as above)
 
     wrong = []
@@ -99,13 +99,13 @@ def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
 
 
 def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
-    """Frames of a page."""
+    """Yield the frames of a page: text, links, attached files."""
     with contextlib.closing(page.get_textpage()) as text:
         content = _breaks().Breaks(text, page, pdf).marked()
         if any(map(content.__contains__, _SIGNS)):
             content = content.translate(_LIGATURES)
     if content:
-        # A hyphen that is not in ASCII was drawn where a word was divided: it becomes a soft hyphen again.
+        # U+2010 at a line end was drawn where a word was divided, so it becomes a soft hyphen again.
         yield TEXT, name, _DRAWN_HYPHEN.sub("\xad", content).encode(errors="replace")
     yield from _text(f"{name}/links", _links(pdf, page))
     yield from _notes(page, name)
@@ -120,7 +120,7 @@ def _links(pdf: PdfDocument, page: PdfPage) -> Iterator[bytes]:
 
 
 def _notes(page: PdfPage, name: str) -> Iterator[_Frame]:
-    """Frames of files that are attached to a place of a page."""
+    """Yield the frames of files that are attached to a place on a page (annotations)."""
     from pypdfium2 import PdfAttachment, raw  # noqa: PLC0415 (as above)
 
     for number in range(raw.FPDFPage_GetAnnotCount(page)):
@@ -137,7 +137,7 @@ def _notes(page: PdfPage, name: str) -> Iterator[_Frame]:
 
 
 def _attached(attached: PdfAttachment, name: str) -> Iterator[_Frame]:
-    """The frame of an attached file; `name` is for one without a name."""
+    """Yield the frame of an attached file; `name`: for a file without a name."""
     from pypdfium2 import PdfiumError, raw  # noqa: PLC0415 (as above)
 
     length = ctypes.c_ulong()
@@ -162,7 +162,7 @@ def _outline(pdf: PdfDocument) -> Iterator[bytes]:
 
 
 def _xmp(path: str) -> Iterator[bytes]:
-    """Packets of XMP in the bytes of a PDF, where these are not compressed: pdfium does not give them."""
+    """Yield the uncompressed XMP packets in the bytes of a PDF, which pdfium does not return."""
     begin, end = _XMP
     with open(path, "rb") as file:  # noqa: PTH123 (names may be odd)
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -179,7 +179,7 @@ def _write(out: BinaryIO, kind: bytes, name: str, content: bytes) -> None:
 
 
 def _limit(seconds: int) -> None:
-    """Let the system end this process after so many more seconds of the processor, where it can."""
+    """Limit the CPU time of this process to `seconds` from now, if the system supports limits."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 (not every system has it)
 
@@ -189,7 +189,7 @@ def _limit(seconds: int) -> None:
 
 
 def main() -> None:
-    """Read PDFs until standard input ends."""
+    """Read PDFs until the end of standard input."""
     out = sys.stdout.buffer
     for line in sys.stdin.buffer:
         seconds, path = line.split()

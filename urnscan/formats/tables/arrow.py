@@ -1,8 +1,8 @@
-"""Arrow IPC as a file (Feather V2) and as a stream, both read front to back with `pyarrow.ipc`.
+"""Arrow IPC files (Feather V2) and streams, read front to back with `pyarrow.ipc`.
 
-An IPC file is a stream between a sign and a footer, and is read as that stream: so one that is cut off gives what is
-there. Before pyarrow reads a batch, the bytes that it unfolds to are bounded, and its rows are counted, so that the
-rows after a damaged batch have their numbers.
+An IPC file is a stream between a signature and a footer, and is read as this stream, so the batches of a truncated file
+are read. Before pyarrow reads a batch, its unpacked bytes are checked against a limit, and its rows are counted, so
+that rows after a damaged batch keep their numbers.
 """
 
 import contextlib
@@ -22,23 +22,26 @@ from urnscan.stores.reader import Reader, begins, read_up_to, skip
 
 _MAGIC = b"ARROW1\0\0"
 _NAMES = (".arrow", ".arrows", ".feather")
-_CONTINUATION = b"\xff\xff\xff\xff"  # each message begins with it since Arrow 0.15
-# Bytes of a schema; a file that begins with a longer one is not recognised as a stream.
+_CONTINUATION = b"\xff\xff\xff\xff"  # first bytes of each message since Arrow 0.15
+# Maximum bytes of the schema of a stream; a file with a longer schema is not recognised.
 _LONGEST_SCHEMA = 1 << 20
-_FOOTER = struct.Struct("<i6s")  # the last bytes of a file: the length of its footer, and a sign
+_FOOTER = struct.Struct("<i6s")  # last bytes of a file: length of the footer, and a signature
 # Bytes; a longer body is mapped and not read, if the input is a file.
 _MAPPED = 1 << 28
-_LARGEST = 1 << 30  # bytes of a body that is read, of what a body unfolds to, of all dictionaries
+_LARGEST = 1 << 30  # maximum bytes of a body, of an unpacked body, of all dictionaries
 _BLOCK = 1 << 20
 
 
 def is_arrow_file(head: bytes, _: Layer) -> bool | None:
-    """Recognise a file of Arrow IPC by its sign."""
+    """Whether a file that begins with `head` is an Arrow IPC file, by the signature; None if more bytes are needed."""
     return begins(head, _MAGIC)
 
 
 def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
-    """Recognise a stream of Arrow IPC by its name, or by its first message, a schema: streams have no sign of their own."""
+    """Whether a file that begins with `head` is an Arrow IPC stream: by the suffix, or by a schema as first message.
+
+    None if more bytes are needed.
+    """
     if not head.startswith(_CONTINUATION):
         return begins(head, _CONTINUATION)
     if layer.file_name.lower().endswith(_NAMES):
@@ -57,13 +60,13 @@ def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_arrow_file(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Read the text in a file of Arrow IPC. Raises SourceError if it cannot be read to its end."""
+    """Yield the columns of text of an Arrow IPC file, and errors. Raises SourceError if the rest is lost."""
     read_up_to(reader, len(_MAGIC))
     return _read(_Bytes(reader, layer, len(_MAGIC)), layer, is_file=True)
 
 
 def read_arrow_stream(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Read the text in a stream of Arrow IPC. Raises SourceError if it cannot be read to its end."""
+    """Yield the columns of text of an Arrow IPC stream, and errors. Raises SourceError if the rest is lost."""
     return _read(_Bytes(reader, layer, 0), layer, is_file=False)
 
 
@@ -104,27 +107,27 @@ def _read(data: "_Bytes", layer: Layer, *, is_file: bool) -> Iterator[Values | S
 
 
 class _Bytes:
-    """Input of pyarrow's reader of messages: a file that is read front to back."""
+    """Python file for `pyarrow.ipc.MessageReader`, which reads the bytes of a reader front to back."""
 
     closed = False
 
     def __init__(self, reader: Reader, layer: Layer, at: int) -> None:
         """`at`: offset in the file of the next byte of `reader`."""
         self.at = at
-        """Bytes that were read."""
+        """Offset in the file of the next byte."""
         self.is_short = False
-        """Whether fewer bytes came than were asked for."""
+        """Whether the file ended inside a message."""
         self._reader = reader
         self._layer = layer
 
     def read(self, count: int) -> memoryview:
-        """Read the next bytes, fewer only at the end. Raises SourceError for more bytes than are read at once."""
+        """Read the next `count` bytes, fewer only at the end. Raises SourceError if `count` is above 1 GiB."""
         if count > _MAPPED and (mapped := self._mapped(count)):
             return mapped
         if count > _LARGEST:
             what = f"has a message of {count:,} bytes at byte {self.at}, more than {_LARGEST:,}"
             raise SourceError(self._layer.name, f"{what}: write smaller batches")
-        # A length in a message may be false.
+        # The length in a message may be wrong, so memory is allocated only for bytes that exist.
         data = read_growing(self._reader, count)
         self.at += len(data)
         if len(data) < count:
@@ -132,7 +135,7 @@ class _Bytes:
         return memoryview(data)
 
     def _mapped(self, count: int) -> memoryview | None:
-        """Map the next bytes instead of reading them; None if the input is not a file of the system or too short."""
+        """Map the next `count` bytes into memory instead of reading; None if the input is not a file or too short."""
         file = self._reader.reopen()
         if file is None:
             return None
@@ -152,7 +155,7 @@ class _Bytes:
         """Do nothing: the caller closes the reader."""
 
     def end(self, *, is_file: bool) -> None:
-        """Read to the end, after the last message. Raises SourceError if there is more than the footer of a file."""
+        """Read to the end, after the last message. Raises SourceError for a missing footer, or bytes after a stream."""
         begin, tail, is_blank = self.at, b"", True
         while block := self.read(_BLOCK):
             data = bytes(block)
@@ -167,28 +170,28 @@ class _Bytes:
 
 
 class _Messages:
-    """Input of pyarrow's reader of batches: a file of one message after the other, none of them too large."""
+    """Python file for pyarrow's reader of batches: gives the bytes of the messages, each checked against the limits."""
 
     closed = False
 
     def __init__(self, data: _Bytes, layer: Layer) -> None:
         self.rows = 0
-        """Rows of the last batch, as its message says."""
+        """Number of rows of the last batch, by the header of its message."""
         self.parts: list[memoryview] = []
-        """Parts of a message that are still to be read."""
+        """Unread parts of the current message."""
         self._bytes = data
         self._layer = layer
         self._reader: Any = None
-        self._dictionaries: dict[int, int] = {}  # bytes of each
+        self._dictionaries: dict[int, int] = {}  # id of a dictionary -> bytes
 
     def schema(self) -> pa.Schema:
-        """Read the schema in the first message. Raises pyarrow's own errors and SourceError."""
+        """Read the schema in the first message. Raises errors of pyarrow, and SourceError."""
         self._reader = pa.ipc.MessageReader.open_stream(pa.PythonFile(self._bytes, "r"))
         self._next()
         return pa.ipc.read_schema(pa.py_buffer(b"".join(self.parts)))
 
     def read(self, count: int) -> memoryview | bytes:
-        """Read the next bytes, of one part of a message, as pyarrow asks for them. Raises SourceError."""
+        """Read the next bytes, at most `count`, of a single part of a message; empty at the end. Raises SourceError."""
         if not self.parts:
             self._next()
         if not self.parts:
@@ -202,7 +205,7 @@ class _Messages:
         """Do nothing: the caller closes the reader."""
 
     def _next(self) -> None:
-        """Take the next message, if there is one. Raises SourceError."""
+        """Read the next message into `parts`, which stay empty at the end. Raises SourceError."""
         try:
             message = self._reader.read_next_message()
             metadata, body = memoryview(message.metadata), memoryview(message.body or b"")
@@ -217,9 +220,9 @@ class _Messages:
         self.parts = [part for part in (memoryview(begin), metadata, body) if part]
 
     def _count(self, kind: str, metadata: bytes, body: memoryview) -> None:
-        """Count the rows of a message and the memory that pyarrow will take for it. Raises SourceError, struct.error.
+        """Count the rows of a message, and check the memory that pyarrow will need. Raises SourceError, struct.error.
 
-        The metadata is a Message (Message.fbs), whose offsets were verified by pyarrow.
+        `metadata`: a Message (Message.fbs), whose offsets pyarrow has verified.
         """
         if kind not in ("dictionary", "record batch"):
             return
@@ -243,12 +246,12 @@ class _Messages:
 
 
 def _table(data: bytes, at: int) -> int:
-    """Place of the table that a flatbuffer refers to at `at`."""
+    """Offset of the table to which a flatbuffer refers at `at`."""
     return at + int(struct.unpack_from("<I", data, at)[0])
 
 
 def _field(data: bytes, table: int, number: int) -> int:
-    """Place of a field of a table in a flatbuffer; 0 if the table does not have it."""
+    """Offset of a field of a table in a flatbuffer; 0 without the field."""
     vtable = table - struct.unpack_from("<i", data, table)[0]
     size = struct.unpack_from("<H", data, vtable)[0]
     offset = struct.unpack_from("<H", data, vtable + 4 + 2 * number)[0] if 6 + 2 * number <= size else 0
@@ -256,15 +259,15 @@ def _field(data: bytes, table: int, number: int) -> int:
 
 
 def _number(data: bytes, table: int, number: int) -> int:
-    """Field of 64 bits of a table in a flatbuffer; 0 if the table does not have it."""
+    """Value of a field of 64 bits of a table in a flatbuffer; 0 without the field."""
     at = _field(data, table, number)
     return int(struct.unpack_from("<q", data, at)[0]) if at else 0
 
 
 def _unfolded(metadata: bytes, batch: int, body: memoryview) -> int:
-    """Bytes that a batch unfolds to, 0 if it is not compressed.
+    """Unpacked bytes of a compressed batch; 0 for a batch that is not compressed.
 
-    Each buffer of a compressed batch begins with its size, or with -1 if it is stored as it is.
+    Each buffer of a compressed batch begins with its unpacked size, or with -1 if the buffer is not compressed.
     """
     if not _field(metadata, batch, 3):
         return 0

@@ -1,6 +1,6 @@
-"""Tables in CSV, TSV and JSON Lines that an earlier run wrote: told, as each name in them counts again.
+"""Tables in CSV, TSV and JSON Lines that an earlier run wrote: reported, because their URNs are counted once more.
 
-They are scanned like any text: what begins like such a table may be anything.
+The tables are scanned like any text, because a file that begins like a table of urnscan may be another file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SCANNED = (
 _NO_DUMP = "is a table that urnscan wrote, not a dump of records; --exclude leaves it out"
 
 _FIRST_COLUMNS = ("urn nid nss nid_status", "source member start line text", "cluster source member record")
-"""Names of the first columns of the tables of classes, of occurrences and rejects, of clusters."""
+"""First columns of the tables of classes, of occurrences and rejects, and of clusters."""
 _HEADERS = tuple(
     b"\xef\xbb\xbf" + separator.join(names.encode().split()) + separator
     for names in _FIRST_COLUMNS
@@ -35,13 +35,16 @@ _LINE = re.compile(
     rb'|\{"source": S, "member": (?:null|S), "start": \d+, "line": \d+, "text": '
     rb'|\{"cluster": \d+, "source": S, "member": (?:null|S), "record": '.replace(b"S", _STRING)
 )
-# Bytes by which such a line is recognised; a line with a longer first value is not.
+# Bytes of the first line in which the first names must be; a table with a longer first value is not recognised.
 _LINE_WITHIN = 1 << 9
 _LINES_BEGIN = (b'{"urn": "', b'{"source": "', b'{"cluster": ')
 
 
 def _is_output(head: bytes, layer: Layer) -> bool | None:
-    """Recognise such a table by its first columns. With `--column` it is read like any other."""
+    """Whether a file is a table of urnscan, by the first columns; never with `--column`.
+
+    None: more bytes are needed.
+    """
     if layer.reading.columns:
         return False
     if not head.startswith(b"{"):
@@ -53,7 +56,7 @@ def _is_output(head: bytes, layer: Layer) -> bool | None:
 
 
 def told(layer: Layer) -> SourceError:
-    """What is said of such a table."""
+    """The note (scan) or error (deduplication) about a table that urnscan wrote; `layer`: of the table."""
     return SourceNote(layer.name, _SCANNED) if layer.reading.results else FormatError(layer.name, _NO_DUMP)
 
 

@@ -1,4 +1,4 @@
-"""Lines of JSON that are as usual, read many at a time; all others are left to `framing.json_values`."""
+"""Usual lines of JSON Lines, read many by one call; `framing.json_values` reads all other lines."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ import numpy.typing as npt
 from urnscan.formats.tables.values import Place, PlacedValues, in_lists, in_place
 from urnscan.framing.buffer import Buffer
 
-_MOST = 1 << 18  # bytes of lines that are read at a time
+_MOST = 1 << 18  # maximum bytes of lines per call
 _LF, _OPEN, _CLOSE = np.frombuffer(b"\n{}", np.uint8)
-# Arrays in arrays whose strings are usual. More of them cost a pass over all values each.
+# Maximum depth of arrays with usual strings. Each level costs a pass over all values.
 _DEEPEST = 3
 _ESCAPED = re.compile(rb"\\u00[0-7]")  # a character of ASCII, which may occur in a name
 
 
 class UsualLines:
-    """Reads lines that are objects, and the members of them with some names that are strings or arrays of strings.
+    """Reader of lines that are JSON objects: gives the strings, and arrays of strings, in members with given names.
 
-    A line is left if anything about it is unusual: it is blank, damaged, no object, may have a name twice or with escapes,
-    or an object or many arrays are around a string. Then it has to be read with more care.
+    A line is unusual, and not read here, if it is blank, damaged or not an object, if a name may occur twice or has
+    escapes, or if a string is inside an object or too many arrays.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        """`names` are in ASCII, without quotation marks and backslashes."""
+        """`names`: of the members; in ASCII, without quotation marks and backslashes."""
         import msgspec  # noqa: PLC0415 (few runs need it)
 
         self._names = [in_place(name) for name in names]
@@ -42,15 +42,16 @@ class UsualLines:
         self._decoder = msgspec.json.Decoder(line)
         self._absent, self._nothing = msgspec.UNSET, line()
         self._errors = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-        self._starts: list[int] = []  # of the lines that were looked at, and of the next
-        self._unusual: list[int] = []
-        self._values: list[bytes] = []  # of the members of all lines, and of elements in place of arrays
-        self._lengths = self._offsets = np.zeros(1, np.int64)  # of these values; of the lines in them
+        self._starts: list[int] = []  # offsets of the decoded lines, and of the next line
+        self._unusual: list[int] = []  # indices of unusual lines
+        self._values: list[bytes] = []  # members of all lines; an array is replaced by its elements
+        self._lengths = self._offsets = np.zeros(1, np.int64)  # bytes of each value; index in _values of each line
         self._levels: list[tuple[list[bool], npt.NDArray[np.int64]]] = []
 
     def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues | None]:
-        """Read the usual lines from the next byte on, as far as they are in memory, and take them: their number, and the values
-        in them. `first` is the number of the first.
+        """Take the usual lines from the next byte on, as far as they are in memory. `first`: number of the first line.
+
+        Returns the number of lines, and their values; (0, None) if the next line is unusual or not in memory.
         """
         at = bisect.bisect_left(self._starts, buffer.offset)
         if at + 1 >= len(self._starts) or self._starts[at] != buffer.offset:
@@ -68,7 +69,7 @@ class UsualLines:
         return end - at, ([*filter(None, values)], lambda index: place(int(filled[index])))
 
     def _place(self, first: int) -> Place:
-        """Places of the cells; `first` is the number of the first line."""
+        """Function from an index in `_values` to the place; `first`: number of the first decoded line."""
         names = self._names
 
         def of_member(member: int) -> str:
@@ -81,7 +82,7 @@ class UsualLines:
         return place
 
     def _spread(self, columns: Iterable[Sequence[Any]], unusual: Iterable[int]) -> None:
-        """Put the elements of arrays in the places of their arrays, and leave the lines that have an object there."""
+        """Replace arrays by their elements; lines with an object in a column become unusual."""
         cells = [*itertools.chain.from_iterable(zip(*columns, strict=True))]
         self._offsets = np.arange(0, len(cells) + 1, len(self._names))
         self._levels = []
@@ -100,14 +101,14 @@ class UsualLines:
         self._unusual = sorted(unusual)
 
     def _look(self, buffer: Buffer) -> None:
-        """Decode the next lines that are in memory."""
+        """Decode the next lines in memory."""
         end = buffer.data.rfind(b"\n", buffer.at, buffer.at + _MOST) + 1
         block = buffer.data[buffer.at : end]
         if not self._look_at_all(block, buffer.offset):
             self._look_at_each(block, buffer.offset)
 
     def _look_at_all(self, block: bytes, offset: int) -> bool:
-        """Decode lines by one call, if nothing is unusual in any of them and each is an object without white space around it."""
+        """Decode lines by a single call. False if any line is unusual or has white space around the object."""
         if not block.startswith(b"{") or not block.endswith(b"}\n"):
             return False
         data = np.frombuffer(block, np.uint8)
@@ -129,7 +130,7 @@ class UsualLines:
         return True
 
     def _look_at_each(self, block: bytes, offset: int) -> None:
-        """Decode lines one by one."""
+        """Decode each line singly, and find the unusual lines."""
         lines = block.split(b"\n")[:-1]
         self._starts = [*itertools.accumulate((len(line) + 1 for line in lines), initial=offset)]
         records = []
@@ -140,7 +141,7 @@ class UsualLines:
                 records.append(self._nothing)
         unusual = {at for at, record in enumerate(records) if record is self._nothing}
         columns = [[*map(member, records)] for member in self._members]
-        # A name with escapes would make up for one that occurs twice.
+        # Counts alone would not show a name that occurs twice, once of it with escapes.
         has_escapes = _ESCAPED.search(block) is not None
         for key, values in zip(self._keys, columns, strict=True):
             if has_escapes or self._may_repeat(block, key, values):
@@ -154,7 +155,7 @@ class UsualLines:
 
 
 def _in_cells(place: Place, are_arrays: list[bool], offsets: npt.NDArray[np.int64]) -> Place:
-    """Places of cells that were put in the places of others: the elements of an array, or the cell itself."""
+    """Function from an index to a place, after arrays were replaced by their elements; `place`: as before that."""
     of_element = in_lists(place, offsets)
 
     def of_cell(cell: int) -> str:

@@ -1,22 +1,22 @@
-"""Strings in a value of JSON to which a dotted path leads. Objects are tuples of pairs, as a name may occur twice."""
+"""Strings at a dotted path in a JSON value. Objects are tuples of pairs, as a name may occur twice."""
 
 import functools
 from collections.abc import Iterable, Iterator
 
 from urnscan.formats.tables.values import below, in_place
 
-_Part = tuple[object, str, str]  # a value, the path that leads on from it, its place
+_Part = tuple[object, str, str]  # a value, the rest of the path, the place of the value
 
 
 def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[str, str]]:
-    """Strings to which a path leads, each with its own place; `present` gets the path if it leads anywhere.
+    """Pairs (place, string) for the strings at the path `column`; adds `column` to `present` if the path exists.
 
     >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
     [('a.b', 'x')]
     """
     if isinstance(record, tuple):
         values = [value for name, value in record if name == column]
-        # The usual case.
+        # Fast path for the usual case.
         if len(values) == 1 and isinstance(values[0], str) and "." not in column:
             present.add(column)
             return ((in_place(column), values[0]),)
@@ -24,7 +24,7 @@ def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[st
 
 
 def _strings(record: object, column: str, present: set[str]) -> Iterator[tuple[str, str]]:
-    # No recursion: values may nest deep.
+    # Without recursion, because values may be nested deeply.
     levels: list[Iterator[_Part]] = [iter([(record, column, "")])]
     while levels:
         part = next(levels[-1], None)
@@ -41,7 +41,7 @@ def _strings(record: object, column: str, present: set[str]) -> Iterator[tuple[s
 
 
 def _inside(value: list[object] | tuple[tuple[str, object], ...], path: str, place: str) -> Iterator[_Part]:
-    """Elements or members of a value to which a path may lead, with the rest of it."""
+    """Elements or members of a value to which a path may lead, each with the rest of the path."""
     if isinstance(value, list):
         for at, element in enumerate(value):
             if isinstance(element, str | tuple | list):
@@ -55,6 +55,6 @@ def _inside(value: list[object] | tuple[tuple[str, object], ...], path: str, pla
 
 @functools.lru_cache
 def _ways(path: str) -> dict[str, str]:
-    """Names with which a path can begin, each with the rest of the path: dots may belong to a name."""
+    """All first names of a path -> the rest of the path. Dots may belong to a name: `a.b` gives a -> b, a.b -> ""."""
     ends = [at for at, character in enumerate(path) if character == "."] + [len(path)]
     return {path[:end]: path[end + 1 :] for end in ends}

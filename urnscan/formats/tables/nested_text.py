@@ -1,6 +1,6 @@
-"""Columns of Arrow -> the values of text in them, however deep they are nested, and the place of each.
+"""Columns of Arrow -> the values of text in them, at any depth, and the place of each value.
 
-Arrays may come from hostile files: offsets and indices are checked before they are followed.
+Arrays may come from hostile files: offsets and indices are checked before use.
 """
 
 from collections.abc import Iterator
@@ -17,25 +17,25 @@ from urnscan.formats.context import Layer
 from urnscan.formats.tables.values import MOST_BYTES, Failures, Place, below, in_lists, in_place, in_words, no_column
 
 FAILED = (pa.ArrowException, ValueError, OSError, MemoryError, OverflowError, RecursionError)
-"""Errors that pyarrow raises for a damaged file."""
+"""Exceptions of pyarrow for a damaged file."""
 
 Tails = tuple[str, ...]
-"""Dotted ways into a nested column, each to a part that is read; "" leads to all of the column."""
+"""Dotted paths into a nested column, to the parts that are read; "" is the whole column."""
 
 _TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 _VIEWS = (pa.string_view(), pa.binary_view())
 _AS_BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
-# Hardly any file has them. Text in them is reported as not read.
+# Rare types. Text in them is not read, which is reported.
 _UNREAD = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view, pa.types.is_run_end_encoded)
 _DEEPEST = 100
-_LONGEST = (1 << 31) - 1  # bytes of a value that 32-bit offsets can count
-# Rows of one step: types without data, such as null, have any number of rows in no memory.
+_LONGEST = (1 << 31) - 1  # maximum bytes of a value, by 32-bit offsets
+# Rows per step: types without data, such as null, can have any number of rows without memory.
 _MOST_ROWS = 1 << 20
-_LARGEST_DICTIONARY = 1 << 30  # bytes, if its values may share them
+_LARGEST_DICTIONARY = 1 << 30  # maximum bytes of a dictionary whose values may share bytes
 
 
 def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
-    """Ways into a column or field by which it is named; none if it is not.
+    """Paths into the column `name` to the parts that `columns` name; empty if `columns` names no part.
 
     >>> tails_of("a", ("a.b", "ab", "c")), tails_of("a", ("a", "a.b"))
     (('b',), ('', 'b'))
@@ -45,7 +45,7 @@ def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
 
 
 def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
-    """Choose the columns to be read, by index, with the ways into each; errors for columns that cannot be read."""
+    """Choose the columns to read. Returns index of a column -> paths into the column, and errors about columns."""
     columns = layer.reading.columns
     errors, missing = [], []
     for column in columns:
@@ -65,7 +65,7 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
         if any(map(_has_text, there)):
             chosen[index] = tails
         elif columns:
-            # Its error is there already.
+            # The error about this column was already added.
             continue
         if any(False in _texts(kind) for kind in there):
             kind = in_words(TypeError(field.type))
@@ -74,9 +74,9 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
 
 
 def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer) -> Iterator[Values]:
-    """Read the values of text in a column, whose first element is in the row with this number.
+    """Yield the values of text in a column. `row`: number of the row of the first element; `tails`: paths to read.
 
-    Raises pyarrow's own errors if the array is damaged, OverflowError for a value that is too long, LimitError.
+    Raises errors of pyarrow for a damaged array, OverflowError for a value above 2 GiB, and LimitError.
     """
     array.validate()
     shown = in_place(name)
@@ -84,7 +84,7 @@ def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer
 
 
 def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
-    """Type to which a dotted way leads; None if it leads nowhere. Lists are descended into."""
+    """Type of the part of a column at a dotted path, through lists; None if the path does not exist."""
     if not tail:
         return kind
     kind = _storage(kind)
@@ -98,7 +98,7 @@ def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
 
 
 def _texts(kind: pa.DataType, depth: int = 0, *, is_read: bool = True) -> Iterator[bool]:
-    """For each text or bytes in a type that is `depth` deep in its column: whether it is read."""
+    """For each type of text or bytes inside a type, whether the values are read; `depth`: of the type in the column."""
     kind = _storage(kind)
     is_dictionary = pa.types.is_dictionary(kind)
     is_read = is_read and depth <= _DEEPEST and not any(is_unread(kind) for is_unread in _UNREAD)
@@ -121,7 +121,7 @@ def _storage(kind: pa.DataType) -> pa.DataType:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    # Any number of values without bytes takes no memory in a file, and much in a list.
+    # Values of 0 bytes are excluded: any number takes no space in a file, and much memory in a list.
     return kind in _TEXT or (pa.types.is_fixed_size_binary(kind) and kind.byte_width > 0)
 
 
@@ -139,7 +139,7 @@ def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: in
         for start in range(0, len(array), _MOST_ROWS):
             yield from _leaves(array.slice(start, _MOST_ROWS), tails, _later(place, start), layer, depth)
         return
-    # Rows take time even if there is nothing in them.
+    # Empty rows take time, too, so they count.
     layer.budget.count_unfolded(len(array) // 8)
     if array.null_count == len(array):
         return
@@ -168,7 +168,7 @@ def _in_field(place: Place, name: str) -> Place:
 
 
 def _as_list(array: pa.Array) -> pa.Array:
-    """Array of lists or maps as one of lists, its offsets checked."""
+    """Convert an array of lists or maps to an array of lists, with checked offsets. Raises errors of pyarrow."""
     kind = array.type
     if pa.types.is_fixed_size_list(kind):
         return array
@@ -178,7 +178,7 @@ def _as_list(array: pa.Array) -> pa.Array:
     else:
         values = array.values
     buffers = array.buffers()[:2]
-    # Checked without its values: they would be checked, too, and text that is not UTF-8 is none to pyarrow.
+    # The offsets are checked with null values: pyarrow would also check the values, and refuse text that is not UTF-8.
     hollow = pa.large_list(pa.null()) if pa.types.is_large_list(kind) else pa.list_(pa.null())
     nothing = pa.nulls(len(values))
     pa.Array.from_buffers(hollow, len(array), buffers, offset=array.offset, children=[nothing]).validate(full=True)
@@ -186,7 +186,7 @@ def _as_list(array: pa.Array) -> pa.Array:
 
 
 def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Cut values of text into parts that are in memory, as bytes, each part with the index of its first value."""
+    """Split values of text into binary arrays of about 8 MiB; yields the index of the first value, and the array."""
     dictionary, sizes = None, np.empty(0, np.int64)
     if pa.types.is_dictionary(array.type):
         dictionary, array = as_bytes(array.dictionary), array.indices
@@ -205,7 +205,10 @@ def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
 def _pieces_of_rows(
     array: pa.Array, dictionary: pa.Array | None, sizes: npt.NDArray[np.int64]
 ) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Cut few values, or their indices in a dictionary of values of these sizes, as `_pieces` does."""
+    """Split at most 2**20 values as `_pieces`.
+
+    `array`: values, or indices in `dictionary`, whose values have `sizes` bytes.
+    """
     if dictionary is None:
         lengths = _sizes(array)
     else:
@@ -228,16 +231,16 @@ def _pieces_of_rows(
 
 
 def _piece(values: pa.Array) -> pa.BinaryArray:
-    """Bytes of few values, with 32-bit offsets."""
+    """Convert values to a binary array with 32-bit offsets."""
     try:
         return values.cast(pa.binary())
     except pa.ArrowInvalid:
-        # Far on in a large array: its offsets are too large even if its values are not.
+        # A slice far from the start of a large array: its offsets are too large, although its values are few.
         return values.take(number_array(np.arange(len(values)))).cast(pa.binary())
 
 
 def as_bytes(array: pa.Array) -> pa.Array:
-    """Text as bytes, valid or not, its offsets checked."""
+    """Convert an array of text to binary, also if not valid UTF-8, with checked offsets. Raises errors of pyarrow."""
     kind = _AS_BYTES.get(array.type)
     if kind is not None:
         array = pa.Array.from_buffers(kind, len(array), array.buffers(), offset=array.offset)
@@ -246,7 +249,7 @@ def as_bytes(array: pa.Array) -> pa.Array:
 
 
 def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
-    """Bytes of each value, 0 for null."""
+    """For each value the number of bytes, 0 for null."""
     if array.type not in _VIEWS:
         return _integers(pc.binary_length(array))
     views = np.frombuffer(array.buffers()[1] or b"", np.int32)[::4][array.offset : array.offset + len(array)]
@@ -254,12 +257,12 @@ def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def _present(array: pa.Array) -> npt.NDArray[np.int64]:
-    """1 for each value, 0 for null."""
+    """For each element 1, or 0 for null."""
     return _integers(array.is_valid())
 
 
 def _integers(array: pa.Array) -> npt.NDArray[np.int64]:
-    """Numbers, 0 for null."""
+    """Convert an array to int64, with 0 for null."""
     whole = pc.cast(array, pa.int64())
     if whole.null_count:
         whole = pc.fill_null(whole, number_scalar(0))

@@ -1,4 +1,4 @@
-"""Parquet: row group by row group, so that a damaged one does not harm the others."""
+"""Parquet files, read row group by row group, so that only the rows of a damaged row group are lost."""
 
 import contextlib
 from collections.abc import Iterator
@@ -23,24 +23,28 @@ _TO_DECRYPT = "is encrypted, and is not read; decrypt it first"
 
 _MOST_ROWS = 1 << 16
 _BUFFER = 1 << 18
-# Bytes; a larger dictionary stays one while its column is decoded.
+# Bytes; columns with a larger dictionary are read as dictionary arrays.
 _LARGE_DICTIONARY = 1 << 22
-_UNFOLDED = 1 << 30  # bytes that decoding a small dictionary may take in a hostile file
-# Bytes of memory of a value in a list, besides its text: its levels and its offset. Levels are run-length coded, so that
-# a file of some hundred bytes may have any number of values, all of them in one row.
+_UNFOLDED = 1 << 30  # maximum bytes from decoding a small dictionary, in a hostile file
+# Bytes of memory of a value in a list, in addition to its text: its levels and its offset. Levels are run-length coded,
+# so a file of some hundred bytes may have any number of values, all in one row.
 _IN_LIST = 12
-_LISTS = 1 << 30  # bytes that values in lists may take, or else so many times what is there of them
+# Maximum bytes of values in lists: 1 GiB, or 8 times their compressed bytes if this is more.
+_LISTS = 1 << 30
 _LISTS_RATIO = 8
 
 
 def is_parquet(head: bytes, layer: Layer) -> bool | None:
-    """Recognise Parquet by its sign; encrypted Parquet also by its name, as text may begin with that sign."""
+    """Whether a file that begins with `head` is a Parquet file: "PAR1", or "PARE" (encrypted) with the suffix .parquet.
+
+    None if more bytes are needed. Text may begin with "PARE".
+    """
     signs = (_MAGIC, _ENCRYPTED) if layer.file_name.lower().endswith(".parquet") else (_MAGIC,)
     return begins(head, *signs)
 
 
 def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Read the text in a Parquet file, row group by row group. Raises SourceError if the file as a whole cannot be read."""
+    """Yield the columns of text of a Parquet file, and errors. Raises SourceError if the whole file cannot be read."""
     file = reader.reopen()
     with file or contextlib.nullcontext():
         try:
@@ -59,7 +63,7 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
 
 
 def _has_end(file: pa.NativeFile) -> bool:
-    """Whether the sign of Parquet, perhaps of an encrypted one, ends the file."""
+    """Whether a file ends with the signature of Parquet or encrypted Parquet."""
     file.seek(max(file.size() - len(_MAGIC), 0))
     return bool(file.read(len(_MAGIC)) in (_MAGIC, _ENCRYPTED))
 
@@ -69,7 +73,7 @@ class _ReadError(Exception):
 
 
 class _Unread:
-    """File of a size, for pyarrow to look at and not to read."""
+    """Python file of a given size, whose bytes pyarrow cannot read: to check metadata only."""
 
     closed = False
 
@@ -91,7 +95,7 @@ class _Unread:
 
 class _Parquet:
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
-        """`counts`: whether the bytes are counted in the budget. Raises pyarrow's own errors and SourceError."""
+        """`counts`: whether bytes are counted in the budget. Raises errors of pyarrow, and SourceError."""
         self._source = source
         self._layer = layer
         self._counts = counts
@@ -105,7 +109,7 @@ class _Parquet:
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
     def read(self) -> Iterator[Values | SourceError]:
-        """Read the chosen columns."""
+        """Yield the values of the chosen columns, and errors."""
         if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
             yield told(self._layer)
             if not self._layer.reading.results:
@@ -132,14 +136,14 @@ class _Parquet:
         self._try_metadata(group)
         chunks = [(leaf, self._metadata.row_group(group).column(leaf)) for leaf in leaves]
         rows = max(1, self._metadata.row_group(group).num_rows)
-        # A file that lies about its sizes has no more bytes than it has.
+        # The sizes in the metadata may be wrong, so no more than the bytes of the file are counted.
         there = min(self._left, sum(max(0, chunk.total_compressed_size) for _, chunk in chunks))
         self._left -= there
         if self._counts:
             self._layer.budget.count_read(there)
         in_lists = _IN_LIST * sum(self._in_lists(leaf, chunk) for leaf, chunk in chunks)
         byte_count = in_lists + sum(max(0, chunk.total_uncompressed_size) for _, chunk in chunks)
-        # A page may be all of it, and takes its memory thrice.
+        # The whole row group may be a single page, which needs three times its bytes in memory.
         self._layer.budget.check_announced(byte_count)
         if in_lists > max(_LISTS, _LISTS_RATIO * there):
             raise OverflowError(f"lists with {in_lists // _IN_LIST:,} values are too long; write smaller row groups")
@@ -162,7 +166,7 @@ class _Parquet:
             row += batch.num_rows
 
     def _in_lists(self, leaf: int, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
-        """Number of values in lists of a column chunk, nulls and empty lists included."""
+        """Number of values in lists of a column chunk, with nulls and empty lists."""
         return max(0, chunk.num_values) if self._file.schema.column(leaf).max_repetition_level else 0
 
     def _longest(self, group: int, name: str) -> int:
@@ -173,15 +177,15 @@ class _Parquet:
         return pc.max(pc.binary_length(as_bytes(dictionary))).as_py() or 0
 
     def _try_metadata(self, group: int) -> None:
-        """Check the metadata of column chunks by a reading that comes no farther. Raises pyarrow's own errors.
+        """Check the metadata of column chunks, without reading the chunks. Raises errors of pyarrow.
 
-        If pyarrow were asked for damaged metadata, an exception of its C++ would end the process.
+        Asking pyarrow directly for damaged metadata would end the process by an exception in C++.
         """
         with contextlib.suppress(_ReadError):
             next(self._unread.iter_batches(1, row_groups=[group], columns=self._columns, use_threads=False), None)
 
     def _open(self, source: pa.NativeFile, kept: list[str]) -> Any:  # noqa: ANN401 (pyarrow carries no types)
-        """Open the file; `kept` are the columns whose dictionaries are kept as such."""
+        """Open the file; `kept`: columns to read as dictionary arrays."""
         import pyarrow.parquet as pq  # noqa: PLC0415 (takes long to load, and few runs need it)
 
         return pq.ParquetFile(
@@ -194,10 +198,10 @@ class _Parquet:
         )
 
     def _dictionary(self, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
-        """Bytes of the dictionary with which a column chunk begins, 0 if there is none.
+        """Bytes of the dictionary page at the beginning of a column chunk; 0 without a dictionary page.
 
-        The first fields of a page's header, in Thrift's compact protocol, are its type and its size: each a byte 0x15
-        and a number in zigzag, seven bits a byte.
+        The first fields of a page header, in Thrift's compact protocol, are type and size: each a byte 0x15 and a
+        number in zigzag encoding, seven bits in each byte.
         """
         start = chunk.data_page_offset
         if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:

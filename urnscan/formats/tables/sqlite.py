@@ -1,7 +1,7 @@
 """SQLite databases: the values of text and bytes in their tables.
 
-No code of the database is run: views, generated columns that are not stored, and virtual tables are left out. A virtual
-table keeps its values in ordinary tables next to it, which are read (`NAME_content` of a full-text index `NAME`).
+No code in the database is run: views, virtual tables and generated columns that are not stored are not read. The values
+of a virtual table are in ordinary tables, which are read (`NAME_content` for a full-text index `NAME`).
 """
 
 import contextlib
@@ -33,21 +33,21 @@ from urnscan.formats.tables.values import (
 from urnscan.stores.reader import Reader, begins
 
 LONGEST = 1 << 26
-"""Bytes of a row or value that is read."""
+"""Maximum bytes of a row or value; a longer value is not read."""
 
 _MAGIC = b"SQLite format 3\0"
 _SHARED_SUFFIXES = (".db", ".db3")
-_FRACTIONS = slice(21, 24)  # places of bytes that are the same in every database
+_FRACTIONS = slice(21, 24)  # bytes that are equal in every database
 _ROW_IDS = ("rowid", "_rowid_", "oid")
-# Of table_xinfo's `hidden`: an ordinary column, and a generated one that is stored.
+# Values of `hidden` in table_xinfo: an ordinary column, and a generated column that is stored.
 _STORED = (0, 3)
-# Possessive, all of it: a statement may be long, and many comments in a row could be matched in too many ways.
+# All parts are possessive or atomic: a statement may be long, and many comments could be matched in too many ways.
 _GAP = r"(?>\s++|\xef\xbb\xbf|/\*.*?\*/|--[^\n]*+\n)"
 _VIRTUAL = re.compile(rf"(?>{_GAP}*)CREATE(?>{_GAP}+)VIRTUAL\b".encode(), re.IGNORECASE | re.DOTALL)
-_SMALLEST_ROW = 2  # bytes that a row takes in its table's file, and more
-_AT_ONCE = 256  # rows that are read at a time
-_SHORT = 1 << 18  # bytes of a row of which there are so many at a time
-# Raised by sqlite3 for a damaged database; the last if it quotes a name that is damaged.
+_SMALLEST_ROW = 2  # minimum bytes of a row in the file
+_AT_ONCE = 256  # rows that are read together
+_SHORT = 1 << 18  # maximum bytes of a row that is read together with other rows
+# Exceptions of sqlite3 for a damaged database; UnicodeDecodeError if the message quotes a damaged name.
 _FAILED = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
 
 
@@ -57,16 +57,19 @@ class _Table:
     columns: tuple[str, ...]
     """Names of the stored columns."""
     row_id: str | None
-    """Name of the number of a row; None if rows have no number."""
+    """Name of the row id; None for a table WITHOUT ROWID."""
 
 
 def is_sqlite(head: bytes, _: Layer) -> bool | None:
-    """Recognise a database by its sign."""
+    """Whether a file that begins with `head` is an SQLite database, by the signature; None if more bytes are needed."""
     return begins(head, _MAGIC)
 
 
 def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Read the text in a database, table by table. Raises SourceError if the database as a whole cannot be read."""
+    """Yield the columns of text of a database, table by table, and errors.
+
+    Raises SourceError if the whole database cannot be read.
+    """
     file = reader.reopen()
     path = None
     if file is not None:
@@ -78,7 +81,7 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
             database, size = _load(byte_count), len(byte_count)
         else:
             yield from _log_error(path, layer)
-            # The file does not change: so nothing is written next to it.
+            # `immutable`: SQLite then writes no file next to the database.
             name = urllib.parse.quote(os.fsencode(path))
             database = sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False)
         with contextlib.closing(database):
@@ -88,7 +91,7 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
 
 
 def _log_error(path: str, layer: Layer) -> Iterator[SourceError]:
-    """Error for changes in a write-ahead log: SQLite could read them only if it wrote into the folder."""
+    """Yield an error if a write-ahead log has changes: to read them, SQLite would have to write into the folder."""
     with contextlib.suppress(OSError):
         if os.path.getsize(path + "-wal"):  # noqa: PTH202 (paths are strings here)
             remedy = "run sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)' first"
@@ -96,7 +99,7 @@ def _log_error(path: str, layer: Layer) -> Iterator[SourceError]:
 
 
 def _load(data: bytearray) -> sqlite3.Connection:
-    # The two versions of the format: 2 is for a write-ahead log, and in memory there is none.
+    # Both version numbers of the format: 2 means a write-ahead log, which does not exist in memory.
     data[18:20] = bytes(min(version, 1) for version in data[18:20])
     database = sqlite3.connect(":memory:", check_same_thread=False)
     database.deserialize(data)
@@ -104,13 +107,13 @@ def _load(data: bytearray) -> sqlite3.Connection:
 
 
 def _quoted(name: str) -> str:
-    """Quote a name for a query. In the quotes of the standard it would be a string if nothing has that name."""
+    """Quote a name for a query, by backticks. SQLite reads an unknown name in standard quotes (") as a string."""
     return "`" + name.replace("`", "``") + "`"
 
 
 class _Database:
     def __init__(self, database: sqlite3.Connection, layer: Layer, size: int, *, counts: bool) -> None:
-        """`size`: bytes of its file. `counts`: whether the bytes are counted in the budget."""
+        """`size`: bytes of the file. `counts`: whether bytes are counted in the budget."""
         self._database = database
         self._layer = layer
         self._size = self._left = size
@@ -123,7 +126,7 @@ class _Database:
         self._limit(LONGEST)
 
     def read(self) -> Iterator[Values | SourceError]:
-        """Read the chosen columns."""
+        """Yield the values of the chosen columns, and errors."""
         yield from gather(self._placed_values(), self._layer)
         if self._counts:
             self._layer.budget.count_read(self._left)
@@ -149,8 +152,8 @@ class _Database:
             yield no_column(self._layer, list(named), there)
 
     def _tables(self) -> Iterator[_Table | SourceError]:
-        """Ordinary tables; the error of one that cannot be asked for its columns."""
-        # In a file that was made to do harm a name may be a number.
+        """Yield the ordinary tables, and an error for each table whose columns cannot be listed."""
+        # In a hostile file a name may be a number.
         query = (
             "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table'"
             " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
@@ -172,7 +175,7 @@ class _Database:
                 yield self._failed(name, error)
 
     def _has_row_id(self, table: str, row_id: str) -> bool:
-        """Whether the rows of a table have ids under this name: none have in a table WITHOUT ROWID."""
+        """Whether rows of a table have an id with the name `row_id`; false for a table WITHOUT ROWID."""
         try:
             self._database.execute(f"SELECT {row_id} FROM {_quoted(table)} NOT INDEXED LIMIT 0")  # noqa: S608 (quoted)
         except sqlite3.OperationalError:
@@ -183,7 +186,7 @@ class _Database:
         return SourceError(self._layer.name, f"table {in_place(table)!r} damaged: {in_words(error)}")
 
     def _read_table(self, table: _Table, columns: list[str]) -> Iterator[PlacedValues | SourceError]:
-        # The number of the row comes first.
+        # The first column is the row id.
         names = ["", *map(in_place, columns)]
         width = len(names)
         count = 0
@@ -202,13 +205,13 @@ class _Database:
             yield values, functools.partial(_place, in_place(table.name), numbers, names, filled)
 
     def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:
-        """Rows of a table in groups, as far as they can be read: for each row its number or NULL, and its values.
+        """Yield groups of rows of a table: for each row the row id or NULL, then the values. Also yields errors.
 
-        If reading fails, they are read one by one. Python reads one row ahead, and gives neither if that one fails: so
-        with row ids each row has a query of its own, and without them the last one.
+        If reading a group fails, its rows are read singly. Python reads a row ahead, and if this row fails, the row
+        before is lost, too. So with row ids there is a query for each row, and without row ids for the last row.
         """
         number = table.row_id or "NULL"
-        # Not by an index: that of an expression would run it, and one that covers all columns has another order.
+        # NOT INDEXED: an index of an expression would run code, and a covering index has another order of rows.
         query = f"SELECT {number}, {', '.join(map(_quoted, columns))} FROM {_quoted(table.name)} NOT INDEXED"  # noqa: S608 (quoted)
         failures = Failures(self._layer.name, f"rows of table {in_place(table.name)!r}")
         at_once, count = _AT_ONCE, 0
@@ -241,7 +244,7 @@ class _Database:
             else:
                 if not table.row_id or at_once > 1:
                     break
-                # The row at which reading failed is not there.
+                # The query for the row after the failure has no result.
                 if count == before:
                     yield self._failed(table.name, failure)
                     break
@@ -249,8 +252,11 @@ class _Database:
         yield from failures.rest()
 
     def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Rows of a query in groups. A group is in memory, so all of its rows except the first are short."""
-        # The query itself may be long, and the first row is read with it.
+        """Yield the rows of a query in groups of `at_once`.
+
+        A group is in memory, so rows above 256 KiB fail in a group.
+        """
+        # The query may be long, and its execution reads the first row.
         self._limit(LONGEST)
         cursor = self._database.execute(query)
         self._limit(LONGEST if at_once == 1 else min(LONGEST, _SHORT))
@@ -258,11 +264,11 @@ class _Database:
             yield rows
 
     def _limit(self, byte_count: int) -> None:
-        """Limit the length of values and rows, from now on."""
+        """Limit the bytes of values and rows, from now on."""
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, byte_count)
 
     def _next_id(self, table: _Table, last: int | None) -> int | None:
-        """Id of the row after `last`; None if it is unknown."""
+        """Row id of the row after `last`; None if unknown."""
         if table.row_id is None:
             return None
         where = "" if last is None else f"WHERE {table.row_id} > {last:d}"
@@ -274,7 +280,7 @@ class _Database:
         return int(number) if isinstance(number, int) and (last is None or number > last) else None
 
     def _took(self, rows: int, byte_count: int) -> bool:
-        """Count rows that were read; whether as many fit into the file."""
+        """Count rows and bytes that were read. False if the file has no room for so many rows."""
         self._rows += rows
         if self._counts:
             took = min(byte_count + rows * _SMALLEST_ROW, self._left)
@@ -284,7 +290,7 @@ class _Database:
 
 
 def _place(table: str, numbers: Sequence[object], columns: list[str], filled: list[int], index: int) -> str:
-    """Place of a value; `filled` are the cells that have one."""
+    """Place of the value with an index, `table/row/column`; `filled`: for each value the number of the cell."""
     row, column = divmod(filled[index], len(columns))
     return f"{table}/{numbers[row]}/{columns[column]}"
 
@@ -294,7 +300,10 @@ def _text(name: bytes) -> str:
 
 
 def _is_damaged(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file called a database is one of SQLite with a damaged beginning; other databases have such names, too."""
+    """Whether a file with a suffix of SQLite is a damaged database.
+
+    `.db` and `.db3` are also used by other databases.
+    """
     if not layer.file_name.lower().endswith(_SHARED_SUFFIXES):
         return is_binary(head)
     return head[_FRACTIONS] == b"\x40\x20\x20" or (None if len(head) < _FRACTIONS.stop else False)

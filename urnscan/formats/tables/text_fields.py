@@ -1,6 +1,6 @@
-"""Fields of records in text, where they are named: CSV and its kin, JSON, JSON Lines.
+"""Columns of CSV, TSV, JSON and JSON Lines, if the user names columns (`--column`).
 
-Without a named field such files are scanned as the text that they are.
+Without `--column` these files are scanned as text.
 """
 
 import json
@@ -25,21 +25,24 @@ from urnscan.framing.rows import Row, SeparatedRows, begin, first_rows
 from urnscan.stores.reader import Reader, skip
 
 _JSON_NAMES = (".json", ".jsonl", ".ndjson", ".geojson")
-# An object, or an array of objects, arrays and strings. Not so few texts begin with a bracket.
+# An object, or an array of objects, arrays and strings. A bracket alone is not enough: many texts begin with a bracket.
 _JSON = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*(?:\{[ \t\r\n]*["}]|\[[ \t\r\n\[]*["{\]])')
 _JSON_BEGUN = re.compile(rb"(?:\xef(?:\xbb(?:\xbf)?)?)?[ \t\r\n]*(?:\{[ \t\r\n]*|\[[ \t\r\n\[]*)?")
 _CSV_NAMES = (".csv", ".tsv", ".tab")
 _LONGEST_HEADER = 1 << 24  # bytes
-_FIELDS = 100  # names of fields that are kept for an error
+_FIELDS = 100  # maximum names of fields in a message
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _IS_PLAIN = re.compile(r"[ !#-\-/-\[\]-~]+").fullmatch  # no quotation mark, no full stop, no backslash
-_ESCAPED = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # those that do not represent a byte
-# Objects as tuples of pairs, as a name may occur twice. Numbers are not looked at, and Python refuses those of many digits.
+_ESCAPED = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that do not represent a byte
+# Objects as tuples of pairs, as a name may occur twice. Integers as float, because Python refuses int of many digits.
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float)
 
 
 def is_json(head: bytes, layer: Layer) -> bool | None:
-    """Recognise JSON and JSON Lines by the name, or because the text begins like an object or array."""
+    """Whether a file is JSON or JSON Lines: by the suffix, or because the text begins like an object or array.
+
+    False without `--column`; None if more bytes are needed.
+    """
     if not layer.reading.columns:
         return False
     if layer.file_name.lower().endswith(_JSON_NAMES) or _JSON.match(head):
@@ -48,7 +51,10 @@ def is_json(head: bytes, layer: Layer) -> bool | None:
 
 
 def is_csv(head: bytes, layer: Layer) -> bool | None:
-    """Recognise separated values by the name, or because the first row has a named field."""
+    """Whether a file is CSV or TSV: by the suffix, or because the first row contains a column of `--column`.
+
+    False without `--column`; None if more bytes are needed.
+    """
     columns = layer.reading.columns
     if not columns:
         return False
@@ -64,7 +70,10 @@ def is_csv(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
-    """Read the strings in the named fields of the records. Raises SourceError if it cannot be read to its end."""
+    """Yield the strings in the named columns of JSON or JSON Lines, and errors.
+
+    Raises SourceError if the rest is lost.
+    """
     text = _Text(reader, layer, "record")
     columns = layer.reading.columns
     there: dict[str, None] = {}
@@ -80,7 +89,7 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
     usual = UsualLines(columns) if isinstance(records, ValueLines) and all(map(_IS_PLAIN, columns)) else None
 
     def usually(number: int) -> tuple[int, PlacedValues | None]:
-        # Until a column has occurred, records are read one by one: the error of missing columns lists their names.
+        # Until a named column occurs, records are read singly: the error about missing columns lists the names in them.
         return usual.read(text.buffer, number) if usual is not None and present else (0, None)
 
     yield from text.values(records.read, named, usually)
@@ -89,9 +98,9 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
 
 
 def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
-    """Read the values in the named columns; rows are counted after the header, blank lines are no rows.
+    """Yield the values in the named columns of CSV or TSV, and errors. Raises SourceError if the rest is lost.
 
-    Raises SourceError if it cannot be read to its end.
+    Row 0 is the row after the header; blank lines are not counted.
     """
     text = _Text(reader, layer, "row")
     columns = layer.reading.columns
@@ -117,10 +126,10 @@ _Record = TypeVar("_Record", Value, Row)
 
 
 class _Text:
-    """Text of an input, of which records are read past all damage."""
+    """Reads the records of a text, converted to UTF-8, also after damage."""
 
     def __init__(self, reader: Reader, layer: Layer, what: str) -> None:
-        """`what`: name of a record in errors."""
+        """The last parameter is the word for a record in messages: "record" or "row"."""
         stream = Stream.of(reader)
         codec, mark = find_codec(stream.head, layer.reading.encoding)
         skip(stream, mark)
@@ -129,7 +138,7 @@ class _Text:
         self.buffer.take_mark()
         self.failures = Failures(layer.name, f"{what}s")
         self.count = 0
-        """Records so far. One that a loss of bytes cuts counts once."""
+        """Number of records so far. A record that is interrupted by lost bytes counts once."""
         self._layer = layer
         self._what = what
 
@@ -139,15 +148,16 @@ class _Text:
         named: Callable[[_Record, int], PlacedValues],
         several: Callable[[int], tuple[int, PlacedValues | None]] | None = None,
     ) -> Iterator[documents.Values | SourceError]:
-        """Read all records, and of each the values that `named` finds in it, given its number. `several` reads several
-        records at a time, as far as it can: given the number of the first, how many they are, and the values in them.
-        Raises SourceError.
+        """Yield the values of all records, and errors. Raises SourceError if the rest is lost.
+
+        `read`: yields the records. `named`: function from a record and its number to values. `several`: function that
+        takes usual records from the buffer, given the number of the first, and returns their number and their values.
         """
         yield from gather(self._placed_values(read, named, several), self._layer)
         yield from self.end()
 
     def end(self) -> Iterator[SourceError]:
-        """Report how many more records failed. Raises SourceError if an error ended the reading."""
+        """Yield the error about further damaged records. Raises the error at which reading stopped."""
         yield from self.failures.rest()
         if self.buffer.error is not None:
             raise self.buffer.error
@@ -191,16 +201,16 @@ class _Text:
 
 
 def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
-    """Choose how values are read, by the first bytes of a text."""
+    """Choose the reader of JSON values, by the first bytes of the buffer and the suffix."""
     name = layer.file_name.lower()
     while True:
         head = buffer.data[buffer.at : buffer.at + HEAD]
         try:
             in_lines = are_lines(head, name)
         except ValueError:
-            # Its beginning is damaged.
+            # The beginning of the text is damaged.
             in_lines = name.endswith(LINE_NAMES)
-        # Only the end of its line tells that a value is alone in it.
+        # Only the end of the first line shows that the line is a single value.
         is_known = in_lines is not None and (not in_lines or b"\n" in head or len(head) == HEAD)
         if is_known or not buffer.more():
             break
@@ -208,9 +218,9 @@ def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
 
 
 def _bytes(value: str, around: bytes) -> bytes:
-    """Bytes of a string in the record `around`; half of a surrogate pair, which JSON can escape, is U+FFFD.
+    """Bytes of a decoded string in the record `around`; half a surrogate pair, from a JSON escape, becomes U+FFFD.
 
-    Surrogates may stand for bytes, but only if the record is not UTF-8.
+    In a record that is not UTF-8, surrogates may represent bytes.
     """
     try:
         return value.encode()

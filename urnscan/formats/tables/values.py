@@ -1,4 +1,4 @@
-"""Values gathered to columns, errors and names in one line, limits of memory: shared by the readers of tables."""
+"""Shared by the readers of tables: values collected to columns, places, errors and names, limits of memory."""
 
 import bisect
 import io
@@ -16,23 +16,23 @@ from urnscan.formats.context import Layer
 from urnscan.stores.reader import Reader
 
 Place = Callable[[int], str]
-"""From the index of a value to its place: `row/column`."""
+"""Function from the index of a value to its place in the table: `row/column`."""
 PlacedValues = tuple[list[bytes], Place]
-"""Values, none of them empty, and their places."""
+"""Values, all not empty, and their places."""
 MOST_BYTES = 1 << 23
-"""Bytes of the values in one column; a longer value has a column of its own."""
+"""Approximate maximum bytes of the values in a column; a longer value is not split."""
 _MOST_VALUES = 1 << 14
-_IN_MEMORY = 1 << 28  # bytes of a table that is read back and forth, from a stream
-_FAILURES = 10  # that are reported one by one
-_NAMES = 20  # columns that an error lists
-_WORDS = 200  # characters of a library's message
-_LONGEST_NAME = 200  # characters of a name in a place
-_LONGEST_PLACE = 2000  # characters of the way into a value
+_IN_MEMORY = 1 << 28  # maximum bytes of a table from a stream that needs seeks
+_FAILURES = 10  # errors that are reported singly
+_NAMES = 20  # maximum columns that an error lists
+_WORDS = 200  # maximum characters of a message of a library
+_LONGEST_NAME = 200  # maximum characters of a name in a place
+_LONGEST_PLACE = 2000  # maximum characters of a place
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterator[Values | SourceError]:
-    """Gather values to columns; errors pass through. Raises LimitError."""
+    """Collect values to columns of at least 8 MiB or 16,384 values; errors pass through. Raises LimitError."""
     values: list[bytes] = []
     starts: list[int] = []
     places: list[Place] = []
@@ -63,7 +63,10 @@ def _column(values: list[bytes], starts: list[int], places: list[Place], layer: 
 
 
 def in_lists(place: Place, offsets: npt.NDArray[np.int64]) -> Place:
-    """Places of the elements of lists, which begin at `offsets`, counted through all lists; `place` is that of a list."""
+    """Make the `Place` for the elements of joined lists. `place`: of the lists; `offsets`: first element of each list.
+
+    The element with index 7, in the list with offset 5 at `3/a`, is at `3/a[2]`.
+    """
 
     def of_element(index: int) -> str:
         which = int(np.searchsorted(offsets, index, "right")) - 1
@@ -74,28 +77,29 @@ def in_lists(place: Place, offsets: npt.NDArray[np.int64]) -> Place:
 
 @dataclass(slots=True)
 class Failures:
-    """Errors of the parts of a table: the first ten are reported one by one, then their number."""
+    """Counter of damaged parts of a table: ten errors are reported singly, then the number of the rest."""
 
     name: str
-    """Name of the table in errors."""
+    """Name of the table, for messages."""
     parts: str
-    """Name of several parts in errors, as "batches"."""
+    """Word for the parts in messages, in the plural: "batches"."""
     count: int = 0
+    """Number of damaged parts."""
 
     def one(self, reason: str) -> Iterator[SourceError]:
-        """Count one more; its error, if it is reported by itself."""
+        """Count a damaged part, and yield an error if the part is among the first ten."""
         self.count += 1
         if self.count <= _FAILURES:
             yield SourceError(self.name, reason)
 
     def rest(self) -> Iterator[SourceError]:
-        """At the end: the error of all that were not reported, if there are any."""
+        """At the end: yield an error with the number of damaged parts that were not reported, if any."""
         if self.count > _FAILURES:
             yield SourceError(self.name, f"{self.count - _FAILURES:,} more {self.parts} could not be read")
 
 
 def in_words(error: BaseException) -> str:
-    r"""Message of a library's error, in one line.
+    r"""First line of the message of an exception, printable, at most 200 characters.
 
     >>> in_words(ValueError("Not a table.\nSee the manual"))
     'Not a table'
@@ -104,7 +108,7 @@ def in_words(error: BaseException) -> str:
         return "it takes more memory than there is"
     if isinstance(error, RecursionError):
         return "nested too deep"
-    # Python could not decode the message of SQLite, as it quotes bytes that are damaged.
+    # The message of SQLite quotes damaged bytes, which Python could not decode.
     message = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
     line = next(iter(message.strip().splitlines()), type(error).__name__)
     return _printable(line[:_WORDS].encode("utf-8", "replace").decode().rstrip(". "))
@@ -119,7 +123,7 @@ def _printable(text: str) -> str:
 
 
 def in_place(name: str) -> str:
-    r"""Name as a part of a place or an error: not too long, and encodable as UTF-8.
+    r"""Name for a place or a message: at most 200 characters and "…", and encodable as UTF-8.
 
     >>> in_place("a" * 300) == "a" * 200 + "…", in_place("\udcff|\ud800")
     (True, '\\xff|\\ud800')
@@ -130,13 +134,13 @@ def in_place(name: str) -> str:
 
 
 def _escaped(surrogate: re.Match[str]) -> str:
-    """Escape a byte that is not UTF-8 (see `surrogateescape`), or else a surrogate."""
+    """Escape a surrogate as the represented byte (surrogateescape), or else as a code."""
     code = ord(surrogate[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
 
 def below(place: str, part: str) -> str:
-    """Place one step further in; one that is too long ends in "…" and stays as it is.
+    """Add a part to a place. A place of more than 2,000 characters ends with "…", and is not changed any more.
 
     >>> below("a", "[3]"), below("a" * 2001, "[3]") == "a" * 2001
     ('a[3]', True)
@@ -148,7 +152,7 @@ def below(place: str, part: str) -> str:
 
 
 def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> SourceError:
-    """Error for named columns that a table does not have; `there` are the columns that it has."""
+    """Error about named columns (`names`) that a table does not have; `there`: the columns of the table."""
     listed = list(there)
     has = _printable(", ".join(map(in_place, listed[:_NAMES])))
     more = f" and {len(listed) - _NAMES:,} more" if len(listed) > _NAMES else ""
@@ -157,7 +161,7 @@ def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> Sourc
 
 
 def path_of(file: io.BufferedIOBase) -> str | None:
-    """Path of a file of the system; None for any other file."""
+    """Path of a file of this machine; None for any other file object."""
     if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and isinstance(file.name, str):
         return file.name
     return None
@@ -173,7 +177,7 @@ def read_growing(reader: Reader, count: int) -> bytearray:
 
 
 def bytes_of(reader: Reader, layer: Layer) -> bytearray:
-    """Read all bytes, for a form that is read back and forth. Raises SourceError if they are too many."""
+    """Read all bytes into memory, for a form that needs seeks. Raises SourceError for more than 256 MiB."""
     data = read_growing(reader, _IN_MEMORY + 1)
     if len(data) > _IN_MEMORY:
         reason = f"has more than {_IN_MEMORY:,} bytes, and is read back and forth: unpack it first"
