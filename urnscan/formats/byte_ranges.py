@@ -184,5 +184,4 @@ class _Unread(Reader):
         self._error = error
 
     def read_into(self, view: memoryview) -> int:  # noqa: ARG002 (there are no bytes)
-        """Raise the error."""
         raise self._error

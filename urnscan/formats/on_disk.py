@@ -60,7 +60,6 @@ class _Copy:
                 file.write(view[:got])
 
     def end(self) -> None:
-        """Remove the copy."""
         with contextlib.suppress(OSError):
             os.unlink(self.path)  # noqa: PTH108 (as above)
 

@@ -72,7 +72,6 @@ class _Answer(NamedTuple):
 
     @classmethod
     def room(cls) -> _Answer:
-        """Allocate a structure."""
         structure = np.zeros(_STRUCTURE // 8, np.int64)
         return cls(structure.view(np.uint16), structure.view(np.uint32), structure)
 
@@ -221,7 +220,6 @@ def _may_be_more(data: ByteArray, doubts: Doubts) -> bool:
 
 @inner
 def _has_sign(data: ByteArray, doubts: Doubts) -> bool:
-    """Whether `data` begins with a signature."""
     begin = 0
     for end in doubts.sign_ends:
         k = 0

@@ -114,7 +114,6 @@ def doubts(reading: Reading) -> Doubts:
 
 
 def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None) -> Layer:
-    """The outermost layer of an input."""
     budget = Budget(source.name, reading.limits, on_read)
     return Layer(source.name, source.file_name, reading, budget)
 

@@ -144,7 +144,6 @@ class Web:
         return {urljoin(path, link).partition("#")[0] for link in links if link}
 
     def _page(self, path: str, range_: str | None) -> "_Page":
-        """Request a page, or the byte range `range_` of a page."""
         request = urllib.request.Request(path, headers={"User-Agent": "urnscan"})  # noqa: S310 (http and https only)
         if range_:
             request.add_header("Range", range_)

@@ -108,7 +108,6 @@ class _Library:
 
     @property
     def name(self) -> str:
-        """Name of the entry."""
         name = self.ffi.entry_pathname_w(self._entry) or self.ffi.entry_pathname(self._entry) or ""
         return name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else str(name)
 

@@ -73,7 +73,6 @@ class _Member(PieceReader):
 
     @property
     def name(self) -> str:
-        """Name of the member, for messages."""
         return self._layer.name_of(self.header.name)
 
     def _texts(self) -> Iterator[bytes | memoryview]:

@@ -90,12 +90,10 @@ class _Part(Message):
 
     @property
     def is_encoded_message(self) -> bool:
-        """Whether this part is an attached message that is encoded."""
         return self.encoding in _ENCODINGS and super().get_content_maintype() == "message"
 
     @property
     def data(self) -> bytes:
-        """Bytes of this part, decoded."""
         if self.encoding:
             self.replace_header("Content-Transfer-Encoding", self.encoding)
         data = self.get_payload(decode=True)

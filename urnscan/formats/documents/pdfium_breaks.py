@@ -190,7 +190,6 @@ class Breaks:
         return bool(self._raw.FPDFText_IsHyphen(self._text, index) == 1)
 
     def _box(self, place: int) -> _Box:
-        """Box of the character at an index."""
         box = self._raw.FS_RECTF()
         self._raw.FPDFText_GetLooseCharBox(self._text, self._index(place), box)
         return _Box(box.left, box.bottom, box.right, box.top)
