@@ -84,7 +84,7 @@ class Budget:
     def failed_checksum(self, name: str, what: str) -> None:
         """Collect an error about a failed checksum.
 
-        `name`: input or member; second parameter: the checksum in words.
+        `name`: of the input or member; `what`: the checksum, in words.
         """
         self.collect(SourceError(name, f"{what} is wrong; its text may be damaged"))
 

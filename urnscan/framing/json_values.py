@@ -84,7 +84,10 @@ class ValueLines:
 
 
 class JsonValues:
-    """Reader of the elements of an array, as in `[{…}, {…}]` or `{"records": [{…}]}`, or of values after each other."""
+    """Reader of the elements of an array, as in `[{…}, {…}]` or `{"records": [{…}]}`, or of values after each other.
+
+    An object around an array of records is called a page; a text may contain several pages.
+    """
 
     def __init__(self, decoder: json.JSONDecoder = DECODER, wraps: Wraps | None = None) -> None:
         self._decoder = decoder

@@ -268,7 +268,7 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
 
 
 def _find_header(head: bytes, *, anywhere: bool) -> int | None:
-    """Index of the first header: `anywhere`: with a magic string, at any byte; else at multiples of 512."""
+    """Index of the first header in `head`. `anywhere`: at any byte, with a magic string; else at multiples of 512."""
     last = len(head) - BLOCK
     starts: Iterable[int] = range(0, last + 1, BLOCK)
     if anywhere:

@@ -129,7 +129,7 @@ class _Text:
     """Reads the records of a text, converted to UTF-8, also after damage."""
 
     def __init__(self, reader: Reader, layer: Layer, what: str) -> None:
-        """The last parameter is the word for a record in messages: "record" or "row"."""
+        """`what`: word for a record in messages: "record" or "row"."""
         stream = Stream.of(reader)
         codec, mark = find_codec(stream.head, layer.reading.encoding)
         skip(stream, mark)
