@@ -122,7 +122,7 @@ class Clustering:
         return np.bincount(self.records.component, is_seen, minlength=1) > 0
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """Rows of CLUSTERS for all records, with edition and part as further columns; each batch with its dump.
+        """Batches of all records: the dump, and rows of CLUSTERS with edition and part as further columns.
 
         Raises FatalError.
         """

@@ -1,8 +1,8 @@
-"""Whether the descriptions of two records contradict each other: a table of rules, and how values are compared.
+"""Whether the descriptions of two records conflict: a table of rules, and how values are compared.
 
-An identifier may be wrong: a publisher uses an ISBN again for the next edition, a supplement has one DOI for all its abstracts.
-So records are joined only if nothing in their descriptions contradicts that. A value that a record does not have, or that
-cannot be compared, contradicts nothing.
+An identifier may be wrong: a publisher uses an ISBN again for the next edition, a supplement has one DOI for all its
+abstracts. So records are joined only if their descriptions do not conflict. A value that a record does not have, or
+that cannot be compared, does not conflict.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ONE_NAME = 85  # similarity, to 100, of two spellings of a family name
 
 
 def _closest(one: Features, other: Features) -> Closest | None:
-    """The forms of the titles that are compared; None if a title is missing, or if they are in two scripts."""
+    """The most similar forms of the titles; None if a title is missing, or if the titles are in two scripts."""
     if not one.title or not other.title or one.title.script != other.title.script:
         return None
     return closest(one.title, other.title, are_parts=bool(one.part.designations and other.part.designations))
@@ -83,7 +83,7 @@ def _are_one_article(one: Features, other: Features) -> bool:
 
 
 def _of_extras(one: Features, other: Features) -> float | None:
-    """1 if only one of two volumes is an index or a supplement. Articles are known by their pages."""
+    """1 if an index or a supplement is compared with another volume. Articles are recognised by their pages."""
     if not (one.part.designations and other.part.designations) or (one.page and other.page):
         return None
     return float(one.part.extras != other.part.extras)
@@ -120,7 +120,7 @@ def _of_documents(one: Features, other: Features) -> float | None:
 
 
 def _of_series(one: Features, other: Features) -> float | None:
-    """1 if no number in a series is that of the other record."""
+    """0 if a number in a series is the same in both records, 1 if all numbers differ; None if a record has no number."""
     distances = [differ(mine, others) or 0 for mine in one.series for others in other.series]
     return min(distances, default=None)
 
@@ -130,8 +130,8 @@ def _of_dates(one: Features, other: Features) -> float | None:
 
 
 def _of_printings(one: Features, other: Features) -> float | None:
-    """1 if the printings are other ones. A record that does not state its edition is of the first printing, unless the other
-    one states a month or a reprint of the same year: a publisher of reprints has no other printing.
+    """1 if the printings differ. A record without an edition has the first printing, unless the other record has a
+    month or a reprint of the same year: a publisher of reprints has no other printing.
     """
     if one.printing is None and other.printing is None:
         return None
@@ -149,14 +149,14 @@ def _of_volumes(one: Features, other: Features) -> float | None:
 
 
 def _of_publishers(one: Features, other: Features) -> float | None:
-    """1 if each publisher has a word that the other one lacks, and two books of one volume have other pages."""
+    """1 if each publisher has a word that the other lacks, and two books in a single volume have different pages."""
     if not (one.publisher and other.publisher) or not _of_extents(one, other):
         return None
     return float(bool(alone(one.publisher, other.publisher) and alone(other.publisher, one.publisher)))
 
 
 def _of_extents(one: Features, other: Features) -> float | None:
-    """The part of the pages that only one of two books of one volume has, from 0 to 1; two pages do not count."""
+    """The share of the pages by which two books in a single volume differ, from 0 to 1; two pages do not count."""
     pages, others = one.extent.pages, other.extent.pages
     if not pages or not others or max(one.extent.volumes | other.extent.volumes, default=1) > 1:
         return None
@@ -179,7 +179,7 @@ def _of_languages(one: Features, other: Features) -> float | None:
 
 
 def far_titles(one: Features, other: Features) -> float:
-    """Distance of the titles from 0 to 1; 1 if they cannot be compared."""
+    """Distance of the titles from 0 to 1; 1 for titles that cannot be compared."""
     distance = _of_titles(one, other)
     return 1 if distance is None else distance
 
@@ -194,7 +194,7 @@ def _numbers(record: Features) -> frozenset[str]:
 
 
 def other_kinds(one: Features, other: Features) -> float:
-    """1 if only one is a reply, a correction or the like, or each is something else."""
+    """1 if the kinds of the works differ: a reply, a correction, a workbook and the like, or none of them."""
     return float(one.about != other.about)
 
 
@@ -203,12 +203,12 @@ def _other_issues(one: Features, other: Features) -> float:
 
 
 def _other_years(one: Features, other: Features) -> float:
-    """0 if they have a year in common, or both have none."""
+    """0 if both records share a year, or both have no year; otherwise 1."""
     return float(one.years.isdisjoint(other.years) and bool(one.years or other.years))
 
 
 def other_authors(one: Features, other: Features) -> float | None:
-    """1 if the family name of neither first author is in the name of the other one; None if a name is missing."""
+    """1 if the family name of neither first author is in the name of the other author; None if a name is missing."""
     if not one.family or not other.family:
         return None
     names = one.author | one.family, other.author | other.family
@@ -223,21 +223,21 @@ def _may_be_one_name(one: str, other: str) -> bool:
 
 
 def _other_editions(one: Features, other: Features) -> float | None:
-    """None if one edition has no number."""
+    """1 if the numbers of the editions differ; None if an edition has no number."""
     return float(one.in_edition != other.in_edition) if one.in_edition and other.in_edition else None
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line of the table: records contradict each other if the distance is more than `most`."""
+    """A row of the table of conflicts: records conflict if their distance is greater than `most`."""
 
     aspect: str
-    """One of ASPECTS."""
+    """The aspect, a member of ASPECTS."""
     compared: str
     """Name of the distance, for people."""
     most: float
     distance: Callable[[Features, Features], float | None]
-    """Distance of two records; None if one of them lacks the value."""
+    """Distance of two records; None if a record lacks the value."""
 
 
 RULES = (
@@ -262,7 +262,7 @@ RULES = (
     Rule("format", "different contents, carriers or extents", 0, _of_formats),
     Rule("language", "different languages", 0, _of_languages),
 )
-"""The rules, in the order of their aspects."""
+"""The rules for conflicts, in the order of their aspects."""
 SURE_RULES = (
     Rule("title", "1 minus the similarity of the titles; a title is missing", _SLIP, far_titles),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, other_kinds),
@@ -272,24 +272,24 @@ SURE_RULES = (
     Rule("part", "different numbers of the part or in the title, or only one has one", 0, _other_numbers),
     Rule("part", "different numbers of the issue, report or version, or only one has one", 0, _other_issues),
 )
-"""Rules for records that share nothing but an unsure key, such as an address: more than that they do not contradict each
-other. All issues of a journal, and all versions of a manual, may have one address.
+"""Rules for records that share only a supporting key, such as an address: their descriptions must agree. All issues of
+a journal, and all versions of a manual, may have one address.
 """
 ASPECTS = tuple(dict.fromkeys(rule.aspect for rule in RULES))
-"""Aspects of a description, such as its title: the values of `agree`."""
+"""Aspects of a description, for example the title: the values of `agree`."""
 
 
 class Comparison(NamedTuple):
     """Result of the comparison of two descriptions."""
 
     against: int
-    """Aspects that contradict each other: a bit for each, in the order of ASPECTS."""
+    """Aspects that conflict: a bit for each, in the order of ASPECTS."""
     same: int
-    """Rules by which they are the same."""
+    """Number of rules with the distance 0."""
 
 
 def similarity(one: Description, other: Description) -> float:
-    """Similarity of two titles from 0 to 1; 1 is equal. 0 if a title is missing, or if they are in two scripts."""
+    """Similarity of two titles from 0 to 1; 1 is equal. 0 if a title is missing, or if the titles are in two scripts."""
     distance = _of_titles(features(one), features(other))
     return 0 if distance is None else 1 - distance
 
@@ -300,25 +300,26 @@ def rules_of(aspects: Sequence[str]) -> tuple[Rule, ...]:
 
 
 def is_surely_same(one: Description, other: Description) -> bool:
-    """Whether two descriptions are definitely of one work, by SURE_RULES: titles match (small typos allowed), authors and years match, and
-    numbers match or are absent in both. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
+    """Whether two descriptions agree enough for a supporting key, by SURE_RULES: titles match (small typos allowed),
+    authors and years match, and numbers match or are absent in both. `Comment on Inks` is not `Inks`, volume 2 is not
+    the whole, and number 3 of a journal is not number 4.
     """
     mine, others = features(one), features(other)
     return all((rule.distance(mine, others) or 0) <= rule.most for rule in SURE_RULES)
 
 
 def have_other_authors(one: Description, other: Description) -> bool:
-    """Whether two descriptions name other first authors."""
+    """Whether the first authors in two descriptions differ."""
     return bool(other_authors(features(one), features(other)))
 
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:
-    """Compare two descriptions; the order of the two does not matter."""
+    """Compare two descriptions by `rules`; the order of the two does not matter."""
     return compare_features(features(one), features(other), rules)
 
 
 def compare_features(mine: Features, others: Features, rules: Sequence[Rule]) -> Comparison:
-    """Compare two descriptions by their features; the order of the two does not matter."""
+    """Compare two descriptions by `rules` and their features; the order of the two does not matter."""
     against = same = 0
     for rule in rules:
         distance = rule.distance(mine, others)

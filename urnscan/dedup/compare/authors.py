@@ -1,4 +1,4 @@
-"""Names of authors: which part of a name is that of the family."""
+"""Names of authors: the part that is the family name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _INITIALS = 3  # letters, at most, of the initials of an author
 
 
 def family_part(author: str) -> str:
-    """The part of the first author's name that is the family name.
+    """The family name of the first author.
 
     >>> [family_part(author) for author in ("Paul, Jean", "Jean Paul", "Paul JF", "Jean Paul and Sophie Mereau")]
     ['Paul', 'Paul', 'Paul', 'Paul']

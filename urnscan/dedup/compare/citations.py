@@ -1,7 +1,7 @@
-"""Articles as citations describe them: whether two descriptions are of one article, though the records share no identifier.
+"""Citations of articles: whether two descriptions are of the same article, though the records share no identifier.
 
-Title, first author and year are not enough: both articles must also be in one place (`PLACES`). What contradicts in
-`agreement` contradicts here, too.
+Title, first author and year are not enough: both articles must also share a place (`PLACES`). Conflicts by `agreement`
+count here, too.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ _OF_TITLE, _OF_PAGE, _OF_FAMILY = 24, 8, 3  # letters in the name of a block
 
 
 class Start(NamedTuple):
-    """The first page of an article, or its number: `101`, `S12`, `e123`."""
+    """The first page or the number of an article: `101`, `S12`, `e123`."""
 
     letters: str
     number: int
 
 
 class Citation(NamedTuple):
-    """The description of an article, made ready to be compared."""
+    """The description of an article, prepared for comparison."""
 
     features: Features
     title: str
-    """The whole title in words, with what databases add to it."""
+    """The whole title in words, with the additions of databases."""
     host: str
-    """Title of the journal or book; empty if it is not known."""
+    """Title of the journal or book; empty if unknown."""
     start: Start | None
     has_author: bool
 
 
 @functools.cache
 def _no_articles() -> frozenset[str]:
-    """Words about the format of what is no article."""
+    """Words about the format of works that are not articles."""
     is_other = {"content": frozenset(["text"]), "extent": frozenset(["contribution"]), "whole": frozenset[str]()}
     return frozenset(word for word, axis in axes().items() if axis in is_other and word not in is_other[axis])
 
 
 def is_article(description: Description) -> bool:
-    """Whether a description is of an article, a paper or a chapter: it says so, or has a host and a first page."""
+    """Whether a description is of an article, a paper or a chapter: by the format, or by a host and a first page."""
     formats = (description.format or "").split()
     if not description.title or not _no_articles().isdisjoint(formats):
         return False
@@ -69,7 +69,7 @@ def is_article(description: Description) -> bool:
 
 @functools.lru_cache(maxsize=1 << 12)
 def citation(description: Description) -> Citation:
-    """Make the description of an article ready to be compared."""
+    """Prepare the description of an article for comparison."""
     of_description = features(description)
     return Citation(
         features=of_description,
@@ -81,7 +81,7 @@ def citation(description: Description) -> Citation:
 
 
 def start_of(pages: str) -> Start | None:
-    """The first page of all forms of pages; None if it has no digits, or is the number of all pages.
+    """The first page in a statement of pages; None without digits, or if the statement is the number of all pages.
 
     >>> [tuple(start_of(pages)) for pages in ("101-10", "pp. 101--110", "e123", "12S-14S", "Art. No. A161")]
     [('', 101), ('', 101), ('e', 123), ('', 12), ('a', 161)]
@@ -92,9 +92,10 @@ def start_of(pages: str) -> Start | None:
 
 
 def blocks(description: Description) -> tuple[str, str, str]:
-    """Names of blocks of articles: two articles are compared only if they have one in common. An empty name is none.
+    """Names of the three blocks of an article: two articles are compared only if they share a block. An empty name
+    means no block.
 
-    They are: first page and beginning of the title; first page, volume and family name; and the beginning of the title.
+    The blocks are: first page and start of the title; first page, volume and family name; start of the title.
     """
     title = words(description.title or "").split()
     small = known_words().small
@@ -112,7 +113,7 @@ def blocks(description: Description) -> tuple[str, str, str]:
 
 
 def _other_numbers(one: Features, other: Features) -> float:
-    """0 if both titles have the same numbers. If only one has a subtitle, the numbers in it do not count."""
+    """0 if both titles have the same numbers. Numbers in a subtitle do not count if the other title has no subtitle."""
     if not one.title or not other.title:
         return 1
     forms = [(one.title.full[0], other.title.full[0])]
@@ -136,7 +137,7 @@ def _have_same_numbers(one: str, other: str) -> bool:
 
 
 def _years_between(one: Features, other: Features) -> float:
-    """Years between the nearest two; very many if only one has a year."""
+    """Years between the nearest two years; very many if a single article has a year."""
     if not one.years and not other.years:
         return 0
     return min((abs(a - b) for a in one.years for b in other.years), default=_LAST_YEAR)
@@ -149,16 +150,16 @@ CITATION_RULES = (
     Rule("author", "different family names of the first authors", 0, other_authors),
     Rule("year", "years between the nearest two; only one has a year", 1, _years_between),
 )
-"""Rules for articles that share no identifier: more than that they do not contradict each other, and are in one place."""
+"""Rules for articles that share no identifier: their descriptions must agree, in addition to a shared place."""
 
 
 # --- the place ---------------------------------------------------------------------------------------------------------
 
 
 def _have_one_start(one: Start | None, other: Start | None) -> bool | None:
-    """Whether two articles begin on the same page; None if that is not known.
+    """Whether two articles begin on the same page; None if unknown.
 
-    Letters before the number are not in all databases. Page 1 is that of an article which has no place in an issue yet.
+    Not all databases have letters before the number. Page 1 may mean that an article has no place in an issue yet.
     """
     if one is None or other is None:
         return None
@@ -168,7 +169,7 @@ def _have_one_start(one: Start | None, other: Start | None) -> bool | None:
 
 
 class _Pair(NamedTuple):
-    """Two articles, and what is the same in their places; None: it is not known."""
+    """Two articles, and which parts of their places are the same; None is unknown."""
 
     one: Citation
     other: Citation
@@ -188,22 +189,22 @@ class _Pair(NamedTuple):
 
     @property
     def may_begin_anywhere(self) -> bool:
-        """Whether nothing tells the page: an article begins on page 1 before it has its place in an issue."""
+        """Whether the page is unknown: articles begin on page 1 as long as they are in no issue."""
         return self.start is None or (self.one.start is not None and self.one.start.number == 1)
 
     @property
     def may_be_one_journal(self) -> bool:
-        """Whether they are in one journal, or in issues of one number if a journal is missing."""
+        """Whether both articles are in the same journal, or, if a journal is missing, in issues with the same number."""
         return self.issue is True if self.journal is None else self.journal
 
     @property
     def has_telling_title(self) -> bool:
-        """Whether the titles are no `Editorial`, and have several words."""
+        """Whether both titles have several words and are not general (`Editorial`)."""
         titles = (self.one.title, self.other.title)
         return all(len(title.split()) >= _TELLING and not known_words().general.fullmatch(title) for title in titles)
 
     def has_whole_title(self, letters: int) -> bool:
-        """Whether the whole titles are the same, and have so many letters."""
+        """Whether the whole titles are the same, with at least `letters` letters."""
         is_long = min(len(self.one.title), len(self.other.title)) >= letters
         return is_long and self.has_telling_title and fuzz.ratio(self.one.title, self.other.title) >= _SAME_WHOLE
 
@@ -237,10 +238,12 @@ def _in_journal(pair: _Pair) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of the table: what two articles that are one have in common beside title, author and year."""
+    """A row of the table of places: the parts that two citations of an article must share, in addition to title, author
+    and year.
+    """
 
     name: str
-    """The name of the key that joins them: `description:first-page`."""
+    """The name of the key of this place, after `description:`, such as `first-page`."""
     compared: str
     """A phrase for people: the parts of the two citations that must be the same."""
     is_shared: Callable[[_Pair], bool]
@@ -255,7 +258,7 @@ PLACES = (
 
 
 def shared_place(one: Citation, other: Citation) -> int | None:
-    """The number in PLACES of the place by which two descriptions are of one article; None if they are not.
+    """The index in PLACES of the place that two citations of the same article share; None for different articles.
 
     The order of the two does not matter.
     """

@@ -17,10 +17,10 @@ _PIECE = re.compile(r"[,;:()\[\]]")
 
 
 class Extent(NamedTuple):
-    """The extent of a book; None or empty: it does not say it."""
+    """The extent of a book; None or empty: not stated."""
 
     pages: int | None = None
-    """The greatest number of pages of a sequence: libraries differ about the others."""
+    """The greatest number of pages of a sequence: libraries differ about the other sequences."""
     volumes: frozenset[int] = frozenset()
     """Volumes as they were published, and as they are bound: 3 and 4 of `3 v. in 4`."""
 
@@ -29,9 +29,9 @@ NO_EXTENT = Extent()
 
 
 def extent_of(text: str, words: str) -> Extent:
-    """The extent that a text says; `words` has its words in small letters.
+    """The extent in a text; `words` has the words of the text in lower case.
 
-    A number counts if only other numbers stand between it and the word for pages or volumes.
+    A number counts if only other numbers are between it and the word for pages or volumes.
     """
     known = known_words()
     pages: list[int] = []
@@ -55,7 +55,7 @@ def extent_of(text: str, words: str) -> Extent:
 
 
 def counts_pages(text: str) -> bool:
-    """Whether the pages of a citation are the number of all pages, and not those of an article in its host.
+    """Whether the pages of a citation are the number of all pages, and not a range in a host.
 
     >>> [counts_pages(pages) for pages in ("230 p.", "viii + 38", "pp. 230-238", "5, pp. 7-9", "12S-14S")]
     [True, True, False, False, False]

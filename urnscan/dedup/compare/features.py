@@ -1,6 +1,6 @@
-"""Features of descriptions: titles, numbers, kinds and pages of a record, made ready to be compared.
+"""Features of descriptions: titles, numbers, kinds and pages of a record, prepared for comparison.
 
-`words.toml` has the words by which a title or an edition tells what it is.
+`words.toml` has the words that show the kind in a title or an edition.
 """
 
 from __future__ import annotations
@@ -44,12 +44,14 @@ _LEAST_WORDS = 3  # of the title of a part that may stand as the title
 _SHORT = 2  # letters of a word that is too short to tell anything
 _STEM = 4  # least letters after a prefix
 _SPELLINGS = frozenset(["ck", "ij", "iy", "sz", "vw", "fv", "gj", "ae e", "oe e", "ph f", "ps s", "es s"])
-"""Letters that begin one word in two spellings: two letters in their order, or two letters and the one in their place."""
+"""Letters that begin a word in two spellings: two letters in the order of the alphabet; or two letters, and the letter
+that replaces them.
+"""
 _ALIKE = 65  # similarity, to 100, of two spellings of a word
 
 
 class _WithoutAccents(dict[int, int | str | None]):
-    """A table for `str.translate` that leaves out combining characters; it grows by the characters that it is asked for."""
+    """A table for `str.translate` that leaves out combining characters; characters are added at their first use."""
 
     def __missing__(self, character: int) -> int | str | None:
         kept = self[character] = None if unicodedata.combining(chr(character)) else character
@@ -61,22 +63,22 @@ _WITHOUT_ACCENTS = _WithoutAccents(zip(map(ord, "øØłŁđĐıæÆœŒ"), "o O 
 
 
 class Title(NamedTuple):
-    """A title to compare, in small letters without accents and punctuation."""
+    """A title to compare, in lower case without accents and punctuation."""
 
     proper: tuple[str, ...]
-    """Without the subtitle: with its leading article, and without it where the record marks one."""
+    """Without the subtitle: with the leading article, and also without it where the record marks the article."""
     full: tuple[str, ...]
-    """With the subtitle, if there is one; likewise."""
+    """With the subtitle, if the title has one; likewise in one or two forms."""
     subtitle: str
     parallel: tuple[str, ...]
-    """The titles in other languages beside it: `Title = Título`, `Title [Título]`."""
+    """Titles in other languages: `Title = Título`, `Title [Título]`."""
     without_part: str
-    """The title proper without the number of a part at its end; empty if there is none."""
+    """The title proper without the number of a part at its end; empty if no part is there."""
     script: str
 
 
 class Features(NamedTuple):
-    """A description made ready to be compared; empty or None where it says nothing."""
+    """A description prepared for comparison; a value that is missing is empty or None."""
 
     title: Title | None
     years: frozenset[int]
@@ -85,7 +87,7 @@ class Features(NamedTuple):
     in_title: tuple[tuple[str, ...], tuple[str, ...]]
     """Numbers and letters in the title proper, and in the whole title, in their order."""
     about: frozenset[str]
-    """Kinds of works that are about another one, or made for it: `reply`, `workbook`."""
+    """Kinds of works that are about another work, or made for another work: `reply`, `workbook`."""
     kinds: Mapping[str, frozenset[str]]
     """Words of the format by their axis."""
     page: tuple[str, int] | None
@@ -98,7 +100,7 @@ class Features(NamedTuple):
     issue: frozenset[str]
     """Words of the number of an issue, a report or a version."""
     documents: frozenset[str]
-    """Numbers of a government document, without white space, case and what is in brackets at their end."""
+    """Numbers of a government document, without white space, case and brackets at the end."""
     series: tuple[Part, ...]
     """Numbers in series."""
     extent: Extent
@@ -109,12 +111,12 @@ class Features(NamedTuple):
     is_open: bool
     """Whether the record is of a serial or a set that still appears: `1985-`."""
     in_edition: frozenset[str]
-    """Numbers of the edition, as they are written: `1` and `4` of `Version 1.4`."""
+    """Numbers of the edition, as written: `1` and `4` of `Version 1.4`."""
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def features(description: Description) -> Features:
-    """Make a description ready to be compared."""
+    """Prepare a description for comparison."""
     title, edition = _title(description.title) if description.title else (None, None)
     if description.edition:
         edition = _edition(description.edition) or edition
@@ -151,7 +153,7 @@ def features(description: Description) -> Features:
 
 
 def _words_of_name(name: str) -> frozenset[str]:
-    """Words of a name; short ones only if there are no others."""
+    """Words of a name; short words only if there are no longer words."""
     all_words = words(name).split()
     return frozenset(word for word in all_words if len(word) > 2) or frozenset(all_words)
 
@@ -162,7 +164,9 @@ def _documents(text: str) -> frozenset[str]:
 
 
 def words(text: str) -> str:
-    """Words in small letters, without accents, punctuation and tags of HTML; a Greek letter alone by its name."""
+    """Words in lower case, without accents, punctuation and tags of HTML; a lone Greek letter becomes the name of the
+    letter.
+    """
     if "<" in text:
         text = _TAG.sub(" ", text)
     if text.isascii():
@@ -175,7 +179,7 @@ def words(text: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 12)  # most records of a cluster have the same
 def _title(text: str) -> tuple[Title | None, int | None]:
-    """A title, and the number of an edition in it."""
+    """A title prepared for comparison, and the number of an edition in the title; None for a missing value."""
     text = _RESPONSIBILITY.sub("", text)
     cut = _SUBTITLE.split(text, maxsplit=1)
     edition = None
@@ -205,7 +209,7 @@ def _title(text: str) -> tuple[Title | None, int | None]:
 
 
 def _parallel(text: str) -> tuple[str, ...]:
-    """Each of the titles in several languages, without its subtitle; none if there is one language."""
+    """The titles in several languages, all without subtitles; empty for a title in a single language."""
     titles = _PARALLEL.split(text)
     proper = (words(_SUBTITLE.split(title, maxsplit=1)[0]) for title in titles)
     return tuple(filter(None, proper)) if len(titles) > 1 else ()
@@ -221,7 +225,7 @@ def _edition_in(title: str) -> int | None:
 
 
 def _without_additions(title: str) -> str:
-    """A title without its edition and without what databases add; the title itself if nothing else is in it."""
+    """A title without edition and additions of databases; unchanged if nothing else would be left."""
     known = known_words()
     for hints, pattern in ((known.additions, known.addition), (known.editions, known.edition)):
         if not hints.isdisjoint(title.split(" ")):
@@ -256,13 +260,14 @@ def _edition(text: str) -> int | None:
 
 
 def _publisher(words_of_name: str) -> str:
-    """Words of a publisher; none if it is not known."""
+    """Words of a publisher; empty for an unknown publisher."""
     return "" if known_words().unknown.search(words_of_name) else words_of_name
 
 
 def _first_page(text: str) -> tuple[str, int] | None:
-    """The first page of a range, or one with letters before it (`S259`). A number alone may be that of all pages, and an
-    article begins on page 1 before it has its place in an issue.
+    """The first page of a range, or a page with letters (`S259`); otherwise None.
+
+    A number alone may be the number of all pages, and an article begins on page 1 before it appears in an issue.
     """
     page = _PAGE.match(text)
     if page is None or not (page[1] or page[3]) or not 1 < int(page[2]) <= _LAST_PAGE:
@@ -276,7 +281,7 @@ def _languages(text: str) -> frozenset[str]:
 
 
 class Closest(NamedTuple):
-    """The forms of two titles that are most alike."""
+    """The most similar forms of two titles."""
 
     similarity: float
     """Similarity from 0 to 100; 100 is equal."""
@@ -287,9 +292,10 @@ class Closest(NamedTuple):
 
 @functools.lru_cache(maxsize=1 << 12)
 def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
-    """Find the two forms of the titles that are most alike. Where one title has no subtitle, titles proper are compared.
+    """Find the most similar forms of two titles. Subtitles count if both titles have them; otherwise with and without
+    them.
 
-    `are_parts`: both records say the number of a part, so it does not belong to the title.
+    `are_parts`: both records have the number of a part, so the number is no part of the title.
     """
     if one.subtitle and other.subtitle:
         closest_forms = _most_alike(one.full, other.full)
@@ -304,7 +310,7 @@ def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
         without = ([title.without_part or title.proper[0]] for title in (one, other))
         closest_forms = max(closest_forms, _most_alike(*without))
     for whole, part in ((one, other), (other, one)):
-        # The title of a part may stand as the title, or the title in one language.
+        # The title of a part may be in place of the title, or the title in one language.
         has_long = whole.subtitle.count(" ") >= _LEAST_WORDS - 1
         if forms := (*whole.parallel, *([whole.subtitle] if has_long else [])):
             alike = _most_alike(forms, part.proper)
@@ -317,7 +323,7 @@ def _most_alike(mine: Sequence[str], others: Sequence[str]) -> Closest:
 
 
 def _are_nested(one: str, other: str) -> bool:
-    """Whether one title has all words of the other one."""
+    """Whether a title has all words of the other title."""
     mine, others = set(one.split()), set(other.split())
     return mine <= others or others <= mine
 
@@ -325,8 +331,9 @@ def _are_nested(one: str, other: str) -> bool:
 def alone(one: str, other: str) -> int:
     """Number of words in a title that the other title lacks; small words and numbers do not count.
 
-    Two words are alike if one is a prefix of the other, such as its abbreviation, or if they may be two spellings of one.
-    A word that both titles have is not compared again: in `Maps of lamps` and `Text of lamps`, `Maps` is not `lamps`.
+    Two words are alike if one is a prefix of the other, such as its abbreviation, or if they may be two spellings of a
+    word. A word that both titles have is not compared again: in `Maps of lamps` and `Text of lamps`, `Maps` is not
+    `lamps`.
     """
     if one == other:
         return 0
@@ -350,7 +357,9 @@ def alone(one: str, other: str) -> int:
 
 
 def _begin_alike(one: str, other: str) -> bool:
-    """Whether two words begin with the same letter, or with one that another spelling has: `Katalog`, `catalogue`."""
+    """Whether two words begin with the same letter, or with letters that alternate in spellings: `Katalog`,
+    `catalogue`.
+    """
     return one[0] == other[0] or bool(
         {f"{one[:2]} {other[0]}", f"{other[:2]} {one[0]}", f"{min(one[0], other[0])}{max(one[0], other[0])}"}
         & _SPELLINGS
@@ -358,7 +367,7 @@ def _begin_alike(one: str, other: str) -> bool:
 
 
 def have_opposites(one: str, other: str) -> bool:
-    """Whether one title has a word in the place of which the other one has its opposite: `Eastern`, `Western`."""
+    """Whether a title has a word, and the other title the opposite word: `Eastern`, `Western`."""
     if one == other:
         return False
     mine, others = set(one.split()), set(other.split())

@@ -15,7 +15,8 @@ _ACRONYM = range(3, 7)  # letters of an acronym
 
 @functools.lru_cache(maxsize=1 << 14)
 def are_one_journal(one: str, other: str) -> bool:
-    """Whether two titles of journals may be one: each word of the one is that of the other, or its abbreviation.
+    """Whether two titles may be of the same journal: word by word, both words are equal, or a word abbreviates the
+    other.
 
     >>> are_one_journal("J Clin Oncol", "Journal of Clinical Oncology"), are_one_journal("Br J Surg", "Am J Surg")
     (True, False)
@@ -24,7 +25,7 @@ def are_one_journal(one: str, other: str) -> bool:
 
 
 def _forms(title: str) -> dict[tuple[str, ...], None]:
-    """The words of a title with and without what follows a bracket or a sign; small words do not count."""
+    """The words of a title, with and without additions after a bracket or a sign; small words do not count."""
     forms = (tuple(_counted(words(text))) for text in (title, _ADDITION.sub("", title)))
     return dict.fromkeys(form for form in forms if form)
 
@@ -45,7 +46,7 @@ def _are_alike(mine: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
 
 def _is_abbreviation(one: str, other: str) -> bool:
-    """Whether one word is the other one, its beginning, or letters of it in their order (`natl`, `national`)."""
+    """Whether the shorter word is the start of the other word, or some of the letters in order (`natl`, `national`)."""
     shorter, longer = sorted((one, other), key=len)
     if longer.startswith(shorter):
         return True

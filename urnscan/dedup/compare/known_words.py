@@ -1,4 +1,4 @@
-"""The words of `words.toml`, by which titles, editions and parts of a record tell what they are."""
+"""The words of `words.toml`, which show kind, edition and part in titles and statements."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from urnscan.records.fields import read_data
 
 # Letters after an ordinal number: `3rd`, `2ème`.
 ORDINAL = "(?:st|nd|rd|th|te[rn]?|er|re|i?e(?:me)?|[oaº]|ra|n?da|ta|ma|na|va)"
-# A literal in a pattern, without what a backslash marks: \b.
+# A literal in a pattern, without letters after a backslash: \b.
 _LITERAL = re.compile(r"(?<!\\)[a-z]{3,}|(?<=\\[a-z])[a-z]{3,}")
 
 
 class Words(NamedTuple):
-    """The content of `words.toml`. Patterns are slow, so each has words of which one is in all texts that it finds."""
+    """The content of `words.toml`. Each pattern has hints, words without which the pattern cannot match, as patterns
+    are slow.
+    """
 
     parts: frozenset[str]
     numbers: Mapping[str, int]
-    """Numbers by their words, but for the cardinal ones of 1."""
+    """Numbers by their words, except the cardinal words for 1."""
     ones: frozenset[str]
     small: frozenset[str]
     """Small words, such as articles."""
@@ -29,12 +31,12 @@ class Words(NamedTuple):
     linking: frozenset[str]
     """Small words that are left out of abbreviated titles of journals."""
     nobody: frozenset[str]
-    """Words in place of the name of an author who is not known."""
+    """Words instead of the name of an unknown author."""
     editions: frozenset[str]
     edition: re.Pattern[str]
     """An edition with its number in a title; `editions` are its words."""
     printings: frozenset[str]
-    """Words of any printing: `Druck`."""
+    """Words of any printing (`Druck`)."""
     reprints: frozenset[str]
     """Words of a later printing: `Nachdruck`."""
     corrections: frozenset[str]
@@ -46,22 +48,22 @@ class Words(NamedTuple):
     unnumbered: frozenset[str]
     """Words between a number and the word for pages."""
     unknown: re.Pattern[str]
-    """A publisher who is not known."""
+    """Pattern of an unknown publisher."""
     additions: frozenset[str]
     addition: re.Pattern[str]
     general: re.Pattern[str]
     kinds: Mapping[str, re.Pattern[str]]
     hints: Mapping[str, tuple[str, ...]]
-    """Beginnings of words of each of `kinds`."""
+    """Prefixes of words of each of `kinds`."""
     languages: Mapping[str, str]
     levels: Mapping[str, str]
-    """Words before the number of a part -> the level that they name: `volume`, `part`, `issue`."""
+    """Words before the number of a part -> the level: `volume`, `part`, `issue`."""
     extras: Mapping[str, str]
-    """Words of what accompanies a part -> what it is: `supplement`, `index`."""
+    """Words of additions to a part -> the kind: `supplement`, `index`."""
     opposites: frozenset[frozenset[str]]
-    """Pairs of words of which only one fits."""
+    """Pairs of words that exclude each other."""
     prefixes: frozenset[frozenset[str]]
-    """Pairs of beginnings that make such words; one of them may be empty."""
+    """Pairs of prefixes that make words which exclude each other; a prefix may be empty."""
 
 
 @functools.cache
@@ -118,5 +120,5 @@ def known_words() -> Words:
 
 
 def _by_word(spellings: Mapping[str, str]) -> Mapping[str, str]:
-    """Word -> the name of the list that has it."""
+    """Word -> the name of the list that contains the word."""
     return {word: name for name, words in spellings.items() for word in words.split()}

@@ -14,7 +14,7 @@ from urnscan.dedup.compare.known_words import ORDINAL, known_words
 _NUMBER = re.compile(rf"([0-9]{{1,9}})({ORDINAL})?\Z")
 _ROMAN = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})\Z")
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-# Above it, Roman numbers are read in the number of a part alone: `l` and `xl` may be words of a title.
+# Above this value, Roman numbers are read only in the number of a part: `l` and `xl` may be words of a title.
 _LAST_ROMAN_IN_TITLE = 39
 # Letters that an apostrophe leaves: ink's, l'encre, d'ink.
 _ELIDED = frozenset("sld")
@@ -25,12 +25,12 @@ _HAN = re.compile(
 """In East Asia: a number before the word for a volume, or `first`, `middle` or `last` before it."""
 _HAN_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
 _TEN, _HUNDRED = "十", "百"
-# A volume may have the number of its year, or its own.
+# A volume may be numbered by its year, or by a number.
 _YEARS = range(1400, 2101)
 
 
 class Part(NamedTuple):
-    """The number of a part or volume, as a record has it: `Vol. 2, pt. 1`."""
+    """The number of a part or volume in a record: `Vol. 2, pt. 1`."""
 
     designations: tuple[tuple[str, str], ...] = ()
     """Level (`volume`, `part`, `issue`; empty if not named) and number or letter, in the order of the text."""
@@ -43,7 +43,7 @@ class Part(NamedTuple):
         return bool(self.extras) and len(self.designations) <= 1
 
     def values(self, *, are_years: bool) -> tuple[str, ...]:
-        """The numbers that may be years, or the others."""
+        """The numbers that may be years, or, without `are_years`, the other numbers and letters."""
         return tuple(value for _, value in self.designations if _is_year(value) == are_years)
 
 
@@ -52,7 +52,7 @@ NO_PART = Part()
 
 @functools.lru_cache(maxsize=1 << 12)
 def part_of(words: str) -> Part:
-    """The part that words name: `vol 2 pt 1`, `2 band 1 teil`, `12a`, `index`."""
+    """The part in a text of words: `vol 2 pt 1`, `2 band 1 teil`, `12a`, `index`."""
     known = known_words()
     tokens = words.split(" ")
     designations = []
@@ -70,13 +70,15 @@ def part_of(words: str) -> Part:
 
 
 def _follows(tokens: Sequence[str], at: int) -> bool:
-    """Whether the word at a place belongs to the number before it, as in `2 Band 1 Teil`, and not to the one after it."""
+    """Whether the word at a place belongs to the number before the word, as in `2 Band 1 Teil`, and not to the number
+    after.
+    """
     rest = tokens[at + 1 : at + 3]
     return not rest or not any(_values(rest[0], "")) or rest[-1] in known_words().parts
 
 
 def _values(word: str, after: str) -> Iterator[str]:
-    """The numbers and letters of a part that a word is or has, before another word."""
+    """The numbers and letters of a part in a word, which the word `after` follows."""
     known = known_words()
     number = _NUMBER.match(word)
     if number and (len(number[2] or "") != 1 or after in known.parts):
@@ -97,10 +99,10 @@ def _values(word: str, after: str) -> Iterator[str]:
 
 
 def differ(one: Part, other: Part) -> float | None:
-    """1 if the parts are other ones, 0 if one says nothing that the other does not say, None if one says nothing.
+    """1 if the parts differ, 0 if a part adds nothing to the other, None if a part is missing or not comparable.
 
-    Numbers of one level must be the same as far as both go. Otherwise the numbers of one must be among those of the
-    other, in their order. A year counts only if both have one.
+    Numbers of the same level must be the same as far as both go. Otherwise the numbers of a part must be among the
+    numbers of the other, in the same order. A year counts only if both parts have a year.
     """
     if not (one.designations and other.designations):
         return None
@@ -130,7 +132,7 @@ def _is_beginning(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def is_sequence_among(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether all values of the shorter sequence are in the longer one, in the same order."""
+    """Whether all values of the shorter sequence are in the longer, in the same order."""
     shorter, longer = sorted((one, other), key=len)
     rest = iter(longer)
     return all(value in rest for value in shorter)
@@ -142,7 +144,7 @@ def _is_year(value: str) -> bool:
 
 @functools.lru_cache(maxsize=1 << 14)
 def number_of(word: str) -> str | None:
-    """The number that a word is, in digits: `3rd`, `third`, `three`, `iii`."""
+    """The number that a word means, in digits: `3rd`, `third`, `three`, `iii`; None for another word."""
     if number := _NUMBER.match(word):
         return str(int(number[1]))
     if word in known_words().numbers:
@@ -152,8 +154,8 @@ def number_of(word: str) -> str | None:
 
 
 def numbers_in(title: str) -> tuple[str, ...]:
-    """Numbers among the words of a title, also Roman ones and those in letters, and single letters: `Level 3`, `Faust II`,
-    `Part B`.
+    """Numbers among the words of a title, also Roman numbers and numbers in letters, and single letters: `Level 3`,
+    `Faust II`, `Part B`.
     """
     designations = []
     known = known_words()
@@ -170,7 +172,7 @@ def numbers_in(title: str) -> tuple[str, ...]:
 
 
 def _roman_number(word: str) -> str | None:
-    """The value of a Roman number, in digits."""
+    """The value of a Roman number, in digits; None for another word."""
     if not (word and _ROMAN.match(word)):
         return None
     values = [_VALUES[letter] for letter in word]

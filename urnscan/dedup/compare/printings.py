@@ -9,7 +9,7 @@ _REPRINT, _CORRECTED, _MONTH = "reprint", "corrected", "month "
 
 
 def printing_of(edition: str) -> frozenset[str]:
-    """Numbers of a printing, and months, that the words of an edition say. The first printing has none.
+    """Numbers of a printing, and months, in the words of an edition. The first printing has none.
 
     A later printing without a number, or with the number 1, is `corrected` or `reprint`.
 
@@ -35,5 +35,5 @@ def printing_of(edition: str) -> frozenset[str]:
 
 
 def numbered_printing(printing: frozenset[str]) -> frozenset[str]:
-    """The marks of a printing, without its months and the mark of a reprint."""
+    """The marks of a printing, without months and the mark of a reprint."""
     return frozenset(value for value in printing if value != _REPRINT and not value.startswith(_MONTH))

@@ -23,8 +23,8 @@ SHOWN = pa.schema(
 
 
 def unpacked(packed: pa.BinaryArray) -> pa.RecordBatch:
-    """Unpack descriptions: columns of SHOWN, and `description`, the whole of it as `description.as_text` writes it."""
-    # Many duplicates are copies of one record: their description is unpacked once.
+    """Unpack descriptions to the columns of SHOWN, and `description`, the whole description (`description.as_text`)."""
+    # Many duplicates are copies: their description is unpacked once.
     encoded = packed.dictionary_encode()
     descriptions = [description_of(data) for data in encoded.dictionary.to_pylist()]
     years = text_array([description.year for description in descriptions])

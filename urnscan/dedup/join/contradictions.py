@@ -45,9 +45,9 @@ class ComponentSplitter:
     def __init__(
         self, joined: SharedEdges, component: Numbers, work: Numbers, max_cluster: int, folder: Callable[[], Path]
     ) -> None:
-        """`component`: number of the component of each record. `work`: number of the work that each record
-        describes, from 0 in the order of first records; in N-Triples, several records may describe one work. Components
-        of more than `max_cluster` works are not joined at all.
+        """`component`: number of the component of each record. `work`: number of the work of each record, from 0 in the
+        order of first records; in N-Triples, several records may describe the same work. Records of a component of more
+        than `max_cluster` works are not joined.
         """
         self._begins = np.zeros(work.max(initial=-1) + 1, np.int32)  # first record of each work
         self._begins[work[::-1]] = np.arange(len(work), dtype=np.int32)[::-1]
@@ -101,8 +101,8 @@ class ComponentSplitter:
         on_works: Callable[[int], object] = lambda _: None,
         results: Results = map,
     ) -> SplitComponents:
-        """Split all components into clusters. Without `agree` and `never`, each component is a cluster, unless it is
-        too large.
+        """Split all components into clusters. Without `agree` and `never`, only components that are too large are
+        split.
 
         `on_works` is called with the number of works compared since its last call. `results` calls the function that
         splits a batch, perhaps in processes. Raises FatalError if the disk fails or a process dies.

@@ -54,7 +54,7 @@ def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
 
 
 def never_join_of(value: object) -> NeverJoin | None:
-    """The pairs of an option: a path is read by `read_never_join`, with its errors. Raises ArgumentError for other
+    """The pairs of an option: `read_never_join` reads a path, and may raise FatalError. Raises ArgumentError for other
     values.
     """
     if value is None or isinstance(value, NeverJoin):

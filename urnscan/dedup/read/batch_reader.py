@@ -1,4 +1,4 @@
-"""The reader of batches: it reads and scans the records of a batch together, into rows."""
+"""The reader of batches: reads and scans the records of a batch together, into rows."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from urnscan.scanner.scanners import make_scanner
 from urnscan.tables.rows import canonical_column
 from urnscan.tables.scanned_columns import scan_values
 
-# `stop` of a match that was cut at `max_length`.
+# `stop` of a match that is longer than `max_length`.
 _CUT = -1
 
 
 class BatchReader:
-    """Reader and scanner of batches, for one thread."""
+    """Reader and scanner of batches, for a single thread."""
 
     def __init__(self, options: Options) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
@@ -39,7 +39,7 @@ class BatchReader:
         self._opened: tuple[ReadSettings, RecordReader, KeyColumns | None] | None = None
 
     def read(self, batch: Batch) -> ReadBatch:
-        """Read a batch."""
+        """Read the records of a batch, and scan their texts."""
         if self._opened is None or self._opened[0] != batch.settings:
             self._opened = batch.settings, batch.settings.reader(), batch.settings.key_reader()
         settings, reader, keys_of = self._opened
@@ -69,7 +69,8 @@ class BatchReader:
         return ReadBatch(rows, sorted(damaged), counts, cut_off, wrong, sorted(deleted.tolist()))
 
     def _names(self, texts: Texts, keys: Texts, count: int) -> tuple[pa.ListArray, Counts, int]:
-        """The column `names` of the records, the counts of their occurrences, and the URNs that were cut.
+        """The column `names` of the records, the counts of their occurrences, and the number of URNs longer than
+        `max_length`.
 
         Each record gets each canonical form once, in the order of the first occurrences, and then its keys.
         """
@@ -96,7 +97,7 @@ class BatchReader:
 
 
 def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:
-    """The texts of record-level identifiers; and the records whose only identifiers are wrong, each with the first one."""
+    """The texts of record-level identifiers; and records whose only identifiers are wrong, with the first wrong number."""
     texts, doubtful = [], []
     has_text = np.zeros(len(columns.identifiers), np.bool_)
     for own in columns.own:
@@ -119,7 +120,7 @@ def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:
 
 
 def _numbers_of(batch: Batch) -> Integers:
-    """The number in the dump of each record that is not damaged."""
+    """The numbers in the dump of the records that are not damaged."""
     runs = [(first, count_of(item)) for first, item in batch.items if not isinstance(item, Damaged)]
     return np.concatenate([np.empty(0, np.int64), *(np.arange(first, first + count) for first, count in runs)])
 

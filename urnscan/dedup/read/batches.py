@@ -27,8 +27,8 @@ ROWS = pa.schema(
         pa.field("digest", pa.int64(), nullable=False),
     ]
 )
-"""A row per record, before there are clusters: columns of CLUSTERS that are known already; `names`, its URNs and then its
-keys; its packed description; and its digest, 0 if digests are not needed.
+"""A row per record, before clustering: columns of CLUSTERS that are already known; `names`, the URNs and then the keys;
+the packed description; and the digest, 0 if digests are not needed.
 """
 
 # A batch with more records or bytes is full.
@@ -37,7 +37,7 @@ _FULL_BYTES = 1 << 21
 
 
 def only_names(names: pa.ListArray, *, of: str = "", but: Sequence[str] = ()) -> pa.ListArray:
-    """Keep only names with the prefix `of`, without names with one of the prefixes `but`."""
+    """Keep only names with the prefix `of` and without the prefixes `but`."""
     which = pc.starts_with(names.values, of)
     for prefix in but:
         which = pc.and_not(which, pc.starts_with(names.values, prefix))
@@ -51,14 +51,14 @@ def digest_of(data: bytes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """The parts of each record of a dump that are read."""
+    """The parts of the records of a dump that are read."""
 
     format: str
     """Name of the format of the dump."""
     dump: int
     """Number of the dump, from 1."""
     own: bool
-    """Whether own identifiers count as URNs, and texts do not."""
+    """Whether record-level identifiers count as URNs, and texts do not."""
     keys: tuple[str, ...] = ()
     """Kinds of keys; empty if only URNs count."""
     described: bool = False
@@ -67,12 +67,12 @@ class ReadSettings:
     """Whether digests are calculated."""
 
     def reader(self) -> RecordReader:
-        """Open a reader of records."""
+        """Make a reader of records."""
         format_ = FORMATS[self.format]
         return format_.reader(own=self.own, described=self.described, keys=bool(self.keys) and format_.has_fields)
 
     def key_reader(self) -> KeyColumns | None:
-        """Open a reader of keys; None if only URNs count, or the format has no fields for keys."""
+        """Make a reader of keys; None if only URNs count, or the format has no fields for keys."""
         format_ = FORMATS[self.format]
         if not (self.keys and format_.has_fields):
             return None
@@ -81,11 +81,11 @@ class ReadSettings:
 
 @dataclass(slots=True)
 class Batch:
-    """Neighbouring records of a dump, found and not read yet."""
+    """Neighbouring records of a dump that are found, but not read yet."""
 
     settings: ReadSettings
     items: list[tuple[int, Cut | Damaged | Run]] = field(default_factory=list)
-    """Records, and runs of them, with the number of the record in the dump, from 1, or of the first."""
+    """Records and runs, with the number of the record, or of the first record of the run, in the dump, from 1."""
     records: int = 0
     byte_count: int = 0
     """Bytes of the records."""
@@ -103,7 +103,7 @@ class Batch:
         return self.records >= _FULL or self.byte_count > _FULL_BYTES
 
     def __reduce__(self) -> tuple[Callable[..., Batch], tuple[object, ...]]:
-        """Pickled as columns, which takes half of the time of records."""
+        """Pickle a batch as columns, which takes half of the time of records."""
         cuts = [(number, *item) for number, item in self.items if isinstance(item, Cut)]
         others = [(place, item) for place, item in enumerate(self.items) if not isinstance(item[1], Cut)]
         return _batch_of, (self.settings, [*zip(*cuts, strict=True)], others, self.records, self.byte_count)
@@ -116,7 +116,7 @@ def _batch_of(
     records: int,
     byte_count: int,
 ) -> Batch:
-    """The batch that was pickled."""
+    """Unpickle a batch."""
     items: list[tuple[int, Cut | Damaged | Run]] = [*zip(cuts[0], map(Cut, *cuts[1:]), strict=True)] if cuts else []
     for place, item in others:
         items.insert(place, item)
@@ -124,17 +124,17 @@ def _batch_of(
 
 
 class ReadBatch(NamedTuple):
-    """A batch that was read."""
+    """Rows and counts of a batch of records after reading."""
 
     rows: pa.RecordBatch
     """ROWS of the records that can be read."""
     damaged: Sequence[tuple[int, Damaged]]
-    """The damaged records, with their numbers."""
+    """The damaged records, with their numbers in the dump."""
     counts: Counts
-    """Counts of their occurrences."""
+    """Counts of the occurrences in all records."""
     cut: int
-    """URNs longer than `max_length`. They are left out: two of them may share only a prefix."""
+    """Number of URNs longer than `max_length`. They are left out: two of them may share only a prefix."""
     wrong: Sequence[tuple[int, str]]
-    """Rows whose record-level identifiers give no URN, with one whose check digit is wrong."""
+    """Rows whose record-level identifiers give no URN, with an identifier whose check digit is wrong."""
     deleted: Sequence[int]
-    """Rows of records that were deleted."""
+    """Rows of deleted records."""

@@ -1,4 +1,4 @@
-"""The damaged records of a dump: reported one by one, or in one line if no record of the dump can be read."""
+"""The damaged records of a dump: a message for each, or a single message if no record of the dump can be read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_AT_START = 1_000  # damaged records at the beginning of a dump that wait fo
 
 
 class DamagedRecords:
-    """Errors about the damaged records of a dump. They are pending as long as no record of the dump could be read."""
+    """Errors about the damaged records of a dump. They are pending until a record of the dump is read."""
 
     def __init__(self, dump: Dump, report: Callable[[SourceError], object]) -> None:
         self._dump = dump
@@ -20,7 +20,7 @@ class DamagedRecords:
         self._pending: list[RecordError] = []
 
     def add(self, batch: ReadBatch) -> None:
-        """Add the damaged records of a batch. Raises FatalError if one ends the run."""
+        """Add the damaged records of a batch. Raises FatalError if a damaged record ends the run."""
         dump = self._dump
         for number, damaged in batch.damaged:
             dump.damaged += 1
@@ -32,13 +32,13 @@ class DamagedRecords:
             self.report()
 
     def report(self) -> None:
-        """Report all that are pending. Raises FatalError if one ends the run."""
+        """Report all pending errors. Raises FatalError if an error ends the run."""
         for error in self._pending:
             self._report(error)
         self._pending.clear()
 
     def end(self, count: int) -> None:
-        """Report all that are pending, in one line if none of the `count` records can be read. Raises FatalError."""
+        """Report all pending errors, as a single error if none of the `count` records can be read. Raises FatalError."""
         if len(self._pending) > 1:
             reason = f"none of its {count:,} records can be read; {self._pending[0].reason}"
             self._pending = [RecordError(self._dump.name, reason)]

@@ -1,4 +1,4 @@
-"""Pending batches and callbacks, in dump order: batches are read by workers while later records are looked for."""
+"""Pending batches and callbacks, in dump order: workers read batches while later records are searched."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _MAX_PENDING = 1_000  # callbacks and batches
 
 
 class _PendingBatch(NamedTuple):
-    """A batch that a worker reads, and the callback for its rows."""
+    """A batch that a worker reads, and the callback for the result."""
 
     result: Future[ReadBatch]
     on_result: Callable[[ReadBatch], object]
 
 
 class DumpOrder:
-    """A queue of batches and callbacks: a callback runs after all earlier batches have been read and added.
+    """A queue of batches and callbacks: a callback runs after all earlier batches are read and added.
 
-    Example: the number of damaged records of a dump is reported after its last batch, and not when its end is met.
+    Example: the number of damaged records of a dump is reported after its last batch, and not when its end is found.
     """
 
     def __init__(self, workers: Workers, on_read: Callable[[int], object]) -> None:
@@ -40,7 +40,7 @@ class DumpOrder:
         """Whether the bytes that are read now belong to a dump."""
 
     def submit(self, batch: Batch, on_result: Callable[[ReadBatch], object]) -> None:
-        """Have a batch read, unless it is empty, and run what is due. Raises FatalError."""
+        """Have a batch with records read, and run callbacks that are due. Raises FatalError."""
         if batch.records:
             self._pending += [_PendingBatch(self._workers.submit(batch), on_result), self._report()]
             self._batches += 1
@@ -52,7 +52,9 @@ class DumpOrder:
         self._run(self._workers.ahead if len(self._pending) < _MAX_PENDING else 0)
 
     def count(self, byte_count: int) -> None:
-        """Count bytes that were read. Those of a dump are reported after its batches, which comes much later."""
+        """Count bytes that were read. Bytes of a dump are reported after the batches of the dump, which comes much
+        later.
+        """
         self._unreported += byte_count
         if self.is_in_dump:
             return
@@ -63,16 +65,16 @@ class DumpOrder:
             report()
 
     def finish(self) -> None:
-        """Run all that is pending. Raises FatalError."""
+        """Run all pending callbacks. Raises FatalError."""
         self._run(0)
 
     def _report(self) -> Callable[[], object]:
-        """The callback that reports the bytes read by now."""
+        """The callback that reports the bytes read so far."""
         data, self._unreported = self._unreported, 0
         return partial(self._on_read, data)
 
     def _run(self, max_batches: int) -> None:
-        """Run what is due until at most so many batches are pending. Raises FatalError."""
+        """Run callbacks that are due until at most `max_batches` batches are pending. Raises FatalError."""
         while self._pending:
             first = self._pending[0]
             if isinstance(first, _PendingBatch):

@@ -30,14 +30,14 @@ from urnscan.stores.input import Input
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ReadDumps:
-    """All dumps after they were read, and what the next steps need."""
+    """All dumps after reading, and the objects that the next steps need."""
 
     dumps: Sequence[Dump]
     empty: Sequence[Input]
-    """Empty inputs, whose format is unknown."""
+    """Inputs without bytes, whose format is unknown."""
     records: RecordCollection
     workers: Workers
-    """Workers that read batches, and then do what follows."""
+    """Workers that read batches, and then call functions of the next steps."""
     options: Options
     folder: Callable[[], Path]
     """Gives the folder for spilled rows."""
@@ -66,8 +66,8 @@ def read_dumps(
 ) -> ReadDumps:
     """Read all dumps; the caller closes the result. Raises FatalError.
 
-    `folder` gives the folder for spilled rows. `on_read` is called with the bytes read since the last call. `named`: names
-    of the inputs that the user gave; all others were met in folders and archives.
+    `folder` gives the folder for spilled rows. `on_read` is called with the bytes read since the last call. `named`:
+    names of the inputs that the user named; all other inputs are in folders and archives.
     """
     with ExitStack() as stack:
         records = RecordCollection(policy, folder)
@@ -116,10 +116,10 @@ class _DumpReader:
         self.dumps: list[Dump] = []
         self.empty: list[Input] = []
         self.spool: Spool | None = None
-        """Bytes that came out of pipes, if the dumps are read twice."""
+        """Content of pipes, if the dumps are read twice."""
 
     def close(self) -> None:
-        """Delete the bytes that came out of pipes."""
+        """Delete the content of pipes."""
         if self.spool is not None:
             self.spool.close()
 
@@ -140,7 +140,7 @@ class _DumpReader:
         self._failures.finish()
 
     def _document(self, place: int, source: Input, number: int, document: Document | Values | SourceError) -> None:
-        """Read one document of an input. Raises SourceError."""
+        """Read a document of an input. Raises SourceError."""
         match document:
             case SourceError():
                 self._fail(place, source.name, document)
@@ -153,7 +153,7 @@ class _DumpReader:
                 self._dump(place, source, number, document)
 
     def _dump(self, place: int, source: Input, number: int, document: Document) -> None:
-        """Read a document as a dump, or report why it is none. Raises SourceError."""
+        """Read a document as a dump, or report why not. Raises SourceError."""
         name = full_name(source.name, document.member)
         is_read_twice = self._outputs.need_second_reading
         spool = None
@@ -162,7 +162,7 @@ class _DumpReader:
         spooled = None if spool is None else spool.byte_count
         reader = SummedReader(document.reader.read_into, want_checksum=is_read_twice, spool=spool)
         buffer = Buffer(reader.read_into)
-        # The name of a member tells more than the name of its archive.
+        # The name of a member shows more than the name of its archive.
         file_name = source.file_name if document.member is None else document.member
         format_, is_recognised = self._formats.recognise(buffer, file_name)
         if format_ is None or format_.recipe:
@@ -194,7 +194,7 @@ class _DumpReader:
             self._order.call(partial(self._check, place, dump))
 
     def _read_records(self, place: int, dump: Dump, buffer: Buffer) -> None:
-        """Find the records of a dump. Raises LimitError if the rest of its input must not be read."""
+        """Find the records of a dump. Raises LimitError if the rest of the input must not be read."""
         self._order.call(partial(self._begin, dump))
         damaged = DamagedRecords(dump, partial(self._failures.add, place, dump.source.name))
         add = partial(self._add, dump, len(self.dumps), damaged)
@@ -223,7 +223,7 @@ class _DumpReader:
             raise buffer.error
 
     def _settings(self, dump: Dump) -> ReadSettings:
-        """The parts of each record of a dump that are read."""
+        """The parts of the records of a dump that are read."""
         policy, outputs = self._policy, self._outputs
         return ReadSettings(
             dump.format.name,
@@ -238,7 +238,7 @@ class _DumpReader:
         dump.first = self._records.count
 
     def _add(self, dump: Dump, dump_number: int, damaged: DamagedRecords, batch: ReadBatch) -> None:
-        """Add a batch that was read. Raises FatalError."""
+        """Add the rows, damaged records and counts of a batch. Raises FatalError."""
         damaged.add(batch)
         self._records.add(dump, dump_number, batch)
 
@@ -249,5 +249,5 @@ class _DumpReader:
             self._failures.add(place, dump.source.name, FormatError(dump.name, reason))
 
     def _fail(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
-        """Report a failure in dump order. Raises FatalError if it ends the run."""
+        """Report a failure in dump order. Raises FatalError for a failure that ends the run."""
         self._order.call(partial(self._failures.add, place, name, error, is_part=is_part))

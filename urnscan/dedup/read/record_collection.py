@@ -1,4 +1,4 @@
-"""The records of all dumps: their rows, the edges to their URNs and keys, and their counts, collected batch by batch."""
+"""The records of all dumps: rows, edges to URNs and keys, and counts, collected batch by batch."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ class RecordCollection:
         self.edges = Edges((*policy.weak, *PLACEHOLDERS), folder, unsure(), by_urn=URN in policy.keys)
         """Edges between records and their URNs and keys."""
         self.id_edges: Edges | None = None
-        """Edges between records and their `record_id`, for formats in which several records describe one work."""
+        """Edges between records and their `record_id`, for formats in which several records describe a work."""
         self.rows = Spilled(ROWS, folder)
         """ROWS of all records; no batch has rows of two dumps."""
         self.lengths: list[IntArray] = []
-        """Bytes of each record, by batch, in the least numbers that hold them."""
+        """Bytes of each record, by batch, in the smallest type that holds them."""
         self.counts: list[IntArray] = []
-        """Number of different URNs and keys of each record, in the same way, without keys that nearly all records have."""
+        """Number of different URNs and keys of each record, stored likewise, without keys that nearly all records have."""
         self.count = 0
         """Number of records."""
         self._deleted: list[Numbers] = []
         self.occurrences = Counts()
         """Counts of the occurrences in all records."""
         self.cut = 0
-        """URNs that were left out because they are longer than `max_length`."""
+        """Number of URNs that were left out because they are longer than `max_length`."""
         self.wrong: list[tuple[str, str]] = []
         """The first records whose only identifiers have a wrong check digit: name, and the identifier."""
 
     @property
     def deleted(self) -> Numbers:
-        """The records that were deleted: they join nothing."""
+        """Numbers of the deleted records: they join nothing."""
         return np.concatenate([np.empty(0, np.int32), *self._deleted])
 
     def close(self) -> None:
@@ -92,14 +92,14 @@ class RecordCollection:
             self.rows.spill()
 
     def _add_ids(self, record: Numbers, dump_number: int, rows: pa.RecordBatch) -> None:
-        """Add edges between records and their identifiers in their dump."""
+        """Add edges between records and their IDs in the dump."""
         self.id_edges = self.id_edges or Edges((), self._folder)
         record_ids = rows.column("record_id")
         texts = [f"{dump_number} {record_id}" for record_id in record_ids.drop_null().to_pylist()]
         self.id_edges.add(record[flags_of(record_ids.is_valid())], text_array(texts))
 
     def _add_wrong(self, dump: Dump, rows: pa.RecordBatch, row: int, identifier: str) -> None:
-        """Count a record whose only identifiers have a wrong check digit, and name it if it is one of the first."""
+        """Count a record whose only identifiers have a wrong check digit; the first records are also named."""
         dump.wrong += 1
         if len(self.wrong) < _MOST_WRONG:
             number, record_id = (rows.column(name)[row].as_py() for name in ("record", "record_id"))
@@ -108,5 +108,5 @@ class RecordCollection:
 
 
 def _least(values: IntArray) -> IntArray:
-    """Numbers, none of which is below 0, in the fewest bytes that hold them."""
+    """Numbers that are not negative, in the smallest type that holds them."""
     return values.astype(np.min_scalar_type(values.max()))

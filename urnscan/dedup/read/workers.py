@@ -1,8 +1,8 @@
-"""Workers: a thread that reads batches, and processes that read those of large dumps whose records Python reads one by one.
+"""Workers: a thread that reads batches; and processes, for large dumps whose records Python reads one by one.
 
-Python runs in one thread at a time, so only processes use more than one core. They take half a second to start, and a batch
-has to be handed to them and back, through their standard input and output. What compiled code reads in columns takes less
-time than that: with a second process, MARC in ISO 2709 took 1.15 times as long.
+Python runs in one thread at a time, so only processes use more than one core. They take half a second to start, and
+batches pass through their standard input and output. Compiled code reads columns in less time than that: with a second
+process, MARC in ISO 2709 took 1.15 times as long.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Result = TypeVar("_Result")
 
 
 class Workers:
-    """Reads batches, the next ones while the caller does something else."""
+    """Reads batches, the next batches while the caller works."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -48,7 +48,7 @@ class Workers:
 
     @property
     def ahead(self) -> int:
-        """Number of batches that should wait, so that no worker does."""
+        """Number of batches that should be pending, so that no worker waits."""
         return 2 * max(len(self._processes), 1)
 
     def submit(self, batch: Batch) -> Future[ReadBatch]:
@@ -66,8 +66,8 @@ class Workers:
     def results(self, function: Callable[[_Argument], _Result], arguments: Iterable[_Argument]) -> Iterator[_Result]:
         """Results of a module-level function for each argument, in their order.
 
-        The processes call it, if there are some, and else the caller. Raises what the function raises, and FatalError if a
-        process has died.
+        The function runs in the processes, if there are processes, and else in the caller. Raises the errors of the
+        function, and FatalError if a process has died.
         """
         if not self._processes:
             yield from map(function, arguments)
@@ -81,7 +81,7 @@ class Workers:
             yield future.result()
 
     def close(self) -> None:
-        """End the workers, and give up what they have not read."""
+        """End the workers; pending batches are not read."""
         for process in self._processes:
             process.kill()
         self._waiting.shutdown(cancel_futures=True)
@@ -96,7 +96,7 @@ class Workers:
 
 
 class _Process:
-    """A process that reads batches. Unlike those of `multiprocessing`, it does not run the script of the caller again."""
+    """A process that reads batches, without running the script of the caller again (as `multiprocessing` does)."""
 
     def __init__(self, options: Options) -> None:
         self._process = start_python("-c", _SERVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -122,7 +122,6 @@ class _Process:
         return answer
 
     def kill(self) -> None:
-        """End the process."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -134,7 +133,7 @@ class _Process:
 
 
 def collect_seldom() -> None:
-    """Have Python look for garbage in cycles after 50,000 new objects, not after 700, in this whole process.
+    """Let Python search for cyclic garbage after 50,000 new objects, not after 700, in the whole process.
 
     Records have no cycles, and the search took a tenth of the time of their reading.
     """
@@ -143,9 +142,9 @@ def collect_seldom() -> None:
 
 
 def serve() -> None:
-    """Read batches, and call functions, that another process hands over, until there are no more."""
+    """Read batches, and call functions, that the parent process sends, until the pipe is closed."""
     collect_seldom()
-    # The other process gets the signal, too, and ends this one.
+    # The parent process gets the signal, too, and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     # The output of a library is not an answer.

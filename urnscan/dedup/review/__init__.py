@@ -1,8 +1,8 @@
-"""The tables and the page for people who check a run, and the decisions that they write.
+"""The tables and the page for people who check a run, and their decisions.
 
 review_table: rows of the records that are in doubt.
-page: the page of these rows and records.
-excerpts: the first bytes of records as pages show them.
+page: the page with these rows and the records.
+excerpts: the first bytes of records, prepared for pages.
 candidates: pairs of records that share no key and may be the same.
 decisions: decisions of people about records, read, checked and applied.
 user_tables: tables that people write for a run, read row by row.

@@ -1,8 +1,8 @@
 """Pairs of records that share no key, but a name of an author, year and title: people decide whether they are the same.
 
-Two records are compared only if a word of the names of their authors, the year and the beginning of the title are the
-same, and only if they stand near each other in the order of titles: so the time grows with the number of records, and not
-with its square. Which word of a name is that of the family, and which author comes first, need not be known.
+Two records are compared only if a word of the names of their authors, the year and the start of the title are the same,
+and only if they are near each other in the order of titles: so the time grows with the number of records, and not with
+its square. The order of authors, and the place of the family name in a name, do not matter.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 class _KeptRecord(NamedTuple):
-    """A record that is not removed."""
+    """A record that is neither removed nor deleted."""
 
     keys: Sequence[int]
-    """A number for each word of a name, with year and beginning of title; at least one that other records have, too."""
+    """A number for each word of a name, with year and start of title, that other records have, too."""
     title: str
-    """Its title in small letters, by which records are brought into an order."""
+    """Title in lower case, by which records are sorted."""
     number: int
     component: int
     place: dict[str, object]
-    """Values of the columns that say which record it is, and its identifiers."""
+    """Values of the columns of place, ID and identifiers."""
     description: Description
 
 
 def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
     """CANDIDATES rows, in the order of the first records. Raises FatalError if the disk fails.
 
-    `progress` is called with the search for records that share name, year and beginning of title, and with their
-    comparison. Twelve bytes of each word of a name are in memory, and the descriptions of the records that share one.
+    `progress` is called with the search for records that share name, year and start of title, and with their
+    comparison. Memory holds twelve bytes for each word of a name, and the descriptions of records that share a word.
     """
     progress.on_stage(Stage("looking for candidates"))
     keys, owners = _keys(clustering)
@@ -106,7 +106,7 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
 def _pairs(
     block: list[_KeptRecord], known: Container[tuple[int, int]], on_record: Callable[[int], object]
 ) -> Iterator[tuple[_KeptRecord, _KeptRecord, float]]:
-    """The pairs of a block that may be the same, in dump order, and their similarity; without those that are `known`."""
+    """The pairs of a block that may be the same, in dump order, and their similarity; without the pairs in `known`."""
     for at, one in enumerate(block):
         on_record(1)
         for other in block[at + 1 : at + 1 + _NEAR]:
@@ -141,7 +141,7 @@ def _shown(record: _KeptRecord) -> dict[str, object]:
 
 
 def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Keys of all records that are not removed, and the number of the record of each, counted among these."""
+    """Keys of the records that are neither removed nor deleted, and for each key the index of the record among them."""
     keys: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
     counts: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
     for _, _, rows in clustering.standing():
@@ -153,7 +153,7 @@ def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
 
 
 def _keys_of(description: Description) -> Sequence[int]:
-    """A key for each word of the names of the authors; none where author, year or title is missing."""
+    """A key for each word of the names of the authors; empty if author, year or title is missing."""
     title, year = features(description).title, _year(description)
     if not (title and year and description.author):
         return ()

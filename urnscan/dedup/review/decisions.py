@@ -21,18 +21,18 @@ from urnscan.errors import ArgumentError, FatalError
 from urnscan.formats.context import full_name
 
 _CODES = {REMOVE: 1, KEEP: 2, TOGETHER: 3, APART: 4}
-"""Words by how much they save: of two words about one work, the greater one counts."""
+"""Codes of decisions; the greater code records that stay. Of two decisions about a work, the greater code counts."""
 _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
-"""Words of the table of clusters, and what a person means who leaves them there."""
+"""Words of the table of clusters -> decisions of a person who leaves them unchanged."""
 _NEEDED = ("decision", "source", "member", "record", "digest")
 
 
 Place = tuple[str, str]
-"""Source and member of a dump; the member is "" for none."""
+"""Source and member of a dump; the member is "" for a dump without a member."""
 
 
 class Record(NamedTuple):
-    """A record that a row names."""
+    """A record that a row of a table of decisions names."""
 
     place: Place
     number: int
@@ -40,11 +40,11 @@ class Record(NamedTuple):
 
     @property
     def key(self) -> tuple[Place, int]:
-        """What `_known` knows it by."""
+        """Place and number, by which `_known` has the record."""
         return self.place, self.number
 
     def fault(self, known: Mapping[tuple[Place, int], tuple[int, str]]) -> str | None:
-        """Why it is not the record about which somebody decided; None if it is."""
+        """The reason why the decision does not apply: the record no longer exists, or has changed; otherwise None."""
         source, member = self.place
         name = full_name(source, member or None)
         if self.key not in known:
@@ -53,19 +53,19 @@ class Record(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A row of the table in which somebody decided."""
+    """A row of the table with a decision."""
 
     line: int
     word: str
-    """One of KEEP, REMOVE, APART, TOGETHER."""
+    """The decision: KEEP, REMOVE, APART or TOGETHER."""
     component: str
-    """Name of a group: of its records those marked TOGETHER are the same."""
+    """Name of a group, in which all records with the decision TOGETHER are the same."""
     record: int
     digest: str
 
 
 class PairDecision(NamedTuple):
-    """A row of the table of candidates that somebody marked as TOGETHER."""
+    """A row of the table of candidates with the decision TOGETHER."""
 
     line: int
     ends: tuple[Record, Record]
@@ -73,20 +73,20 @@ class PairDecision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """All rows of a table in which somebody decided."""
+    """All rows of a table that have a decision."""
 
     path: str
     sha256: str
     of_dump: Mapping[Place, Mapping[int, Decision]]
-    """By place of a dump and number of the record."""
+    """Decisions by place of the dump, then by number of the record."""
     pairs: Sequence[PairDecision] = ()
 
 
 def read_decisions(path: str | os.PathLike[str]) -> Decisions:
-    """Read a table whose column `decision` people have edited: CSV, or TSV, as spreadsheets save it. It is one of
-    `--review` or of clusters, or any other with the same columns; or one of `--candidates`.
+    """Read a table in which people have edited the column `decision`: CSV, or TSV, as spreadsheets save tables.
 
-    Raises FatalError, with the line, for a file that cannot be read or is no such table.
+    The table is that of `--review`, of clusters or of `--candidates`, or has the same columns. Raises FatalError, with
+    the line, for a file that cannot be read or has other contents.
     """
     table = read_table(path, "the decisions")
     if table.has("other_record"):
@@ -102,7 +102,9 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
 
 
 def decisions_of(value: object) -> Decisions | None:
-    """The decisions that an option means. Raises FatalError as `read_decisions`, ArgumentError for another value."""
+    """The decisions of an option: `read_decisions` reads a path, and may raise FatalError. Raises ArgumentError for
+    other values.
+    """
     if value is None or isinstance(value, Decisions):
         return value
     if isinstance(value, str | os.PathLike):
@@ -111,7 +113,7 @@ def decisions_of(value: object) -> Decisions | None:
 
 
 def _pairs(table: UserTable) -> Iterator[PairDecision]:
-    """Rows of a table of candidates that are marked. Raises FatalError."""
+    """Rows of a table of candidates that have a decision. Raises FatalError."""
     of_ends = [
         ("source", "member", "record", "digest"),
         ("other_source", "other_member", "other_record", "other_digest"),
@@ -133,14 +135,14 @@ def _pairs(table: UserTable) -> Iterator[PairDecision]:
 
 
 def _number(text: str, where: str) -> int:
-    """The number of a record. Raises FatalError if it is none."""
+    """The number of a record. Raises FatalError for other text."""
     if not (text.isascii() and text.isdigit()):
         raise FatalError(f"{where}: record must be a number, not {text!r:.80}")
     return int(text)
 
 
 def _rows(table: UserTable) -> Iterator[tuple[Place, Decision]]:
-    """Rows of the table with a decision: source and member, and the rest. Raises FatalError."""
+    """Rows of the table with a decision: source and member, and the decision. Raises FatalError."""
     for where, line, cells in table.rows(
         _NEEDED, "urnscan dedup --review FILE.csv writes such a table", ("component",)
     ):
@@ -164,7 +166,7 @@ def _rows(table: UserTable) -> Iterator[tuple[Place, Decision]]:
 def _known(
     decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]]
 ) -> dict[tuple[Place, int], tuple[int, str]]:
-    """The number in the run and the digest of each record that is there, of those that the rows name."""
+    """For each existing record that a decision names: the number of the record in the run, and the digest."""
     wanted: dict[Place, set[int]] = defaultdict(set)
     for place, of_dump in decisions.of_dump.items():
         wanted[place].update(of_dump)
@@ -191,13 +193,13 @@ class AppliedDecisions:
     def __init__(
         self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
     ) -> None:
-        """Check each decision against its record. `batches`: rows of all records, with their digests.
+        """Check each decision against the record. `batches`: rows of all records, with their digests.
 
-        `work`: for each record, the number of the work that it describes. Raises FatalError as `batches` does.
+        `work`: number of the work of each record. Raises FatalError as `batches` does.
         """
         self.path = decisions.path
         self.refused: list[tuple[int, str]] = []
-        """Lines of rows that are not applied, and why not."""
+        """Lines of rows that are not applied, and the reasons."""
         self._first = first_records(work)
         self._work = work
         self._code = np.zeros(len(self._first), np.int8)
@@ -211,7 +213,7 @@ class AppliedDecisions:
         self._pairs = [*self._of_pairs(decisions.pairs, known)]
 
     def _take(self, decision: Decision, record: Record, known: Mapping[tuple[Place, int], tuple[int, str]]) -> None:
-        """Accept a decision if the record has not changed since. A record that has changed is in doubt: it stays."""
+        """Accept a decision if the record is unchanged. A record that has changed stays, and joins nothing."""
         if fault := record.fault(known):
             self.refused.append(
                 (decision.line, f"{fault}; it stays, and joins no other record" if record.key in known else fault)
@@ -229,20 +231,20 @@ class AppliedDecisions:
 
     @property
     def order(self) -> IntArray:
-        """For each work 0 if it is to be kept, 2 if it is to be removed, else 1."""
+        """For each work 0 for KEEP, 2 for REMOVE, otherwise 1."""
         return np.where(self._code == _CODES[KEEP], 0, np.where(self._code == _CODES[REMOVE], 2, 1))
 
     def are(self, word: str) -> Flags:
-        """Mark the records with this decision."""
+        """Mark the records with the decision `word`."""
         marked: Flags = self._code == _CODES[word]
         return marked[self._work]
 
     def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
         """Clusters of records after the decisions.
 
-        A record that is apart, or the second one of a cluster that is to be kept, is a cluster by itself; records
-        that are together are one cluster, and nothing else is in it. The records left in a changed cluster are joined
-        where they still share keys. A pair joins what a key would join that both records have.
+        A record with APART, or a further record with KEEP in a cluster, is a cluster by itself; records with TOGETHER
+        and the same group are a cluster without other records. The records left in a changed cluster are joined where
+        they still share keys. A pair of candidates joins like a key that both records have.
         """
         pairs = self.pairs
         if len(pairs[0]):
@@ -271,7 +273,7 @@ class AppliedDecisions:
 
     @property
     def pairs(self) -> Pair:
-        """The pairs of records that are together, though they share no key."""
+        """Pairs of records that people joined by a table of candidates."""
         return self._records(self._pairs)
 
     def _records(self, works: Sequence[tuple[int, int]]) -> Pair:
@@ -282,7 +284,7 @@ class AppliedDecisions:
     def _of_pairs(
         self, pairs: Iterable[PairDecision], known: Mapping[tuple[Place, int], tuple[int, str]]
     ) -> Iterator[tuple[int, int]]:
-        """The works of each pair, if both records are there and have not changed; others are refused."""
+        """The works of each pair, if both records exist and are unchanged; other pairs are refused."""
         for pair in pairs:
             if faults := [fault for end in pair.ends if (fault := end.fault(known))]:
                 self.refused.append((pair.line, f"{faults[0]}; the pair is not joined"))
@@ -291,7 +293,7 @@ class AppliedDecisions:
             yield one, other
 
     def _of_groups(self) -> Iterator[list[int]]:
-        """Groups of works that people decided are the same. A group of one work is refused, and left to the rules."""
+        """Groups of works that people decided are the same. A group of a single work is refused, and left to the rules."""
         for group in self._groups.values():
             works = [work for work in dict.fromkeys(group) if self._code[work] == _CODES[TOGETHER]]
             if len(works) > 1:
@@ -304,7 +306,7 @@ class AppliedDecisions:
                 )
 
     def check(self, rank: Numbers) -> None:
-        """Refuse to remove a record in whose place nothing is kept."""
+        """Refuse to remove a record if no other record of the cluster is kept."""
         for work in np.flatnonzero((self._code == _CODES[REMOVE]) & (rank[self._first] == 1)).tolist():
             self.refused.append((int(self._line[work]), "no other record would be kept instead of this one; it stays"))
         self.refused.sort()

@@ -1,4 +1,4 @@
-"""Records as pages show them: the beginning of their text, and the spellings of the names in it."""
+"""Records prepared for pages: the start of their text, and the spellings of names in the text."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from urnscan.tables.rows import canonical_column
 from urnscan.tables.scanned_columns import scan_values
 
 READ = 1 << 16
-"""Bytes read of a record that is shown."""
+"""Bytes to read of a record that is shown."""
 _EXCERPT = 3_000  # characters shown of it
 
 
 class Excerpt(NamedTuple):
-    """The beginning of a record."""
+    """The start of a record, prepared for a page."""
 
     text: str
     rest: int
     """Bytes that are left out."""
     spellings: list[tuple[str, str]]
-    """Spellings of URNs and keys in it, each with its canonical form."""
+    """Spellings of URNs and keys in the record, each with its canonical form."""
 
 
 class Beginning(NamedTuple):
@@ -45,7 +45,7 @@ class Beginning(NamedTuple):
 
 
 class Excerpts:
-    """Makes excerpts of records, as the options of a run say what counts as a name."""
+    """Makes excerpts of records; the options of a run decide which names are marked."""
 
     def __init__(self, options: Options, policy: Policy) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
@@ -54,11 +54,13 @@ class Excerpts:
         self._key_reader = KeyReader(policy.keys if policy.has_keys else (), 0)
 
     def of(self, records: Sequence[Beginning]) -> list[Excerpt]:
-        """The excerpts of records. Their texts are scanned at once: a scan costs more than a record."""
+        """The excerpts of records. Their texts are scanned together, because a scan costs more than a record."""
         spellings: list[list[tuple[str, str]]] = [[] for _ in records]
         texts = [data for _, data, _ in records]
         owner: list[tuple[int, str | None]] = [(at, None) for at in range(len(records))]
-        """Of each text, its record, and the spelling of the name in that record; None if it is spelled as in the text."""
+        """For each text, the index of the record, and the spelling of the name in the record; None if the text has the
+        spelling.
+        """
         for at, record in enumerate(records):
             for own in self._own(record):
                 written = own.text.strip()
@@ -75,7 +77,7 @@ class Excerpts:
         return [_excerpt(record, of_record) for record, of_record in zip(records, spellings, strict=True)]
 
     def _own(self, record: Beginning) -> Iterator[Own]:
-        """Record-level identifiers of a record; none if it cannot be read without its wrapper."""
+        """Record-level identifiers of a record; empty for a record that cannot be read without the wrapper of the dump."""
         if not (record.dump.own or self._has_keys):
             return
         reader = record.dump.format.reader(own=True, keys=self._has_keys)

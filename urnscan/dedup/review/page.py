@@ -1,7 +1,7 @@
-"""The page for people who decide: the rows of `--review`, and the records themselves, side by side.
+"""The page for people who decide: the rows of `--review`, and the records, side by side.
 
-The records are read once more, in the order of the dumps. The page has them by component; so their excerpts are in a
-file until it is written, and memory holds one block of the page.
+The records are read once more, in the order of the dumps. The page has them by component; so a file keeps their
+excerpts until the page is written, and memory holds one block of the page.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _AT_ONCE = 128  # records of which excerpts are made at once; each of at most RE
 
 
 class _ExcerptFile:
-    """Excerpts by the row of their record, in a file without a name."""
+    """Excerpts of records, by the row of the record, in an unnamed file."""
 
     def __init__(self, folder: Path, rows: int) -> None:
-        """Raises FatalError if the folder cannot hold a file."""
+        """Raises FatalError if the file cannot be made in `folder`."""
         self._name = str(folder)
         self._ends = np.zeros((rows, 2), np.int64)
         with as_fatal(self._name):
@@ -51,7 +51,7 @@ class _ExcerptFile:
             self._ends[row] = start, self._file.tell()
 
     def __getitem__(self, row: int) -> Excerpt:
-        """Read the excerpt of a row; nothing is kept any more. Raises FatalError."""
+        """Read the excerpt of a row; `keep` must not be called afterwards. Raises FatalError."""
         start, end = self._ends[row].tolist()
         with as_fatal(self._name):
             self._file.seek(start)
@@ -64,7 +64,7 @@ class _ExcerptFile:
 
 
 def page_of(review: Review, again: SecondReading, excerpts: Excerpts, folder: Callable[[], Path]) -> Iterator[bytes]:
-    """The bytes of the page. `folder` gives one for a file of the excerpts. Raises FatalError."""
+    """The bytes of the page. `folder` gives the folder for a file with the excerpts. Raises FatalError."""
     table = review.table()
     if table is None:
         yield from map(str.encode, render(0, 0, __version__, iter(())))
@@ -78,7 +78,7 @@ def page_of(review: Review, again: SecondReading, excerpts: Excerpts, folder: Ca
 def _keep_excerpts(
     kept: _ExcerptFile, table: pa.RecordBatch, review: Review, again: SecondReading, excerpts: Excerpts
 ) -> None:
-    """Read the records of all rows, and keep their excerpts. Raises FatalError, also if a record has changed."""
+    """Read the records of all rows, and keep their excerpts. Raises FatalError, also for a record that has changed."""
     dump_of, start, length = (numbers(table.column(name)) for name in ("dump", "start", "length"))
     order = np.lexsort((start, dump_of))
     places = {
@@ -113,7 +113,7 @@ def _blocks(kept: _ExcerptFile, table: pa.RecordBatch, starts: np.ndarray) -> It
 
 
 def _side_by_side(excerpts: list[Excerpt], rows: pa.RecordBatch) -> list[ShownRecord]:
-    """The records of a component: the page marks differences, and names that several of them have."""
+    """The records of a component, with marked differences and marked names that several records have."""
     names = Counter(
         name for column in ("urns", "other_keys") for of_record in rows.column(column).to_pylist() for name in of_record
     )

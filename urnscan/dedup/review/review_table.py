@@ -14,14 +14,14 @@ from urnscan.dedup.reread import Dump
 from urnscan.tables.schemas import REVIEW
 
 KEEP, REMOVE, APART, TOGETHER = "keep", "remove", "apart", "together"
-"""Decisions of people about a record: it is kept for its cluster; it is removed; it joins no other; it is the same as others."""
+"""Decisions of people about a record: kept for its cluster; removed; joins no other record; the same as other records."""
 
 # As many rows propose APART as the summary counts in doubt. A record that is alone without a reason simply stays.
 _PROPOSED = {"alone": KEEP, "kept": KEEP, "removed": REMOVE, "apart": APART}
 
 
 def shown_digests(digests: npt.NDArray[np.int64]) -> pa.StringArray:
-    r"""Digests as tables have them: no spreadsheet treats one as a number.
+    """Digests in the form of tables: `d` and hexadecimal digits, so that spreadsheets do not read numbers.
 
     >>> shown_digests(np.array([0, -1])).to_pylist()
     ['d0000000000000000', 'dffffffffffffffff']
@@ -32,7 +32,7 @@ def shown_digests(digests: npt.NDArray[np.int64]) -> pa.StringArray:
 
 
 def shown_digest(digest: int) -> str:
-    """A digest as `shown_digests` has it."""
+    """A digest in the form of `shown_digests`."""
     return str(shown_digests(np.array([digest]))[0])
 
 
@@ -42,17 +42,17 @@ def review_rows(table: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class Review:
-    """Collects the records of some components, in memory, to give them by component and cluster."""
+    """Collects the records of components that people should see, in memory, and sorts them by component and cluster."""
 
     def __init__(self, is_shown: Flags) -> None:
-        """`is_shown`: whether people should see a component, by its number."""
+        """`is_shown`: whether people should see a component, by the number of the component."""
         self._is_shown = is_shown
         self._batches: list[pa.RecordBatch] = []
         self.dumps: list[Dump] = []
-        """Dumps with such records, by the numbers in the column `dump` of `table`."""
+        """Dumps with collected records, by the number in the column `dump` of `table`."""
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
-        """Collect what people should see of the rows of `Clustering.rows`, all of this dump."""
+        """Collect the rows of `Clustering.rows` that people should see; all rows are of the same dump."""
         shown = rows.filter(flag_array(self._is_shown[numbers(rows.column("component"))]))
         if not len(shown):
             return
@@ -65,10 +65,9 @@ class Review:
         self._batches.append(pa.RecordBatch.from_pydict(columns))
 
     def table(self) -> pa.RecordBatch | None:
-        """All collected records, sorted by component, cluster and rank; None if there are none.
+        """All collected records, sorted by component, cluster and rank; None without records.
 
-        The columns are those of REVIEW, and after them `dump` and `length`: the number of the dump, and the number of
-        bytes.
+        The columns are the columns of REVIEW, then `dump` and `length`: the index in `dumps`, and the number of bytes.
         """
         if not self._batches:
             return None

@@ -19,7 +19,7 @@ _LARGEST = 1 << 30  # bytes of a file
 
 @dataclass(frozen=True, slots=True)
 class UserTable:
-    """The bytes of such a table."""
+    """Path and bytes of a table that people wrote for a run."""
 
     path: str
     data: bytes
@@ -30,17 +30,17 @@ class UserTable:
         return hashlib.sha256(self.data).hexdigest()
 
     def has(self, column: str) -> bool:
-        """Whether a column is named in the header."""
+        """Whether the header names a column."""
         head = self.data.partition(b"\n")[0].decode("utf-8-sig", "replace")
         return any(column in (name.strip('\r"') for name in head.split(separator)) for separator in _SEPARATORS)
 
     def rows(
         self, columns: Sequence[str], hint: str, optional: Sequence[str] = ()
     ) -> Iterator[tuple[str, int, Mapping[str, str]]]:
-        """The place of each row for messages (`a.csv: line 3`), its line, and its cells in these columns; empty in an
-        `optional` one that is not there.
+        """Yield for each row: the place for messages (`a.csv: line 3`), the line, and the cells in `columns` and
+        `optional`. A missing optional column has empty cells.
 
-        Raises FatalError, with the line, if it is no CSV in UTF-8, or has not all columns; then it gives the hint.
+        Raises FatalError, with the line, for a file that is not CSV in UTF-8; and with `hint` if a column is missing.
         """
         try:
             text = self.data.decode("utf-8-sig")
@@ -59,7 +59,9 @@ class UserTable:
 
 
 def read_table(path: str | os.PathLike[str], what: str) -> UserTable:
-    """Read such a file; `what` names its rows in messages ("the decisions"). Raises FatalError if it cannot be read."""
+    """Read a table; `what` names the rows in messages ("the decisions"). Raises FatalError for a file that cannot be
+    read.
+    """
     name = os.fsdecode(path)
     try:
         with Path(name).open("rb") as file:
@@ -72,5 +74,5 @@ def read_table(path: str | os.PathLike[str], what: str) -> UserTable:
 
 
 def _as_written(cell: str) -> str:
-    """The text of a cell, without the apostrophe that keeps a spreadsheet from calculating it."""
+    """The text of a cell, without the apostrophe that keeps a spreadsheet from calculating a formula."""
     return cell[1:] if cell.startswith(_DEFUSED) else cell

@@ -2,7 +2,7 @@
 
 outputs: destinations of the results; the files for the deduplicated dumps.
 copies: dumps copied without some of their records.
-carried_fields: fields of removed records, put into the ones that are kept.
-mapping: rows that lead from removed records to the ones that are kept.
+carried_fields: fields of removed records, copied into the kept records.
+mapping: rows that lead from removed records to kept records.
 summary: the HTML report.
 """

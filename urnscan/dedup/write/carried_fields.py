@@ -1,4 +1,4 @@
-"""Fields that only a removed record has, carried to the record that is kept in its place."""
+"""Fields that only a removed record has, copied into the kept record."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from urnscan.records.marc_carry import FORMATS, Field, NotChangedError, fields_o
 
 
 class Carry:
-    """The fields with some tags of all removed records, by the cluster of the record."""
+    """Fields of removed records with some tags, by cluster, and their copies in the kept records."""
 
     def __init__(self, tags: tuple[str, ...], clustering: Clustering, again: SecondReading) -> None:
         """Read the removed records. Raises FatalError, also if no dump is in a format whose fields can be carried."""
         self.fields = 0
-        """Fields that were put into records."""
+        """Number of fields that were copied into records."""
         self.refused: list[tuple[str, str]] = []
-        """Records whose fields are not carried, or that are not changed, and why."""
+        """Records whose fields are not copied, or that are not changed, and the reasons."""
         self._clustering, self._dumps = clustering, again.dumps
         self._fields: dict[int, list[Field]] = defaultdict(list)
         if not any(dump.format.name in FORMATS for dump in again.dumps):
@@ -42,7 +42,7 @@ class Carry:
                 pass
 
     def _take(self, record: int, format_: str, data: bytes, tags: tuple[str, ...]) -> None:
-        """Take the fields of a removed record."""
+        """Keep the fields of a removed record for the kept record."""
         try:
             fields = fields_of(format_, data, tags)
         except NotChangedError as error:
@@ -51,7 +51,7 @@ class Carry:
             self._fields[int(self._clustering.cluster[record])] += fields
 
     def places(self) -> Iterator[Places]:
-        """Places of all records; records that are kept have the changes to them. Raises FatalError."""
+        """Places of all records; kept records have the changes to them. Raises FatalError."""
         places = self._clustering.places()
         record = 0
         for dump in self._dumps:
@@ -75,7 +75,7 @@ class Carry:
 
 
 def _record(buffer: Buffer, places: Places, at: int) -> bytes:
-    """Bytes of a record; takes them and all bytes before them from the buffer."""
+    """Bytes of a record; consumes them and all bytes before them from the buffer."""
     for _ in buffer.blocks(int(places.start[at]) - buffer.offset):
         pass
     return buffer.take(int(places.length[at]))

@@ -12,23 +12,23 @@ import numpy.typing as npt
 from urnscan.framing.buffer import Buffer
 
 _BLANK = b" \t\r\n"
-# Most bytes around records that are searched for separators; bytes written at a time.
+# Maximum number of bytes around records that are searched for separators; number of bytes written at a time.
 _BLOCK = 1 << 20
 
 Write = Callable[[bytes], object]
 Change = Callable[[bytes], bytes]
-"""Returns the bytes that are written instead of those of a record."""
+"""Function from the bytes of a record to the bytes that are written instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Neighbouring records of a dump, and whether each is copied or left out."""
+    """Neighbouring records of a dump, and whether each record is copied or left out."""
 
     start: npt.NDArray[np.int64]
     length: npt.NDArray[np.int64]
     stays: npt.NDArray[np.bool_]
     changes: Mapping[int, Change] = field(default_factory=dict)
-    """By the index of a record that stays."""
+    """Changes by the index of a record that stays."""
 
     def __getitem__(self, span: slice) -> Places:
         """Places of the records in a slice, without changes."""
@@ -36,18 +36,18 @@ class Places:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the records follow each other directly, and none is changed."""
+        """Whether the records follow each other directly and unchanged."""
         return not self.changes and bool(np.all(self.start[1:] == self.start[:-1] + self.length[:-1]))
 
     def cut(self, data: bytes) -> bytes:
-        """The bytes of all records without those of the records that go. Precondition: `is_dense`."""
+        """The bytes of the records that stay. `data` has the bytes of all records. Precondition: `is_dense`."""
         bounds = np.append(self.start, self.start[-1] + self.length[-1]) - self.start[0]
         turns = bounds[np.flatnonzero(np.diff(self.stays, prepend=False, append=False))].tolist()
         return b"".join(data[start:end] for start, end in zip(turns[::2], turns[1::2], strict=True))
 
 
 class _Span(NamedTuple):
-    """Records that are copied, or left out, as if they were one."""
+    """Neighbouring records that are copied, or left out, together."""
 
     offset: int
     length: int
@@ -56,7 +56,7 @@ class _Span(NamedTuple):
 
 
 def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
-    """The next places, up to a number of records: those of one dump."""
+    """The next places, up to `count` records: the places of a dump."""
     while count:
         batch = next(places)
         count -= len(batch.start)
@@ -67,8 +67,8 @@ def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, wri
     """Copy a dump without the records that do not stay.
 
     A record goes together with the white space and the `separator` of the format (the comma of a JSON array) before it.
-    If no earlier record is kept, it goes together with those after it.
-    Everything else stays: wrapper, comments, damaged records. Raises the errors of `write`.
+    If no earlier record is kept, it goes together with the white space and separator after it. Everything else stays:
+    wrapper, comments, damaged records. Raises the errors of `write`.
     """
     end = 0  # end of the record before
     is_any_kept = False  # in the current array, if there are separators
@@ -125,16 +125,18 @@ class _WriteBuffer:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was appended. Raises the errors of `write`."""
+        """Write the appended bytes. Raises the errors of `write`."""
         self._write(b"".join(self._parts))
         self._parts, self._length = [], 0
 
 
 def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
-    """Records in spans: neighbours that stay, with all between them; neighbours that go and follow each other directly.
+    """Records in spans: neighbours that stay, with all bytes between; neighbours that go and follow each other
+    directly.
 
-    The first record that goes is a span by itself if something is before it: its own last byte counts then. If all
-    records follow each other directly, those from the first one that stays are one span, from which the others are cut.
+    The first record that goes is a span by itself if bytes come before it: its own last byte counts then. If all
+    records follow each other directly, the records from the first that stays are one span, whose change leaves out the
+    others.
     """
     if not separator and places.is_dense and not places.stays.all() and places.stays.any():
         first_kept = int(np.argmax(places.stays))
@@ -162,10 +164,10 @@ def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
 
 
 def _without_last(gap: bytes, separator: bytes) -> bytes:
-    """Drop the separator at the end of the bytes before a record, with the white space around it."""
+    """Remove the separator at the end of the bytes before a record, with the white space around the separator."""
     return gap.rstrip(_BLANK).removesuffix(separator).rstrip(_BLANK)
 
 
 def _without_first(gap: bytes, separator: bytes) -> bytes:
-    """Drop the separator at the beginning of the bytes after a record, with the white space around it."""
+    """Remove the separator at the start of the bytes after a record, with the white space around the separator."""
     return gap.lstrip(_BLANK).removeprefix(separator).lstrip(_BLANK)

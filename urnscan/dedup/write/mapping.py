@@ -1,4 +1,4 @@
-"""The mapping table: each removed record, and the record that is kept instead of it."""
+"""The mapping table: each removed record, and the record that is kept instead."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Redirects:
     """Looks up the kept record for each removed record."""
 
     def __init__(self, clustering: Clustering) -> None:
-        """Read the names of the records that are kept instead of others. Raises FatalError."""
+        """Read place, ID and digest of the kept records. Raises FatalError."""
         kept = list(clustering.kept())
         table = pa.Table.from_batches(kept).unify_dictionaries().combine_chunks() if kept else None
         clusters = np.empty(0, np.int64) if table is None else numbers(table.column("cluster").combine_chunks())
-        # If several records of N-Triples describe one work, all are kept: the first one represents them.
+        # If several records of N-Triples describe a work, all are kept: the first record represents them.
         self._clusters, first = np.unique(clusters, return_index=True)
         self._kept = None if table is None else table.take(number_array(first))
 
     def rows(self, clusters: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """MAPPING rows of the records in CLUSTERS rows that are removed."""
+        """MAPPING rows of the removed records in rows of CLUSTERS."""
         removed = clusters.filter(pc.equal(clusters.column("decision"), "removed"))
         if self._kept is None or not len(removed):
             return

@@ -1,4 +1,4 @@
-"""Destinations of the results of a run; the files for copies of the dumps: one for all, or one for each input."""
+"""Destinations of the results of a run; the files for copies of the dumps: a file for all dumps, or for each input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from urnscan.tables.writers import open_table
 
 
 class JoinedDumps:
-    """Writes dumps one after another, with line ends between them, so that no record runs into the next dump."""
+    """Writes dumps in sequence, with line ends between them, so that no record runs into the next dump."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
@@ -37,7 +37,7 @@ class JoinedDumps:
         self._begins = False  # whether the next bytes begin another dump
 
     def begin(self, line_ends: int) -> None:
-        """Begin another dump, with at least so many line ends before it."""
+        """Begin another dump, after at least `line_ends` line ends."""
         self._begins = bool(self._tail)
         self._line_ends = line_ends if self._tail else 0
 
@@ -57,13 +57,13 @@ class JoinedDumps:
 
 
 class Dumps(contextlib.AbstractContextManager["Dumps"]):
-    """Files for copies of the dumps: one for all, or a folder with one for each input; a context manager.
+    """Files for copies of the dumps: a file for all dumps, or a folder with a file for each input; a context manager.
 
     All files appear when `commit` is called.
     """
 
     def __init__(self, path: str, *, force: bool = False) -> None:
-        """`path` means a folder if one is there, or if it ends in "/". Raises FatalError like every output."""
+        """`path` is a folder if a folder exists there, or if `path` ends in "/". Raises FatalError like every output."""
         self._path = path
         self._force = force
         self._admitted: dict[str, tuple[str, Format]] = {}  # path of an output -> its first input
@@ -88,9 +88,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._clean_up.close()
 
     def foresee(self, inputs: Iterable[Input | SourceError], others: Iterable[str] = ()) -> list[str]:
-        """Check that all files can be written, before hours go into reading. `others` are the other outputs of the run.
+        """Check before the reading that all files can be written. `others` are the paths of the other outputs of the
+        run.
 
-        Returns their paths. Raises FatalError if they cannot be written.
+        Returns the paths of the files. Raises FatalError for a file that cannot be written.
         """
         sources = [source for source in inputs if not isinstance(source, SourceError)]
         if self._folder is not None:
@@ -126,9 +127,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         return list(paths)
 
     def admit(self, source: Input, format_: Format, codec: str | None) -> None:
-        """Check that a dump of the input can be written after the earlier ones.
+        """Check that a dump of an input can be written after the earlier dumps.
 
-        `codec` is the encoding it was decoded from, if any. Raises FatalError if the dump cannot be written.
+        `codec` is the encoding from which the dump was decoded, if any. Raises FatalError if the dump cannot be
+        written.
         """
         if codec is not None:
             raise FatalError(
@@ -168,12 +170,12 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._outputs.append(output)
 
     def complete(self, _metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the files; they have no place for metadata. Raises FatalError."""
+        """Complete the files; they contain no metadata. Raises FatalError."""
         for output in self._outputs:
             output.complete()
 
     def commit(self, _metadata: Mapping[str, Any] | None = None) -> None:
-        """Put the files in their places. Raises FatalError."""
+        """Move the files to their places. Raises FatalError."""
         for output in self._outputs:
             if self._distinct:
                 with as_fatal(self._path):
@@ -195,8 +197,8 @@ def _written_name(source: Input) -> str:
 
 
 def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
-    """The names of the files for inputs of one name, by the keys of the inputs: with as many of their folders as tell them
-    apart.
+    """Names of files for inputs with the same name, by the keys of the inputs: with as many of their folders as
+    distinguish them.
     """
     by_name: dict[str, list[Input]] = defaultdict(list)
     for source in sources:
@@ -216,7 +218,7 @@ def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
 
 
 def open_review(path: str | os.PathLike[str], *, force: bool = False, layout: Layout = USUAL) -> Output | FlatTable:
-    """Open the output of `--review`: a page if its name ends in .html, else a table. Raises FatalError."""
+    """Open the output of `--review`: a page if the name ends in .html, otherwise a table. Raises FatalError."""
     if isinstance(path, str | os.PathLike) and form_of(os.fspath(path))[0] in PAGES:
         return PageOutput(path, force=force)
     return open_table(path, REVIEW, force=force, layout=layout)
@@ -239,7 +241,9 @@ FILES: Mapping[str, Callable[..., Any]] = {
 
 
 def review_sinks(file: Any) -> tuple[Callable[[Any], None] | None, Callable[[Any], None] | None]:  # noqa: ANN401
-    """The functions that append to the output of `--review`: rows to a table, bytes to a page; None for the one that it is not."""
+    """The functions that append to the output of `--review`: rows to a table, and bytes to a page; None for the other
+    kind.
+    """
     if isinstance(file, PageOutput):
         return None, file.write
     return file and file.write, None
@@ -250,31 +254,31 @@ class Outputs:
     """Destinations of the results of a run; None for results that are not written."""
 
     clusters: Callable[[pa.RecordBatch], None] | None = None
-    """Takes batches of CLUSTERS rows, in order."""
+    """Function for batches of CLUSTERS rows, in order."""
     mapping: Callable[[pa.RecordBatch], None] | None = None
-    """Takes batches of MAPPING rows, in order."""
+    """Function for batches of MAPPING rows, in order."""
     review: Callable[[pa.RecordBatch], None] | None = None
-    """Takes batches of REVIEW rows, in order."""
+    """Function for batches of REVIEW rows, in order."""
     review_page: Callable[[bytes], object] | None = None
-    """Takes the bytes of the page of review, in blocks."""
+    """Function for the bytes of the page of review, in blocks."""
     review_all: bool = False
-    """Whether the review has every removal, and not only what is in doubt."""
+    """Whether the review has all groups with a removed record, and not only groups in doubt."""
     candidates: Callable[[pa.RecordBatch], None] | None = None
-    """Takes batches of CANDIDATES rows, in order."""
+    """Function for batches of CANDIDATES rows, in order."""
     dumps: Dumps | None = None
-    """Take the records that are kept, and what surrounds them."""
+    """Files for the kept records, and the bytes around them."""
     removed: Dumps | None = None
-    """Take the records that are removed, and what surrounds them."""
+    """Files for the removed records, and the bytes around them."""
     page: Callable[[bytes], object] | None = None
-    """Takes the HTML report."""
+    """Function for the bytes of the HTML report."""
     paths: Collection[str] = ()
     """Files that the run writes and therefore must not read."""
     spill_folder: Path | None = None
-    """Parent of the folder for spilled rows; None: that for temporary files."""
+    """Parent of the folder for spilled rows; None: the folder for temporary files."""
 
     @property
     def copies(self) -> Mapping[bool, Dumps]:
-        """Destinations of copies of the dumps, by whether they take the records that are kept."""
+        """Destinations of copies of the dumps: True for the kept records, False for the removed records."""
         return {kept: dumps for kept, dumps in ((True, self.dumps), (False, self.removed)) if dumps is not None}
 
     @property

@@ -32,7 +32,7 @@ _ClusterRow = Mapping[str, Any]
 
 
 class Counted(Protocol):
-    """Counts and failures of a run, as a report of it has them."""
+    """Counts and failures of a run for the report."""
 
     apart: int
     wrong: int
@@ -51,7 +51,7 @@ class ReportClusters:
         largest = np.argsort(-sizes, kind="stable")[:_LARGEST]
         self._largest = largest[sizes[largest] > 1].tolist()
         small = np.flatnonzero((sizes > 1) & (sizes <= _SIDE_BY_SIDE))
-        # Clusters with records of several dumps come first: they are the most interesting ones.
+        # Clusters with records of several dumps come first: they are the most interesting.
         begins = np.array([dump.first for dump in dumps])
         first, last = np.zeros(len(sizes), np.int64), np.zeros(len(sizes), np.int64)
         last[cluster] = np.arange(len(cluster))
@@ -64,7 +64,7 @@ class ReportClusters:
         self._removed: Counter[Dump] = Counter()
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
-        """Count CLUSTERS rows of a dump, and keep those that are shown."""
+        """Count CLUSTERS rows of a dump, and keep the rows that are shown."""
         self._removed[dump] += len(rows) - rows.column("kept").true_count
         wanted = pc.and_(
             pc.is_in(rows.column("cluster"), value_set=self._wanted),
@@ -74,7 +74,7 @@ class ReportClusters:
             self._rows[row["cluster"]].append((dump, row))
 
     def places(self) -> Mapping[Dump, Sequence[tuple[int, int]]]:
-        """Offsets of the records that are shown, with the number of bytes to read of each, by dump."""
+        """Offset and number of bytes to read of each record that is shown, by dump, sorted."""
         places: dict[Dump, set[tuple[int, int]]] = defaultdict(set)
         for cluster in self._example_clusters:
             for dump, row in self._examples(cluster):
@@ -92,7 +92,7 @@ class ReportClusters:
         counted: Counted,
         excerpts: Mapping[Place, bytes],
     ) -> bytes:
-        """Make the report; `counted` has what the run counted, `excerpts` has the bytes for which `places` asked."""
+        """Make the report. `counted` has the counts of the run, `excerpts` the bytes of the records in `places`."""
         sizes = Counter(self._sizes[1:].tolist())
         made = Excerpts(options, policy)
         inputs = [
@@ -155,7 +155,7 @@ def _example(row: _ClusterRow, dump: Dump, excerpt: Excerpt) -> ExampleRecord:
 
 
 def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
-    """Options that decide what was joined, named as on the command line."""
+    """Options that decide which records are joined, named as on the command line."""
     recover = ",".join(options.recover)
     return [
         ("--equivalence", options.equivalence),
