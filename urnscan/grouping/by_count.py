@@ -12,7 +12,7 @@ from urnscan.compiled.arrow import number_array, numbers, string_array, text_arr
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.tables.schemas import FREQUENCIES, SINGLE
 
-# All keys of a grouping begin with it.
+# All keys of a grouping begin with this scheme.
 _SCHEME = "urn:"
 _MOST = 10**18
 _DIGITS = 18
@@ -20,7 +20,7 @@ _HEAD = len(_SCHEME) + _DIGITS
 
 
 def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[pa.RecordBatch]:
-    """FREQUENCIES rows, sorted by count, of GROUPED rows.
+    """FREQUENCIES rows of GROUPED rows, sorted by count.
 
     `grouping` must be empty. It sorts by keys `urn:` + number + name, where the number is 10**18 minus the count: a
     higher count has a lower number.

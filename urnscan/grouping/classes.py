@@ -1,6 +1,6 @@
 """Occurrences added up to equivalence classes, in memory. Only this module defines a class.
 
-A partial row (`schemas.PARTIAL`) is the sum of some occurrences of one spelling of one class. A single occurrence
+A partial row (`schemas.PARTIAL`) is the sum of some occurrences of a spelling of a class. A single occurrence
 (`schemas.SINGLE`) is a partial row with count 1. Partial rows of a spelling can be added up in any order, with the same
 result. So threads can add up rows, spill the sums, and add them up again. Only the first row of a class has the
 `sources`, `first_…` and `last_source` of the class; its other rows have 0 sources.
@@ -46,7 +46,7 @@ _TOO_MUCH = "the spellings of one name have more than 2 GiB in all; a lower --ma
 
 
 def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch:
-    """Add up SINGLE or PARTIAL rows to one PARTIAL row for each spelling, sorted by class, then by text.
+    """Add up SINGLE or PARTIAL rows to a PARTIAL row for each spelling, sorted by class, then by text.
 
     The rows must be in the order of the inputs. All keys must begin with the same `shared` bytes.
     """
@@ -105,9 +105,9 @@ def one_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
 
 
 def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> pa.RecordBatch:
-    """All rows in one batch. Without a schema, `one_schema` of the batches is used.
+    """Concatenate batches. Without a schema, `one_schema` of the batches is used.
 
-    Raises FatalError if the strings are too long in total for one array.
+    Raises FatalError if the strings are too long in total for an array.
     """
     schema = schema or one_schema(batch.schema for batch in batches)
     if schema is PARTIAL:
@@ -122,7 +122,7 @@ def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None
 
 
 def take_rows(rows: pa.RecordBatch, order: RowNumbers) -> pa.RecordBatch:
-    """A batch of the rows with these numbers, in this order. Columns of strings may have nulls."""
+    """A batch of the rows with the numbers `order`, in this order. Columns of strings may have nulls."""
     columns = []
     for column in rows.columns:
         if not pa.types.is_string(column.type):
@@ -158,20 +158,20 @@ class _RowCounts(NamedTuple):
 
 
 class _SpellingSums(NamedTuple):
-    """Columns with a value for each spelling: the sums of its rows."""
+    """Columns with a value for each spelling: the sums of the rows of the spelling."""
 
     spellings: RowNumbers
     """Index in `_RowCounts.order` of the first row of the spelling."""
     counts: Integers
     sources: Integers
-    """For the first spelling of a class, the sources of the class; 0 for its other spellings."""
+    """For the first spelling of a class, the sources of the class; 0 for other spellings."""
     first_rows: RowNumbers
     """Row of the first occurrence of the class."""
     last_sources: RowNumbers
     """Last source of the class."""
 
     def first(self, rows: int) -> _SpellingSums:
-        """A copy of the first rows, so that the longer arrays can be freed."""
+        """A copy of the first `rows` rows, so that the longer arrays can be freed."""
         return _SpellingSums(
             self.spellings[:rows].copy(),
             self.counts[:rows].copy(),
@@ -244,8 +244,8 @@ def _rank_spellings(
 ) -> tuple[RowNumbers, RowNumbers, Offsets]:
     """Spellings of each class, sorted by frequency, then by text.
 
-    Returns the row numbers of the sorted spellings; the indices in these of the spellings to list; and the offsets of
-    the list of each class. `names` are the columns of URNs and texts.
+    Returns the row numbers of the sorted spellings; the indices, in these numbers, of the spellings to list; and the
+    offsets of the list of each class. `names` are the columns of URNs and texts.
     """
     sorting = Sorting.of(bounds[-1])
     listed, offsets = np.empty(bounds[-1], np.int32), np.zeros(len(bounds), np.int32)
@@ -288,7 +288,7 @@ def _rank(
 
 
 def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
-    """A new column of the spellings of these rows: the text of a row, or its URN if the text is empty."""
+    """Spellings as a new column: the text of each row in `rows`, or the URN if the text is empty."""
     data, offsets = np.empty(len(urns[0]) + len(texts[0]), np.uint8), np.zeros(len(rows) + 1, np.int32)
     size = _copy_spellings(urns, texts, read_only(rows), data, offsets)
     if size >= _MOST_BYTES:
@@ -298,7 +298,7 @@ def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
 
 @compiled
 def _copy_spellings(urns: Column, texts: Column, rows: RowNumbers, data: ByteArray, offsets: Offsets) -> int:
-    """Write the spellings to `data`, which must have room, and return the end of the last one."""
+    """Write the spellings to `data`, which must have room. Returns the end of the last spelling."""
     (urn, urn_offsets), (text, text_offsets) = urns, texts
     at = 0
     for i in range(len(rows)):

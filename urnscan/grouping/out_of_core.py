@@ -1,8 +1,8 @@
 """Occurrences -> equivalence classes. Rows that do not fit in memory are spilled to files.
 
-Each batch of rows is split by ranges of keys when it arrives, but not sorted. At the end, one range after another is
-sorted and added up (`classes.py`), so most rows are sorted once. Spilled files store rows range by range. A range that
-is too large to be sorted at once is grouped again in the same way, with narrower ranges.
+Each batch of rows is split by ranges of keys on arrival, but not sorted. At the end, the ranges are sorted and added up
+(`classes.py`) in order, so most rows are sorted once. Spilled files store rows range by range. A range that is too
+large to be sorted at once is grouped again in the same way, with narrower ranges.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RANGES = 256
 _RANGE = 1 << 20
 # Approximate number of keys from which ranges are chosen.
 _SAMPLE = 1 << 15
-# One slice of so many is added up first, as a test whether adding up saves memory.
+# One slice of 16 is added up first, as a test whether adding up saves memory.
 _TRIED = 16
 
 _Result = TypeVar("_Result")
@@ -49,7 +49,8 @@ _Span = tuple[int, int]
 # DuckDB 2.0, scanning and grouping alone took 24.5 s and 2.2 GB, with its memory limit set to 1 GB.
 @dataclass(eq=False)
 class Grouping:
-    """Groups occurrences, which arrive in the order of the inputs, to classes, which are returned in the order of their keys.
+    """Groups occurrences into classes. Occurrences arrive in the order of the inputs, classes are returned in the order
+    of keys.
 
     About `memory` bytes of rows stay in memory; more rows are spilled to files in the folder that `spill_folder`
     returns. The threads of `pool` do the work.
@@ -59,7 +60,7 @@ class Grouping:
     pool: Pool
     spill_folder: Callable[[], Path]
     ranges: Ranges | None = None
-    """The ranges by which rows are split; None: they are chosen from the first rows."""
+    """The ranges by which rows are split; None: ranges are chosen from the first rows."""
 
     def __post_init__(self) -> None:
         # A thread needs twice the memory of its rows to split them, and five times to add them up. Pending rows get the rest.
@@ -83,7 +84,7 @@ class Grouping:
             self._split_rows(_RANGES)
 
     def complete(self) -> int:
-        """Split the last rows, after the last `add`. Returns the total that `on_rows` of `classes` will reach."""
+        """Split the last rows, after the last `add`. Returns the total of rows that `classes` will report to `on_rows`."""
         self._split_rows(min(_RANGES, self._pending_bytes // _RANGE + 1))
         while self._futures:
             self._take_chunk()
@@ -95,10 +96,10 @@ class Grouping:
         on_rows: Callable[[int], object] = lambda _: None,
         syntax: Syntax | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """All classes, sorted by the bytes of `urn`. Call this once, after the last `add`.
+        """All classes, sorted by the bytes of `urn`. May be called only once, after the last `add`.
 
-        Threads call `finish` with each batch of GROUPED rows, and its results are returned. `on_rows` is called with the
-        number of rows that were grouped since its last call. With a syntax, spellings are checked for problems.
+        Threads call `finish` with each batch of GROUPED rows, and its results are returned. `on_rows` is called with
+        the number of rows that were grouped since its last call. With a syntax, spellings are checked for problems.
         """
         return self.spellings(lambda rows: finish(classes_of(rows, syntax)), on_rows)
 
@@ -134,7 +135,7 @@ class Grouping:
                 chunk.close()
 
     def _split_rows(self, most_ranges: int) -> None:
-        """Have threads split the pending rows by ranges. If there are no ranges yet, choose them first."""
+        """Have threads split the pending rows by ranges. If ranges are missing, choose them first."""
         rows, self._pending_rows, self._pending_bytes = self._pending_rows, [], 0
         ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
         self.ranges = ranges
@@ -152,7 +153,7 @@ class Grouping:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Add up the rows in memory, if that more than halves them. Spill all rows, if they still need too much memory."""
+        """Add up the rows in memory, if that more than halves them. Spill all rows if they still need too much memory."""
         ranges = self.ranges or Ranges()
         spilled = [chunk for chunk in self._chunks if isinstance(chunk, _ChunkOnDisk)]
         chunks = [chunk for chunk in self._chunks if isinstance(chunk, _Chunk)]
@@ -184,7 +185,7 @@ class Grouping:
         return nested
 
     def _added(self, chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges, span: _Span) -> pa.RecordBatch:
-        """The rows of consecutive ranges, added up. Many rows are added up in several steps."""
+        """The rows of consecutive ranges, added up; many rows in several steps."""
         shared = ranges.shared(*span)
         batches: list[pa.RecordBatch] = []
         byte_count, most = 0, 2 * self._slice_bytes
@@ -215,17 +216,17 @@ class _Chunk:
             self.byte_count += np.diff(offsets.astype(np.int64)[begins])
 
     def count(self, span: _Span) -> int:
-        """Number of rows in these ranges."""
+        """Number of rows in the ranges of `span`."""
         return int(self._begins[span[1]] - self._begins[span[0]])
 
     def rows(self, span: _Span) -> Iterator[pa.RecordBatch]:
-        """The rows in these ranges."""
+        """The rows in the ranges of `span`."""
         if count := self.count(span):
             yield self._rows.slice(self._begins[span[0]], count)
 
 
 class _ChunkOnDisk:
-    """Rows on disk, range by range."""
+    """Rows on disk, stored range by range."""
 
     def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, folder: Path) -> None:
         """Write the rows of the chunks to a file in the folder. Raises FatalError."""
@@ -242,15 +243,15 @@ class _ChunkOnDisk:
         self._on_disk.complete()
 
     def count(self, span: _Span) -> int:
-        """Number of rows in these ranges."""
+        """Number of rows in the ranges of `span`."""
         return int(self._counts[slice(*span)].sum())
 
     def rows(self, span: _Span) -> Iterator[pa.RecordBatch]:
-        """The rows in these ranges. Raises FatalError."""
+        """The rows in the ranges of `span`. Raises FatalError."""
         return self._on_disk.batches(*self._first[[*span]].tolist())
 
     def close(self) -> None:
-        """Remove the file."""
+        """Delete the file."""
         self._on_disk.close()
 
 
@@ -259,13 +260,13 @@ def _count(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> int:
 
 
 def _rows_of(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> Iterator[pa.RecordBatch]:
-    """The rows in these ranges, in the order of the inputs. Raises FatalError."""
+    """The rows in the ranges of `span`, in the order of the inputs. Raises FatalError."""
     for chunk in chunks:
         yield from chunk.rows(span)
 
 
 def _choose_ranges(batches: Iterable[pa.RecordBatch], rows: int, most: int) -> Ranges:
-    """Choose about `most` ranges from a sample of these rows."""
+    """Choose about `most` ranges from a sample of the rows in `batches`. `rows` is the number of all rows."""
     every = rows // _SAMPLE + 1
     keys = [key for batch in batches for key in sample(*byte_strings(batch.column("urn")), every)]
     return choose_ranges(keys, most)
@@ -276,9 +277,7 @@ def _range_bytes(chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges) -> Int
 
 
 def _spans(byte_counts: Integers, most: int) -> Iterator[_Span]:
-    """Spans of consecutive ranges with at most `most` bytes of rows, or of one range with more. Spans without rows are
-    left out.
-    """
+    """Spans of consecutive ranges with at most `most` bytes of rows, or of a single range with more; no empty spans."""
     ends = np.cumsum(byte_counts)
     first = 0
     while first < len(ends):

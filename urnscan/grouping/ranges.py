@@ -40,7 +40,7 @@ class Ranges:
         return next((i for i in range(len(low)) if high[i : i + 1] != low[i : i + 1]), len(low))
 
     def is_single(self, number: int) -> bool:
-        """Whether a range can contain only one key."""
+        """Whether a range can contain only a single key."""
         return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
 
     def order(self, data: ByteArray, offsets: Offsets) -> tuple[RowNumbers, Integers]:
@@ -63,7 +63,7 @@ class Ranges:
         words = max((len(bound) for bound in self.bounds), default=0) // 8 + 1
         padded = b"".join(bound.ljust(8 * words, b"\0") for bound in self.bounds)
         table = np.frombuffer(padded, ">u8").reshape(len(self.bounds), words).T
-        # Whether a bound differs from the previous bound in this word or an earlier one.
+        # Whether a bound differs from the previous bound in this word or an earlier word.
         differs = np.logical_or.accumulate(table[:, 1:] != table[:, :-1])
         ends = np.full(table.shape, len(self.bounds), np.int64)
         for depth in range(words):
@@ -73,7 +73,7 @@ class Ranges:
 
 
 def sample(data: ByteArray, offsets: Offsets, every: int) -> list[bytes]:
-    """Every n-th key of a column, where n is `every`. A long key is shortened."""
+    """Every n-th key of a column, where n is `every`; cut to 1,024 bytes."""
     rows = np.arange(every // 2, len(offsets) - 1, every)
     keys, ends = cut(data, offsets[rows], np.minimum(offsets[rows + 1], offsets[rows] + np.int32(_KEY)))
     text = keys.tobytes()
@@ -81,7 +81,7 @@ def sample(data: ByteArray, offsets: Offsets, every: int) -> list[bytes]:
 
 
 def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
-    """Choose about `most` ranges with equal numbers of these keys, or fewer ranges if there are few keys.
+    """Choose about `most` ranges with equal numbers of `keys`, or fewer ranges for few keys.
 
     A key that is frequent enough to fill a range gets a range with no other key. If there are several ranges, no range
     contains all keys, unless all keys are equal.
@@ -111,7 +111,7 @@ def _number(keys: Column, bounds: Words, ends: Integers, numbers: RowNumbers, be
 
 @compiled
 def _sort_by_range(numbers: RowNumbers, offsets: Integers, rows: RowNumbers) -> None:
-    """Write the row numbers to `rows`, range by range. `offsets` has the start of each range, and is set to its end."""
+    """Write the row numbers to `rows`, range by range. `offsets` has the start of each range, and is set to the end."""
     for row in range(len(numbers)):
         rows[offsets[numbers[row]]] = row
         offsets[numbers[row]] += 1
@@ -119,7 +119,9 @@ def _sort_by_range(numbers: RowNumbers, offsets: Integers, rows: RowNumbers) -> 
 
 @inlined
 def _range_of(data: ByteArray, start: int, end: int, bounds: Words, ends: Integers) -> int:
-    """The range of a key, by binary search, word by word: each word narrows the bounds that are equal to the key so far."""
+    """The range of a key, by binary search, word by word: each word narrows the bounds that are equal to the key so
+    far.
+    """
     low, high = 0, bounds.shape[1]
     for depth in range(bounds.shape[0]):
         key = word(data, start + 8 * depth, end)

@@ -27,7 +27,7 @@ _SCHEME = len("urn:")
 
 
 def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[list[dict[str, Any]]]:
-    """CHANGES rows, sorted by `urn`, of the classes that the options choose; `tables` are the old one and the new one.
+    """CHANGES rows, sorted by `urn`, of the classes that the options select; `tables` are the old and the new table.
 
     Raises FatalError for a damaged table.
     """
@@ -41,12 +41,12 @@ def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[l
 
 
 def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
-    """The rows of a window that differ, as CHANGES rows."""
+    """CHANGES rows for the classes of a window that differ."""
     urns = pa.concat_arrays([old.column("urn"), new.column("urn")])
     no_text = np.zeros(0, np.uint8), np.zeros(len(urns) + 1, np.int32)
     order = argsort_pairs(_SCHEME, byte_strings(urns), no_text)
     names = urns.take(number_array(order))
-    # Whether a row and the next one have the same name. The sort is stable, so the first one is the old row.
+    # Whether a row and the next row have the same name. The sort is stable, so the first is the old row.
     equals_next = np.zeros(len(names) + 1, np.bool_)
     equals_next[1:-1] = pc.equal(names[1:], names[:-1]).to_numpy(zero_copy_only=False)
     is_pair, is_alone = equals_next[1:], ~(equals_next[1:] | equals_next[:-1])
@@ -64,7 +64,9 @@ def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
 def _changes_of_pairs(
     places: npt.NDArray[np.int64], old: pa.RecordBatch, new: pa.RecordBatch
 ) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """The places of the pairs that differ, with the values that differ. Row i of `old` and of `new` is at `places[i]`."""
+    """For each pair of rows that differs: the place, and the values that differ. Row i of `old` and of `new` is at
+    `places[i]`.
+    """
     differ = _lists_differ(old.column("spellings"), new.column("spellings"))
     for name in _VALUES:
         differ |= _are_unequal(*(decoded(rows.column(name)) for rows in (old, new)))
@@ -106,7 +108,7 @@ def _text(value: object) -> str:
 
 
 def _lists_differ(old: pa.ListArray, new: pa.ListArray) -> npt.NDArray[np.bool_]:
-    """Whether the spellings of the old and the new row differ, for each pair of rows. Lists are not empty."""
+    """For each pair of rows, whether the spellings of the old and the new row differ. Lists are not empty."""
     lengths = [np.diff(numbers(lists.offsets)) for lists in (old, new)]
     differ: npt.NDArray[np.bool_] = lengths[0] != lengths[1]
     same = number_array(np.flatnonzero(~differ))
@@ -121,7 +123,7 @@ def _lists_differ(old: pa.ListArray, new: pa.ListArray) -> npt.NDArray[np.bool_]
 
 
 def _filter(rows: pa.RecordBatch, options: Options) -> pa.RecordBatch:
-    """The rows that the options choose."""
+    """The rows whose names the options select (`nid`, `not_nid`)."""
     if not options.leaves_out:
         return rows
     names = byte_strings(rows.column("urn"))

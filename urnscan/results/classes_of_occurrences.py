@@ -1,4 +1,4 @@
-"""Tables of occurrences -> their classes, as one run over all inputs would have grouped them."""
+"""Tables of occurrences -> classes, the same as in a run over all inputs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from urnscan.urn.syntax import get_syntax
 
 
 class ClassesOfOccurrences:
-    """Groups OCCURRENCES rows of tables, which come in order, into CODED_CLASSES rows."""
+    """Groups OCCURRENCES rows of tables, added in order, into CODED_CLASSES rows."""
 
     def __init__(self, table: TableFile, grouping: Grouping) -> None:
-        """`table` is any of the tables: all have the same options. Raises FatalError if their run had `--rules`,
-        because a table does not contain the rules.
+        """`table` is any of the tables: all have the same options. Raises FatalError if the run had `--rules`, because
+        a table does not contain the rules.
         """
         if table.metadata().get("rules"):
             raise FatalError(
@@ -39,7 +39,9 @@ class ClassesOfOccurrences:
         self._last: tuple[int, str] | None = None
 
     def add(self, table: int, rows: pa.RecordBatch) -> None:
-        """Add the next OCCURRENCES rows of the table with this number. Rows of a later table have a higher number."""
+        """Add the next OCCURRENCES rows of the table with the number `table`. Rows of a later table have a higher
+        number.
+        """
         if not len(rows):
             return
         source = rows.column("source")
@@ -64,7 +66,7 @@ class ClassesOfOccurrences:
         self._grouping.add(pa.RecordBatch.from_arrays(columns, schema=SINGLE))
 
     def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """CODED_CLASSES rows, sorted by `urn`, of all rows that were added. `progress` gets the stage "grouping"."""
+        """CODED_CLASSES rows, sorted by `urn`, of all added rows. `progress` gets the stage "grouping"."""
         progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
         in_rows = partial(class_rows, names=self._names, level=self._options.level)
         return self._grouping.classes(in_rows, progress.on_progress, get_syntax(self._options.syntax))

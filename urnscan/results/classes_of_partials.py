@@ -1,4 +1,4 @@
-"""Files of partial results -> the classes of all, as one run over all inputs would have grouped them."""
+"""Files of partial results -> classes, the same as in a run over all inputs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _MOST_INPUTS = 1 << 31
 
 
 class ClassesOfPartials:
-    """Groups NAMED_PARTIAL rows of files, which come in order, into CODED_CLASSES rows.
+    """Groups NAMED_PARTIAL rows of files, added in order, into CODED_CLASSES rows.
 
-    The rows may come from anywhere: they are checked, as compiled code relies on their order and their numbers.
+    Rows may come from any source: they are checked, as compiled code relies on their order and their numbers.
     """
 
     def __init__(self, table: TableFile, grouping: Grouping) -> None:
-        """`table` is any of the files: all have the same options. Raises FatalError if they are invalid."""
+        """`table` is any of the files: all have the same options. Raises FatalError for invalid options."""
         self._options = _options(table)
         self._grouping = grouping
         # Names of the inputs, by their numbers in the merged run.
@@ -46,7 +46,7 @@ class ClassesOfPartials:
         """Number of inputs whose names are in several files."""
 
     def add(self, table: TableFile, batches: Iterator[pa.RecordBatch]) -> Iterator[int]:
-        """Add all rows of the next file; yields the number of rows of each batch. Raises FatalError if they are damaged."""
+        """Add all rows of the next file; yields the number of rows of each batch. Raises FatalError for damaged rows."""
         inputs = self._inputs
         names: dict[int, str] = {}
         for rows in _whole_classes(batches):
@@ -61,14 +61,16 @@ class ClassesOfPartials:
         self._names.update((inputs + place, name) for place, name in names.items())
 
     def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """CODED_CLASSES rows, sorted by `urn`, of all rows that were added. `progress` gets the stage "grouping"."""
+        """CODED_CLASSES rows, sorted by `urn`, of all added rows. `progress` gets the stage "grouping"."""
         progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
         in_rows = partial(class_rows, names=self._names, level=self._options.level)
         return self._grouping.classes(in_rows, progress.on_progress, get_syntax(self._options.syntax))
 
 
 def _options(table: TableFile) -> Options:
-    """The options that decide the rows of classes. Raises FatalError for the file of another version, or a damaged one."""
+    """The options that decide the rows of classes. Raises FatalError for a file that is damaged, or of another version
+    of urnscan.
+    """
     metadata = table.metadata()
     if metadata.get("version") != __version__:
         raise FatalError(
@@ -87,7 +89,7 @@ def _options(table: TableFile) -> Options:
 
 
 def _whole_classes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of whole classes: only the first row of a class has its sources."""
+    """Regroup the rows into batches of whole classes: only the first row of a class has the sources."""
     pending: list[pa.RecordBatch] = []
     for rows in batches:
         begin = int(np.flatnonzero(_heads(rows))[-1])
@@ -100,7 +102,7 @@ def _whole_classes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 
 def _heads(rows: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-    """Whether each row is the first of its class."""
+    """Whether each row is the first row of a class."""
     urn = rows.column("urn")
     heads = np.ones(len(rows), np.bool_)
     heads[1:] = pc.not_equal(urn[1:], urn[:-1]).to_numpy(zero_copy_only=False)
@@ -108,7 +110,9 @@ def _heads(rows: pa.RecordBatch) -> npt.NDArray[np.bool_]:
 
 
 def _is_sound(rows: pa.RecordBatch, names: Collection[int], most_inputs: int) -> bool:
-    """Whether rows of whole classes are like those of `urnscan --partial`; `names` are the inputs whose names are known."""
+    """Whether rows of whole classes are as `urnscan --partial` writes them; `names` are the inputs whose names are
+    known.
+    """
     urn = rows.column("urn")
     heads = _heads(rows)
     counts, sources, first, last = (

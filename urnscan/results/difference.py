@@ -1,4 +1,4 @@
-"""Two tables of classes -> what differs."""
+"""Two tables of classes -> their differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urnscan.tables.schemas import CHANGES
 
 @dataclass
 class Difference:
-    """Compares two tables of classes. `counts` is complete after `rows` has given all its rows.
+    """Compares two tables of classes. `counts` is complete after all `rows` are read.
 
     Raises FatalError if a file is not a table of classes.
     """
@@ -35,7 +35,7 @@ class Difference:
         self._tables = [self._table(name) for name in (self.old, self.new)]
 
     def remarks(self) -> Iterator[str]:
-        """A line about each option that differs in the runs of the tables."""
+        """A message for each option that differs in the runs of the tables."""
         for table in self._tables:
             if not table.metadata():
                 yield f"{table.path}: does not say which options its run had: names may differ for that reason alone"

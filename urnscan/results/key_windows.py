@@ -1,7 +1,7 @@
 """Tables that are sorted by `urn` -> windows: all rows of all tables whose URNs are between two limits.
 
-Each table has a last URN that was read from it. A window has all rows up to the smallest of these URNs. So all rows of
-one URN are in one window, and only a few rows of each table are in memory.
+A window has all rows up to the smallest of the last URNs that were read from each table. So all rows of a URN are in
+the same window, and only a few rows of each table are in memory.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import pyarrow.compute as pc
 
 from urnscan.errors import FatalError
 
-# Most and fewest rows of a table that are read at once.
+# Maximum and minimum number of rows of a table that are read at once.
 _MOST_ROWS, _FEWEST_ROWS = 1 << 17, 64
 
 
 def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
-    """Number of rows of a table that are read at once, if `tables` share the memory."""
+    """Number of rows of a table that are read at once, if `tables` tables share the memory."""
     return max(_FEWEST_ROWS, min(_MOST_ROWS, memory // (64 * tables * row_bytes)))
 
 
 def windows(tables: Sequence[tuple[str, Iterator[pa.RecordBatch]]]) -> Iterator[list[list[pa.RecordBatch]]]:
-    """The rows of the tables, window by window. A table is its name, and its rows in batches, sorted by `urn`.
+    """The rows of the tables, window by window. A table is a pair of name, and batches of rows sorted by `urn`.
 
     A window has a list of batches for each table, in the order of `tables`. Raises FatalError if a table is not sorted.
     """
@@ -36,13 +36,13 @@ def windows(tables: Sequence[tuple[str, Iterator[pa.RecordBatch]]]) -> Iterator[
         pending = [table for table in sorted_tables if table.rows]
         if not pending:
             return
-        # A table that is read to its end sets no limit: it has no later rows.
+        # A table that is read to the end sets no limit: it has no later rows.
         limit = min((table.last for table in pending if not table.is_at_end), default=None)
         yield [table.take(limit) for table in sorted_tables]
 
 
 class _SortedTable:
-    """A table sorted by `urn`, with its pending rows: those that were read and are in no window yet."""
+    """A table sorted by `urn`, with the rows that are read and not in a window yet (pending)."""
 
     def __init__(self, name: str, batches: Iterator[pa.RecordBatch]) -> None:
         self.rows = 0
@@ -71,7 +71,7 @@ class _SortedTable:
             self.last = _bytes(keys, len(rows) - 1)
 
     def take(self, limit: bytes | None) -> list[pa.RecordBatch]:
-        """Remove the pending rows up to the key `limit`, and return them; all pending rows if it is None."""
+        """Remove the pending rows up to the key `limit`, and return them; with None, all pending rows."""
         batches: list[pa.RecordBatch] = []
         while self._pending:
             rows = self._pending[0]
@@ -90,7 +90,7 @@ class _SortedTable:
 
 
 def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """All rows in one batch."""
+    """Concatenate batches."""
     if len(batches) == 1:
         return batches[0]
     (rows,) = pa.Table.from_batches(batches).combine_chunks().to_batches()

@@ -1,4 +1,4 @@
-"""Tables, or partial results, of several runs -> one table, as one run over all inputs would have written it."""
+"""Tables, or partial results, of several runs -> a merged table, the same as in a run over all inputs."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ class MergeReport:
     rows: int = 0
     """Rows of the merged table."""
     classes: int | None = None
-    """Classes that were written; None if no output takes them."""
+    """Number of written classes; None if no output takes classes."""
     occurrences: int = 0
     """Occurrences in all tables."""
     inexact: int = 0
-    """Classes of several tables, of which one lists not all spellings (a table lists 100): their columns `spellings` and
-    `spelling_count` are not exact.
+    """Number of classes in several tables whose `spellings` and `spelling_count` are not exact, because a table does
+    not list all spellings (a table lists 100).
     """
     shared: int = 0
-    """Classes that have the same first source in several tables. If it is the same input, it counts several times in
-    `source_count`, and its occurrences count several times, too. Of partial results: the number of such inputs.
+    """Number of classes with the same first source in several tables. If it is the same input, it counts several times
+    in `source_count`, and its occurrences, too. For partial results: the number of inputs with the same name.
     """
     seconds: float = 0.0
     """Duration in seconds."""
 
     def remarks(self) -> Iterator[str]:
-        """A line about each count that may differ from the one in a run over all inputs."""
+        """A message for each count that may differ from a run over all inputs."""
         if self.inexact:
             yield (
                 f"{counted(self.inexact, 'class', 'classes')} with more than {MOST_SPELLINGS} spellings in one table: "
@@ -84,13 +84,13 @@ class MergeReport:
 
 
 class Merge:
-    """A merge of tables. `run` gives its rows; then `report` and `metadata` are complete."""
+    """A merge of tables. After `run`, `report` and `metadata` are complete."""
 
     def __init__(self, names: Sequence[str], outputs: Sequence[str], *, memory: int, jobs: int) -> None:
-        """`names` are those of files, folders and patterns; `outputs` are files that are written, and must not be read.
+        """`names` are names of files, folders and patterns; `outputs` are files that are written, and must not be read.
 
-        Raises FatalError if one cannot be read or is not a table of classes or occurrences, and if options of their runs
-        differ.
+        Raises FatalError if a file cannot be read or is not a table of classes or occurrences, and if options of their
+        runs differ.
         """
         self._tables = open_tables(names, outputs, *KINDS)
         self._memory, self._jobs = memory, jobs
@@ -103,9 +103,10 @@ class Merge:
         self.report = MergeReport(self.kind, len(self._tables))
 
     def kinds_of(self, outputs: Mapping[str, _Output]) -> dict[str, _Output]:
-        """The outputs by the kind of rows that they get: "classes" or "occurrences"; `outputs` are by "output" and "classes".
+        """The outputs by the kind of their rows, "classes" or "occurrences". The keys of `outputs` are "output" and
+        "classes".
 
-        Raises FatalError if there is an output "classes" and the tables contain no occurrences: "output" gets the classes.
+        Raises FatalError for an output "classes" if the tables contain no occurrences: "output" gets the classes.
         """
         if self.kind != "occurrences" and "classes" in outputs:
             raise FatalError(f"{option('classes', None)} is for tables of occurrences; these contain {self.kind}")
@@ -113,11 +114,11 @@ class Merge:
         return {table if name == "output" else name: output for name, output in outputs.items()}
 
     def run(self, outputs: Outputs, progress: Progress = _NO_PROGRESS) -> None:
-        """Give all rows to the sinks, in order: merged classes, or merged occurrences, and the classes of these.
+        """Give all rows to the sinks, in order: merged classes; or merged occurrences, and then their classes.
 
         `progress` gets the numbers of rows that were merged, and the stage "grouping". Raises FatalError for a damaged
-        table, and for classes of occurrences if their run had `--rules`, which the tables do not hold. Raises the errors of
-        sinks.
+        table, and for classes of occurrences if their run had `--rules`, which the tables do not contain. Raises the
+        errors of sinks.
         """
         began = time.monotonic()
         report = self.report
@@ -143,7 +144,9 @@ class Merge:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """Metadata of the merged table: options once, counts added. A class of several tables counts once."""
+        """Metadata of the merged table: the options of the runs, and the sums of their counts. A class of several
+        tables counts once.
+        """
         counts = self._counts
         if "classes" in counts:
             counts = counts | {"classes": self.report.classes}
@@ -187,7 +190,7 @@ class Merge:
     def _classes_of_occurrences(
         self, grouping: Grouping | None, sink: Sink | None, progress: Progress
     ) -> Iterator[pa.RecordBatch]:
-        """Give the occurrences to the sink; then their classes, if there is a grouping for them."""
+        """Give the occurrences to the sink; then return their classes, if there is a grouping for classes."""
         classes = None if grouping is None else ClassesOfOccurrences(self._tables[0], grouping)
         for number, table in enumerate(self._tables):
             for rows in self._rows_of(table, OCCURRENCES):

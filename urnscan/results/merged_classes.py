@@ -1,4 +1,4 @@
-"""Merge of the rows of a class from several tables into the row that one run over all inputs would have written."""
+"""Merge of the rows of a class from several tables to a single row, the same as in a run over all inputs."""
 
 from __future__ import annotations
 
@@ -22,23 +22,25 @@ _SCHEME = len("urn:")
 
 
 class Merged(NamedTuple):
-    """Merged classes, and the numbers of those with inexact values."""
+    """Merged classes, and the numbers of classes with inexact values."""
 
     rows: pa.RecordBatch
     """CODED_CLASSES rows, sorted by `urn`."""
     inexact: int = 0
-    """Number of classes in several tables, one of which does not list all their spellings. The `spellings` and
-    `spelling_count` of such a class are not exact.
+    """Number of classes in several tables whose `spellings` and `spelling_count` are not exact, because a table does
+    not list all spellings.
     """
     shared: int = 0
-    """Number of classes with the same first source in several tables: it may count several times in `source_count`."""
+    """Number of classes with the same first source in several tables: an input may count several times in
+    `source_count`.
+    """
 
 
 def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
-    """CLASSES rows in the order of the tables -> classes. In a table each `urn` comes once.
+    """CLASSES rows in the order of the tables -> classes. In a table each `urn` appears once.
 
-    If several tables have a class, the `first_…` columns, and the columns that follow from the name (such as `nid`), are
-    those of the first table.
+    If several tables have a class, the `first_…` columns, and the columns that follow from the name (such as `nid`),
+    are those of the first table.
     """
     rows = one_batch(batches)
     names = byte_strings(rows.column("urn"))
@@ -90,7 +92,7 @@ def _merge_several(
 
 
 def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
-    """GROUPED rows of the listed spellings; only the columns `spellings` and `spelling_count` have a meaning."""
+    """Group the listed spellings into GROUPED rows; only the columns `spellings` and `spelling_count` are meaningful."""
     lists = parts.column("spellings")
     listed = lists.flatten()
     urns = parts.column("urn").take(pc.list_parent_indices(lists))
@@ -113,7 +115,9 @@ def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
-    """The problems of each class: the codes in any of its rows. `column` has values such as `nss-grammar; nul-octet`."""
+    """The problems of each class: the codes in any of the rows. `column` has values of the form `nss-grammar;
+    nul-octet`.
+    """
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     known = coded.dictionary.to_pylist()
     codes = sorted({code for problems in known if problems for code in problems.split("; ")})
@@ -136,7 +140,7 @@ def _count_shared(sources: pa.Array, starts: Integers) -> int:
 
 
 def _take(column: pa.Array, rows: RowNumbers) -> pa.Array:
-    """The values of a column in these rows."""
+    """The values of a column in the rows `rows`."""
     if not pa.types.is_list(column.type):
         return column.take(number_array(rows))
     # The column of spellings: `take` of pyarrow needs three times as long.

@@ -25,11 +25,11 @@ PARTIAL_RESULTS = "partial results"
 
 
 def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_runs: bool = True) -> list[TableFile]:
-    """The tables in the files with these names, in this order. A folder or a pattern names the Parquet files below it.
+    """Open the tables in the files `names`, in order. A folder or a pattern means the Parquet files below.
 
-    All tables have the same kind, one of `kinds`. With `of_runs`, each says which options its run had, and is of an
-    edition that is merged. Raises FatalError if a file cannot be read or is not such a table, if it
-    is named twice or is one of `outputs`, and if there are no files.
+    All tables have the same kind, a member of `kinds`. With `of_runs`, each contains the options of its run, and is of
+    an edition that can be merged. Raises FatalError if a file cannot be read or is not a table of these kinds, if a
+    file is named twice or is an output, and if there are no files.
     """
     tables: list[TableFile] = []
     output_places = set(map(real_place, outputs))
@@ -56,7 +56,8 @@ def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_ru
 def differing_options(tables: Sequence[TableFile]) -> Iterator[str]:
     """The options that differ in neighbouring tables, with their values and files.
 
-    All entries of the metadata are compared, except the counts and the edition of the tables. A missing value is equal to an empty one.
+    All entries of the metadata are compared, except the counts and the edition of the tables. A missing value equals an
+    empty value.
     """
     for table, next_table in pairwise(tables):
         values, next_values = _options_of(table), _options_of(next_table)
@@ -76,9 +77,9 @@ def _options_of(table: TableFile) -> dict[str, Any]:
 
 
 def options_of_names(table: TableFile) -> Options:
-    """The options of a run without `--rules` that decide about canonical forms and verdicts; the others have defaults.
+    """The options of a run without `--rules` that decide canonical forms and problems; other options have defaults.
 
-    Raises FatalError if the metadata do not have them.
+    Raises FatalError if the metadata lack the options.
     """
     metadata = table.metadata()
     try:
@@ -88,7 +89,9 @@ def options_of_names(table: TableFile) -> Options:
 
 
 def added_counts(tables: Sequence[TableFile]) -> dict[str, int | None]:
-    """The sum of each count over all runs; None if a run did not count it. Raises FatalError if a table has no counts."""
+    """The sum of each count over all runs; None if a run did not have the count. Raises FatalError for a table without
+    counts.
+    """
     counts_of_tables: list[dict[str, int | None]] = []
     for table in tables:
         counts = table.metadata().get(_COUNTS)
@@ -114,7 +117,7 @@ def _paths(names: Sequence[str]) -> Iterator[str]:
 
 
 def _check_edition(table: TableFile) -> None:
-    """Raise FatalError if a table has an edition that is not merged, or no metadata of a run."""
+    """Raise FatalError for a table of an edition that cannot be merged, or without metadata of a run."""
     metadata = table.metadata()
     if not metadata:
         raise FatalError(
