@@ -12,14 +12,14 @@ from urnscan.report.excerpts import Line, compare
 from urnscan.report.page import by_size, common_folder, page
 
 _INPUTS = 50
-"""Number of inputs that are shown; others are only counted."""
+"""Number of inputs that are shown; further inputs are only counted."""
 _OPEN = 3
 """Number of examples that are open at first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A dump, and the numbers of its records."""
+    """A dump, and counts of the records in the dump."""
 
     name: str
     format: str
@@ -34,7 +34,9 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """One of the largest clusters: its number of records, some of the URNs that join them, names of some records."""
+    """A cluster in the list of the largest clusters: number of records, some URNs and keys that join them, names of
+    some records.
+    """
 
     cluster: int
     size: int
@@ -45,7 +47,7 @@ class Large:
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """A class of URNs that too many records contain."""
+    """A URN or another key that too many records contain."""
 
     urn: str
     records: int
@@ -59,16 +61,16 @@ class ExampleRecord:
     number: int
     """Number of the record in its source."""
     start: int
-    """Bytes from the beginning of the source; None if the record has no place there."""
+    """Bytes from the start of the source."""
     identifier: str | None
     excerpt: str
-    """The beginning of the record, decoded, with its control characters."""
+    """The start of the record, decoded, with its control characters."""
     rest: int = 0
     """Bytes that the excerpt leaves out."""
     urns: Sequence[str] = ()
-    """All classes in the record, canonical."""
+    """Canonical forms of all URNs in the record."""
     joined_by: Sequence[str] = ()
-    """Classes of `urns` that other records of the cluster contain, too."""
+    """URNs and keys of the record that other records of the cluster contain, too."""
     spellings: Sequence[str] = ()
     """Spellings of `joined_by` in the excerpt, which are marked there."""
     kept: bool = False
@@ -107,7 +109,7 @@ class Summary:
     failures: Sequence[str] = ()
     more_failures: int = 0
     apart: int = 0
-    """Records that share identifiers with other records, but describe other works."""
+    """Records in doubt: each shares a key with other records, but is alone in its cluster."""
     wrong: Sequence[tuple[str, str]] = ()
     """Name and identifier of each record whose only identifier has a wrong check digit."""
     more_wrong: int = 0
@@ -128,7 +130,7 @@ def render(summary: Summary) -> str:
 
 
 def _with_lines(example: Example) -> list[tuple[ExampleRecord, Sequence[Line]]]:
-    """The records of an example, each with the lines of its excerpt."""
+    """The records of an example, each with the lines of the excerpt."""
     records = example.records
     lines = compare([record.excerpt for record in records], [record.spellings for record in records])
     return list(zip(records, lines, strict=True))

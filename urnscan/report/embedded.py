@@ -1,4 +1,4 @@
-"""The rows of a table as a page contains them: JSON, compressed (deflate), in base64. So no text can end an element.
+"""The rows of a table for a page: JSON, compressed (deflate), in base64. So no text can end an element.
 
 In this form, 100,000 classes take one or two megabytes, and a browser reads them in a tenth of a second. The script
 shows a few rows at a time: 100,000 rows in the document would make a browser too slow.
@@ -29,13 +29,13 @@ COLUMNS = {
 """Columns of a class in the page, and their names in the table of classes."""
 _REPEATING = ("nid", "status", "problem", "hint", "source", "member")
 _LONGEST, _LONGEST_SOURCE = 400, 2000
-"""Maximum number of characters of a text, and of the name of a source; longer ones are cut."""
+"""Maximum number of characters of a text, and of the name of a source; longer texts are cut."""
 _CHOICES = 300
 """Maximum number of choices of a filter. If there are more namespaces, the choices are those with the most classes."""
 
 
 class Place(NamedTuple):
-    """A place where a class occurs; its fields are columns of OCCURRENCES."""
+    """A place where a class occurs; the attributes are columns of OCCURRENCES."""
 
     source: str
     member: str | None
@@ -45,7 +45,7 @@ class Place(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """Rows as a page contains them."""
+    """Rows of a table in the form of a page."""
 
     data: str
     """Result of `packed`."""
@@ -68,11 +68,11 @@ class Embedded(NamedTuple):
 def embed(
     columns: Mapping[str, Sequence[Any]], places: Sequence[Sequence[Place]] | None, about: Mapping[str, Any]
 ) -> Embedded:
-    """Rows, sorted by name, as a page contains them. `about` has other values that the script shows, by name.
+    """Convert rows, sorted by name, to the form of a page. `about` has other values that the script shows, by name.
 
-    The script gets one object. A column in which values repeat has its distinct values in "values", and in "at" the index
-    of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers: source,
-    member, line, start, spelling. If the page does not list the spelling, the fifth is its text.
+    The script gets a JSON object. A column in which values repeat has its distinct values in "values", and in "at" the
+    index of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers:
+    source, member, line, start, spelling. If the page does not list the spelling, the fifth is its text.
     """
     urns, spellings, folder = columns["urn"], columns["spellings"], about["folder"]
     shortened = sum(len(urn) > _LONGEST for urn in urns)
@@ -114,7 +114,7 @@ def embed(
 
 
 def packed(data: bytes) -> str:
-    """Bytes as a page contains them: compressed (deflate), in base64."""
+    """Compress bytes (deflate), and encode them in base64."""
     return base64.b64encode(zlib.compress(data, 6)).decode()
 
 
@@ -123,5 +123,5 @@ def _short(column: str, value: Any) -> Any:  # noqa: ANN401 (any value of a colu
 
 
 def cut(value: Any, most: int = _LONGEST) -> Any:  # noqa: ANN401 (any value of a column)
-    """The value; if it is a text that is too long, its beginning and an ellipsis."""
+    """The value unchanged, or the first `most` characters and an ellipsis for a longer text."""
     return f"{value[:most]}…" if isinstance(value, str) and len(value) > most else value

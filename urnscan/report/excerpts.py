@@ -1,8 +1,8 @@
 """Records next to each other: lines that differ, the parts that differ, and the names that join the records.
 
 A record is split into lines at line ends and at ends of fields (U+001E in MARC and PICA). A line is split into pieces:
-subfields, elements, parts between commas. A line or piece is common if every record contains it, at any place. This test
-takes linear time, and a text that is only in another place does not count as a difference.
+subfields, elements, parts between commas. A line or piece is common if every record contains it, at any place. This
+test takes linear time, and a text that is only in another place does not count as a difference.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _SEPARATORS = " \t\r\n\x1d\x1e,;|"
 
 
 class Kind(Enum):
-    """Mark of a part of a line: `OWN` if not every record has the part, `JOINING` if it is a name that joins records."""
+    """Mark of a part of a line: `OWN` if not every record has the part, `JOINING` if the part is a name that joins
+    records.
+    """
 
     PLAIN = "plain"
     OWN = "own"
@@ -32,14 +34,14 @@ class Kind(Enum):
 
 
 class LinePart(NamedTuple):
-    """A part of a line with one mark."""
+    """A part of a line with a single mark."""
 
     text: str
     kind: Kind
 
 
 class Line(NamedTuple):
-    """A line of a record, without its line end, but with control characters that end a field."""
+    """A line of a record, without the line end, but with control characters that end a field."""
 
     parts: list[LinePart]
     common: bool
@@ -47,7 +49,7 @@ class Line(NamedTuple):
 
 
 def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list[list[Line]]:
-    r"""The lines of each text, with marks on its spellings and on parts that not all texts contain.
+    r"""The lines of each text, with marks on the spellings and on parts that not all texts contain.
 
     A single text has no common lines, and only its spellings are marked.
 
@@ -66,17 +68,17 @@ def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list
 
 
 class _SplitText(NamedTuple):
-    """A text with the places of its lines and pieces: pairs of start and end, in order."""
+    """A text with the places of lines and pieces: pairs of start and end, in order."""
 
     text: str
     lines: list[tuple[int, int]]
-    """Without their line breaks."""
+    """Lines without their line breaks."""
     pieces: list[tuple[int, int]]
-    """Each is a part of one line, or of a line break. A name that joins begins and ends a piece, so that the text around it
-    can be common.
+    """Each piece is a part of a single line, or of a line break. A name that joins begins and ends a piece, so that the
+    text around it can be common.
     """
     names: list[tuple[int, int]]
-    """Names that join the records. A name is one piece or several."""
+    """Names that join the records. A name consists of a piece or several pieces."""
 
 
 def _split(text: str, spellings: Sequence[str]) -> _SplitText:
@@ -104,7 +106,7 @@ def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
                 matches.append((start, -end))
             start = text.find(spelling, start + 1)
     places: list[tuple[int, int]] = []
-    # Ends are negative, so the longest of several matches at one place comes first.
+    # Ends are negative, so the longest of several matches at the same place comes first.
     for start, negative_end in sorted(matches):
         if not places or start >= places[-1][1]:
             places.append((start, -negative_end))
@@ -112,7 +114,7 @@ def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _lines(split: _SplitText, is_common_piece: _IsCommon, is_common_line: _IsCommon) -> list[Line]:
-    """The lines of a text, in parts with their marks."""
+    """The lines of a text, in parts with marks."""
     pieces = deque(_pieces_with_marks(split, is_common_piece))
     lines = []
     for line_start, line_end in split.lines:

@@ -1,6 +1,6 @@
 """Parquet files of `urnscan -o` and `--occurrences` -> the figures of a report.
 
-A first pass over the needed columns of the classes, in batches, makes the figures and chooses the rows that the page
+A first pass over the needed columns of the classes, in batches, makes the figures and selects the rows that the page
 shows. Then these rows are read from their row groups.
 """
 
@@ -29,7 +29,7 @@ from urnscan.urn.parser import parse
 from urnscan.urn.syntax import SYNTAXES, SyntaxName
 
 EMBEDDED = 100_000
-"""Number of classes in the page: the most frequent ones."""
+"""Number of classes in the page: the most frequent classes."""
 _IN_ALL, _OF_EACH = 200_000, 20
 """Maximum number of spellings, and of places, in the page: of all classes together, and of each class."""
 # Maximum numbers in the page: classes with many spellings, and spellings of each; namespaces; sources; codes of problems,
@@ -48,10 +48,10 @@ class _Figures:
     """Figures of the first pass over the classes."""
 
     def __init__(self, file: TableFile) -> None:
-        """Raises FatalError if the file is damaged, or was changed after urnscan wrote it."""
+        """Raises FatalError for a file that is damaged, or changed after urnscan wrote the file."""
         self.occurrences = self.classes = self.spellings = 0
         self.several = 0
-        """Classes with more than one spelling."""
+        """Classes with several spellings."""
         self.namespaces = Tally(["nid", "nid_status"], ["occurrences", "classes"])
         self.sizes = Tally(["size"], ["classes"])
         self.verdicts = Tally(["valid"], ["occurrences", "classes"])
@@ -110,7 +110,9 @@ class _Occurrences:
     """Figures of the occurrences, and the first places of the classes in the page."""
 
     def __init__(self, file: TableFile, urns: pa.ChunkedArray, counts: Numbers) -> None:
-        """`counts` are the numbers of occurrences of the classes `urns`. Raises FatalError if the file has other numbers."""
+        """`counts` are the numbers of occurrences of the classes `urns`. Raises FatalError if the file has different
+        numbers.
+        """
         self._file = file
         self._urns = urns.combine_chunks().cast(pa.large_string())
         self._most = _of_each(counts)
@@ -131,11 +133,11 @@ class _Occurrences:
             )
 
     def _add(self, urns: pa.Array, start: int) -> None:
-        """Count the rows of each class, and keep the rows that are among the first of their class."""
+        """Count the rows of each class, and keep the first rows of each class."""
         classes = pc.index_in(urns.cast(pa.large_string()), value_set=self._urns)
         rows = np.flatnonzero(flags_of(classes.is_valid()))
         class_of_row = numbers(classes.take(number_array(rows)))
-        # Rows of one class become neighbours, and keep their order.
+        # Rows of a class become neighbours, and keep their order.
         order = np.argsort(class_of_row, kind="stable")
         rows, class_of_row = rows[order], class_of_row[order]
         firsts = np.flatnonzero(np.diff(class_of_row, prepend=-1))
@@ -146,11 +148,13 @@ class _Occurrences:
         self._counts += np.bincount(class_of_row, minlength=len(self._counts))
 
     def sources(self) -> pa.Table | None:
-        """The occurrences of each source."""
+        """The number of occurrences in each source: a table with the columns `source` and `occurrences`; None without
+        rows.
+        """
         return self._tallies["source"].result()
 
     def ends(self) -> MatchEnds:
-        """The bytes that ended matches, and those that `--trim` would cut off."""
+        """The bytes that ended matches, and the punctuation that `--trim` would cut off."""
         counts = (
             {row[name]: row["occurrences"] for row in _rows(self._tallies[name])} for name in ("stop", "punctuation")
         )
@@ -167,9 +171,10 @@ class _Occurrences:
 
 
 def summarise(classes: str, occurrences: str | None = None, *, version: str, rulebook: Rulebook = OURS) -> Summary:
-    """Figures of a table of classes, and of the table of its occurrences. `rulebook` has the titles of namespaces, and resolvers.
+    """Figures of a table of classes, and of a table of the occurrences. `rulebook` has the titles of namespaces, and
+    resolvers.
 
-    Raises FatalError if a file is not the expected table, or the two are not of the same run.
+    Raises FatalError for a file that is not the expected table, or if the two tables are not of the same run.
     """
     file = TableFile(classes, "classes")
     occurrence_file = None if occurrences is None else TableFile(occurrences, "occurrences")
@@ -216,7 +221,7 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str, rul
 
 
 def _of_each(counts: Numbers) -> int:
-    """Maximum number of spellings or places of a class in the page, so that those of all classes are not too many.
+    """Maximum number of spellings or places of a class in the page, so that the page has at most `_IN_ALL` of them.
 
     >>> _of_each(np.array([5, 1000])), _of_each(np.full(100_000, 3)), _of_each(np.full(1_000_000, 9))
     (20, 2, 1)
@@ -225,7 +230,7 @@ def _of_each(counts: Numbers) -> int:
 
 
 def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Sequence[Any]]:
-    """The columns of the classes in the page."""
+    """The columns of the classes in the page, with spellings, links to resolvers, and hints."""
     most = _of_each(table["spelling_count"].to_numpy())
     columns = {name: table[column].to_pylist() for name, column in COLUMNS.items()}
     columns["spellings"] = [
@@ -241,7 +246,7 @@ def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Seq
 
 
 def _links(urns: Sequence[str], nids: Sequence[str], syntax: SyntaxName, rulebook: Rulebook) -> list[str | None]:
-    """The address of each name at a resolver."""
+    """The address of each name at a resolver, or None."""
     with_resolver = {nid for nid, rule in rulebook.rules.items() if rule.resolvers}
     links: list[str | None] = [None] * len(urns)
     for place, nid in enumerate(nids):
@@ -253,7 +258,7 @@ def _links(urns: Sequence[str], nids: Sequence[str], syntax: SyntaxName, ruleboo
 
 
 def _hint(urn: str, problem: str | None, rulebook: Rulebook) -> str:
-    """Which check digit would be right in a name with such a problem; empty if it has none, or nothing is certain."""
+    """The correct check digit, in words, for a name whose check digit is wrong; empty for other names, or if uncertain."""
     # The file may have been changed after urnscan wrote it.
     with contextlib.suppress(ArgumentError):
         return judge(urn, rulebook).hint if problem and _CHECK_DIGIT in problem.split("; ") else ""
@@ -272,7 +277,7 @@ def _rows(tally: Tally) -> list[dict[str, Any]]:
 
 
 def _added_up(rows: Iterable[tuple[str, int, int]]) -> list[CountRow]:
-    """Names with their numbers of occurrences and classes, added up for each name; the greatest first."""
+    """Numbers of occurrences and classes, added up for each name; the greatest first."""
     sums: dict[str, tuple[int, int]] = {}
     for name, more, more_classes in rows:
         occurrences, classes = sums.get(name, (0, 0))
@@ -282,7 +287,7 @@ def _added_up(rows: Iterable[tuple[str, int, int]]) -> list[CountRow]:
 
 
 def _folder(*tables: pa.Table | None) -> str:
-    """The folder that contains all sources; empty if there is none."""
+    """The folder that contains all sources, or an empty text."""
     extremes = (pc.min_max(table["source"]).as_py() for table in tables if table is not None)
     return common_folder(name for least_and_greatest in extremes for name in least_and_greatest.values())
 
@@ -321,7 +326,7 @@ def _varied(file: TableFile, places: Numbers) -> list[VariedClass]:
 
 
 def _problems(file: TableFile, figures: _Figures, rulebook: Rulebook) -> list[CountRow]:
-    """The codes of problems, each with its most frequent classes."""
+    """The codes of problems, each with the most frequent classes."""
     problems = _added_up(
         (code, row["occurrences"], row["classes"])
         for row in _rows(figures.problems)

@@ -1,7 +1,7 @@
 """The page of `urnscan dedup --review`: groups of records that are in doubt, for people who decide.
 
 The page contains the table of `--review FILE.csv` and the records, in blocks. Its script unpacks the records of a group
-when a person opens the group. It writes the table with the decisions, for `--decisions`.
+when a person opens the group, and writes the table with the decisions, for `--decisions`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KINDS = {kind: number for number, kind in enumerate(Kind)}
 
 
 class ShownRecord(NamedTuple):
-    """A record as the page shows it."""
+    """A record in the form of the page."""
 
     rest: int
     """Number of bytes that are left out."""
@@ -33,11 +33,11 @@ class Block(NamedTuple):
     rows: bytes
     """Rows of the table, as CSV. The rows of all blocks together are the table."""
     records: Sequence[ShownRecord]
-    """The records of these rows."""
+    """The records of the rows."""
 
 
 def render(groups: int, records: int, version: str, blocks: Iterator[Block]) -> Iterator[str]:
-    """The page as HTML, in pieces, to be written in UTF-8. A block is taken when its piece is taken."""
+    """The page as HTML, in pieces, to be written in UTF-8. A block is read only when the piece is needed."""
     program = script("review.js")
     return stream(
         "review.html",

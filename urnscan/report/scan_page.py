@@ -19,9 +19,9 @@ from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.problems import PROBLEMS
 
 _FIRST = 25
-"""Number of classes that the page shows without its script."""
+"""Number of classes that the page shows without the script."""
 _AROUND, _LONG = 40, 400
-"""Characters of a long name that are shown: those of a prefix that all its spellings share, and all together."""
+"""Characters of a long name that are shown: of the prefix that all spellings share, and in all."""
 
 VERDICTS = {
     "valid": "fits what is registered for its namespace",
@@ -53,11 +53,11 @@ class CountRow:
     occurrences: int | None
     """None for a source if the report is made without the table of occurrences."""
     classes: int
-    """Of a source: the classes whose first place is in it."""
+    """For a source: the classes whose first place is in the source."""
     status: str = ""
-    """Of a namespace: its status of registration."""
+    """For a namespace: the status of registration."""
     examples: Sequence[tuple[str, str]] = ()
-    """Of a problem: names that have it, each with the check digit that would be right, in words, or an empty text."""
+    """For a problem: names with the problem, each with the correct check digit, in words, or an empty text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Summary:
     classes: int
     spellings: int
     varied: int
-    """Classes with more than one spelling."""
+    """Classes with several spellings."""
     namespaces: Sequence[CountRow]
     more_namespaces: int
     statuses: Sequence[CountRow]
@@ -101,7 +101,7 @@ class Summary:
     sources: Sequence[CountRow]
     more_sources: int
     folder: str
-    """The folder that contains all sources; empty if there is none."""
+    """The folder that contains all sources, or an empty text."""
     ends: MatchEnds | None
     """None if the report is made without the table of occurrences."""
     verdicts: Sequence[CountRow]
@@ -169,12 +169,12 @@ def _shortened(varied: VariedClass) -> dict[str, Any]:
     """The canonical form and the spellings of a class, shortened.
 
     Of the canonical form, `skipped` characters are left out, `start` is shown, and `rest` characters are left out. A
-    spelling is its parts, its count, the kinds of its differences, and the number of characters left out at its end.
+    spelling is a tuple: parts, count, kinds of differences, and number of characters left out at the end.
     """
     texts = [varied.urn, *(text for text, _ in varied.spellings)]
     skipped = 0
     if max(map(len, texts)) > _LONG:
-        # What the least and the greatest text have in common at the beginning, all texts have.
+        # A prefix that the least and the greatest text share is shared by all texts.
         least, greatest = min(texts), max(texts)
         common = next((at for at, pair in enumerate(zip(least, greatest, strict=False)) if pair[0] != pair[1]), 0)
         skipped = max(0, common - _AROUND)

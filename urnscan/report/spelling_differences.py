@@ -1,4 +1,4 @@
-"""Differences between a spelling of a name and its canonical form, and the kinds of these differences.
+"""Differences between a spelling of a name and the canonical form, and the kinds of these differences.
 
 The two texts are aligned without regard to case, as a person would align `URN:ISBN:0-9999` and `urn:isbn:09999`. Then
 their characters are compared, with case.
@@ -19,15 +19,15 @@ class SpellingPart(NamedTuple):
     """A part of a spelling, next to the same part of the canonical form."""
 
     text: str
-    """Part of the spelling; empty if the spelling lacks this part."""
+    """Part of the spelling; empty if the spelling lacks the part."""
     kind: str
     """`same`, `other`, `left-out`."""
     canonical: str
-    """Part of the canonical form; empty if the canonical form lacks it."""
+    """Part of the canonical form; empty if the canonical form lacks the part."""
 
 
 def differences(canonical: str, spelling: str) -> list[SpellingPart]:
-    """The spelling, split into parts that are equal to the canonical form or differ from it.
+    """The spelling, split into parts that are equal to the canonical form or differ.
 
     >>> [(part.text, part.kind) for part in differences("urn:isbn:0395", "URN:isbn:0-395")]
     [('URN', 'other'), (':isbn:0', 'same'), ('-', 'other'), ('395', 'same')]

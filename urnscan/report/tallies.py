@@ -12,12 +12,12 @@ from urnscan.compiled.arrow import decoded
 
 Numbers = npt.NDArray[np.int64]
 
-# Rows that are added up together. If there are many different keys, twice as many rows as keys are.
+# Rows that are added up together; if there are many different keys, up to twice as many rows as keys.
 _FEW = 1 << 16
 
 
 class Tally:
-    """Sums by keys. Its memory grows with the number of different keys."""
+    """Sums by keys. Memory grows with the number of different keys."""
 
     def __init__(self, keys: Sequence[str], sums: Sequence[str]) -> None:
         self._keys, self._sums = list(keys), list(sums)
@@ -34,7 +34,7 @@ class Tally:
             self._full = max(_FEW, 2 * self._rows)
 
     def result(self) -> pa.Table | None:
-        """A row for each key, with its sums; None if there were no rows."""
+        """A row for each key, with the sums; None without rows."""
         return self._sum(pa.concat_tables(self._pending)) if self._pending else None
 
     def _sum(self, rows: pa.Table) -> pa.Table:
@@ -49,12 +49,12 @@ class Top:
 
     def __init__(self, size: int, numbers: int = 1) -> None:
         self._size = size
-        # A column for each row: its numbers, and its place as a negative number.
+        # A column for each row: the numbers, and the place as a negative number.
         self._top = np.empty((numbers + 1, 0), np.int64)
         self._least: Numbers | None = None
 
     def add(self, places: Numbers, *numbers: Numbers) -> None:
-        """Add rows. Their places are greater than those of rows that were added earlier."""
+        """Add rows. Their places are greater than all earlier places."""
         rows = np.vstack([*numbers, -places])
         if self._least is not None:
             better, equal = np.zeros(len(places), np.bool_), np.ones(len(places), np.bool_)
