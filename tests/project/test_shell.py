@@ -40,6 +40,33 @@ def needs(program):
 generator = script("docs/make_commands.py")
 
 
+def words_of(text, command):
+    """The arguments of each call of a command in lines of a shell, without pipes, redirections and what is printed."""
+    lines = re.findall(r"^\$ (.*)", text, re.MULTILINE) or [text]
+    calls = []
+    for line in lines:
+        lexer = shlex.shlex(line, posix=False, punctuation_chars="|<>;&")  # which leaves quotation marks around ';'
+        lexer.whitespace_split = True
+        words = list(lexer)
+        while words:
+            end = next((at for at, word in enumerate(words) if set(word) <= set("|;&")), len(words))
+            call, words = words[:end], words[end + 1 :]
+            redirected = {at + more for at, word in enumerate(call) if set(word) & set("<>") for more in (0, 1)}
+            call = [word for at, word in enumerate(call) if at not in redirected]
+            if " ".join(call[: len(command.name.split())]) == command.name:
+                calls.append([shlex.split(word)[0] for word in call[len(command.name.split()) :]])
+    return calls
+
+
+def status_of_parser(command, words):
+    """The exit status with which the parser ends, for help or an error; 0 where it reads the words."""
+    try:
+        COMMANDS[command.name].parser().parse(words)
+    except SystemExit as end:
+        return end.code
+    return 0
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shell")
@@ -284,13 +311,32 @@ class TestGenerator:
         assert installed == {path for path, _ in generator.pages() if SHARE in path.parents}
 
     def test_every_option_is_in_the_reference(self):
-        """Under the name of its command, by which other pages point to it."""
-        page = (ROOT / "docs/reference/command.md").read_text()
+        """On the page of its command, by whose name other pages point to it, or there with a link to the same option of a scan;
+        and its address on the page that had all commands leads there.
+        """
+        old = (ROOT / "docs/reference/command.md").read_text()
         for command in generator.commands():
-            _, _, rest = page.partition(f"\n({command.page})=\n## {command.name}\n")
-            section = rest.partition("\n## ")[0]
+            page = (ROOT / f"docs/reference/command/{command.file}.md").read_text()
+            assert f"```{{program}} {command.name}\n" in page
             for option in command.options:
-                assert f"```{{option}} {', '.join(option.names)}" in section
+                is_shared = option in command.shared
+                assert (f"````{{option}} {', '.join(option.names)}" in page) is not is_shared
+                assert (f" <urnscan {option.names[-1]}>`" in page) is is_shared
+                for name in option.names:
+                    assert f'<span id="cmdoption-{command.page}-{name.lstrip("-")}">' in old
+
+    @pytest.mark.parametrize("command", generator.commands(), ids=lambda command: command.page)
+    def test_every_example_is_a_command(self, command):
+        """Each option that a page describes has an example with it, which the parser of the command reads; those in the help, too."""
+        own = [option for group in command.own_groups for option in group.options]
+        assert all(option.example for option in own)
+        for option in own:
+            words = words_of(option.example.text, command)
+            assert words
+            assert not option.names or any(set(option.names) & set(line) for line in words), option.key
+        for line in [*(option.example.text for option in own), *command.about.examples.values()]:
+            for words in words_of(line, command):
+                assert status_of_parser(command, words) == 0, line
 
     @pytest.mark.parametrize(
         ("text", "expected"),

@@ -43,10 +43,10 @@ SUMMARIES: Mapping[str, str] = {
     "urnscan": "find URNs in text, group those that are the same, and write them to Parquet",
     "urnscan check": "name each wrong URN in a line, as linters do",
     "urnscan dedup": "remove the duplicates from bibliographic dumps",
-    "urnscan explain": "show the parts of URNs, or why a text is no URN",
+    "urnscan explain": "show the parts of URNs, or why a text is not a URN",
     "urnscan report": "make an HTML page from the result of a scan",
-    "urnscan merge": "make one table of those of several runs",
-    "urnscan diff": "tell which names differ between two scans",
+    "urnscan merge": "make one table from the tables of several runs",
+    "urnscan diff": "show which names differ between two scans",
 }
 """Command -> a summary in a line."""
 
@@ -185,8 +185,8 @@ class Parser(argparse.ArgumentParser):
         """Add the inputs of a command; the help calls an input `name`."""
         inputs = option(
             name,
-            "a file, a folder with all files below it (sorted; hidden and ignored ones, too; links are not followed), a glob, a URL, or - for standard "
-            "input; if none is named, standard input is read, unless it is a terminal",
+            "what to read: a file, a folder (all files below it, sorted, also hidden and ignored ones; links are not followed), a glob, a "
+            "URL, or - for standard input; without one, standard input is read, unless it is a terminal",
             nargs="*",
         )
         files_from = option(
@@ -231,8 +231,8 @@ class Parser(argparse.ArgumentParser):
         replace options of the same name.
         """
         tail = (
-            "for a URN in a URL: keep or cut the part of the URL that follows it, which is the query, the next "
-            f"parameter or the fragment (default: {default.resolver_tail})"
+            "keep or cut the part of a URL that follows its URN: the query, the next parameter or the "
+            f"fragment (default: {default.resolver_tail})"
         )
         ends = {
             "-t --trim": flag("cut closing punctuation and unmatched brackets off the ends"),

@@ -20,15 +20,15 @@ _KINDS = ("invalid", "reject", "unregistered")
 _RESULT = {
     "--fail-on": option(
         "KIND[,KIND...]",
-        "what is wrong: invalid, a name that breaks the rules of its namespace; reject, a text that begins like a URN and "
-        "is none, or goes on with what is no part of one; unregistered, a namespace that is not registered (default: "
+        "what counts as wrong: invalid, a name that breaks the rules of its namespace; reject, a text that begins like a "
+        "URN and is not one, or a URN that ends badly; unregistered, a namespace that is not registered (default: "
         "invalid)",
         type=Listed(_KINDS),
         default=("invalid",),
     ),
     "--format": option(
         "NAME",
-        "text; json, an object on each line; sarif, SARIF 2.1.0; or github, commands of GitHub Actions (default: text)",
+        "the format of the lines: text; json, an object on each line; sarif, SARIF 2.1.0; or github, commands of GitHub Actions (default: text)",
         choices=list(FORMATS),
         default="text",
     ),

@@ -97,7 +97,7 @@ _OUTPUT = {
         "write the groups of records in doubt, with a proposal and a reason for each record, in a format of -o (doubts.csv), "
         "or as a page (doubts.html); edit the column decision, and give the table to --decisions",
     ),
-    "--review-all": flag("with --review: also show every group from which a record is removed"),
+    "--review-all": flag("show every group from which a record is removed, too; with --review"),
     "--candidates": option(
         "FILE",
         "write pairs of records that share no key, but an author, the year and nearly the title, in a format of -o; write "
@@ -160,7 +160,7 @@ _SELDOM = {
     ),
     "--carry": option(
         "TAG[,TAG...]",
-        "with --deduplicated: copy MARC fields that only a removed record has (035,852,856) into the kept record",
+        "copy MARC fields that only a removed record has into the kept record, as in 035,852,856; with --deduplicated",
         type=Listed(),
     ),
     "--never-join": option(

@@ -28,8 +28,8 @@ def diff_parser() -> Parser:
         About(
             "urnscan diff",
             usages=("urnscan diff OLD NEW [--json | -o FILE] [options]",),
-            description="Tell which classes came (+), went (-) or changed (~) between two scans, a line for each, in the "
-            "order of their names. A class has changed if its counts, its verdict (valid, problem), its first source or "
+            description="Show which classes came (+), went (-) or changed (~) between two scans, a line for each, in the "
+            "order of their names. A class has changed if its counts, its result (valid, problem), its first source or "
             "its spellings have.",
             daily=("-o", "--json", "--force", "--nid", "--not-nid", "-q"),
             examples={
@@ -45,10 +45,10 @@ def diff_parser() -> Parser:
     }
     chosen = {
         "--nid": names_of(
-            "compare only names in these namespaces, or with these beginnings, as in isbn,nbn:de; a * at the end of one "
-            "stands for anything"
+            "compare only names in these namespaces, or with these prefixes, as in isbn,nbn:de; a * at the end of a prefix "
+            "represents any text"
         ),
-        "--not-nid": names_of("compare no names in these namespaces, or with these beginnings"),
+        "--not-nid": names_of("compare no names in these namespaces, or with these prefixes"),
     }
     output = {
         "--json": flag("print a JSON object for each class, one on each line"),

@@ -27,23 +27,23 @@ def explain_parser() -> Parser:
         About(
             "urnscan explain",
             usages=("urnscan explain [URN...] [--syntax NAME] [--equivalence LEVEL] [options]",),
-            description="Show the parts of URNs: canonical form, namespace with its rule and verdict, components, and "
+            description="Show the parts of URNs: canonical form, namespace with its rule and result, components, and "
             "a link to a public resolver if there is one, with what becomes of the components there. An ISBN, ISSN, "
-            "DOI or UUID and a link to a resolver are read as the URN that they stand for. For any other text, show "
-            "where and why it is no URN.",
+            "DOI or UUID and a link to a resolver are read as the URN that they represent. For any other text, show "
+            "where and why it is not a URN.",
             daily=("--json", "-s", "-e", "--rules"),
             examples={
                 "show what is wrong with an ISBN": "urnscan explain urn:isbn:0-395-36341-6",
                 "show the components of RFC 8141": "urnscan explain --syntax rfc8141 'urn:example:a?=b#c'",
                 "check a list, one name on each line": "urnscan explain --json - < names.txt",
             },
-            statuses={0: "all are good", 1: "some are no URNs, or are invalid", USAGE: FAILED[USAGE]},
+            statuses={0: "all are good", 1: "some are not URNs, or are invalid", USAGE: FAILED[USAGE]},
         )
     )
     texts = option(
         "URN",
-        "a text that may be a URN, or - for standard input, with a text on each line; if none is given, standard input "
-        "is read, unless it is a terminal; lines that urnscan prints are read, too",
+        "a text that may be a URN, or - for standard input, with a text on each line; without one, standard input is "
+        "read, unless it is a terminal; lines that urnscan prints are read, too",
         nargs="*",
     )
     parser.add_group("input", {"texts": texts})

@@ -24,11 +24,11 @@ def merge_parser() -> Parser:
         About(
             "urnscan merge",
             usages=("urnscan merge TABLE... [-o FILE] [--classes FILE] [options]",),
-            description="Make one table of those of several runs: all classes, all occurrences, or the classes of partial "
+            description="Make one table from the tables of several runs: all classes, all occurrences, or the classes of partial "
             "results (urnscan --partial). The result is what one run over all inputs would have written, if no input was "
-            "in two of the runs; a line says where that is not so. Only of tables of classes it is not exact for a class "
-            "of several tables with more than 100 spellings. The runs must have had the same options and the same "
-            "version. The order of the tables decides which occurrence is the first.",
+            "in two of the runs. From tables of classes, it is not exact for a class with more than 100 spellings. A line "
+            "reports both cases. The runs must have had the same options and the same version. The order of the tables "
+            "decides which occurrence is the first.",
             daily=("-o", "--classes", "--force", "-j", "--memory", "-q"),
             examples={
                 "merge the classes of three nights": "urnscan merge mon.parquet tue.parquet wed.parquet -o all.parquet",

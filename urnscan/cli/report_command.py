@@ -40,7 +40,7 @@ def report_parser() -> Parser:
             "of each class, and what ended the names",
         ),
         "--rules": option(
-            "FILE.toml", "own rules, as of the scan: the page has their titles and links to their resolvers"
+            "FILE.toml", "custom rules, as in the scan: the page has their titles and links to their resolvers"
         ),
     }
     output = {

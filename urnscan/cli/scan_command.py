@@ -58,7 +58,7 @@ _ABOUT = About(
     },
     statuses={
         0: "done, also with nothing found, or with notes: nothing was lost",
-        1: "done, but some inputs, or parts of them, could not be read: each is named in one line",
+        1: "done, but some inputs, or parts of them, could not be read: one line names each",
         **FAILED,
     },
     daily=tuple("-o --occurrences --force -u -c --json -t -e -s -n --recover -q".split()),
@@ -82,41 +82,38 @@ _OUTPUT = {
     ),
     "--partial": option(
         "FILE.partial",
-        "write the exact partial result, for urnscan merge: each job of an array writes one, and merge makes of all of "
-        "them what one run over all inputs writes with -o",
+        "write the partial result of a run over some of the inputs: urnscan merge makes, from the partial results of all "
+        "runs, the table that one run over all inputs writes with -o",
     ),
     "--occurrences": option("FILE", "write the occurrences, a row for each, as -o does"),
     "--rejects": option(
         "FILE",
-        "write texts that begin like a URN, but are none, or go on with what is no part of one, with the reason, as -o "
-        "does",
+        "write texts that begin like a URN and are not one, and URNs that end badly, each with the reason, as -o does",
     ),
     **LAYOUT_OPTIONS,
     "--force": flag("replace outputs that exist, and discard what an interrupted run has kept for --resume"),
     "--resume": flag(
-        "continue a run with the same outputs and options that did not end: what it finished is kept beside the first "
-        "output (for files, and for URLs whose server tells when they change; after ten seconds, or from the start with this option)"
+        "continue an interrupted run with the same outputs and options: its finished work is kept next to the first output "
+        "(for files, and for URLs whose server reports changes; after ten seconds, or from the start with this option)"
     ),
 }
 _PRINTED = {
     "-u --unique": flag("print each class once, with its count, the most frequent first"),
     "--by": option(
         "WHAT",
-        "nid: print a table with a line for each namespace: occurrences, classes, invalid classes and sources",
+        "print totals; nid: a line for each namespace, with its occurrences, classes, invalid classes and sources",
         choices=["nid"],
     ),
     "-c --count": flag(
         "print the number of occurrences in each source, also 0, and the source; sort -rn puts the largest first"
     ),
     "-l --list-sources": flag("print only the sources with an occurrence"),
-    "-C --context": option(
-        "N", "print N characters (not lines) on both sides of each occurrence", type=whole_number(0)
-    ),
-    "--canonical": flag("print the canonical form of each occurrence, by --equivalence, in the place of its text"),
-    "--json": flag("print the occurrences as JSON objects, one on each line; with -o - the classes"),
+    "-C --context": option("N", "print N characters on both sides of each occurrence", type=whole_number(0)),
+    "--canonical": flag("print the canonical form of each occurrence, by --equivalence, instead of its text"),
+    "--json": flag("print the occurrences as JSON objects, one on each line; with an output named -, its rows"),
     "--color": option(
         "WHEN",
-        "auto (in a terminal, unless NO_COLOR is set), always or never (default: auto)",
+        "when to print colours: auto (in a terminal, unless NO_COLOR is set), always or never (default: auto)",
         choices=["auto", "always", "never"],
         default="auto",
     ),
@@ -131,7 +128,7 @@ _ENGINE = {
         choices=["here", "spark"],
         default="here",
     ),
-    "--master": option("URL", "the cluster (default: what spark-submit says, or local[*])"),
+    "--master": option("URL", "the cluster (default: that of spark-submit, or local[*])"),
     "--errors": option("FOLDER", "write what could not be read to Parquet, a row for each failure"),
 }
 
@@ -151,8 +148,8 @@ def scan_parser() -> Parser:
     parser.add_exits(
         {
             "--warm-up": flag(
-                "compile for this machine all that any run needs, which else the first run does, say where the result "
-                "is kept, and exit"
+                "compile for this machine all that any run needs (otherwise the first run does it), print where the "
+                "result is kept, and exit"
             ),
             "--print-completion": option("SHELL", text, choices=_SHELLS),
         }

@@ -117,11 +117,12 @@ CHECK_MEANING = Meaning(resolver_tail="cut")
 LAYOUT_OPTIONS: OptionTable = {
     "--delimiter": option(
         "CHARACTER",
-        "what is between the values of a .csv: , or ; or | (without this option ,); Excel in German or French needs ';'",
+        "the character between the values of a .csv: , or ; or | (without this option ,); Excel in German or French needs ';'",
         choices=DELIMITERS,
     ),
     "--flat": flag(
-        "write tables without nested columns: the elements of a list become one text with '; ' between them, and spellings becomes spellings_text and spellings_count"
+        "write tables without nested columns: a list becomes one text with '; ' between its elements, and spellings "
+        "becomes spellings_text and spellings_count"
     ),
 }
 """Options for the form of tables: the fields of `tables.layout.Layout`."""
@@ -135,66 +136,74 @@ FINDING_OPTIONS: OptionTable = {
         default=(),
     ),
     "-n --nid": names_of(
-        "find only names in these namespaces, or with these beginnings, as in isbn,nbn:de; a * at the end of one stands "
-        "for anything"
+        "find only names in these namespaces, or with these prefixes, as in isbn,nbn:de; a * at the end of a prefix "
+        "represents any text"
     ),
-    "--not-nid": names_of(
-        "find no names in these namespaces, or with these beginnings, also of those that --nid chooses"
+    "--not-nid": names_of("find no names in these namespaces, or with these prefixes, even if --nid chooses them"),
+    "--max-length": option(
+        "N", "cut a longer match after N bytes (default: 65,536)", type=whole_number(1), default=65_536
     ),
-    "--max-length": option("N", "cut longer matches (default: 65,536 bytes)", type=whole_number(1), default=65_536),
 }
 READING_GROUPS: Mapping[str, OptionTable] = {
     "which files of a folder": {
         "--include": repeatable(
-            "GLOB", "read only files that match; a GLOB with a / is matched against the path below the folder"
+            "GLOB",
+            "read only files that match; a GLOB with a / is compared with the path below the folder, any other with the "
+            "name",
         ),
-        "--exclude": repeatable("GLOB", "skip files and folders that match"),
+        "--exclude": repeatable("GLOB", "skip files and folders that match, in the same way"),
         "--follow": flag("follow symbolic links; loops are detected"),
     },
     "how files are read, and how much may come out of them": {
         "--column": repeatable(
             "NAME",
-            "read only this column of tables (nested: a dotted path; SQLite: table.column), and only this field of "
-            "CSV, TSV and JSON, which are otherwise scanned as text",
+            "read only this column of tables (nested: a dotted path; SQLite: table.column), or this field of CSV, TSV and "
+            "JSON, which without this option are scanned as text",
         ),
         "--where": option(
             "CONDITIONS",
-            "read only records of web archives that fit: NAME=VALUE for captured, status and mime, with commas between "
-            "values and spaces between conditions, as in 'status=200 mime=text/*'; * and ? stand for anything",
+            "read only records of web archives that meet all conditions: NAME=VALUE for captured, status and mime, with "
+            "commas between values and spaces between conditions, as in 'status=200 mime=text/*'; * represents any "
+            "text, ? any character",
         ),
         "--filter": repeatable(
             "SUFFIX[,SUFFIX...]:COMMAND",
             "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext %% -'; %% is the "
-            "path, without it the command reads standard input; * stands for all files, and a media type such as "
-            "application/pdf or image/* for those whose first bytes, or a web archive around them, tell it; @FILE stands for the lines of a file, and URNSCAN_FILTERS in the environment has more",
+            "path (without it, the command reads standard input); instead of a suffix, * is every file, and a media "
+            "type such as application/pdf or image/* is each file of this type by its first bytes or by its web "
+            "archive; @FILE is a file with a filter on each line, and so is the variable URNSCAN_FILTERS",
             dest="filters",
         ),
         "--filter-timeout": option(
-            "SECONDS", "time that a filter may take for a file (default: 600)", type=whole_number(1)
+            "SECONDS", "maximum time of a filter for one file (default: 600)", type=whole_number(1)
         ),
-        "--encoding": option("NAME", "encoding of inputs without a byte order mark (default: read as bytes)"),
+        "--encoding": option("NAME", "the encoding of inputs without a byte order mark (default: read as bytes)"),
         "--max-ratio": option(
             "N",
-            "end an input that unpacks to more than N times its size, and more than 256 MiB (default: 1000)",
+            "stop reading an input that unpacks to more than N times its size, and more than 256 MiB (default: 1000)",
             type=whole_number(1),
         ),
-        "--max-size": option("SIZE", "end an input that unpacks to more than this (default: 10TB)", type=_size),
+        "--max-size": option(
+            "SIZE", "stop reading an input that unpacks to more than this (default: 10TB)", type=_size
+        ),
         "--max-depth": option(
-            "N", "most archives, tables and compressions inside each other (default: 8)", type=whole_number(1)
+            "N",
+            "maximum number of archives, tables and compressions inside each other (default: 8)",
+            type=whole_number(1),
         ),
         "--max-members": option(
-            "N", "most members in the archives of an input (default: 10,000,000)", type=whole_number(1)
+            "N", "maximum number of members in the archives of an input (default: 10,000,000)", type=whole_number(1)
         ),
     },
     "running": {
         "-j": THREADS,
         "--memory": option("SIZE", "memory for grouping; what needs more goes to disk (default: 1GB)", type=_memory),
         "--strict": flag("end the run at the first failure"),
-        "-q --quiet": flag("no summary and no progress bar; failures and notes are still named"),
+        "-q --quiet": flag("no summary and no progress bar; failures and notes are still printed"),
         "--no-progress": flag("no progress bar"),
         "--timings": flag(
-            "at the end, print a line for each stage of the run on standard error: CPU seconds of all its threads, seconds, and "
-            "bytes or rows"
+            "at the end, print a line for each stage of the run on standard error: CPU seconds of all its threads, "
+            "seconds, and bytes or rows"
         ),
     },
 }
