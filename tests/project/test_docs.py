@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from tests.support.scripts import script
-from urnscan.tables.column_meanings import column_meanings
+from urnscan.tables.column_meanings import column_meanings, column_texts
 from urnscan.tables.schemas import TABLES
 
 ROOT = Path(__file__).parents[2]
@@ -21,14 +21,27 @@ def test_page_of_the_namespaces():
 
 
 def test_columns():
-    """docs/reference/files.md has every column of each table in its order, with its type, whether it may be null, and the
-    meaning that the second sheet of a workbook has; `.venv/bin/python docs/make_columns.py` writes it anew.
+    """docs/reference/files.md has every column of each table in its order, with its type, whether it may be null, the meaning
+    that the second sheet of a workbook has, and a value from the samples; `.venv/bin/python docs/make_columns.py` writes it anew.
     """
     module = script("docs/make_columns.py")
     assert module.page() == module.PAGE.read_text(encoding="utf-8")
     assert {name: list(meanings) for name, meanings in column_meanings().items()} == {
         name: schema.names for name, schema in TABLES.items()
     }
+
+
+def test_meanings_of_columns_are_used():
+    """A meaning in urnscan/tables/columns.toml is that of a column of its table, or of columns of several tables."""
+    texts = dict(column_texts())
+    common, prefixes = texts.pop("common"), texts.pop("prefixes")
+    assert texts.keys() == TABLES.keys()
+    for name, meanings in texts.items():
+        assert set(meanings) <= set(TABLES[name].names)
+    for column in common:
+        assert sum(column in schema.names and column not in texts[name] for name, schema in TABLES.items()) > 1, column
+    for prefix in prefixes:
+        assert any(column.startswith(prefix) for schema in TABLES.values() for column in schema.names)
 
 
 @functools.cache

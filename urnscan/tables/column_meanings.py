@@ -19,8 +19,19 @@ _LINK = re.compile(r"\[([^][]*+)\]\([^()]*+\)")
 
 @functools.cache
 def column_meanings() -> Mapping[str, Mapping[str, str]]:
-    """The meaning of each column in Markdown: name in TABLES -> name of the column -> meaning."""
+    """The meaning of each column in Markdown, by the names of TABLES and of their columns."""
+    known = column_texts()
+    return {name: {column: _meaning(known, name, column) for column in schema.names} for name, schema in TABLES.items()}
+
+
+def column_texts() -> Mapping[str, Mapping[str, str]]:
+    """The tables of `columns.toml`: `common` and `prefixes` have columns of several tables."""
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+
+
+def _meaning(known: Mapping[str, Mapping[str, str]], table: str, column: str) -> str:
+    text = known[table].get(column) or known["common"].get(column)
+    return text or next(text for prefix, text in known["prefixes"].items() if column.startswith(prefix))
 
 
 def table_name(schema: pa.Schema) -> str:
