@@ -19,24 +19,35 @@ INTRODUCTION = """\
 
 <!-- Written by docs/make_namespaces.py from urnscan/urn/namespaces/rules.toml and tests/urn/namespaces/examples.toml. -->
 
-RFC 2141 §5 and RFC 8141 §3 leave it to each namespace to declare more names equal than the syntax does. This page has
-what the registrations of all {total} namespaces of the IANA registry ({formal} formal, {informal} informal) say, each with
-the section that says it, and what `urnscan` makes of it:
+```console
+$ echo 'urn:isbn:0-395-36341-1 urn:issn:0317847x urn:nbn:FI-fe2026023100042' > three.txt
+$ urnscan three.txt --canonical --equivalence namespace --quiet
+three.txt:1:urn:isbn:9780395363416
+three.txt:1:urn:issn:0317-847X
+three.txt:1:urn:nbn:fi-fe2026023100042
+```
 
-* with `--equivalence namespace`, names that the rule calls equal are one class; its canonical form is the one that the
-  registration prefers. A rule only joins what the syntax keeps apart, and only names that fit;
-* `valid` in the classes table is true for names that fit the grammar (and whose check digit is right), false for names
-  that certainly do not, and null where nothing is certain: to reject a good name is worse than to pass a bad one;
-* `problem` says why not, beside what does not depend on the namespace: `nss-grammar` (the NSS does not fit the grammar of its namespace), `check-digit` (the check
-  digit is wrong). `dnb-check-digit` is a hint only: the Deutsche Nationalbibliothek has assigned names without that digit.
+**What happened here.** Each name was written as its namespace prefers it: an ISBN with thirteen digits and no hyphens, an ISSN
+with a hyphen, the country of a National Bibliography Number in lower case.
 
-In the patterns, `(?<lower>…)` and `(?<upper>…)` hold what is equal in any case, and which case is canonical. Percent-encodings
-are never decoded. "Base" is the rule that holds for all URNs: scheme, NID and the hex digits of `%HH` in any case, the
-rest byte by byte (RFC 8141 §3.1). No rule is applied to a name of RFC 2141 that
-holds `?` or `#`, which begin components in RFC 8141: its `valid` is null.
+RFC 2141 §5 and RFC 8141 §3 allow each namespace to declare more names equal than the syntax does. This page has the rules of
+all {total} namespaces of the IANA registry ({formal} formal, {informal} informal), each with the section that it comes from:
 
-| NID | names | equal beyond base | says | valid | check |
+* **Which names are equal.** With `--equivalence namespace`, they are one class. The base rule is valid for all: scheme, NID and
+  the hex digits of `%HH` in any case, the rest byte by byte (RFC 8141 §3.1). A rule only joins names that fit the grammar.
+* **Which names are valid.** `valid` is true for names that fit the grammar and have the right check digit, false for names that
+  definitely do not, and null where nobody can be sure. [`problem`](problems.md#the-codes) says why. A name with `?` or `#`,
+  which begin components in RFC 8141, is never checked in rfc2141.
+* In the patterns, what is in `(?<lower>…)` or `(?<upper>…)` is equal in any case, and canonical in lower or upper case.
+  Percent-encodings are never decoded.
+
+| NID | what it names | example | equal, too | `valid` is | check digit |
 |---|---|---|---|---|---|
+"""
+
+
+NEXT = """
+**Next:** [your own namespace](../howto/own-namespace.md), [which names are the same](equivalence.md), [what is wrong with a name](problems.md).
 """
 
 
@@ -45,25 +56,26 @@ def page() -> str:
     examples = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))
     kinds = [entry.kind for entry in registered().values()]
     parts = [INTRODUCTION.format(total=len(kinds), formal=kinds.count("formal"), informal=kinds.count("informal"))]
-    parts += [_row(rule) for _, rule in sorted(rules().items())]
+    parts += [_row(rule, examples[nid]) for nid, rule in sorted(rules().items())]
     for nid, rule in sorted(rules().items()):
         parts += ["\n", *_section(registered()[nid], rule, examples[nid])]
-    return "".join(parts)
+    return "".join([*parts, NEXT])
 
 
-def _row(rule: Rule) -> str:
+def _row(rule: Rule, examples: dict[str, Any]) -> str:
     equal = "-" if rule.rule == "base" else rule.rule
     told = {
-        (False, False): "-",
-        (True, False): "yes or no",
-        (True, True): "yes, no or null",
-        (False, True): "no or null",
+        (False, False): "null",
+        (True, False): "true or false",
+        (True, True): "true, false or null",
+        (False, True): "false or null",
     }
     verdict = told[rule.grammar is not None, rule.unsure is not None]
     if rule.unsure in (".+", "(?<lower>.+)", "(?<upper>.+)"):
-        verdict = "yes or null" if rule.grammar else "-"
+        verdict = "true or null" if rule.grammar else "null"
     check = CHECKS[rule.check].title if rule.check else "-"
-    return f"| [{rule.nid}](#{rule.nid}) | {_cell(rule.title)} | {_cell(equal)} | {rule.equality} | {verdict} | {check} |\n"
+    name = next(name for kind in ("valid", "unsure") for name, _ in examples.get(kind, ()))
+    return f"| [{rule.nid}](#{rule.nid}) | {_cell(rule.title)} | `{_cell(name)}` | {_cell(equal)} | {verdict} | {check} |\n"
 
 
 def _section(entry: Namespace, rule: Rule, examples: dict[str, Any]) -> Iterator[str]:
