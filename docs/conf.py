@@ -23,7 +23,7 @@ exclude_patterns = ["_build"]
 default_role = "py:obj"
 nitpicky = True
 nitpick_ignore_regex = [
-    ("py:obj", ".*"),  # that prose: most of what is code in it is no name
+    ("py:obj", "(?s).*"),  # that prose, also over a line end: most of what is code in it is not a name
     # Types of other libraries; to link to their pages would need the network.
     (
         "py:(class|data|exc)",
