@@ -44,7 +44,7 @@ _ABOUT = About(
         "urnscan COMMAND ...",
     ),
     description="Find URNs in text, group those that are the same, and write them to Parquet. Text may be plain, "
-    "compressed, in archives (tar, zip, WARC), in mail, in PDFs, in tables (Parquet, Arrow, SQLite), and behind URLs. Without an output, "
+    "compressed, in archives (tar, zip, WARC), in mail, in PDFs, in tables (Parquet, Arrow, SQLite), and at URLs. Without an output, "
     "each occurrence is printed as source:line:text.",
     commands=tuple(SUMMARIES)[1:],
     examples={
