@@ -36,7 +36,8 @@ from urnscan.records.keys import DESCRIPTION
 from urnscan.records.record import description_of
 from urnscan.tables.spill import Spilled
 
-_IN_MEMORY = 1 << 26  # bytes of descriptions in memory; more are spilled
+# Bytes of descriptions in memory; more are spilled.
+_IN_MEMORY = 1 << 26
 
 
 def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> Clustering:

@@ -64,8 +64,8 @@ class Policy:
     compared.
     """
     max_cluster: int = 50
-    """Maximum number of records that are joined. If more are connected, supporting keys are ignored, then all keys
-    except URNs.
+    """Maximum number of records in a group. For a larger group, supporting keys are ignored, then all keys except URNs;
+    if it is still larger, no record of it is joined.
     """
     keep: tuple[str, ...] = ("fullest",)
     """Rules that choose the kept record of a cluster, such as `("source:dnb*", "newest")`; a tie goes to the next rule."""
@@ -85,7 +85,8 @@ class Policy:
     """
 
     def __post_init__(self) -> None:
-        weak = [name for name in as_strings("weak", self.weak) if name.strip()]  # "" means that none is weak
+        # An empty name means that no URN is ignored.
+        weak = [name for name in as_strings("weak", self.weak) if name.strip()]
         object.__setattr__(self, "weak", read_beginnings(option("weak", None), weak, get_syntax("rfc2141")))
         object.__setattr__(self, "keys", _kinds(self.keys))
         object.__setattr__(self, "any_urn", as_flag("any_urn", self.any_urn))

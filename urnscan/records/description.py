@@ -31,7 +31,7 @@ _FILE = "descriptions.toml"
 _LONGEST = 500
 # Aspects that may have several values in a record.
 _SEVERAL = ("year", "changed", "language", "issue", "document", "series", "extent", "publisher")
-# Between such values that may have white space in them.
+# Separators of several values, if a value may have white space in it.
 _BETWEEN_VALUES = dict.fromkeys(("document", "series", "extent"), " | ")
 # Characters of a packed field, with the white space in it.
 _LONGEST_PACKED = 2_000
@@ -44,7 +44,7 @@ _VOCABULARY = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)
 
 
 class Description(NamedTuple):
-    """The description of a book, an article or another work by a record. None is a value that the record lacks."""
+    """The description of a book, an article or another work by a record; None for a value that the record lacks."""
 
     title: str | None = None
     """Title and subtitle with `SUBTITLE` between them. Controls enclose a leading article, if the record marks it."""
@@ -180,7 +180,9 @@ def axes() -> Mapping[str, str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _meanings(words: Sequence[tuple[str, str]], text: str) -> str:
-    """Meanings of the patterns that match anywhere in a text."""
+    """The meanings, joined by spaces, of the patterns that match anywhere in a text. `words`: pairs of pattern and
+    meaning.
+    """
     return " ".join(meaning for pattern, meaning in words if re.search(pattern, text))
 
 

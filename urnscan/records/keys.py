@@ -159,7 +159,7 @@ def _spellings() -> Mapping[str, Sequence[Spelling]]:
 
 
 def _rows(scheme: str) -> Sequence[Spelling]:
-    """The spellings of identifiers whose scheme in a record is `scheme`."""
+    """The spellings of identifiers with a scheme; empty for a scheme that names an identifier without keys (`isbn`)."""
     rows = _spellings().get("".join(filter(str.isalnum, scheme.lower())))
     if rows is None:
         rows = () if names_other(scheme) else _spellings()[_ANY]

@@ -29,11 +29,12 @@ from urnscan.records.marc_runs import REFUSED, Fields
 from urnscan.records.marc_values import CONTROL, FAMILIES, NONE, PACKED, TAGS, Tables, Values, find_values
 
 _TAGS = 1000
-_TYPE = 6  # place of the type of the record in the leader
-_HOLDINGS = np.frombuffer(
-    b"uvxy", np.uint8
-)  # types of records of holdings; those of authorities in UNIMARC are among them
-_LAST_NAME = 3  # 001 and 003 name the record itself
+# Index of the type of record in the leader.
+_TYPE = 6
+# Types of records of holdings. Types of authorities in UNIMARC are among them.
+_HOLDINGS = np.frombuffer(b"uvxy", np.uint8)
+# 001 and 003 name the record itself.
+_LAST_NAME = 3
 
 
 class MarcColumns:
@@ -188,9 +189,8 @@ def _without_held(fields: Fields) -> Fields:
     count = len(fields.leaders)
     record = np.repeat(np.arange(count), np.diff(fields.ends, prepend=0))
     tags = fields.tags[: len(record)]
-    are_holdings &= (
-        np.bincount(record[tags // 100 == 2], minlength=count) == 0
-    )  # with a title or heading it is another record
+    # A record with a title or heading is not a record of holdings.
+    are_holdings &= np.bincount(record[tags // 100 == 2], minlength=count) == 0
     which = np.flatnonzero((tags <= _LAST_NAME) | ~are_holdings[record])
     ends = np.cumsum(np.bincount(record[which], minlength=count)).astype(fields.ends.dtype)
     return fields._replace(ends=ends, tags=tags[which], starts=fields.starts[which], stops=fields.stops[which])

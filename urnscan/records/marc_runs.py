@@ -23,7 +23,7 @@ _BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")
 _DIGIT_0, _DIGIT_9 = b"09"
 NO_NUMBER = -1
 REFUSED = -1
-"""Number of fields of a record that compiled code does not read."""
+"""Instead of the number of fields: compiled code does not read the record."""
 # Digits of a tag.
 TAG = 3
 

@@ -159,8 +159,8 @@ def _as_list(value: object) -> list[object]:
 
 
 def _has_member(members: list[tuple[str, object]], names: str, values: str) -> bool:
-    """Whether a member with a name in `names` has a value in `values`, or any value if `values` is empty. Both are
-    words.
+    """Whether a member with a name in `names` has a value in `values`, or any value if `values` is empty (words with
+    spaces).
     """
     member_names, member_values = names.split(), values.split()
     return any(

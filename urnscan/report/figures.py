@@ -221,7 +221,8 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str, rul
 
 
 def _of_each(counts: Numbers) -> int:
-    """Maximum number of spellings or places of a class in the page, so that the page has at most `_IN_ALL` of them.
+    """Maximum number of spellings or places of a class in the page: with more, the page has more than `_IN_ALL`. At
+    least 1.
 
     >>> _of_each(np.array([5, 1000])), _of_each(np.full(100_000, 3)), _of_each(np.full(1_000_000, 9))
     (20, 2, 1)

@@ -77,7 +77,8 @@ def _options_of(table: TableFile) -> dict[str, Any]:
 
 
 def options_of_names(table: TableFile) -> Options:
-    """The options of a run without `--rules` that decide canonical forms and problems; other options have defaults.
+    """The options of a run without `--rules` that decide canonical forms, and whether names are valid; other options
+    have defaults.
 
     Raises FatalError if the metadata lack the options.
     """

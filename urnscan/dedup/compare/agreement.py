@@ -20,10 +20,14 @@ from urnscan.dedup.compare.parts import differ, is_sequence_among
 from urnscan.dedup.compare.printings import numbered_printing
 from urnscan.records.description import Description
 
-_SLIP = 0.03  # of 1: two letters in a title of seventy
-_FEW_PAGES = 2  # by which two libraries count one book differently
-_LEAST_OF_NAME = 3  # letters of a name that is the beginning of another one; Li is not Lina
-_ONE_NAME = 85  # similarity, to 100, of two spellings of a family name
+# Distance from 0 to 1: two letters in a title of seventy.
+_SLIP = 0.03
+# Pages by which two libraries count the same book differently.
+_FEW_PAGES = 2
+# Letters of a name that is the start of another name: Li is not Lina.
+_LEAST_OF_NAME = 3
+# Similarity, to 100, of two spellings of a family name.
+_ONE_NAME = 85
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
@@ -66,13 +70,15 @@ def _of_years(one: Features, other: Features) -> float | None:
 
 def _of_editions(one: Features, other: Features) -> float | None:
     if one.edition is None or other.edition is None or (one.edition > 999) != (other.edition > 999):
-        return None  # "2004 ed." is not to be compared with "3rd ed."
+        # "2004 ed." cannot be compared with "3rd ed."
+        return None
     return float(one.edition != other.edition)
 
 
 def _of_parts(one: Features, other: Features) -> float | None:
     if one.part.is_extra != other.part.is_extra and _are_one_article(one, other):
-        return None  # `Suppl. 1` does not say of which volume
+        # `Suppl. 1` does not name the volume.
+        return None
     return differ(one.part, other.part)
 
 
@@ -83,7 +89,7 @@ def _are_one_article(one: Features, other: Features) -> bool:
 
 
 def _of_extras(one: Features, other: Features) -> float | None:
-    """1 if an index or a supplement is compared with another volume. Articles are recognised by their pages."""
+    """1 if only a single volume is an index or a supplement; None for articles, which are recognised by their pages."""
     if not (one.part.designations and other.part.designations) or (one.page and other.page):
         return None
     return float(one.part.extras != other.part.extras)
@@ -102,7 +108,8 @@ def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
     if not (mine and others):
         return None
     numbers, other_numbers = (_arabic(record.title, both=both) for record in (one, other))
-    if "".join(numbers) == "".join(other_numbers):  # 10(6) cells, 106 cells
+    # 10(6) cells, 106 cells
+    if "".join(numbers) == "".join(other_numbers):
         mine, others = (
             tuple(value for value in mine if value not in numbers),
             tuple(value for value in others if value not in other_numbers),
@@ -165,7 +172,8 @@ def _of_extents(one: Features, other: Features) -> float | None:
 
 def _of_pages(one: Features, other: Features) -> float | None:
     if one.page is None or other.page is None or one.page[0] != other.page[0]:
-        return None  # an article number is not to be compared with a page
+        # An article number cannot be compared with a page.
+        return None
     return float(one.page != other.page)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_INITIALS = 3  # letters, at most, of the initials of an author
+# Maximum number of letters in the initials of an author.
+_INITIALS = 3
 
 
 def family_part(author: str) -> str:

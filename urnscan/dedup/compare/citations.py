@@ -25,12 +25,17 @@ from urnscan.records.description import Description, axes
 
 _START = re.compile(r"([a-z]{0,4})[.\s]?([0-9]{1,9})")
 _PAGE_WORDS = re.compile(r"\b(?:pp?|pages?|seiten?|art(?:icles?|ikel)?|no|nr|id|numbers?)\b[.:\s]*")
-_SAME_WHOLE = 97  # similarity, to 100, of whole titles where no page tells two articles apart
-_TELLING = 3  # least words of a title that hardly two articles of an author have
-_LONG = 25  # letters of a title that may stand for a page
-_VERY_LONG = 50  # letters of one that may stand for the year, too
+# Similarity, to 100, of whole titles of articles whose pages are not known.
+_SAME_WHOLE = 97
+# Minimum number of words in a title that hardly two articles of an author have.
+_TELLING = 3
+# Letters of a title that may replace a page.
+_LONG = 25
+# Letters of a title that may replace the year, too.
+_VERY_LONG = 50
 _LAST_YEAR = 9999
-_OF_TITLE, _OF_PAGE, _OF_FAMILY = 24, 8, 3  # letters in the name of a block
+# Letters of the title and of the family name in the name of a block.
+_OF_TITLE, _OF_PAGE, _OF_FAMILY = 24, 8, 3
 
 
 class Start(NamedTuple):
@@ -124,7 +129,8 @@ def _other_numbers(one: Features, other: Features) -> float:
 
 def _have_same_numbers(one: str, other: str) -> bool:
     """Whether two titles have the same numbers, also within words (`CO2`), with or without spaces: `10(6)`, `106`."""
-    if one.replace(" ", "") == other.replace(" ", ""):  # U.S., US
+    # U.S., US
+    if one.replace(" ", "") == other.replace(" ", ""):
         return True
     digits = ["".join(DIGITS.findall(title)) for title in (one, other)]
     in_words = [numbers_in(" ".join(word for word in title.split() if not word.isdigit())) for title in (one, other)]
@@ -137,7 +143,7 @@ def _have_same_numbers(one: str, other: str) -> bool:
 
 
 def _years_between(one: Features, other: Features) -> float:
-    """Years between the nearest two years; very many if a single article has a year."""
+    """Years between the nearest two years; 0 if both articles lack a year, very many if a single article lacks a year."""
     if not one.years and not other.years:
         return 0
     return min((abs(a - b) for a in one.years for b in other.years), default=_LAST_YEAR)

@@ -9,10 +9,14 @@ from typing import NamedTuple
 from urnscan.dedup.compare.known_words import known_words
 
 _ROMAN = re.compile("[ivxlcdm]+")
-_OPEN = re.compile(r"<[^<>]*>")  # volumes that are there so far: `v. <1-3>`
-_ATTACHED = re.compile("([0-9]+)([a-z]+)")  # 358p
-_LABEL = "s"  # after a page it may belong to its number: 12S
-_SUM = re.compile(r"\+\s*[0-9]")  # viii + 38
+# Volumes that have appeared so far: `v. <1-3>`.
+_OPEN = re.compile(r"<[^<>]*>")
+# For example `358p`.
+_ATTACHED = re.compile("([0-9]+)([a-z]+)")
+# After a page, this letter may belong to the page number: 12S.
+_LABEL = "s"
+# For example `viii + 38`.
+_SUM = re.compile(r"\+\s*[0-9]")
 _PIECE = re.compile(r"[,;:()\[\]]")
 
 

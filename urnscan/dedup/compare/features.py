@@ -36,12 +36,12 @@ _EDITION_NUMBER = re.compile(rf"(?:\A|第)([0-9]{{1,9}})(?:{ORDINAL}|ed|aufl)?(?
 _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]{0,40}\)\s*+\Z")  # (MF), (online): how the document is published
 _PAGE = re.compile(r"\s*+(?:(?:pp?|s|seiten?)[.\s]++)?([a-z]{0,3})([0-9]{1,9})(\s*+[-\u2013\u2014])?", re.IGNORECASE)
 _NO_PART = re.compile(r"\W*[0-9]{1,2}\)\W*")  # half of `12(1)`
-_LAST_PAGE = 99_999  # a greater number is that of an article
-_ONE_SCRIPT = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # of East Asia; one title may mix them
-_SLIP = 97  # similarity, to 100, of titles that differ by a slip of the pen
-_NESTED = 90  # similarity of titles of which one contains all words of the other
-_LEAST_WORDS = 3  # of the title of a part that may stand as the title
-_SHORT = 2  # letters of a word that is too short to tell anything
+_LAST_PAGE = 99_999  # a greater number is the number of an article
+_ONE_SCRIPT = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # scripts of East Asia, which a title may mix
+_SLIP = 97  # similarity, to 100, of titles that differ by a typo
+_NESTED = 90  # similarity if all words of a title are in the other title
+_LEAST_WORDS = 3  # least words in the title of a part that may replace the title
+_SHORT = 2  # letters of a word that is too short to compare
 _STEM = 4  # least letters after a prefix
 _SPELLINGS = frozenset(["ck", "ij", "iy", "sz", "vw", "fv", "gj", "ae e", "oe e", "ph f", "ps s", "es s"])
 """Letters that begin a word in two spellings: two letters in the order of the alphabet; or two letters, and the letter
@@ -177,7 +177,7 @@ def words(text: str) -> str:
     return _NO_WORD.sub(" ", text.casefold()).strip()
 
 
-@functools.lru_cache(maxsize=1 << 12)  # most records of a cluster have the same
+@functools.lru_cache(maxsize=1 << 12)  # most records of a cluster have the same title
 def _title(text: str) -> tuple[Title | None, int | None]:
     """A title prepared for comparison, and the number of an edition in the title; None for a missing value."""
     text = _RESPONSIBILITY.sub("", text)
@@ -304,13 +304,14 @@ def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
             closest_forms = closest_forms._replace(similarity=_NESTED)
     else:
         closest_forms = _most_alike(one.proper, other.proper)
-        if closest_forms.similarity < 100:  # one may have the subtitle as a part of its title
+        # A record may have the subtitle as a part of its title.
+        if closest_forms.similarity < 100:
             closest_forms = max(closest_forms, _most_alike(one.full, other.full))
     if are_parts and (one.without_part or other.without_part):
         without = ([title.without_part or title.proper[0]] for title in (one, other))
         closest_forms = max(closest_forms, _most_alike(*without))
     for whole, part in ((one, other), (other, one)):
-        # The title of a part may be in place of the title, or the title in one language.
+        # The title of a part, or a title in one language, may replace the title.
         has_long = whole.subtitle.count(" ") >= _LEAST_WORDS - 1
         if forms := (*whole.parallel, *([whole.subtitle] if has_long else [])):
             alike = _most_alike(forms, part.proper)

@@ -9,8 +9,10 @@ import re
 from urnscan.dedup.compare.features import words
 from urnscan.dedup.compare.known_words import known_words
 
-_ADDITION = re.compile(r"(?<!\s)\s*+[(\[=/].*|\s[:;-]\s.*", re.DOTALL)  # BMJ (Online), Lancet = The Lancet
-_ACRONYM = range(3, 7)  # letters of an acronym
+# BMJ (Online), Lancet = The Lancet
+_ADDITION = re.compile(r"(?<!\s)\s*+[(\[=/].*|\s[:;-]\s.*", re.DOTALL)
+# Letters of an acronym.
+_ACRONYM = range(3, 7)
 
 
 @functools.lru_cache(maxsize=1 << 14)

@@ -16,8 +16,8 @@ _LITERAL = re.compile(r"(?<!\\)[a-z]{3,}|(?<=\\[a-z])[a-z]{3,}")
 
 
 class Words(NamedTuple):
-    """The content of `words.toml`. Each pattern has hints, words without which the pattern cannot match, as patterns
-    are slow.
+    """The content of `words.toml`. Patterns are slow, so most have hints: a text without any of these words cannot
+    match.
     """
 
     parts: frozenset[str]

@@ -99,7 +99,7 @@ def _values(word: str, after: str) -> Iterator[str]:
 
 
 def differ(one: Part, other: Part) -> float | None:
-    """1 if the parts differ, 0 if a part adds nothing to the other, None if a part is missing or not comparable.
+    """1 if the numbers of two parts conflict, 0 if they agree, None if no numbers can be compared.
 
     Numbers of the same level must be the same as far as both go. Otherwise the numbers of a part must be among the
     numbers of the other, in the same order. A year counts only if both parts have a year.

@@ -21,12 +21,13 @@ from urnscan.urn.syntax import as_strings
 SOURCE = "source:"
 """Prefix of the rule that prefers a dump; the name of the dump, or a pattern, follows."""
 
-_LEVELS = 10  # rank of an unknown level, after all known levels
+# Rank of an unknown level, after all known levels.
+_LEVELS = 10
 _DATE = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-./]?(0[1-9]|1[0-2])[-./]?(0[1-9]|[12][0-9]|3[01])")
-_SHORT_DATE = re.compile(
-    r"(?<=:)(0[1-9]|[12][0-9]|3[01])-(0[1-9]|1[0-2])-([0-9]{2})(?![0-9])"
-)  # of PICA+: 1999:31-01-24
-_CENTURY = 70  # years below are those of the 21st
+# A date of PICA+, after a library: `1999:31-01-24`.
+_SHORT_DATE = re.compile(r"(?<=:)(0[1-9]|[12][0-9]|3[01])-(0[1-9]|1[0-2])-([0-9]{2})(?![0-9])")
+# Years of two digits below this number are in the 21st century.
+_CENTURY = 70
 _TIME = re.compile(r"[T ]?([01][0-9]|2[0-3]):?([0-5][0-9]):?([0-5][0-9])")
 
 IntArray = npt.NDArray[np.integer[Any]]
@@ -152,7 +153,8 @@ def ranks(
         keys: list[IntArray] = [of_work[works], values.decided[works], values.deleted[works]]
         for rule in keep:
             keys += _keys(rule, values, works, dumps)
-        works = works[np.lexsort(keys[::-1])]  # a stable sort
+        # `lexsort` is stable, so a tie keeps the order of the records.
+        works = works[np.lexsort(keys[::-1])]
         place = np.arange(len(works))
         is_first = np.append(True, of_work[works[1:]] != of_work[works[:-1]])
         rank[works] = place - np.maximum.accumulate(np.where(is_first, place, 0)) + 1

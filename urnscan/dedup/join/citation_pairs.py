@@ -26,9 +26,12 @@ from urnscan.records.record import description_of
 from urnscan.tables.spill import SpilledParts
 
 _PARTS = 64
-_IN_MEMORY = 1 << 26  # bytes of descriptions in memory; more are spilled
-_NEAR = 20  # articles after an article, in the order of titles, with which it is compared
-_KINDS = 3  # of blocks
+# Bytes of descriptions in memory; more are spilled.
+_IN_MEMORY = 1 << 26
+# Number of next articles, in the order of titles, with which an article is compared.
+_NEAR = 20
+# Kinds of blocks.
+_KINDS = 3
 _MEMBERS = pa.schema(
     [
         *((name, pa.int64()) for name in ("block", "page", "volume")),
@@ -110,7 +113,8 @@ def citation_pairs(
         parts.close()
     table = np.concatenate([np.empty((0, 3), np.int32), *pairs])
     table = table[np.lexsort(table.T[::-1])]
-    _, firsts = np.unique(table[:, :2], axis=0, return_index=True)  # of two places the surer one
+    # If a pair shares two places, the surer place counts.
+    _, firsts = np.unique(table[:, :2], axis=0, return_index=True)
     first, other, place = table[firsts].T
     return CitationPairs(first, other, place.astype(np.int8))
 

@@ -123,9 +123,11 @@ class _Components:
         place[order] = np.arange(len(work))
         self.work = work[order]
         """Work at each place."""
-        is_first = np.diff(component[order], prepend=0) > 0  # components are numbered from 1
+        # Components are numbered from 1.
+        is_first = np.diff(component[order], prepend=0) > 0
         self._begins = np.append(np.flatnonzero(is_first), len(work))
-        self._number = np.cumsum(is_first) - 1  # at each place, number of the component in this batch
+        # At each place, the number of the component in this batch.
+        self._number = np.cumsum(is_first) - 1
         self._edges = np.stack([self._number[place[edge]], batch.identifier, batch.level, place[edge]])
         rows = batch.described
         at = place[np.searchsorted(work, numbers(rows.column("work").combine_chunks()))]

@@ -24,11 +24,14 @@ from urnscan.errors import FatalError
 from urnscan.tables.spill import SpilledParts
 from urnscan.urn.prefix_filter import with_beginnings
 
-_PARTS = 64  # a power of two
-_IN_MEMORY = 1 << 27  # bytes of edges in memory; more are spilled
+# A power of two.
+_PARTS = 64
+# Bytes of edges in memory; more are spilled.
+_IN_MEMORY = 1 << 27
 MOST = (1 << 31) - 1
 """Largest number of records, and of edges, which are counted in 32 bits."""
-_SLICE = 1 << 20  # elements that are computed at a time
+# Elements that are computed at a time.
+_SLICE = 1 << 20
 _EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
 
 SURE, OTHER, UNSURE, CITATION = range(4)

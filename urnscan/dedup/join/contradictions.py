@@ -24,7 +24,8 @@ from urnscan.records.keys import single
 from urnscan.tables.spill import SpilledParts
 
 _PARTS = 64
-_IN_MEMORY = 1 << 26  # bytes of descriptions in memory; more are spilled
+# Bytes of descriptions in memory; more are spilled.
+_IN_MEMORY = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class ComponentSplitter:
         order of first records; in N-Triples, several records may describe the same work. Records of a component of more
         than `max_cluster` works are not joined.
         """
-        self._begins = np.zeros(work.max(initial=-1) + 1, np.int32)  # first record of each work
+        # First record of each work.
+        self._begins = np.zeros(work.max(initial=-1) + 1, np.int32)
         self._begins[work[::-1]] = np.arange(len(work), dtype=np.int32)[::-1]
         sizes = np.bincount(component[self._begins], minlength=1)
         self._component, self._work = component, work
@@ -107,7 +109,8 @@ class ComponentSplitter:
         `on_works` is called with the number of works compared since its last call. `results` calls the function that
         splits a batch, perhaps in processes. Raises FatalError if the disk fails or a process dies.
         """
-        reasons = np.zeros(len(self._begins), np.uint16)  # by work
+        # Reasons of each work.
+        reasons = np.zeros(len(self._begins), np.uint16)
         reasons[self._is_large[self._component[self._begins]]] = TOO_LARGE
         if not agree and never is None:
             first, other = self._joined.pairs()
@@ -127,10 +130,12 @@ class ComponentSplitter:
         """The batches of components that have edges. Raises FatalError if the disk fails."""
         shared_edges = self._joined
         of_edge = self._component[shared_edges.record]
-        order = np.lexsort((shared_edges.identifier, of_edge % _PARTS))  # by part, then by identifier
+        # Sorted by part, then by identifier.
+        order = np.lexsort((shared_edges.identifier, of_edge % _PARTS))
         order = order[self._is_shared[of_edge[order]]]
         bounds = np.searchsorted(of_edge[order] % _PARTS, np.arange(_PARTS + 1))
-        apart: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by part
+        # Pairs of works that are never joined, by part.
+        apart: dict[int, list[tuple[int, int]]] = defaultdict(list)
         of_work = self._component[self._begins]
         for pair in never.pairs(of_work) if never else ():
             apart[int(of_work[pair[0]]) % _PARTS].append(pair)
@@ -147,5 +152,6 @@ class ComponentSplitter:
     def _too_large(self) -> list[tuple[int, int]]:
         large = np.flatnonzero(self._is_large)
         large = large[np.argsort(-self._sizes[large], kind="stable")]
-        _, first = np.unique(self._component[self._begins], return_index=True)  # components are numbered from 1
+        # Components are numbered from 1.
+        _, first = np.unique(self._component[self._begins], return_index=True)
         return [(int(self._begins[first[component - 1]]), int(self._sizes[component])) for component in large.tolist()]

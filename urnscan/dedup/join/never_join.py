@@ -96,7 +96,8 @@ class NeverJoinedWorks:
             others[of_name[one]].add(of_name[other])
             others[of_name[other]].add(of_name[one])
         self._others = others
-        self._names: dict[int, set[int]] = defaultdict(set)  # by work
+        # Numbers of names by work.
+        self._names: dict[int, set[int]] = defaultdict(set)
         values = pa.array(named, pa.string())
         for _, span, rows in batches:
             names = rows.column("names")
@@ -111,7 +112,8 @@ class NeverJoinedWorks:
         """Pairs of works of the same component that are never joined, sorted. `component`: number of the component of
         each work.
         """
-        by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))  # its works, by name
+        # For each component, its works by the number of a name.
+        by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for work, names in self._names.items():
             for name in names:
                 by_component[int(component[work])][name].append(work)

@@ -65,7 +65,8 @@ def split(
     the bits of REASONS.
     """
     count = len(described)
-    against = [0] * count  # for each record, a bit for each record that contradicts it
+    # For each record, a bit for each record that conflicts with it.
+    against = [0] * count
     compared = _compared(described, rules)
     aspects = {pair: comparison.against for pair, comparison in compared.items() if comparison.against}
     for pair in never:
@@ -76,12 +77,15 @@ def split(
     unsure, citations = list(unsure), list(citations)
     if not aspects and not unsure and not citations:
         return [0] * count, _untitled([0] * count, described, rules)
-    weights: dict[tuple[int, int], int] = defaultdict(int)  # identifiers that two records share
+    # Number of identifiers that two records share.
+    weights: dict[tuple[int, int], int] = defaultdict(int)
     for records in shared:
         for pair in itertools.combinations(sorted(records), 2):
             weights[pair] += 1
-    unsure_weights: dict[tuple[int, int], int] = defaultdict(int)  # of pairs that share no sure key
-    apart: set[tuple[int, int]] = set()  # such pairs that are not surely the same
+    # The same number for pairs that share no sure key.
+    unsure_weights: dict[tuple[int, int], int] = defaultdict(int)
+    # Pairs that share a supporting key, but are not surely the same.
+    apart: set[tuple[int, int]] = set()
     single = single or [{}] * count
     for records in unsure:
         for pair in itertools.combinations(sorted(records), 2):
@@ -162,7 +166,8 @@ def _join_strongest_first(
     """Join the groups of pairs that do not conflict, the strongest pairs first. `weights`: number of shared identifiers
     of each pair.
     """
-    by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)  # equal aspects, shared identifiers
+    # Pairs by the numbers of equal aspects and of shared identifiers.
+    by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for pair, weight in weights.items():
         if pair not in aspects:
             by_strength[compared[pair].same, weight].append(pair)
@@ -180,8 +185,10 @@ def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[
     if not links:
         return
     connected = _connected(links)
-    members: dict[int, int] = defaultdict(int)  # of each group, a bit for each record
-    hostile: dict[int, int] = defaultdict(int)  # of each group, a bit for each record that contradicts one in it
+    # For each group, a bit for each record in it.
+    members: dict[int, int] = defaultdict(int)
+    # For each group, a bit for each record that conflicts with a record in it.
+    hostile: dict[int, int] = defaultdict(int)
     for record, mine in enumerate(group):
         members[mine] |= 1 << record
         hostile[mine] |= against[record]

@@ -8,7 +8,8 @@ from urnscan.dedup.read.batches import ReadBatch
 from urnscan.dedup.reread import Dump
 from urnscan.errors import RecordError, SourceError
 
-_MAX_AT_START = 1_000  # damaged records at the beginning of a dump that wait for the first readable one
+# Damaged records at the start of a dump that are pending until a record can be read.
+_MAX_AT_START = 1_000
 
 
 class DamagedRecords:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from urnscan.dedup.read.batches import Batch, ReadBatch
 from urnscan.dedup.read.workers import Workers
 
-_MAX_PENDING = 1_000  # callbacks and batches
+# Maximum number of pending callbacks and batches.
+_MAX_PENDING = 1_000
 
 
 class _PendingBatch(NamedTuple):

@@ -19,8 +19,10 @@ from urnscan.records.keys import URN, always, unsure
 from urnscan.run.task_results import Counts
 from urnscan.tables.spill import Spilled
 
-_MOST_WRONG = 100  # records with a wrong check digit that are named
-_IN_MEMORY = 1 << 26  # bytes of rows in memory; more are spilled
+# Maximum number of records with a wrong check digit that are named.
+_MOST_WRONG = 100
+# Bytes of rows in memory; more are spilled.
+_IN_MEMORY = 1 << 26
 
 
 class RecordCollection:

@@ -27,7 +27,8 @@ from urnscan.formats.scripts import start_python
 from urnscan.records.format_registry import FORMATS
 from urnscan.run.options import Options
 
-_LARGE = 1 << 24  # bytes of records that Python reads one by one; reading so many takes longer than starting processes
+# Bytes of records that Python reads one by one. More bytes take longer than the start of processes.
+_LARGE = 1 << 24
 _SERVE = "from urnscan.dedup.read.workers import serve; serve()"
 _Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
@@ -128,7 +129,8 @@ class _Process:
             if pipe is not None:
                 try:
                     pipe.close()
-                except BrokenPipeError:  # half a batch was on its way
+                # Half a batch was on its way.
+                except BrokenPipeError:
                     continue
 
 

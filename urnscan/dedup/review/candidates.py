@@ -28,11 +28,16 @@ from urnscan.records.keys import always
 from urnscan.records.record import description_of
 from urnscan.tables.schemas import CANDIDATES
 
-_LEAST = 0.9  # similarity of the titles
-_BEGINNING = 8  # letters of a title that have to be the same
-_SHORTEST = 3  # letters of a word of a name; initials have fewer
-_MOST_NAMES = 24  # words of names of a record
-_NEAR = 20  # titles after a title, in their order, with which it is compared
+# Minimum similarity of the titles.
+_LEAST = 0.9
+# Letters at the start of a title that must be the same.
+_BEGINNING = 8
+# Minimum number of letters in a word of a name; initials have fewer.
+_SHORTEST = 3
+# Maximum number of words of names of a record.
+_MOST_NAMES = 24
+# Number of next titles, in their order, with which a title is compared.
+_NEAR = 20
 _ROWS_AT_ONCE = 1 << 14
 
 
@@ -157,7 +162,8 @@ def _keys_of(description: Description) -> Sequence[int]:
     title, year = features(description).title, _year(description)
     if not (title and year and description.author):
         return ()
-    beginning = title.proper[-1].replace(" ", "")[:_BEGINNING]  # without its article, if the record marks one
+    # The title is used without its leading article, if the record marks the article.
+    beginning = title.proper[-1].replace(" ", "")[:_BEGINNING]
     names = words(f"{description.author} {description.coauthors or ''}").split()
     of_names = [word for word in dict.fromkeys(names) if len(word) >= _SHORTEST]
     return [digest_of(f"{word} {year} {beginning}".encode()) for word in of_names[:_MOST_NAMES]]

@@ -21,7 +21,7 @@ from urnscan.errors import ArgumentError, FatalError
 from urnscan.formats.context import full_name
 
 _CODES = {REMOVE: 1, KEEP: 2, TOGETHER: 3, APART: 4}
-"""Codes of decisions; the greater code records that stay. Of two decisions about a work, the greater code counts."""
+"""Codes of decisions: the greater the code, the more records stay. Of two decisions about a work, the greater counts."""
 _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
 """Words of the table of clusters -> decisions of a person who leaves them unchanged."""
 _NEEDED = ("decision", "source", "member", "record", "digest")
@@ -257,7 +257,8 @@ class AppliedDecisions:
         is_out[np.delete(keeps, firsts)] = True
         is_changed = np.zeros(int(cluster.max(initial=0)) + 1, np.bool_)
         is_changed[of_work[is_out]] = True
-        lead = np.unique(cluster, return_index=True)[1].astype(np.int32)  # clusters are numbered from 1
+        # Clusters are numbered from 1.
+        lead = np.unique(cluster, return_index=True)[1].astype(np.int32)
         whole = np.flatnonzero(~is_changed[cluster]).astype(np.int32)
         stays = is_changed[cluster[shared_edges.record]] & ~is_out[self._work[shared_edges.record]]
         record = shared_edges.record[stays]

@@ -22,7 +22,8 @@ from urnscan.tables.scanned_columns import scan_values
 
 READ = 1 << 16
 """Bytes to read of a record that is shown."""
-_EXCERPT = 3_000  # characters shown of it
+# Characters that are shown of a record.
+_EXCERPT = 3_000
 
 
 class Excerpt(NamedTuple):

@@ -29,8 +29,10 @@ from urnscan.tables.schemas import REVIEW
 from urnscan.tables.writers import TEXT_FORMS
 from urnscan.version import __version__
 
-_BLOCK = 1 << 18  # characters of excerpts; a component is in one block
-_AT_ONCE = 128  # records of which excerpts are made at once; each of at most READ bytes
+# Characters of excerpts in a block; a component is never split.
+_BLOCK = 1 << 18
+# Records whose excerpts are made together, each of at most READ bytes.
+_AT_ONCE = 128
 
 
 class _ExcerptFile:
@@ -71,7 +73,8 @@ def page_of(review: Review, again: SecondReading, excerpts: Excerpts, folder: Ca
         return
     with closing(_ExcerptFile(folder(), len(table))) as kept:
         _keep_excerpts(kept, table, review, again, excerpts)
-        starts = np.flatnonzero(np.diff(numbers(table.column("component")), prepend=0))  # components count from 1
+        # Components are numbered from 1.
+        starts = np.flatnonzero(np.diff(numbers(table.column("component")), prepend=0))
         yield from map(str.encode, render(len(starts), len(table), __version__, _blocks(kept, table, starts)))
 
 

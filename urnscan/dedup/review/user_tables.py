@@ -14,7 +14,8 @@ from urnscan.errors import FatalError
 
 _SEPARATORS = ",;|\t"
 _DEFUSED = tuple(f"'{first}" for first in "=+@-\t\r\n\uff1d\uff0b\uff0d\uff20")
-_LARGEST = 1 << 30  # bytes of a file
+# Maximum bytes of a file.
+_LARGEST = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,9 +70,12 @@ def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, wri
     If no earlier record is kept, it goes together with the white space and separator after it. Everything else stays:
     wrapper, comments, damaged records. Raises the errors of `write`.
     """
-    end = 0  # end of the record before
-    is_any_kept = False  # in the current array, if there are separators
-    has_gone = False  # the record before is gone, and the separator after it goes, too
+    # End of the previous record.
+    end = 0
+    # Whether a record of the current array is kept, if there are separators.
+    is_any_kept = False
+    # Whether the previous record is left out, and the separator after it, too.
+    has_gone = False
     copy = _WriteBuffer(write)
     for offset, length, kept, change in (span for batch in places for span in _spans(batch, separator)):
         if kept and not (change or separator or has_gone):  # copied together with what follows

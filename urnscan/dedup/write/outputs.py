@@ -32,9 +32,12 @@ class JoinedDumps:
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
-        self._tail = b""  # the last bytes that were written
-        self._line_ends = 0  # needed before the next bytes
-        self._begins = False  # whether the next bytes begin another dump
+        # The last bytes that were written.
+        self._tail = b""
+        # Line ends that are needed before the next bytes.
+        self._line_ends = 0
+        # Whether the next bytes begin another dump.
+        self._begins = False
 
     def begin(self, line_ends: int) -> None:
         """Begin another dump, after at least `line_ends` line ends."""
@@ -66,8 +69,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         """`path` is a folder if a folder exists there, or if `path` ends in "/". Raises FatalError like every output."""
         self._path = path
         self._force = force
-        self._admitted: dict[str, tuple[str, Format]] = {}  # path of an output -> its first input
-        self._distinct: Mapping[bytes, str] = {}  # key of an input -> its name in the folder, if it is not the file's
+        # Path of an output -> its first input, and the format.
+        self._admitted: dict[str, tuple[str, Format]] = {}
+        # Key of an input -> its name in the folder, if that is not the name of the file.
+        self._distinct: Mapping[bytes, str] = {}
         self._folder = None if is_remote(path) else Path(local_path(path))
         if self._folder is not None and not self._folder.is_dir():
             if path.endswith("/"):
@@ -97,7 +102,8 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         if self._folder is not None:
             self._distinct = _distinct_names(sources)
         paths: dict[str, None] = {}
-        read: dict[str, str] = {}  # real place -> name of the input; in `written` as well
+        # Real place -> name of the input, for the files that are read; the same in `written`.
+        read: dict[str, str] = {}
         written: dict[str, str] = {}
         other_places = set(map(real_place, others)) - {real_place(self._path)}
         for source in sources:
@@ -166,7 +172,8 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             work.mkdir()
         output = self._clean_up.enter_context(ByteOutput(self._place(source), force=self._force, folder=work))
         yield JoinedDumps(output.write)
-        output.complete()  # now: there may be more inputs than open files are allowed
+        # The output is completed now, because there may be more inputs than files that may be open.
+        output.complete()
         self._outputs.append(output)
 
     def complete(self, _metadata: Mapping[str, Any] | None = None) -> None:

@@ -20,11 +20,16 @@ from urnscan.report.dedup_page import Common, Example, ExampleRecord, Input, Lar
 from urnscan.run.options import Options
 from urnscan.version import __version__
 
-_LARGEST = 10  # clusters in the list of the largest
-_NAMED = 5  # records and URNs of each of these
-_ACROSS = 4  # examples: clusters with records of several dumps
-_FIRST = 4  # examples: first clusters
-_SIDE_BY_SIDE = 3  # records of an example
+# Clusters in the list of the largest clusters.
+_LARGEST = 10
+# Records and URNs that are shown of each of these clusters.
+_NAMED = 5
+# Number of examples whose records are of several dumps.
+_ACROSS = 4
+# Number of examples from the first clusters.
+_FIRST = 4
+# Records of an example.
+_SIDE_BY_SIDE = 3
 _COMMON = 100
 _FAILURES = 20
 
