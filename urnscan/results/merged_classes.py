@@ -115,9 +115,7 @@ def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
-    """The problems of each class: the codes in any of the rows. `column` has values of the form `nss-grammar;
-    nul-octet`.
-    """
+    """The problems of each class: the codes in any of the rows. Example of a value: `nss-grammar; nul-octet`."""
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     known = coded.dictionary.to_pylist()
     codes = sorted({code for problems in known if problems for code in problems.split("; ")})
