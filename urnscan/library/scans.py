@@ -64,12 +64,9 @@ class Scan:
     """
 
     classes: pa.Table = field(repr=False)
-    """One row per class, sorted by `urn`. The columns are those of `urnscan -o`."""
+    """One row per class, sorted by `urn`. Columns as in `urnscan -o`."""
     occurrences: pa.Table = field(repr=False)
-    """One row per occurrence, in the order of the inputs, then by `start`.
-
-    The columns are those of `urnscan --occurrences`.
-    """
+    """One row per occurrence, in the order of the inputs, then by `start`. Columns as in `urnscan --occurrences`."""
     report: Report
     """Counts, failures and notes."""
     rejects: pa.Table | None = field(default=None, repr=False)

@@ -4,9 +4,11 @@ A *shard* is the result of a task. The rows of shards are appended to a file, as
 are written, a line is appended to another file. The line has a checksum, the *stamp* of the task (a digest of its
 inputs with their sizes and times), and JSON: the counts of each piece, and where its rows are in the other file, with
 checksums.
+
 The disk may write the two files in any order. A line that is damaged, all lines after it, and a shard with damaged rows
 do not count.
 A task with a failure has no shard.
+
 A run that had `--resume`, or took more than a few seconds, puts an empty file next to its shards. After that, only
 `force` discards them.
 """

@@ -184,6 +184,7 @@ class Scanner:
     After a scan, `byte_count` is the number of bytes read, and `lines` the number of LF bytes among them (0 if the
     grammar does not count lines). `left_out` is the number of matches, in all scans so far, that `nid` or `not_nid`
     left out.
+
     A caller that also searches the text itself finds the bytes in memory in `buffered`, at each Matches and after a
     failed read. The caller sets `keep_from` to the first byte offset in the text that must stay in memory.
     """

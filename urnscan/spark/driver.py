@@ -67,16 +67,12 @@ class Scan:
 
     @property
     def occurrences(self) -> DataFrame:
-        """The table of occurrences, with a column `place`. Sorted by `place`, the rows are in the order of a scan on a
-        single machine.
-        """
+        """The table of occurrences. The column `place` has the order of a scan on a single machine."""
         return self._rows_of(self._blobs("occurrences"), "occurrences")
 
     @property
     def classes(self) -> DataFrame:
-        """The table of classes, sorted by `urn`. The whole scan must end first, because the ranges of the partitions
-        depend on all keys.
-        """
+        """The table of classes, sorted by `urn`. The whole scan must end first: ranges depend on all keys."""
         return _classes(self._in_ranges(), self.options)
 
     @property
@@ -127,9 +123,7 @@ class Scan:
 
     @property
     def notes(self) -> DataFrame:
-        """Notes in the order of the inputs, with the columns `source` and `reason`: inputs that were scanned as plain
-        text.
-        """
+        """Notes in the order of the inputs: columns `source` and `reason`. All were scanned as plain text."""
         return self._frame(self.report().notes)
 
     def _frame(self, failures: Sequence[SourceError]) -> DataFrame:
@@ -152,9 +146,7 @@ class Scan:
 
     @cached_property
     def _summaries_and_keys(self) -> tuple[list[TaskSummary], KeySample]:
-        """Summaries of the tasks in their order, and a sample of keys. The first access starts the scan and waits for
-        the end.
-        """
+        """Summaries of the tasks in their order, and a sample of keys. The first access waits for the whole scan."""
         return collect(self._blobs("summaries"))
 
     @property
@@ -166,9 +158,7 @@ class Scan:
         return lines_before_parts(self._summaries) if self.has_parts else {}
 
     def _in_order(self, kind: str) -> DataFrame:
-        """Blobs of occurrences or rejects in the order of the inputs. Small blobs of many partitions are put into the
-        same partition.
-        """
+        """Blobs of occurrences or rejects in the order of the inputs. Small blobs share a partition."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
         blobs = self._blobs(kind)

@@ -192,10 +192,13 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
 
     `/` stays unencoded in rfc8141, except as the first character; `~` and `&` stay in rfc8141 and rfc2141bis-03. `%`,
     `?` and `#` are always encoded (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
+
     A namespace may define other encodings and forms of its names. A program that does not know them must not make URNs
     of these names (RFC 8141 §2.2). `urnscan.namespaces` has the rules of some namespaces, as in
     `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the encodings of RFC 2141.
+
     With `nid`, a name that the grammar or the check digit of this namespace does not allow is refused.
+
     Raises ArgumentError (a ValueError and a TypeError) for such a name, for an unknown syntax, for a value that is not
     a str, for an empty text, and for NUL, which no URN may contain, encoded or not (RFC 2141 §2.4); UnicodeEncodeError
     (a ValueError) for a lone surrogate; InvalidURN for a `nid` that is not a NID.

@@ -4,6 +4,7 @@ rest of a list.
 The whole rule is in this module. The scanner cuts by this rule, and matches the shorter text again
 (`scanner/grammar.py`). The problem `untrimmed` uses the same rule. The view `wraps` and the rule for a "?" at the end
 of a URN use the same characters.
+
 The functions are called in plain Python, and compiled by the scanner and for columns.
 """
 

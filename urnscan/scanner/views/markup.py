@@ -1,10 +1,9 @@
-"""Markup in the middle of a name, as in `urn:isbn:<b>978</b>-3-16-148410-0`: tags, references, invisible characters;
-compiled.
+"""Markup in the middle of a name, as in `urn:isbn:<b>978</b>-3-16-148410-0`: tags, references, invisible characters.
 
 A gap is the text between two bytes of a name: tags of inline elements, comments, processing instructions and invisible
-characters, at most LONGEST_GAP bytes. Elements that are not listed in `elements` end a name.
-Tags may mark the end of a name, as in `<code>urn:xmpp:ping</code>s`. Other tags say nothing about the end: an author,
-or an office program, makes a part of a name bold. So there are two kinds of gaps. A gap is strong if it has a tag of a
+characters, at most LONGEST_GAP bytes. Elements that are not listed in `elements` end a name. Compiled.
+Tags may mark the end of a name, as in `<code>urn:xmpp:ping</code>s`. Other tags mean nothing for the end: an author, or
+an office program, makes a part of a name bold. So there are two kinds of gaps. A gap is strong if it has a tag of a
 phrase or link (`<code>`, `<a>`), or closes the element that begins directly before the name. After any other gap a name
 goes on. After a strong gap a name goes on only in these cases:
   * The name so far ends with `-`, `:`, `/` or `=`, and a letter or digit follows. Or `urn:nid:` is incomplete, and a
@@ -18,8 +17,7 @@ goes on. After a strong gap a name goes on only in these cases:
   * The gap has no tag of a phrase or link, and no element begins in it. There is a digit on both sides, or letters and
     digits and then a `:` follow: `<u>urn:nbn:d</u>e:101`, but not `<u>urn:xmpp:ping</u>s`.
 If the name does not go on, but a letter or digit follows the tags of a style, the end of the name is in doubt, and
-there is no match. A name never goes on with `urn:` or a URL, because they begin another name; nor with punctuation
-alone.
+there is no match. A name never goes on with `urn:` or a URL, which begin another name, nor with punctuation alone.
 """
 
 from __future__ import annotations
@@ -66,8 +64,7 @@ _LONGEST_LABEL = 64  # before a `:`
 
 SEPARATING, LOOSE, TIGHT, PLAIN, TEXT, EMPTY, HYPHENATED = range(7)
 """Kinds of elements. SEPARATING: separates texts. LOOSE: sets a style. TIGHT: a phrase or link. PLAIN: invisible to a
-reader. TEXT: contains the text of a run; white space outside of it does not count. EMPTY: always empty. HYPHENATED: a
-hyphen.
+reader. TEXT: has the text of a run; white space outside does not count. EMPTY: always empty. HYPHENATED: a hyphen.
 """
 # Bits of the number of a tag: its kind; whether it closes an element; whether it is an empty-element tag (`<br/>`).
 _KIND, _CLOSING, _ENDED = 7, 8, 16
@@ -78,11 +75,9 @@ _PHRASE, _CLOSES, _OPENS, _REOPENS, _RESTYLES = 1, 2, 4, 8, 16
 
 SLOTS = 3
 WRAPPER, DEPTH, DOUBT = range(SLOTS)
-"""Slots of the state of a reading.
-
-WRAPPER: the index of the tag directly before the name while its element is open, else -1. DEPTH: the number of open
-elements that began in the name; negative if elements that began earlier were closed. DOUBT: whether the end of the name
-is in doubt.
+"""Slots of the state of a reading. WRAPPER: the index of the tag directly before the name while its element is open,
+else -1. DEPTH: the number of open elements that began in the name; negative if elements that began earlier were closed.
+DOUBT: whether the end of the name is in doubt.
 """
 
 
@@ -136,9 +131,7 @@ def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
 def step_over_markup(
     block: Block, at: int, name: PartialName, state: Integers, tables: tuple[Elements, References]
 ) -> tuple[int, int]:
-    """A step of a reading. Returns a byte, or NOTHING for a gap; and the end of the text that represents the byte or
-    the gap.
-    """
+    """A step of a reading. Returns a byte, or NOTHING for a gap; and the end of the text of that byte or gap."""
     data, filled, _ = block
     byte, after, _ = _piece(data, at, filled, tables)
     if byte == APOSTROPHE and _is_quoted(data, name.start, tables[1]):
@@ -259,9 +252,7 @@ def _are_alike(data: ByteArray, one: int, other: int) -> bool:
 
 @inner
 def _is_style(data: ByteArray, at: int, elements: Elements) -> bool:
-    """Whether the tag at index `at`, of kind LOOSE, sets a style. A `<span>` does so only by `lang` or a `style` of
-    letters.
-    """
+    """Whether the tag at index `at`, of kind LOOSE, sets a style. A `<span>` needs `lang` or a `style` of letters."""
     if data[at + 1] | CASE != _S or data[at + 2] | CASE != _P:
         return True
     begin = at + len("<span ")
@@ -281,9 +272,7 @@ def _end_of_word(data: ByteArray, at: int) -> int:
 
 @inner
 def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, References]) -> tuple[int, int, int]:
-    """The piece of text at index `at`: the byte, NOTHING for markup, or STOP; the end of the piece, or MORE; and the
-    number of the tag, or 0.
-    """
+    """The piece of text at index `at`: byte, NOTHING (markup) or STOP; its end, or MORE; number of the tag, or 0."""
     elements, references = tables
     if at >= filled:
         return STOP, MORE, 0
@@ -306,9 +295,7 @@ def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, Refere
 
 @inner
 def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int, int]:
-    """The tag or comment that begins at index `at`: the kind with the bits, or SEPARATING for unlisted elements; and
-    the end, or MORE.
-    """
+    """The tag or comment at index `at`: kind and bits, or SEPARATING for unlisted elements; and the end, or MORE."""
     begin = at + 1
     if begin < filled and data[begin] == _EXCLAMATION:
         return _comment(data, at, filled)
@@ -337,9 +324,7 @@ def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int
 
 @inner
 def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """The comment that begins with the `<!` at index `at`: PLAIN and the end of the comment. SEPARATING if there is no
-    comment, or with MORE.
-    """
+    """The comment at index `at`, a `<!`: PLAIN and the end. SEPARATING without a comment, or with MORE."""
     for i in range(at + 2, at + _LONGEST_COMMENT):
         if i >= filled:
             return SEPARATING, MORE
@@ -352,9 +337,7 @@ def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
 
 @inner
 def _end_of_tag(data: ByteArray, at: int, end: int, filled: int) -> int:
-    """The end of the tag that begins at index `at`, and whose name ends at `end`; STOP if the tag is malformed or too
-    long, or MORE.
-    """
+    """The end of the tag at index `at`, whose name ends at `end`; STOP for a malformed or too long tag, or MORE."""
     quote = 0
     for i in range(end, at + LONGEST_GAP):
         if i >= filled:

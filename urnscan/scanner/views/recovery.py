@@ -134,7 +134,7 @@ class RecoveringScanner:
         yield from self._hunt(pending, self._last_buffered(), final=True)
 
     def _last_buffered(self) -> BufferedText:
-        """The bytes in memory after the last read, in which all literal matches are known."""
+        """The bytes in memory after the last read. All literal matches in them are known."""
         self.byte_count, self.lines = self._literal.byte_count, self._literal.lines
         return self._literal.buffered._replace(decided=self.byte_count, lines=self.lines)
 
@@ -227,8 +227,7 @@ class RecoveringScanner:
     def _read_on(self, state: Integers, data: ByteArray, *, final: bool, failed: bool) -> int:
         """Append a window for the URN at `state[AT]`, if the URN goes on after a line end.
 
-        Returns DONE; ASK if the decision needs bytes after the block; OPEN if the decision needs bytes that cannot be
-        read.
+        Returns DONE; ASK if more bytes after the block are needed; OPEN if bytes that cannot be read are needed.
         """
         windows = self._windows
         at, used, count, first_end = (int(state[slot]) for slot in (AT, USED, COUNT, FIRST_END))
@@ -308,7 +307,7 @@ def _stops(places: Integers, text: BufferedText) -> Integers:
 
 
 class _PendingMatches:
-    """Literal and hidden matches that cannot be yielded yet, because matches are yielded in the order of the text."""
+    """Literal and hidden matches that are still pending, because matches are yielded in the order of the text."""
 
     def __init__(self) -> None:
         self.hidden: list[Matches] = []

@@ -170,9 +170,7 @@ def _stop(data: ByteArray, start: int, end: int, filled: int, plan: Plan) -> tup
 
 @inner
 def _may_help_literal(stop: int, plan: Plan) -> bool:
-    """Whether a reading may find more than a literal match that the byte `stop` ended. A quick test that is false for
-    most matches.
-    """
+    """Whether a reading may find more than a literal match that the byte `stop` ended. False for most matches."""
     return bool(
         (plan.readings[ESCAPES] and stop == BACKSLASH)
         or (plan.readings[ENTITIES] and stop == AMPERSAND)
@@ -183,9 +181,7 @@ def _may_help_literal(stop: int, plan: Plan) -> bool:
 
 @inlined
 def _is_in_encoded(reading: int, data: ByteArray, at: int, plan: Plan) -> bool:
-    """Whether the bytes before a literal match show that the text is percent-encoded: `%22urn:a:b%22` is in quotation
-    marks.
-    """
+    """Whether the bytes before a literal match show percent-encoding: `%22urn:a:b%22` is in quotation marks."""
     return bool(reading == PERCENT_ONCE and plan.readings[reading] and begins_hidden(reading, data, at))
 
 

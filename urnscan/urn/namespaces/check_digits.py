@@ -1,6 +1,7 @@
 """Check digits of namespaces, as arithmetic on bytes. `urn/numbers` has the check digits of ISBN and ISSN.
 
 The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`).
+
 Bytes become `int` before they are added up: in plain Python, elements of an array have 8 bits and would overflow.
 """
 

@@ -21,6 +21,7 @@ class Doi(Native):
 
     A character that a URN cannot contain is percent-encoded as UTF-8. Slashes and other reserved characters that a URN
     can contain stay (RFC 3986 §2.2): "the same rule is applied in creating a URN". ASCII letters are equal in any case.
+
     `to_urn` decodes the path of an address (`https://doi.org/`). It refuses an address with a bare `?` or `#`, which
     may not belong to the DOI. A URN with more encodings than necessary, or with a colon instead of the first slash (DOI
     Handbook, "Encoding Rules for URL Presentation"), is another name by the registration; `from_urn` returns the same

@@ -4,6 +4,7 @@ false.
 `urn:isbn:0451450523).` is a valid name with punctuation after it. In `urn:isbn:0451450523&page=2`, other text follows
 the name. If the name before that text has a wrong check digit, it is invalid. A template has letters instead of a name:
 `urn:isbn:n-nn-nnnnnn-n`.
+
 The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`).
 """
 
