@@ -83,7 +83,8 @@ def register(
     (options,) = read_options(locals(), Options, without=OF_INPUTS)
     create: Any = connection.create_function  # its types know no strings for `type`
     for name, (function, kind) in _FUNCTIONS.items():
-        with contextlib.suppress(duckdb.InvalidInputException):  # there is none so far
+        # At the first call, there is no such function yet.
+        with contextlib.suppress(duckdb.InvalidInputException):
             connection.remove_function(name)
         create(name, _with_options(function, options), ["VARCHAR"], kind, type="arrow", null_handling="special")
 

@@ -117,12 +117,14 @@ def _run(words: list[str]) -> bool:
 def _say_what_ended(error: BaseException) -> int:
     """Print why the command ends, if the user has to know; returns the exit status. Raises an unexpected error."""
     match error:
-        case BrokenPipeError():  # `| head` has seen enough
+        # The reader of standard output has stopped, as `head` does.
+        case BrokenPipeError():
             _drop_standard_output()
             return _DONE
         case UrnscanError() | ValueError():
             say(error)
-        case OSError():  # from a write that no module guards; without a file name it is standard output
+        # The error of a write that no module handles. Without a file name, the file is standard output.
+        case OSError():
             _drop_standard_output()
             say(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else error)
         case MemoryError():

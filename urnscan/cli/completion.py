@@ -69,6 +69,7 @@ def _for_shells(parser: Parser) -> Parser:
             }
         elif action.metavar == "FOLDER":
             action.complete = shtab.DIR  # type: ignore[attr-defined]
-        elif not action.option_strings:  # beside an argument that nothing completes zsh completes no options
+        # If nothing completes an argument, zsh completes no options either, unless the argument is hidden.
+        elif not action.option_strings:
             action.help = argparse.SUPPRESS
     return parser

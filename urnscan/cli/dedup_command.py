@@ -138,7 +138,7 @@ _SELDOM = {
         "record itself count (MARC 020, 022, 024, 856; MODS and DC identifier; ...), and an ISBN, ISSN, DOI or UUID there "
         "counts as a URN"
     ),
-    # Accepted and without effect: it was the way to what is the default now.
+    # Accepted without effect: the former meaning of this option is the default now.
     "--fields": {"action": "store_true", "help": argparse.SUPPRESS},
     "--weak": option(
         NIDS,

@@ -77,7 +77,8 @@ def for_command(word: str, commands: Iterable[str]) -> str | None:
         return f"{word}: no such file or folder; to read about a URN, type: urnscan explain '{word}'"
     if word in _COMMANDS:
         return f"{word}: no such command, and no such file or folder; type: {_COMMANDS[word]}"
-    if not word.isalnum():  # a path, a pattern or a URL
+    # The word is a path, a pattern or a URL.
+    if not word.isalnum():
         return None
     if near := similar(word, commands):
         return f"{word}: no such command, and no such file or folder; is it urnscan {near[0]}?"
@@ -124,6 +125,7 @@ def _nearest(word: str, options: Iterable[str]) -> str | None:
     begun = [name for name in options if name.startswith(word)]
     if len(begun) == 1:
         return begun[0]
-    names = {name.lstrip("-"): name for name in options if name.startswith("--")}  # hyphens would make all similar
+    # The hyphens are removed, because they would make all options similar.
+    names = {name.lstrip("-"): name for name in options if name.startswith("--")}
     near = similar(word.lstrip("-"), names)
     return names[near[0]] if near else None

@@ -80,7 +80,8 @@ def merge(arguments: argparse.Namespace) -> bool:
 
     # All tables are open at the same time. Many systems let a process open only 1024 files, unless it asks for more.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):  # macOS tells a limit that it does not grant
+    # macOS reports a limit that it does not grant.
+    with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     outputs = check_files(arguments.output, arguments.classes)
     if not outputs:

@@ -40,7 +40,8 @@ class OutputFiles:
     def commit(self, metadata: Mapping[str, Any]) -> None:
         """Move all files to their paths; Parquet files get the metadata. Raises FatalError."""
         arguments = {name: (metadata,) if hasattr(file, "schema") else () for name, file in self.files.items()}
-        for name, file in self.files.items():  # all steps that can fail come before the first file appears
+        # All steps that can fail come before the first file appears.
+        for name, file in self.files.items():
             file.complete(*arguments[name])
         with uninterrupted(self.paths):
             for name, file in self.files.items():

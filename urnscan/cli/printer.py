@@ -156,7 +156,8 @@ class _Counts:
     def __init__(self, write: _Write, colours: Colours) -> None:
         self._write = write
         self._colours = colours
-        self._counts: Counter[str] = Counter()  # of sources that are being read
+        # Source that is being read -> number of occurrences.
+        self._counts: Counter[str] = Counter()
 
     def add(self, rows: pa.RecordBatch) -> None:
         for item in rows.column("source").value_counts().to_pylist():

@@ -59,7 +59,8 @@ def say(message: object) -> None:
         line = f"urnscan: {printable(without_secrets(str(message)))}"
         try:
             write((_folded(line) if has_terminal() else line) + "\n", sys.stderr)
-        except OSError:  # for example a full disk: the run goes on without messages
+        # For example, the disk is full. The run continues without messages.
+        except OSError:
             sys.stderr = None
 
 
@@ -95,7 +96,8 @@ class FailureLines:
         """The numbers of failures that were not printed are printed when the stack is closed."""
         self._met: Counter[type[SourceError]] = Counter()
         self._not_printed: Counter[type[SourceError]] = Counter()
-        self._first: dict[type[SourceError], list[SourceError]] = {}  # of types that are printed together
+        # The first failures of each type that is printed together.
+        self._first: dict[type[SourceError], list[SourceError]] = {}
         stack.callback(self._say_others)
 
     def __call__(self, error: SourceError) -> None:

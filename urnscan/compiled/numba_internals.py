@@ -70,7 +70,7 @@ def last_compiled(dispatcher: Any) -> ObjectCode | None:  # noqa: ANN401 (Numba 
 
 
 def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
-    """Symbols that an LLVM module uses but does not define, except LLVM's own."""
+    """Symbols that an LLVM module uses but does not define, except symbols of LLVM itself."""
     for value in (*module.functions, *module.global_variables):
         if value.is_declaration and not value.name.startswith("llvm."):
             yield value.name

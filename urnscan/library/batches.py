@@ -123,9 +123,11 @@ def selected(batches: Any, names: Names) -> Iterator[pa.RecordBatch]:  # noqa: A
     if hasattr(batches, "__arrow_c_stream__"):
         try:
             batches = pa.RecordBatchReader.from_stream(batches)
-        except pa.ArrowInvalid:  # a series
+        # `batches` is a series.
+        except pa.ArrowInvalid:
             batches = pa.table([pa.chunked_array(batches)], names=[_name_of(batches, names)]).to_reader()
-        _indices(batches.schema, names)  # raises errors even if there are no batches
+        # This raises errors even if there are no batches.
+        _indices(batches.schema, names)
     elif isinstance(batches, str | bytes) or not isinstance(batches, Iterable):
         raise ArgumentError(f"{_WANTED}, not {type(batches).__name__}")
     return _batches(batches, names)

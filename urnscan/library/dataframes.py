@@ -92,7 +92,8 @@ def _whole(frame: Any) -> Any:  # noqa: ANN401 (of any library)
     if _is(frame, "pandas", "DataFrame") or _is(frame, "polars", "DataFrame"):
         return frame
     if isinstance(frame, pa.RecordBatch) or hasattr(frame, "__arrow_c_stream__"):
-        with contextlib.suppress(pa.ArrowInvalid, TypeError):  # a series
+        # A series raises these errors.
+        with contextlib.suppress(pa.ArrowInvalid, TypeError):
             return pa.table(frame)
     library = type(frame).__module__.partition(".")[0]
     remedy = "its method to_frame() makes one" if hasattr(frame, "to_frame") else _REMEDIES.get(library)

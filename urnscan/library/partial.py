@@ -89,7 +89,8 @@ def scan_partial(
     reported: list[SourceError] = []
     failures, sums, counts, places = Failures(reported.append), Sums(), Counts(), 0
     batches: list[pa.RecordBatch] = []
-    counted_file = None  # the number of the last huge file that was counted: it is split into several tasks
+    # The number of the last huge file that was counted. Such a file is split into several tasks.
+    counted_file = None
     for task in tasks(named_inputs(inputs), options, (), _SIZES):
         if isinstance(task, FileGroup | FilePart):
             sources = task.inputs if isinstance(task, FileGroup) else [task.input]

@@ -18,7 +18,7 @@ _Worker = Callable[[Task], Iterator[Result]]
 _RESULTS = 4
 # Bytes of results of all tasks that may wait. With this number, most workers finish a task before its turn comes.
 _WAITING = 1 << 25
-# Maximum number of tasks for each worker that are begun and whose results are not yet taken.
+# Maximum number of tasks for each worker that are begun and whose results are not yet yielded.
 _TASKS = 3
 # Seconds after which a waiting worker checks whether it should stop.
 _PATIENCE = 0.1
@@ -103,7 +103,7 @@ class _Crew(Generic[Task, Result]):
         self._room = threading.Condition()
 
     def take(self, result: Result) -> None:
-        """Count a result as taken, which makes room for others."""
+        """Count a result as yielded, which makes room for others."""
         with self._room:
             self._waiting -= self._bytes_of(result)
             self._room.notify_all()

@@ -129,7 +129,8 @@ class ExcelOutput(Output):
         self._book.set_custom_property(KEY, str(metadata.get("version", __version__)))
         try:
             self._book.close()
-        except XlsxFileError as error:  # for example a full disk
+        # For example, the disk is full.
+        except XlsxFileError as error:
             raise OSError(str(error)) from error
 
     def _explain(self) -> None:

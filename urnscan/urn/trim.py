@@ -35,7 +35,8 @@ _OPENING_BRACKET, _CLOSING_BRACKET = BRACKETS
 _COMMA, _SEMICOLON, _AMPERSAND = LIST_SEPARATORS
 _COLON, _U, _R, _N, _S = b":urns"
 _A, _M, _P, _L, _G, _T, _Q, _O = b"amplgtqo"
-_CASE = 32  # the bit in which upper and lower case of a letter differ
+# The bit in which upper and lower case of a letter differ.
+_CASE = 32
 
 
 def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: bool = True) -> int:

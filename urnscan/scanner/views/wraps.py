@@ -3,7 +3,7 @@ r"""URNs that are broken over lines, or by invisible characters.
 A match of the grammar ends at a break, but the URN may go on after the break. `read_on` joins both sides of a break if
 that is plausible, at most `MOST_BREAKS` times in a URN, and applies the grammar to the joined bytes. A break may also
 come right at the beginning of a URN: after `urn:`, `urn:nid` or `urn:nid:`. `tests/scanner/views/test_wraps.py` compares
-the rules with places that people have judged.
+the rules with places that people have checked.
 
     see <urn:ietf:params:rtp-
        hdrext:sdes:mid>, and

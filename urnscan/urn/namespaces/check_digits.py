@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _DIGIT_0, _DIGIT_9, _LETTER_A, _LETTER_D, _LETTER_E, _LETTER_X, _HYPHEN, _COLON = b"09adex-:"
 _CAPITAL_A, _CAPITAL_Z = b"AZ"
-_CASE = 32  # the bit in which upper and lower case of a letter differ
+# The bit in which upper and lower case of a letter differ.
+_CASE = 32
 
 
 def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
@@ -83,7 +84,8 @@ def eic_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
             sums += 36
         else:
             return False
-        total += sums  # so the first character counts sixteen times, the last once
+        # So the first character counts sixteen times, the last once.
+        total += sums
     return total % 37 == 0
 
 

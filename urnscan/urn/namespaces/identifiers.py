@@ -144,7 +144,8 @@ class Isan(Native):
     def _nss(self, identifier: str) -> str:
         from stdnum import isan  # noqa: PLC0415 (loaded only if used)
 
-        if not isan.is_valid(self._compact(identifier)):  # the registration names no algorithm: its grammar checks none
+        # `_judged` does not check the check characters, because the registration names no algorithm.
+        if not isan.is_valid(self._compact(identifier)):
             raise self._error(identifier, "a check character is wrong: ISO/IEC 7064 MOD 37,36")
         return self._identifier(identifier)
 
@@ -171,7 +172,7 @@ class Isbn(Native):
     def _identifier(self, nss: str) -> str:
         from stdnum import isbn  # noqa: PLC0415 (loaded only if used: it reads the table of all ranges)
 
-        # `_compact` stops at prefixes besides 978 and 979, which the grammar does not rule out for the future.
+        # `_compact` refuses prefixes other than 978 and 979, which the grammar of the namespace allows for the future.
         return str(isbn.format(self._compact(nss)))
 
 
@@ -254,7 +255,8 @@ class PublicId(Native):
 
     nid = "publicid"
     kind = "public identifier"
-    form = r"[A-Za-z0-9 '()+,./:=?;!*#@$_%-]+"  # production 13 of XML 1.0, normalised
+    # Production 13 of XML 1.0, normalised.
+    form = r"[A-Za-z0-9 '()+,./:=?;!*#@$_%-]+"
     wanted = "ASCII letters, digits, spaces and -'()+,./:=?;!*#@$_%, as in -//OASIS//DTD DocBook XML V4.1.2//EN"
     _transcribed: ClassVar = {" ": "+", "//": ":", "::": ";"}
     _special: ClassVar = str.maketrans({"+": " ", ":": "//", ";": "::"})

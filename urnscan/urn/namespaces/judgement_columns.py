@@ -51,7 +51,8 @@ name that fits the grammar.
 _NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36, _EIC = range(9)
 
 _CLOSES, _KINDS, _DNB_NUMBERS = (np.frombuffer(table, np.uint8) for table in (CLOSES, KINDS, DNB_NUMBERS))
-_SCHEME, _NO_STATE = 4, 0  # bytes of "urn:"; a dead state, so never the first one
+# The number of bytes of "urn:". State 0 is a dead state, so it is never an initial state.
+_SCHEME, _NO_STATE = 4, 0
 _DIGIT_0 = ord("0")
 _VERSION_0 = tuple(b";vers=0")
 
@@ -124,7 +125,8 @@ def namespace_forms(urn: ByteArray, offsets: Offsets, rulebook: Rulebook = OURS)
     """
     judged, tables = _judged(urn, offsets, offsets[1:], rulebook)
     rows = len(offsets) - 1
-    out, out_offsets = np.empty(len(urn) + 3 * rows, np.uint8), np.zeros(rows + 1, np.int32)  # an ISBN grows by three
+    # An ISBN-10 grows by three bytes.
+    out, out_offsets = np.empty(len(urn) + 3 * rows, np.uint8), np.zeros(rows + 1, np.int32)
     _write_forms((read_only(urn), read_only(offsets)), judged, tables, out, out_offsets)
     return out[: out_offsets[-1]].copy(), out_offsets
 

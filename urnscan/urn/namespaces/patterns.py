@@ -40,7 +40,8 @@ _MOST_WORK = 2_000_000
 patterns need some thousands.
 """
 _CAPITAL_A, _SMALL_A, _PERCENT = b"Aa%"
-_CASE_BIT = 32  # the bit in which upper and lower case of a letter differ
+# The bit in which upper and lower case of a letter differ.
+_CASE_BIT = 32
 
 _TOKEN = regex.compile(
     r"(?P<open>\((?:\?<lower>|\?<upper>|\?<check>|\?i:|\?:)?+(?!\?))|(?P<close>\))|(?P<or>\|)"

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from urnscan.compiled.bytes import ByteArray
 
 _DIGIT_0, _LETTER_A, _LETTER_X, _LETTER_Z, _HYPHEN = b"0axz-"
-_CASE = 32  # the bit in which upper and lower case of a letter differ
+# The bit in which upper and lower case of a letter differ.
+_CASE = 32
 
 
 def value_of(byte: int) -> int:
@@ -29,7 +30,8 @@ def weighted_sum(data: ByteArray | bytes | bytearray, start: int, end: int) -> i
     for i in range(start, end):
         if data[i] != _HYPHEN:
             sums += value_of(data[i])
-            total += sums  # so the first digit counts as often as there are digits, the last once
+            # So of n digits, the first counts n times, the last once.
+            total += sums
     return total
 
 

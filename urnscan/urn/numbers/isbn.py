@@ -39,7 +39,8 @@ NO_ISBN, WRONG, RIGHT = range(3)
 """Results of `write_isbn`."""
 
 _DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _LETTER_X, _HYPHEN = b"0789x-"
-_CASE = 32  # the bit in which upper and lower case of a letter differ
+# The bit in which upper and lower case of a letter differ.
+_CASE = 32
 
 
 def is_right(data: ByteArray | bytes | bytearray, start: int, end: int) -> bool:
@@ -87,7 +88,8 @@ def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
 
 def canonical(isbn: str) -> str:
     """The canonical form of an ISBN: without hyphens; an ISBN-10 with a right check digit becomes an ISBN-13."""
-    data = bytearray(f"{isbn}978", "ascii")  # with room for three digits
+    # The three added bytes are room for the prefix of an ISBN-13.
+    data = bytearray(f"{isbn}978", "ascii")
     return data[: write_canonical(data, 0, len(isbn))].decode()
 
 

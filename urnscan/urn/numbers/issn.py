@@ -56,7 +56,8 @@ def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
     later.
     """
     at = drop_hyphens(data, start, end)
-    middle = min(start + 4, at)  # a user's own rule may have fewer digits
+    # With a custom rule, there may be fewer than four digits.
+    middle = min(start + 4, at)
     for i in range(at, middle, -1):
         data[i] = data[i - 1]
     data[middle] = _HYPHEN
@@ -65,7 +66,8 @@ def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
 
 def canonical(issn: str) -> str:
     """The canonical form of an ISSN: with a hyphen, and X in upper case."""
-    data = bytearray(f"{issn}-", "ascii")  # with room for a hyphen
+    # The added byte is room for a hyphen.
+    data = bytearray(f"{issn}-", "ascii")
     return data[: write_canonical(data, 0, len(issn))].decode()
 
 
