@@ -28,7 +28,9 @@ def test_files_that_pages_name_exist(page):
     names -= {"dumps/", "letters/1.txt", "urnscan_extras.py"}
     assert names
     files = [
-        file.as_posix() for name in ("urnscan", "tests", "docs", "benchmarks") for file in (ROOT / name).rglob("*")
+        file.as_posix()
+        for name in ("urnscan", "tests", "docs", "benchmarks", "share")
+        for file in (ROOT / name).rglob("*")
     ]
     files += [file.as_posix() for file in ROOT.glob("*")]
     assert not [name for name in names if not any(f"{file}/".endswith(f"/{name.rstrip('/')}/") for file in files)]
