@@ -104,3 +104,12 @@ def test_a_record_of_holdings_has_no_number_of_what_is_held(tmp_path, name, kind
     assert [len(row["urns"]) for row in rows] == [0, 1, 0]
     rows = rows_of(tmp_path / name, holdings + holdings, Policy())
     assert [row["decision"] for row in rows] == ["kept", "removed"]
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("x.seq", "oai.xml")])
+def test_a_record_of_holdings_is_no_copy_of_a_book_with_its_number(tmp_path, name):
+    """A catalogue counts its records of holdings and those of its books, each from 1."""
+    book = FORMATS[name]("n", has_del=False)
+    holdings = book.replace(b"nam", b"nx ").replace(b"245", b"852")
+    rows = rows_of(tmp_path / name, book + holdings, Policy())
+    assert [row["kept"] for row in rows] == [True, True]

@@ -17,12 +17,16 @@ TABLES = [name for name in read_data("descriptions.toml") if name not in ("axes"
 
 
 def marc(*fields, kind="a", form=" ", level="m"):
-    """A record of MARC 21: tag, indicators and subfields of each field."""
+    """A record of MARC 21: tag, indicators and subfields of each field, or tag and data."""
     record = pymarc.Record(force_utf8=True, leader=f"00000n{kind}{level} a2200000 c 4500")
     record.add_field(pymarc.Field("008", data=f"260101s1998    gw ||||{form:>2}    |||| 00||||ger  "))
     for tag, indicators, *subfields in fields:
         held = [pymarc.Subfield(each[0], each[1:]) for each in subfields]
-        record.add_field(pymarc.Field(tag, pymarc.Indicators(*indicators), held))
+        is_control = tag.startswith("00")
+        field = (
+            {"data": indicators} if is_control else {"indicators": pymarc.Indicators(*indicators), "subfields": held}
+        )
+        record.add_field(pymarc.Field(tag, **field))
     return record
 
 
@@ -116,6 +120,11 @@ class TestMarc:
             (marc(kind="e"), "map"),
             (marc(kind="c"), "print score"),
             (marc(kind="j"), "audio"),
+            (marc(("300", "  ", "a1 sound disc"), kind="j"), "audio platter"),
+            (marc(("007", "ss lsnjlc"), kind="j"), "audio tape"),
+            (marc(("300", "  ", "a1 videocassette"), ("338", "  ", "bvd"), kind="g"), "video platter"),
+            (marc(("300", "  ", "a230 p."), ("007", "sd fsngnn")), "print text book volume"),  # a book with a disc
+            (marc(kind="y"), "holdings"),
         ],
     )
     def test_formats(self, record, format_):
@@ -145,6 +154,41 @@ class TestMarc:
         assert described("marcxml", pymarc.record_to_xml(record, namespace=True)) == expected
         record.remove_fields("214")
         assert described("marc", record.as_marc()).year == "1946"
+
+    @pytest.mark.parametrize(
+        ("kind", "field", "format_"),
+        [
+            ("a", None, "print microform braille text book"),
+            ("l", None, "online disc"),
+            ("a", ("182", "cc"), "online disc text book"),
+            ("a", ("200", "b[Ressource électronique]"), "online disc text book"),
+            ("j", ("215", "a1 cassette"), "audio tape"),
+        ],
+    )
+    def test_carriers_of_unimarc(self, kind, field, format_):
+        """What is electronic has a type of its own, so a text without another sign is not electronic."""
+        record = pymarc.Record(force_utf8=True, leader=f"00000n{kind}m0a2200000   4500")
+        for tag, subfield in filter(None, [("100", "a20260101d1946    m  y0frey50      ba"), ("200", "aInks"), field]):
+            held = [pymarc.Subfield(subfield[0], subfield[1:])]
+            record.add_field(pymarc.Field(tag, pymarc.Indicators(" ", " "), held))
+        assert described("marc", record.as_marc()).format == format_
+
+
+@pytest.mark.parametrize(
+    ("code", "extent", "format_"),
+    [
+        ("Aa", "230 S.", "print volume"),
+        ("AF", "230 S.", "print volume"),
+        ("Ac", "", "print set"),
+        ("Ab", "", "print periodical"),
+        ("Ga", "1 Kompaktkassette", "audio tape volume"),
+        ("Ga", "1 CD", "audio platter volume"),
+    ],
+)
+def test_formats_of_pica(code, extent, format_):
+    """A set of several volumes is not a work of one volume; one of its volumes may be."""
+    record = f"003@ $01\n002@ $0{code}\n021A $aLamps\n034D $a{extent}\n"
+    assert sorted(described("pica-plain", record.encode()).format.split()) == sorted(format_.split())
 
 
 @pytest.mark.parametrize(
@@ -247,7 +291,10 @@ class TestMarc:
             "pica",
             b"003@ \x1f01\x1e002@ \x1f0Oau\x1e011@ \x1fa2026\x1e021A \x1faDie @Inseln\x1fdeine Reise\x1e032@ \x1fa2. Aufl.\x1e\n",
             Description(
-                f"{ARTICLE_BEGINS}Die {ARTICLE_ENDS}Inseln{SUBTITLE}eine Reise", "2026", "2. Aufl.", format="online"
+                f"{ARTICLE_BEGINS}Die {ARTICLE_ENDS}Inseln{SUBTITLE}eine Reise",
+                "2026",
+                "2. Aufl.",
+                format="online volume",
             ),
         ),
         (
