@@ -163,6 +163,14 @@ def aspects_against(one, other, rules=RULES):
         ({"edition": "1. Aufl., 3. Dr"}, {"edition": "1. Aufl., 4. Dr."}, ["edition"]),
         ({"edition": "1. ed., minor corr."}, {"edition": "1st ed."}, ["edition"]),
         ({"edition": "2., korr. Aufl."}, {"edition": "2nd ed."}, []),
+        # a later edition, and a record that is not just silent about it
+        ({"edition": "2. Aufl.", "year": "1986"}, {"year": "1985"}, ["edition"]),
+        ({"edition": "2nd ed.", "year": "1986"}, {"year": "1986"}, []),
+        ({"edition": "2nd ed."}, {}, []),
+        ({"edition": "1st ed.", "year": "1986"}, {"year": "1985"}, []),
+        ({"edition": "2004 ed.", "year": "2005"}, {"year": "2004"}, []),
+        ({"edition": "Ungekürzte Ausg., 2. Aufl."}, {"edition": "Ungekürzte Ausg."}, ["edition"]),
+        ({"edition": "3rd ed., rev.", "year": "1986"}, {"edition": "Rev. ed.", "year": "1986"}, []),
         # a record without an edition is of the first printing
         ({"edition": "1. korr. Nachdr.", "year": "1998"}, {"year": "1998"}, ["edition"]),
         ({"edition": "2nd printing", "year": "1998"}, {"year": "1997"}, ["edition"]),
@@ -181,6 +189,8 @@ def aspects_against(one, other, rules=RULES):
         ({"extent": "2 videodiscs (326 min.) + 1 booklet (6 pages)"}, {"extent": "1 booklet (6 p.)"}, []),
         ({"extent": "xvi,358p"}, {"extent": "XVI, 420 S."}, ["edition"]),
         ({"extent": "8 p."}, {"extent": "10 p."}, []),
+        ({"extent": "[6], 9-65 leaves"}, {"extent": "75 p."}, ["edition"]),
+        ({"extent": "vi, 120 leaves"}, {"extent": "120 p., 8 leaves of plates"}, []),
         (
             {"extent": "388 pages", "publisher": "Blue Press"},
             {"extent": "4, 384 p.", "publisher": "Green Press"},
@@ -206,7 +216,29 @@ def aspects_against(one, other, rules=RULES):
         ({"year": "1985", "dates": "open"}, {"year": "1985"}, ["year"]),
         ({"year": "1985", "dates": "open"}, {"year": "1986", "dates": "open"}, []),
         ({"year": "1985", "dates": "open"}, {}, []),
+        # a serial whose title has changed
+        (
+            {"title": "Report on the trade in inks of all kinds and pens", "year": "1833", "format": "periodical"},
+            {"title": "Report on the trade in inks of all kinds", "year": "1832", "format": "periodical"},
+            ["year"],
+        ),
+        (
+            {"title": "Report on inks", "year": "1833", "format": "periodical"},
+            {"title": "Report on inks.", "year": "1832", "format": "periodical"},
+            [],
+        ),
+        (
+            {"title": "Report on the trade in inks of all kinds and pens", "year": "1833"},
+            {"title": "Report on the trade in inks of all kinds", "year": "1832"},
+            [],
+        ),
         # titles in two languages
+        (
+            {"title": "Accounts of inks\x1fMain tables = Comptes d'encres"},
+            {"title": "Accounts of inks\x1fDetailed tables = Comptes d'encres"},
+            ["title"],
+        ),
+        ({"title": "Inks = Tinten"}, {"title": "Inks = Encres"}, []),
         ({"title": "Drying times of inks [Trockenzeiten der Tinten]"}, {"title": "Trockenzeiten der Tinten"}, []),
         ({"title": "Drying times of inks [Trockenzeiten der Tinten]"}, {"title": "Drying Times of Inks"}, []),
         ({"title": "Ink =\x1fTinte : eine Studie"}, {"title": "Tinte"}, []),
@@ -230,6 +262,8 @@ def aspects_against(one, other, rules=RULES):
         ({"format": "text print"}, {"format": "text online"}, ["format"]),
         ({"format": "text"}, {"format": "map"}, ["format"]),
         ({"format": "online disc"}, {"format": "online"}, []),
+        ({"format": "audio tape"}, {"format": "audio platter"}, ["format"]),
+        ({"format": "holdings"}, {"format": "text"}, ["format"]),
         ({"format": "book"}, {"format": "text print"}, []),  # they tell other things
         ({"format": "book"}, {"format": "contribution"}, ["format"]),
     ],

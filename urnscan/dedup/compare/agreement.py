@@ -22,6 +22,8 @@ from urnscan.records.description import Description
 
 # Distance from 0 to 1: two letters in a title of seventy.
 _SLIP = 0.03
+# A greater number of an edition is a year.
+_LAST_EDITION = 999
 # Pages by which two libraries count the same book differently.
 _FEW_PAGES = 2
 # Letters of a name that is the start of another name: Li is not Lina.
@@ -69,10 +71,25 @@ def _of_years(one: Features, other: Features) -> float | None:
 
 
 def _of_editions(one: Features, other: Features) -> float | None:
-    if one.edition is None or other.edition is None or (one.edition > 999) != (other.edition > 999):
+    if one.edition is None or other.edition is None:
+        return _of_unnumbered_edition(one, other)
+    if (one.edition > _LAST_EDITION) != (other.edition > _LAST_EDITION):
         # "2004 ed." cannot be compared with "3rd ed."
         return None
     return float(one.edition != other.edition)
+
+
+def _of_unnumbered_edition(one: Features, other: Features) -> float | None:
+    """1 if only one edition has a number, that of a later edition, and the other record is not just silent about it: it has
+    another year, or the same statement before its number.
+    """
+    numbered, unnumbered = (other, one) if one.edition is None else (one, other)
+    if numbered.edition is None or not 1 < numbered.edition <= _LAST_EDITION:
+        return None
+    has_other_year = bool(one.years and other.years) and one.years.isdisjoint(other.years)
+    stated = unnumbered.stated_edition
+    is_continued = bool(stated) and numbered.stated_edition.startswith(f"{stated} ")
+    return 1 if has_other_year or is_continued else None
 
 
 def _of_parts(one: Features, other: Features) -> float | None:
@@ -130,6 +147,14 @@ def _of_series(one: Features, other: Features) -> float | None:
     """0 if a number in a series is the same in both records, 1 if all numbers differ; None if a record has no number."""
     distances = [differ(mine, others) or 0 for mine in one.series for others in other.series]
     return min(distances, default=None)
+
+
+def _of_serials(one: Features, other: Features) -> float | None:
+    """1 if two serials have other titles and began in other years: a serial whose title changes is another one."""
+    are_serials = all("periodical" in record.kinds.get("extent", ()) for record in (one, other))
+    if not (are_serials and one.years and other.years and one.title and other.title):
+        return None
+    return float(one.years.isdisjoint(other.years) and far_titles(one, other) > _SLIP)
 
 
 def _of_dates(one: Features, other: Features) -> float | None:
@@ -256,6 +281,7 @@ RULES = (
     Rule("title", "different first authors of an editorial or the like", 0, _of_authors),
     Rule("year", "years between the nearest two", 1, _of_years),
     Rule("year", "only one still appears (`1985-`)", 0, _of_dates),
+    Rule("year", "other years and titles of two serials", 0, _of_serials),
     Rule("edition", "different numbers of the edition", 0, _of_editions),
     Rule("edition", "different printings, or months of the edition", 0, _of_printings),
     Rule("edition", "pages that only one record has, as a part of all", 0.1, _of_extents),

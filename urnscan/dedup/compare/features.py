@@ -70,8 +70,8 @@ class Title(NamedTuple):
     full: tuple[str, ...]
     """With the subtitle, if the title has one; likewise in one or two forms."""
     subtitle: str
-    parallel: tuple[str, ...]
-    """Titles in other languages: `Title = Título`, `Title [Título]`."""
+    parallel: tuple[tuple[str, str], ...]
+    """Titles in several languages: `Title = Título`, `Title [Título]`; each without its subtitle, and with it."""
     without_part: str
     """The title proper without the number of a part at its end; empty if no part is there."""
     script: str
@@ -110,6 +110,8 @@ class Features(NamedTuple):
     """Marks of the printing in the statement of the edition (`printing_of`); None without such a statement."""
     is_open: bool
     """Whether the record is of a serial or a set that still appears: `1985-`."""
+    stated_edition: str
+    """Words of the statement of the edition."""
     in_edition: frozenset[str]
     """Numbers of the edition, as written: `1` and `4` of `Version 1.4`."""
 
@@ -128,7 +130,8 @@ def features(description: Description) -> Features:
     )
     if title and title.without_part and not part.designations:
         part = part_of(title.proper[0].removeprefix(title.without_part).strip())
-    editions = [words(description.edition)] if description.edition else []
+    stated_edition = words(description.edition) if description.edition else ""
+    editions = [stated_edition] if description.edition else []
     return Features(
         title=title,
         years=frozenset(map(int, (description.year or "").split())),
@@ -146,8 +149,9 @@ def features(description: Description) -> Features:
         series=tuple(part_of(words(number)) for number in (description.series or "").split(" | ") if number),
         extent=extent_of(description.extent, words(description.extent)) if description.extent else NO_EXTENT,
         publisher=_publisher(words(description.publisher or "")),
-        printing=printing_of(words(description.edition)) if description.edition else None,
+        printing=printing_of(stated_edition) if description.edition else None,
         is_open=description.dates == "open",
+        stated_edition=stated_edition,
         in_edition=frozenset(DIGITS.findall(description.edition)) if description.edition else frozenset(),
     )
 
@@ -208,11 +212,11 @@ def _title(text: str) -> tuple[Title | None, int | None]:
     return Title(proper, full, subtitle, _parallel(text), without_part, script), edition
 
 
-def _parallel(text: str) -> tuple[str, ...]:
-    """The titles in several languages, all without subtitles; empty for a title in a single language."""
+def _parallel(text: str) -> tuple[tuple[str, str], ...]:
+    """The titles in several languages, each without its subtitle and with it; empty for a title in a single language."""
     titles = _PARALLEL.split(text)
-    proper = (words(_SUBTITLE.split(title, maxsplit=1)[0]) for title in titles)
-    return tuple(filter(None, proper)) if len(titles) > 1 else ()
+    forms = ((words(_SUBTITLE.split(title, maxsplit=1)[0]), words(title)) for title in titles)
+    return tuple(form for form in forms if form[0]) if len(titles) > 1 else ()
 
 
 def _edition_in(title: str) -> int | None:
@@ -313,7 +317,9 @@ def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
     for whole, part in ((one, other), (other, one)):
         # The title of a part, or a title in one language, may replace the title.
         has_long = whole.subtitle.count(" ") >= _LEAST_WORDS - 1
-        if forms := (*whole.parallel, *([whole.subtitle] if has_long else [])):
+        # Of two titles with subtitles, these count, too: `Inks: red = Tinten: rot` is not `Inks: blue = Tinten: blau`.
+        parallel = [proper for proper, full in whole.parallel if proper == full or not part.subtitle]
+        if forms := (*parallel, *([whole.subtitle] if has_long else [])):
             alike = _most_alike(forms, part.proper)
             closest_forms = max(closest_forms, alike) if alike.similarity >= _SLIP else closest_forms
     return closest_forms
