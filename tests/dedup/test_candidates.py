@@ -151,6 +151,16 @@ class TestTogether:
         assert all(row["title"] for row in rows) or agree
         assert found.report.refused == []
 
+    def test_what_joined_them_is_seen(self, decided, tmp_path):
+        """They share no key: `joined_by` says that people joined them, also for a removal in the mapping."""
+        found = decided({("c1", "c2"): "together"}, mapping=tmp_path / "mapping.csv")
+        joined_by = {row["record_id"]: row["joined_by"] for row in found.clusters.to_pylist()}
+        isbn = "urn:isbn:9780306406157"
+        assert (joined_by["c1"], joined_by["c2"], joined_by["c3"]) == ([isbn, "decision"], ["decision"], [isbn])
+        assert joined_by["c7"] == []
+        with (tmp_path / "mapping.csv").open(encoding="utf-8-sig", newline="") as file:
+            assert all(row["joined_by"] != "[]" for row in csv.DictReader(file))
+
     def test_pairs_make_chains(self, decided):
         found = decided({("c1", "c2"): "together", ("c2", "c7"): "Together "})
         assert self.clusters(found) == {frozenset(["c1", "c2", "c3", "c7"])}
@@ -167,20 +177,85 @@ class TestTogether:
         text = CARDS.replace(was, now) if why else "".join(CARDS.splitlines(keepends=True)[:2])
         found = decided({("c1", "c2"): "together"}, text=text)
         assert self.clusters(found) <= {frozenset(["c1", "c3"])}
-        ((line, reason),) = found.report.refused
+        ((_, line, reason),) = found.report.refused
         assert line == 2
         assert reason.endswith(why or "record 2 no longer exists; the pair is not joined")
 
     def test_another_word(self, decided):
         with pytest.raises(
-            FatalError, match="line 2: decision cannot be 'keep': for a pair of candidates it is together or empty"
+            FatalError,
+            match="line 2: decision cannot be 'keep' for a pair: choose from together, apart, or leave it empty",
         ):
             decided({("c1", "c2"): "keep"})
+
+    def test_one_of_them_is_apart(self, decided, tmp_path):
+        """A decision about a record alone has priority; that the pair is not joined is reported, with both rows."""
+        found = decided({("c1", "c2"): "together"})
+        rows = found.clusters.to_pylist()
+        (row,) = [row for row in rows if row["record_id"] == "c2"]
+        alone = tmp_path / "alone.csv"
+        cells = [row[name] or "" for name in ("source", "member", "record", "digest")]
+        alone.write_text("decision,source,member,record,digest\n" + ",".join(map(str, ["apart", *cells])) + "\n")
+        found = urnscan.deduplicate(tmp_path / "cards.csv", decisions=[alone, tmp_path / "decided.csv"])
+        assert self.clusters(found) == {frozenset(["c1", "c3"])}
+        ((path, line, reason),) = found.report.refused
+        assert (path, line) == (str(tmp_path / "decided.csv"), 2)
+        assert reason.endswith(f"record 2 joins no other record ({alone}: line 2); leave that row empty")
 
     def test_they_are_counted(self, tmp_path):
         found, pairs = pairs_of(tmp_path, CARDS)
         assert found.report.candidates == len(pairs) == 3
         assert "3 candidates" in found.report.parts(has_keys=True)
+
+
+class TestApart:
+    """A pair that people keep separate is never joined, and nobody is asked about it again."""
+
+    def separated(self, *dumps, folder):
+        """The table of the candidates of dumps, of which the first is marked as apart."""
+        urnscan.deduplicate(*dumps, candidates=folder / "pairs.csv")
+        head, first, *others = (folder / "pairs.csv").read_text().splitlines(keepends=True)
+        path = folder / "decided.csv"
+        path.write_text(head + first.replace(',"",', ',"apart",', 1) + "".join(others))
+        return path
+
+    def test_they_are_no_candidates_any_more(self, tmp_path):
+        """Nor are other records of their clusters: c3 is kept in place of c1."""
+        (tmp_path / "cards.csv").write_text(CARDS)
+        decided = self.separated(tmp_path / "cards.csv", folder=tmp_path)
+        assert pairs_of(tmp_path, CARDS, decisions=decided)[1] == [("c1", "c7"), ("c2", "c7")]
+        assert pairs_of(tmp_path, CARDS, decisions=decided, keep="last")[1] == [("c2", "c7"), ("c3", "c7")]
+
+    @pytest.mark.parametrize("agree", ["none", ("title", "year", "edition")])
+    def test_no_third_record_joins_them(self, tmp_path, agree):
+        """A record that comes later and shares a key with both would join them: it joins neither, and is in the review."""
+        head = "id,title,author,year,isbn,doi\n"
+        cards = ["a,9780306406157,", "b,,10.5555/ink.1", "c,9780306406157,10.5555/ink.1"]
+        dumps = [tmp_path / f"{card[0]}.csv" for card in cards]
+        for dump, card in zip(dumps, cards, strict=True):
+            dump.write_text(head + card.replace(",", ',Invented inks,"Wimpelfeld, Ansgar",1998,', 1) + "\n")
+        decided = self.separated(*dumps[:2], folder=tmp_path)
+        assert urnscan.deduplicate(*dumps, agree=agree).report.clusters == 1
+        found = urnscan.deduplicate(*dumps, agree=agree, decisions=decided, review=tmp_path / "review.csv")
+        assert found.report.refused == []
+        assert (found.report.clusters, found.report.duplicates) == (3, 0)
+        with (tmp_path / "review.csv").open(encoding="utf-8-sig", newline="") as file:
+            assert [row["record_id"] for row in csv.DictReader(file)] == ["a", "b", "c"]
+
+    @pytest.mark.parametrize(
+        ("was", "now", "why"),
+        [("c2,Invented Inks.", "c2,Invented inks", "record 2 has changed"), ("c2,", None, "record 2 no longer exists")],
+    )
+    def test_a_record_that_has_changed(self, tmp_path, was, now, why):
+        """The pair is another one now: the row is reported, and the pair is a candidate again."""
+        (tmp_path / "cards.csv").write_text(CARDS)
+        decided = self.separated(tmp_path / "cards.csv", folder=tmp_path)
+        text = CARDS.replace(was, now) if now else "".join(CARDS.splitlines(keepends=True)[:2])
+        found, pairs = pairs_of(tmp_path, text, decisions=decided)
+        ((path, line, reason),) = found.report.refused
+        assert (path, line) == (str(decided), 2)
+        assert reason.endswith(f"{why}; the rules decide about the pair")
+        assert (("c1", "c2") in pairs) == bool(now)
 
 
 def test_they_do_not_need_the_brake(tmp_path):

@@ -12,15 +12,9 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.examples import FEW
 from urnscan.dedup.join.components import SharedEdges, components
-from urnscan.dedup.review.decisions import (
-    AppliedDecisions,
-    Decision,
-    Decisions,
-    PairDecision,
-    Record,
-    read_decisions,
-)
-from urnscan.errors import FatalError
+from urnscan.dedup.review.applied_decisions import AppliedDecisions
+from urnscan.dedup.review.decisions import Decision, Decisions, PairDecision, Record, Row, read_decisions
+from urnscan.errors import ArgumentError, FatalError
 from urnscan.tables.schemas import CLUSTERS
 from urnscan.tables.writers import open_table
 
@@ -82,14 +76,15 @@ class TestWords:
 
     def test_together(self, shelf):
         """What contradicts is joined if a person says so; the others of the component are as they were."""
-        found = outcome(shelf({"b2": "together", "b3": "together"}))
-        assert found == {"b1": "kept", "b2": "kept", "b3": "removed", "b4": "removed"}
+        found = shelf({"b2": "together", "b3": "together"})
+        assert outcome(found) == {"b1": "kept", "b2": "kept", "b3": "removed", "b4": "removed"}
+        assert ["decision" in row["joined_by"] for row in found.clusters.to_pylist()] == [False, True, True, False]
 
     def test_nothing_is_removed_without_one_that_is_kept(self, shelf):
         found = shelf({"b2": "remove", "b1": "remove"})
         assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed", "b4": "removed"}
         assert len(found.report.refused) == 2
-        assert all("it stays" in reason for _, reason in found.report.refused)
+        assert all("it stays" in reason for _, _, reason in found.report.refused)
 
     def test_no_word(self, shelf):
         """A row without a decision is left to the rules."""
@@ -177,6 +172,9 @@ def test_review_all_needs_a_review(tmp_path):
         urnscan.deduplicate(tmp_path / "shelf.csv", review_all=True)
 
 
+WORDS = {"b1": "remove", "b2": "together", "b3": "together", "b4": "apart"}
+
+
 class TestChecks:
     """A decision holds only for the record about which it was made."""
 
@@ -185,24 +183,91 @@ class TestChecks:
         assert outcome(found)["b2"] == "apart"
         assert outcome(found)["b1"] == "kept"
         (alone, changed) = found.report.refused
-        assert alone == (2, "no other record of its component has the decision together")
-        assert changed[0] == 5
-        assert changed[1].endswith("shelf.csv: record 2 has changed; it stays, and joins no other record")
+        assert alone[1:] == (2, "no other record of its component has the decision together")
+        assert changed[1] == 5
+        assert changed[2].endswith("shelf.csv: record 2 has changed; it stays, and joins no other record")
 
     def test_a_record_that_has_changed_is_not_removed(self, shelf):
         """Whatever was said about it: nobody has seen what it is now."""
         for word in ("remove", "apart", "together", "keep"):
             found = shelf({"b4": word}, text=BOOKS.replace("b4,978039", "b4,978-039"))
             assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed", "b4": "apart"}
-            assert [line for line, _ in found.report.refused] == [4]
+            assert [line for _, line, _ in found.report.refused] == [4]
+
+    @pytest.mark.parametrize("more", ["n1,9780306406157,New,,2020\n", "n1,0-306-40615-2,New,,2020\nn2,,New,,2020\n"])
+    def test_a_record_has_changed_and_moved(self, shelf, more):
+        """It is known by its identifier; the record that is now at its place is not."""
+        head, books = BOOKS.split("\n", 1)
+        found = shelf({}, text=f"{head}\n{more}{books}".replace("b4,978039", "b4,978-039"))
+        names = [row["record_id"] for row in found.clusters.to_pylist()]
+        assert outcome(found)["b4"] == "apart"
+        ((_, line, reason),) = found.report.refused
+        assert line == 4
+        assert reason.endswith(f"record {names.index('b4') + 1} now; it stays, and joins no other record")
+
+    @pytest.mark.parametrize("more", ["n1,9780306406157,New,,2020\n", "n1,0-306-40615-2,New,,2020\nn2,,New,,2020\n"])
+    def test_the_records_have_moved(self, shelf, more):
+        """Next month other records come before them: a decision is about the bytes of a record, wherever it is now."""
+        head, books = BOOKS.split("\n", 1)
+        before = outcome(shelf(WORDS))
+        found = shelf(WORDS, text=f"{head}\n{more}{books}")
+        assert {name: word for name, word in outcome(found).items() if name[0] == "b"} == before
+        assert [reason for _, _, reason in found.report.refused] == [
+            "no other record would be kept instead of this one; it stays"
+        ]
+
+    @pytest.mark.parametrize("name", ["feb/shelf.csv", "shelf-2.csv"])
+    def test_the_dump_has_another_name(self, shelf, tmp_path, name):
+        """Another folder, or the dump of another month."""
+        before = outcome(shelf(WORDS))
+        (tmp_path / "feb").mkdir()
+        (tmp_path / "shelf.csv").rename(tmp_path / name)
+        assert outcome(urnscan.deduplicate(tmp_path / name, decisions=tmp_path / "edited.csv")) == before
+
+    def test_another_dump(self, shelf, tmp_path):
+        """A dump that the rows name, too, is no other name of the one that is not there; the message says what is not there."""
+        shelf(WORDS)
+        rows = (tmp_path / "edited.csv").read_text()
+        other = tmp_path / "other.csv"
+        other.write_text(BOOKS)
+        head, *of_shelf = rows.splitlines(keepends=True)
+        (tmp_path / "edited.csv").write_text(head + "".join(of_shelf) + of_shelf[0].replace("shelf.csv", "other.csv"))
+        found = urnscan.deduplicate(other, decisions=tmp_path / "edited.csv")
+        assert [reason for _, _, reason in found.report.refused][1:] == [
+            f"{tmp_path / 'shelf.csv'}: record {number} is in no dump of this run" for number in (3, 4, 2)
+        ]
+
+    def test_equal_records(self, tmp_path):
+        """Of two records with the same bytes each has its own decision, also after they moved."""
+        head, one, *_ = BOOKS.splitlines(keepends=True)
+        (tmp_path / "shelf.csv").write_text(head + one + one)
+        urnscan.deduplicate(tmp_path / "shelf.csv", review=tmp_path / "review.csv", review_all=True)
+        swapped = {"keep": "remove", "remove": "keep"}
+        with (tmp_path / "review.csv").open(encoding="utf-8-sig", newline="") as file:
+            rows = [row | {"decision": swapped[row["decision"]]} for row in csv.DictReader(file)]
+        with (tmp_path / "edited.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        (tmp_path / "shelf.csv").write_text(head + "x,,Ink,,1900\n" + one + one)
+        found = urnscan.deduplicate(tmp_path / "shelf.csv", decisions=tmp_path / "edited.csv")
+        assert [row["decision"] for row in found.clusters.to_pylist()] == ["alone", "removed", "kept"]
+        assert found.report.refused == []
+
+    def test_another_record_is_in_its_place(self, shelf):
+        """What has another identifier is not the record after a change: the rules decide about it."""
+        found = shelf({"b4": "apart"}, text=BOOKS.replace("b4,978039", "b5,978-039"))
+        assert outcome(found)["b5"] == "removed"
+        ((_, _, reason),) = found.report.refused
+        assert reason.endswith("record 4 no longer exists")
 
     def test_a_record_that_is_gone(self, shelf):
         found = shelf({"b1": "remove", "b4": "keep"}, text="".join(BOOKS.splitlines(keepends=True)[:-1]))
         assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed"}
         (stays, gone) = found.report.refused
-        assert stays == (2, "no other record would be kept instead of this one; it stays")
-        assert gone[0] == 4
-        assert gone[1].endswith("shelf.csv: record 4 no longer exists")
+        assert stays[1:] == (2, "no other record would be kept instead of this one; it stays")
+        assert gone[1] == 4
+        assert gone[2].endswith("shelf.csv: record 4 no longer exists")
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -239,16 +304,142 @@ class TestChecks:
         """Their apostrophe is no part of the name."""
         path = tmp_path / "review.csv"
         path.write_text("decision,component,source,member,record,digest\nkeep,1,'-,'=a,1,d0\n,1,x,,,\n")
-        assert read_decisions(path).of_dump == {("-", "=a"): {1: Decision(2, "keep", "1", 1, "d0")}}
+        record = Record(("-", "=a"), 1, "d0")
+        assert read_decisions(path).records == [Decision(Row(str(path), 2), "keep", "1", record, "")]
 
 
-def applied(words, pairs=()):
-    """Decisions about records of a dump, one for each, and pairs of them."""
-    decisions = {at: Decision(at, word, "1", at, "d0000000000000000") for at, word in enumerate(words) if word}
-    names = [tuple(Record(("a", ""), at, "d0000000000000000") for at in pair) for pair in pairs]
-    rows = pa.record_batch({"record": np.arange(len(words)), "digest": np.zeros(len(words), np.int64)})
+class TestSeveralFiles:
+    """Several people decide, each in a file: all count, and nobody silently overrules another."""
+
+    HEAD = "decision,component,source,member,record,digest,other_source,other_member,other_record,other_digest\n"
+
+    @pytest.fixture
+    def write(self, tmp_path):
+        """A function that writes rows, each of a few words, into a file: `keep a1 5` or `apart a1 b1`; returns the path."""
+
+        def written(name, *rows):
+            lines = []
+            for word, record, *others in map(str.split, rows):
+                component, other = (others[0], ",,,") if others and others[0].isdigit() else ("", ",,,")
+                if others and not component:
+                    other = f"{others[0][0]},,{others[0][1:]},d{others[0]}"
+                lines.append(f"{word},{component},{record[0]},,{record[1:]},d{record},{other}\n")
+            path = tmp_path / name
+            path.write_text(self.HEAD + "".join(lines))
+            return path
+
+        return written
+
+    def test_all_rows_count(self, write):
+        """In the order of the files; what is said twice counts once, and so does a file that is named twice."""
+        one = write("one.csv", "keep a1", "apart a2 b1")
+        other = write("other.csv", "remove a3", "keep a1", "apart b1 a2")
+        read = read_decisions(one, other, one)
+        assert [(decision.word, decision.record.number) for decision in read.records] == [
+            ("keep", 1),
+            ("keep", 1),
+            ("remove", 3),
+        ]
+        assert [str(pair.row) for pair in read.pairs] == [f"{one}: line 3"]
+        assert (read.paths, len(read.sha256)) == ([str(one), str(other)], 2)
+
+    @pytest.mark.parametrize(
+        ("first", "second", "about"),
+        [
+            ("keep a1", "remove a1", "one record (a: record 1): keep and remove"),
+            ("together a1 1", "apart a1", "one record (a: record 1): together in component 1 and apart"),
+            (
+                "together a1 b2",
+                "apart b2 a1",
+                "one pair (b: record 2, a: record 1): together as a pair and apart as a pair",
+            ),
+        ],
+    )
+    def test_a_contradiction_names_both_rows(self, write, first, second, about):
+        """In two files and in one: the people have to agree first."""
+        one, other = write("one.csv", "keep c1", first), write("other.csv", second)
+        both = write("both.csv", first, second)
+        for paths, where in (
+            ((one, other), f"{one}: line 3 and {other}: line 2"),
+            ((both,), f"{both}: lines 2 and 3"),
+        ):
+            with pytest.raises(FatalError) as error:
+                read_decisions(*paths)
+            assert str(error.value) == f"{where} make different decisions about {about}; leave one of them empty"
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            ["together a1 b1", "together b1 c1", "apart a1 c1"],
+            ["together a1 1", "together c1 1", "apart a1 c1"],
+            ["together a1 1", "together b1 1", "together b1 c1", "apart c1 a1"],
+        ],
+    )
+    def test_over_other_records(self, write, rows):
+        """Two records that rows make one work, over others, are no pair that is apart."""
+        with pytest.raises(FatalError, match="make different decisions about one pair"):
+            read_decisions(write("rows.csv", *rows))
+
+    def test_components_are_those_of_a_file(self, write):
+        """Numbers of two runs mean nothing to each other: groups of two files are one only over a record of both."""
+        read = read_decisions(write("jan.csv", "together a1 5"), write("feb.csv", "together b1 5", "together a1 7"))
+        assert len(read.records) == 3
+        with pytest.raises(FatalError, match="together in component 5 and together in component 7"):
+            read_decisions(write("one.csv", "together a1 5", "together a1 7"))
+
+    def test_other_states_of_a_record(self, write):
+        """A row about a record before it changed contradicts none about what it is now."""
+        old = write("old.csv", "keep a1")
+        old.write_text(old.read_text().replace("da1", "dOLD"))
+        assert len(read_decisions(old, write("new.csv", "apart a1")).records) == 2
+
+    def test_they_are_applied(self, shelf, tmp_path):
+        """Two pages of one run: what the one says about a group, and the other about a record of it."""
+        shelf({"b3": "keep"})
+        rows = (tmp_path / "edited.csv").read_text().splitlines(keepends=True)
+        halves = [tmp_path / "one.csv", tmp_path / "other.csv"]
+        halves[0].write_text("".join([rows[0], *(row for row in rows[1:] if "b3" in row)]))
+        halves[1].write_text("".join([rows[0], *(row for row in rows[1:] if "b4" in row)]).replace("remove", "apart"))
+        found = urnscan.deduplicate(tmp_path / "shelf.csv", decisions=halves)
+        assert outcome(found) == {"b1": "removed", "b2": "apart", "b3": "kept", "b4": "apart"}
+        assert found.report.refused == []
+
+    def test_the_newer_decision_counts(self, shelf, tmp_path):
+        """A record that has changed, about which somebody decided again: the old row alone is refused."""
+        text = BOOKS.replace("b4,978039", "b4,978-039")
+        shelf({"b4": "apart"})
+        (tmp_path / "edited.csv").rename(tmp_path / "old.csv")
+        (tmp_path / "shelf.csv").write_text(text)
+        urnscan.deduplicate(tmp_path / "shelf.csv", review=tmp_path / "new.csv", keep="first")
+        found = urnscan.deduplicate(tmp_path / "shelf.csv", decisions=[tmp_path / "old.csv", tmp_path / "new.csv"])
+        assert outcome(found)["b4"] == "removed"
+        ((path, line, reason),) = found.report.refused
+        assert (path, line) == (str(tmp_path / "old.csv"), 4)
+        assert reason.endswith("record 4 has changed; another row is about the record that is there now")
+
+    def test_no_path(self):
+        with pytest.raises(ArgumentError, match="decisions must be a path, paths"):
+            urnscan.deduplicate("x", decisions=[1])
+
+
+def applied(words, pairs=(), apart=()):
+    """Decisions about records of a dump, one for each, and pairs of them that are together and apart."""
+    records = [Record(("a", ""), at, "d0000000000000000") for at in range(len(words))]
+    decisions = [Decision(Row("", at), word, "1", records[at], "") for at, word in enumerate(words) if word]
+    both = [(word, pair) for word, of_word in (("together", pairs), ("apart", apart)) for pair in of_word]
+    of_pairs = [
+        PairDecision(Row("", 100 + at), word, tuple(records[end] for end in pair))
+        for at, (word, pair) in enumerate(both)
+    ]
+    rows = pa.record_batch(
+        {
+            "record": np.arange(len(words)),
+            "digest": np.zeros(len(words), np.int64),
+            "record_id": pa.nulls(len(words), pa.string()),
+        }
+    )
     dump = SimpleNamespace(source=SimpleNamespace(name="a"), member=None)
-    read = Decisions("", "", {("a", ""): decisions}, [PairDecision(99, both) for both in names])
+    read = Decisions([""], [""], decisions, of_pairs)
     return AppliedDecisions(read, [(dump, slice(0, len(words)), rows)], np.arange(len(words), dtype=np.int32))
 
 
@@ -307,3 +498,29 @@ def test_any_pairs(classes, words, pairs):
     mine = applied(words, pairs).clusters(components(records, with_pairs.pairs()), with_pairs, none)
     other = applied(words).clusters(components(records, with_keys.pairs()), with_keys, none)
     assert mine.tolist() == other.tolist()
+
+
+@FEW
+@given(
+    classes=st.lists(st.integers(0, 4), min_size=2, max_size=9),
+    words=st.lists(st.sampled_from(["", "", "keep", "remove", "apart"]), min_size=9, max_size=9),
+    pairs=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=5),
+    apart=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=3),
+)
+def test_no_pair_is_joined_that_is_apart(classes, words, pairs, apart):
+    """Whatever else people decide; a pair that is not joined for that reason, or any other, is reported."""
+    records = len(classes)
+    words, pairs = words[:records], [pair for pair in pairs if max(pair) < records]
+    class_, record = np.array(sorted((class_, record) for record, class_ in enumerate(classes)), np.int32).T
+    joined = SharedEdges(np.arange(records, dtype=np.int32), record, class_, np.zeros(5, np.int32), [])
+    none = (np.empty(0, np.int32), np.empty(0, np.int32))
+    before = components(records, joined.pairs())
+    apart = [pair for pair in apart if max(pair) < records and before[pair[0]] != before[pair[1]]]
+    decisions = applied(words, pairs, apart)
+    after = decisions.clusters(before, joined, none)
+    decisions.check(after, np.ones(records, np.int32))
+    assert all(after[one] != after[other] for one, other in apart)
+    refused = {line - 100 for _, line, _ in decisions.refused if line >= 100}
+    assert {at for at, (one, other) in enumerate(pairs) if after[one] != after[other]} <= refused
+    if not apart and not {"keep", "apart"}.intersection(words):
+        assert not refused

@@ -1,5 +1,7 @@
 """The page of records in doubt: the table of --review and the records, as a file that any browser opens."""
 
+import csv
+import io
 import json
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import pytest
 import urnscan
 from tests.support.reviews import blocks, shelf
 from urnscan.dedup.review import page as review_page
+from urnscan.dedup.review import review_table
 from urnscan.errors import FatalError
 
 
@@ -33,6 +36,76 @@ def test_the_page_holds_the_table(dump, tmp_path, monkeypatch):
         page, _ = page_of(dump, to=tmp_path / "page.html")
         assert b"".join(blocks(page, "rows")) == (tmp_path / "table.csv").read_bytes()
         assert len(blocks(page, "records")) == (5 if size == 1 else 1)
+
+
+CARDS = """id,title,author,year,isbn,edition
+c1,Invented inks,"Wimpelfeld, Ansgar",1998,9780306406157,1st ed.
+c2,Invented Inks.,Ansgar Wimpelfeld,1998,,
+c3,Invented inks,"Wimpelfeld, A.",1998,0-306-40615-2,2nd ed.
+c4,Invented ink,"Wimpelfeld, A.",1998,,
+"""
+
+
+@pytest.fixture
+def cards(tmp_path):
+    """A dump with a group in doubt (c1, c3) and with pairs that may be the same, of which some have one record."""
+    path = tmp_path / "cards.csv"
+    path.write_text(CARDS)
+    return path
+
+
+def rows_of(page):
+    return list(csv.DictReader(io.StringIO(b"".join(blocks(page, "rows")).decode("utf-8-sig"))))
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_candidates_are_rows_of_the_page(cards, tmp_path, monkeypatch, size):
+    """After the rows of the review, with all that the tables have; the records of each pair are next to each other. Without
+    decisions the rows of the page change nothing as `decisions`.
+    """
+    monkeypatch.setattr(review_page, "_BLOCK", size)
+    page, report = page_of(cards, to=tmp_path / "page.html", candidates=tmp_path / "pairs.csv")
+    page_of(cards, to=tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(encoding="utf-8-sig", newline="") as file:
+        review = list(csv.DictReader(file))
+    with (tmp_path / "pairs.csv").open(encoding="utf-8-sig", newline="") as file:
+        pairs = list(csv.DictReader(file))
+    shown = rows_of(page)
+    assert len(pairs) == report.candidates == 5
+    assert [{name: row[name] for name in review[0]} for row in shown[: len(review)]] == review
+    assert [{name: row[name] for name in pairs[0]} for row in shown[len(review) :]] == pairs
+    texts = [
+        "".join(line[1::2]) for block in blocks(page, "records") for _, *lines in json.loads(block) for line in lines
+    ]
+    names = [text[:2] for text in texts]
+    ends = [name for row in pairs for name in (row["record_id"], row["other_record_id"])]
+    assert names == [*(row["record_id"] for row in review), *ends]
+    assert f"{report.candidates} candidates: pairs of records" in " ".join(page.split())
+    (tmp_path / "saved.csv").write_bytes(b"".join(blocks(page, "rows")))
+    again = urnscan.deduplicate(cards, decisions=tmp_path / "saved.csv")
+    assert again.clusters.equals(urnscan.deduplicate(cards).clusters)
+
+
+def test_a_page_has_the_most_similar_candidates(cards, tmp_path, monkeypatch):
+    """In the order of the table; the page says how many it leaves out, and what to do for the others."""
+    monkeypatch.setattr(review_table, "MOST_PAIRS", 2)
+    page, report = page_of(cards, to=tmp_path / "page.html", candidates=tmp_path / "pairs.csv")
+    shown = [row for row in rows_of(page) if row["other_record"]]
+    assert [(row["record_id"], row["other_record_id"], row["similarity"]) for row in shown] == [
+        ("c1", "c2", "1"),
+        ("c2", "c3", "1"),
+    ]
+    assert "The page has the 2 most similar of 5 candidates." in " ".join(page.split())
+    assert report.candidates == 5
+
+
+def test_candidates_and_no_doubt(tmp_path):
+    """The page has nothing but pairs; without `candidates` it has no word about them."""
+    (tmp_path / "cards.csv").write_text("".join(CARDS.splitlines(keepends=True)[:3]))
+    page, _ = page_of(tmp_path / "cards.csv", to=tmp_path / "page.html", candidates=tmp_path / "pairs.csv")
+    assert [row["other_record_id"] for row in rows_of(page)] == ["c2"]
+    assert "Nothing is in doubt" in page
+    assert "candidate" not in page_of(tmp_path / "cards.csv", to=tmp_path / "page.html")[0].partition("<script")[0]
 
 
 def test_no_text_of_a_dump_is_markup(dump, tmp_path):

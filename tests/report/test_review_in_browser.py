@@ -8,9 +8,9 @@ import pytest
 import urnscan
 from tests.report.conftest import in_browser
 from tests.support.reviews import HOSTILE, shelf
+from urnscan.dedup.review.review_table import MOST_PAIRS, PAGE
 from urnscan.report.excerpts import Kind, Line, LinePart
-from urnscan.report.review_page import Block, ShownRecord, render
-from urnscan.tables.schemas import REVIEW
+from urnscan.report.review_page import Block, Counts, ShownRecord, render
 
 pytestmark = [pytest.mark.full, in_browser]
 
@@ -186,6 +186,128 @@ class TestDecisions:
         assert top >= bottom
 
 
+CARDS = """id,title,author,year,isbn,edition
+c1,Invented inks,"Wimpelfeld, Ansgar",1998,9780306406157,1st ed.
+c2,Invented Inks.,Ansgar Wimpelfeld,1998,,
+c3,Invented inks,"Wimpelfeld, A.",1998,0-306-40615-2,2nd ed.
+"""
+
+
+class TestCandidates:
+    """Pairs are decided as groups are: on the same page, by the same keys, into the same file."""
+
+    @pytest.fixture
+    def cards(self, tmp_path):
+        """A dump with a group in doubt (c1, c3), and two pairs: c1 and c2, c2 and c3."""
+        (tmp_path / "cards.csv").write_text(CARDS)
+        options = {"review": tmp_path / "page.html", "candidates": tmp_path / "pairs.csv"}
+        urnscan.deduplicate(tmp_path / "cards.csv", **options)
+        return tmp_path
+
+    @pytest.fixture
+    def page(self, visit, cards):
+        page = visit((cards / "page.html").as_uri())
+        page.wait_for_selector("#records > .record")
+        return page
+
+    def turned(self, page, press, place):
+        page.keyboard.press(press)
+        page.wait_for_function("text => document.getElementById('about').textContent.includes(text)", arg=place)
+        page.wait_for_selector("#records > .record:focus")
+
+    def test_by_key_saved_and_applied(self, page, cards, tmp_path):
+        """One key decides about both records, whichever has the frame; a key of single records decides nothing."""
+        page.select_option("#order", "number")
+        page.locator("#records").click()
+        self.turned(page, "n", "Group 2 of 3")
+        assert page.locator(".record dd u").all_inner_texts().count("1st ed.") == 1
+        page.keyboard.press("k")
+        assert page.inner_text("#said") == "A pair is together or apart"
+        assert page.inner_text("#done") == "0 of 3 groups decided"
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("t")
+        words = page.locator(".record input:checked").evaluate_all("each => each.map(one => one.value)")
+        assert words == ["together", "together"]
+        self.turned(page, "n", "Group 3 of 3")
+        page.keyboard.press("Shift+A")
+        decisions = saved(page, tmp_path / "decisions.csv", press="s")
+        assert [row["decision"] for row in rows_of(decisions)] == ["together", "apart"]
+        found = urnscan.deduplicate(cards / "cards.csv", decisions=decisions, candidates=cards / "more.csv")
+        assert [(row["record_id"], row["cluster"]) for row in found.clusters.to_pylist()] == [
+            ("c1", 1),
+            ("c2", 1),
+            ("c3", 2),
+        ]
+        assert (found.report.refused, found.report.candidates) == ([], 0)
+
+    def test_a_group_and_a_pair_in_one_file(self, page, cards, tmp_path):
+        """Rows of both kinds have the same columns; a page opens them again, and a decision that is taken back is not saved."""
+        page.select_option("#order", "number")
+        page.locator("#rows button").first.click()
+        page.wait_for_selector("#records > .record:focus")
+        page.keyboard.press("y")
+        self.turned(page, "n", "Group 2 of 3")
+        page.keyboard.press("y")
+        assert page.inner_text("#said") == "Nothing is proposed for a pair"
+        page.locator(".record").nth(1).get_by_label("apart").check()
+        self.turned(page, "n", "Group 3 of 3")
+        page.keyboard.press("t")
+        page.keyboard.press("l")
+        decisions = saved(page, tmp_path / "decisions.csv")
+        assert [row["decision"] for row in rows_of(decisions)] == ["apart", "apart", "apart"]
+        page.reload()
+        page.wait_for_selector("#records > .record")
+        page.set_input_files("#file", decisions)
+        page.wait_for_function("() => document.getElementById('said').textContent !== ''")
+        assert page.inner_text("#said") == "3 of 3 saved decisions are about records of this page"
+        assert saved(page, tmp_path / "again.csv").read_bytes() == decisions.read_bytes()
+        assert urnscan.deduplicate(cards / "cards.csv", decisions=decisions).report.refused == []
+
+    def test_kept_until_saved(self, page):
+        page.select_option("#order", "number")
+        page.locator("#records").click()
+        self.turned(page, "n", "Group 2 of 3")
+        page.keyboard.press("t")
+        page.reload()
+        page.wait_for_selector("#records > .record")
+        assert page.inner_text("#done") == "1 of 3 groups decided"
+        page.select_option("#which", "decided")
+        page.locator("#rows button").click()
+        page.wait_for_selector("#records > .record:focus")
+        words = page.locator(".record input:checked").evaluate_all("each => each.map(one => one.value)")
+        assert words == ["together", "together"]
+
+    def test_a_record_that_is_apart_in_its_group(self, page):
+        """It joins no other, so the page says at once that the pair would not be joined."""
+        page.select_option("#order", "number")
+        page.locator("#records").click()
+        page.keyboard.press("y")
+        self.turned(page, "n", "Group 2 of 3")
+        assert page.inner_text("#trouble") == ""
+        page.keyboard.press("t")
+        assert page.inner_text("#trouble").startswith("c1 is \u201capart\u201d in its group")
+
+    def test_they_are_a_kind_of_the_list(self, page):
+        """The list has both kinds, and shows one of them on demand; words are explained as those of groups."""
+        assert page.locator("#reason option").all_inner_texts() == ["all", "may be the same", "other edition"]
+        page.select_option("#reason", "candidate")
+        assert page.inner_text("#told") == "1 to 2 of 2 (of 3)"
+        page.locator("#rows button").first.click()
+        page.wait_for_selector("#records > .record:focus")
+        labels = page.locator(".record").first.locator("label")
+        assert [text.split()[0] for text in labels.all_inner_texts()] == ["apart", "together", "undecided"]
+        assert all(labels.evaluate_all("each => each.map(one => one.title)"))
+        assert page.locator("#proposed").is_hidden()
+
+    @pytest.mark.parametrize("width", [390, 1600])
+    def test_fits_the_window(self, visit, cards, width):
+        page = visit((cards / "page.html").as_uri(), width=width)
+        page.wait_for_selector("#records > .record")
+        page.locator("#rows button").last.click()
+        page.wait_for_selector("#records > .record:focus")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 class TestText:
     def test_hostile_titles_are_text(self, page):
         """Nothing of a dump runs, none changes the direction of the page."""
@@ -241,35 +363,75 @@ def test_for_screen_readers(page):
 
 
 def test_thousands_of_groups_do_not_freeze_it(visit, tmp_path):
-    """Twenty thousand groups: open, search, sort, turn to the last page, decide."""
+    """Twenty thousand groups, and as many pairs as a page has: open, search, sort, turn to the last page, decide, open what was
+    saved.
+    """
     lines = [Line([LinePart(f"field {at} of the record", Kind.PLAIN)], common=True) for at in range(20)]
+    more = PAGE.names[PAGE.names.index("similarity") :]
 
-    def block(first):
-        rows = "".join(
-            f'{group},{2 * group + at},"apart","year","Book {group}","A. Wimpelfeld",{2000 + at},,,,"[""urn:isbn:{group}""]","[]",'
-            f'"a.mrc",,{2 * group + at},"r{group}-{at}",{group},"d{group}"\n'
-            for group in range(first, first + 100)
+    def row(values):
+        return ",".join(f'"{values[name]}"' if name in values else "" for name in PAGE.names) + "\n"
+
+    def record(name, number):
+        return {
+            "source": "a.mrc",
+            "record": number,
+            "record_id": f"r{name}",
+            "digest": f"d{number}",
+            "title": f"Book {name}",
+        }
+
+    def group(number):
+        return "".join(
+            row({**record(number, 2 * number + at), "component": number, "decision": "apart", "reason": "year"})
             for at in (0, 1)
         )
-        head = "\ufeff" + ",".join(REVIEW.names) + "\n" if first == 1 else ""
-        return Block((head + rows).encode(), [ShownRecord(0, lines)] * 200)
 
+    def pair(number):
+        other = {f"other_{name}": value for name, value in record(number, 1).items()} | {
+            "other_publisher": "Tintenfass"
+        }
+        return row({**record(number, MANY * 3 + number), **other, "similarity": 0.95})
+
+    def made():
+        head = "\ufeff" + ",".join(PAGE.names) + "\n"
+        for count, kind in ((MANY, group), (MOST_PAIRS, pair)):
+            for first in range(1, count, 100):
+                rows = head + "".join(map(kind, range(first, first + 100)))
+                head = ""
+                yield Block(rows.encode(), [ShownRecord(0, lines)] * 200)
+
+    assert more[-1] == "other_digest"
     file = tmp_path / "many.html"
-    file.write_text("".join(render(MANY, 2 * MANY, "0.9", map(block, range(1, MANY, 100)))))
+    counts = Counts(MANY, 2 * MANY, MOST_PAIRS, 90_000)
+    file.write_text("".join(render(counts, "0.9", made())))
     began = time.monotonic()
     page = visit(file.as_uri())
     page.wait_for_selector("#records > .record")
-    assert page.inner_text("#told") == "1 to 25 of 20,000"
+    assert page.inner_text("#told") == "1 to 25 of 30,000"
     page.fill("#search", "book 19999")
     page.wait_for_function("() => document.getElementById('told').textContent.startsWith('1 to 1 of 1')")
     page.fill("#search", "")
-    page.wait_for_function("() => document.getElementById('told').textContent === '1 to 25 of 20,000'")
+    page.wait_for_function("() => document.getElementById('told').textContent === '1 to 25 of 30,000'")
+    page.select_option("#reason", "year")
     page.select_option("#order", "size")
     page.fill("#page", "800")
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.getElementById('told').textContent.startsWith('19,976 to 20,000')")
     opened(page, "Book 20000")
     page.keyboard.press("a")
-    assert page.inner_text("#done") == "1 of 20,000 groups decided"
+    assert page.inner_text("#done") == "1 of 30,000 groups decided"
     assert page.locator("#rows li").count() == 25
+    decided = tmp_path / "decided.csv"
+    decided.write_text(
+        ",".join(PAGE.names)
+        + "\n"
+        + "".join(pair(number).replace(",,,", ',,"apart",', 1) for number in range(1, MOST_PAIRS + 1))
+    )
+    page.set_input_files("#file", decided)
+    page.wait_for_function("() => document.getElementById('done').textContent.startsWith('10,001 of')")
+    page.select_option("#reason", "candidate")
+    page.locator("#rows button").first.click()
+    page.wait_for_selector("#records > .record:focus")
+    assert "Tintenfass" in page.locator(".record").nth(1).locator("dd u").all_inner_texts()
     assert time.monotonic() - began < BOUND

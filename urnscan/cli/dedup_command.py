@@ -21,6 +21,7 @@ from urnscan.cli.shared_options import (
     Listed,
     flag,
     option,
+    repeatable,
     whole_number,
 )
 from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
@@ -101,7 +102,7 @@ _OUTPUT = {
     "--candidates": option(
         "FILE",
         "write pairs of records that share no key, but an author, the year and nearly the title, in a format of -o; write "
-        "together in the column decision, and --decisions joins the pair",
+        "together or apart in the column decision for --decisions; a page of --review shows them, too",
     ),
     "--report": option("FILE", "write an HTML page about the clusters, with examples"),
     **LAYOUT_OPTIONS,
@@ -126,7 +127,7 @@ _CHOICES = {
         f"(default: {','.join(_AGREE)})",
         type=Listed((*_AGREE, "none")),
     ),
-    "--decisions": option(
+    "--decisions": repeatable(
         "FILE.csv",
         "apply decisions of people: a table of --review, -o or --candidates with the column decision edited (keep, remove, "
         "apart, together, or empty); a row about a record that has changed is reported and not applied",
@@ -264,11 +265,10 @@ def _say_left_out(report: DedupReport, policy: Policy) -> None:
         say(f"{name}: {reason}")
     if len(report.not_carried) > _TOLD:
         say(f"{counted(len(report.not_carried) - _TOLD, 'more record')} whose fields are not copied or not added to")
-    if policy.decisions is not None:
-        for line, reason in report.refused[:_TOLD]:
-            say(f"{policy.decisions.path}: line {line:,} is not applied: {reason}")
-        if len(report.refused) > _TOLD:
-            say(f"{policy.decisions.path}: {counted(len(report.refused) - _TOLD, 'more line')} not applied")
+    for path, line, reason in report.refused[:_TOLD]:
+        say(f"{path}: line {line:,} is not applied: {reason}")
+    if len(report.refused) > _TOLD:
+        say(f"{counted(len(report.refused) - _TOLD, 'more decision')} not applied")
     # Two long URNs may differ after the cut.
     if report.cut:
         say(f"{counted(report.cut, 'URN')} longer than --max-length: ignored, as the end was not read")

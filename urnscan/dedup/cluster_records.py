@@ -23,12 +23,12 @@ from urnscan.dedup.join.choose_kept import (
 )
 from urnscan.dedup.join.citation_pairs import NO_PAIRS, CitationPairs, citation_pairs
 from urnscan.dedup.join.components import OTHER, SURE, UNSURE, Flags, Numbers, Pair, SharedEdges, components
-from urnscan.dedup.join.contradictions import ComponentSplitter, SplitComponents
+from urnscan.dedup.join.contradictions import ComponentSplitter, PairsOf, SplitComponents
 from urnscan.dedup.join.never_join import NeverJoinedWorks
 from urnscan.dedup.join.split_component import NO_TITLE
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.read.read_dumps import ReadDumps
-from urnscan.dedup.review.decisions import AppliedDecisions
+from urnscan.dedup.review.applied_decisions import AppliedDecisions
 from urnscan.dedup.review.review_table import APART, TOGETHER
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import NOTHING
@@ -36,6 +36,7 @@ from urnscan.records.keys import DESCRIPTION
 from urnscan.records.record import description_of
 from urnscan.tables.spill import Spilled
 
+_NO_PAIR: Pair = (np.empty(0, np.int32), np.empty(0, np.int32))
 # Bytes of descriptions in memory; more are spilled.
 _IN_MEMORY = 1 << 26
 
@@ -67,7 +68,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         if policy.agree:
             descriptions = Spilled(SHOWN, reading.folder)
             stack.callback(descriptions.close)
-        split = _contradictions(records, joined, component, work, descriptions, policy, progress)
+        split = _contradictions(records, joined, component, work, decisions, descriptions, policy, progress)
         cluster, reasons = components(reading.records.count, *split.joined, same_work), split.reasons
         too_large = [(records.name(record), count) for record, count in split.too_large]
         # The pairs take memory that the ranks need.
@@ -78,7 +79,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         ranking_values = _ranking_values(records, cluster, work, policy, decisions, progress)
         rank = ranks(policy.keep, cluster, work, ranking_values, reading.dumps)
         if decisions is not None:
-            decisions.check(rank)
+            decisions.check(cluster, rank)
         by_keys = components(reading.records.count, all_joined.pairs_in(cluster), same_work)
         decision = _decision(cluster, rank, reasons > 0 if decisions is None else (reasons > 0) | decisions.are(APART))
         clustering = Clustering(
@@ -89,6 +90,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
             reasons=reasons,
             joins=all_joined.joins(cluster, reading.records.edges.count),
             citation_places=citations.places(cluster, by_keys),
+            by_decision=None if decisions is None else decisions.joined(cluster),
+            separate=_NO_PAIR if decisions is None else decisions.separate,
             descriptions=descriptions,
             counts={
                 "common": all_joined.common,
@@ -136,7 +139,7 @@ def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
     """
     work = np.arange(reading.records.count, dtype=np.int32)
     if reading.records.id_edges is None:
-        return work, (work[:0], work[:0])
+        return work, _NO_PAIR
     same_work = reading.records.id_edges.join(
         reading.records.count, progress.on_progress, reading.workers.results
     ).pairs()
@@ -166,6 +169,7 @@ def _contradictions(
     joined: SharedEdges,
     component: Numbers,
     work: Numbers,
+    decisions: AppliedDecisions | None,
     descriptions: Spilled | None,
     policy: Policy,
     progress: Progress,
@@ -187,9 +191,10 @@ def _contradictions(
                     descriptions.spill()
                 progress.on_progress(len(rows))
             progress.on_stage(Stage("comparing", splitter.works, ROWS))
-        never = None
+        never: list[PairsOf] = [] if decisions is None else [decisions.separate_works]
         if policy.never_join is not None:
-            never = NeverJoinedWorks(policy.never_join.at(reading.options.level), records.batches(), work)
+            named = NeverJoinedWorks(policy.never_join.at(reading.options.level), records.batches(), work)
+            never.append(named.pairs)
         split = splitter.clusters(policy.agree, never, progress.on_progress, reading.workers.results)
     if descriptions is not None:
         # The workers have no further task, and use much memory.

@@ -30,6 +30,8 @@ DECISIONS = ("alone", "kept", "removed", "apart")
 """Decisions of a run about a record: `alone` shares no key; `kept` and `removed` share a cluster; `apart` shares a key,
 but is alone in its cluster.
 """
+BY_DECISION = "decision"
+"""What `joined_by` has for a record that people joined to others."""
 _ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), REVIEW.field("part")])
 _PLACE_TEXTS = [
     [f"{DESCRIPTION}:{place.name}" for at, place in enumerate(PLACES) if bits_ >> at & 1]
@@ -102,6 +104,10 @@ class Clustering:
     """
     citation_places: npt.NDArray[np.uint8]
     """For each record, bits of PLACES: the places by which records are joined that no key joins."""
+    by_decision: Flags | None
+    """Records that people joined to others of their cluster; None: there are no decisions."""
+    separate: Pair
+    """Pairs of records that people decided to keep in two clusters."""
     descriptions: Spilled | None
     """SHOWN of the records that share a key, batch by batch as in the rows; None if descriptions are not compared."""
     counts: Mapping[str, Any]
@@ -138,7 +144,7 @@ class Clustering:
                 "member": _repeated(dump.member, len(rows)),
                 "urns": only_names(names, of="urn:"),
                 "other_keys": only_names(names, but=("urn:", *always())),
-                "joined_by": self._with_places(filtered(names, self.joins[edge : edge + len(names.values)]), span),
+                "joined_by": self._with_others(filtered(names, self.joins[edge : edge + len(names.values)]), span),
                 "cluster_rank": number_array(self.rank[span].astype(np.int64)),
                 "kept": flag_array(self.rank[span] == 1),
                 "decision": _named(self.decision[span].astype(np.int32), DECISIONS),
@@ -150,13 +156,15 @@ class Clustering:
             yield dump, pa.RecordBatch.from_arrays([columns[name] for name in _ROWS.names], schema=_ROWS)
             edge += len(names.values)
 
-    def _with_places(self, names: pa.ListArray, span: slice) -> pa.ListArray:
-        """The keys by which records of a batch were joined, and then the places by which articles were joined."""
+    def _with_others(self, names: pa.ListArray, span: slice) -> pa.ListArray:
+        """The keys by which records of a batch were joined, then the places by which articles were joined, and BY_DECISION."""
         places = self.citation_places[span]
-        if not places.any():
+        decided = np.zeros(len(places), np.bool_) if self.by_decision is None else self.by_decision[span]
+        if not places.any() and not decided.any():
             return names
         texts = [_PLACE_TEXTS[bits_] for bits_ in places.tolist()]
-        lists = [name + text for name, text in zip(names.to_pylist(), texts, strict=True)]
+        marks = [[BY_DECISION] * is_decided for is_decided in decided.tolist()]
+        lists = [name + text + mark for name, text, mark in zip(names.to_pylist(), texts, marks, strict=True)]
         return pa.array(lists, names.type)
 
     def kept(self) -> Iterator[pa.RecordBatch]:
@@ -173,16 +181,13 @@ class Clustering:
             is_kept = flag_array(self.decision[span] == DECISIONS.index("kept"))
             yield pa.RecordBatch.from_pydict(columns).filter(is_kept)
 
-    def standing(self) -> Iterator[tuple[Mapping[str, str | None], Numbers, pa.RecordBatch]]:
-        """The records that are neither removed nor deleted: source and member of the dump, components, and rows. Raises
-        FatalError.
-        """
+    def standing(self) -> Iterator[tuple[Dump, Numbers, pa.RecordBatch]]:
+        """The records that are neither removed nor deleted: their dump, their numbers, and their rows. Raises FatalError."""
         is_standing = self.rank == 1
         is_standing[self.records.reading.records.deleted] = False
         for dump, span, rows in self.records.batches():
             stays = is_standing[span]
-            place = {"source": dump.source.name, "member": dump.member}
-            yield place, self.records.component[span][stays], rows.filter(flag_array(stays))
+            yield dump, (np.flatnonzero(stays) + span.start).astype(np.int32), rows.filter(flag_array(stays))
 
     def _scattered(self, span: slice, described: pa.RecordBatch) -> Mapping[str, pa.Array]:
         """Columns of SHOWN for all records of a batch; null for records that share no key."""

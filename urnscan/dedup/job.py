@@ -17,7 +17,7 @@ from urnscan.dedup.policy import Policy
 from urnscan.dedup.read.read_dumps import ReadDumps, read_dumps
 from urnscan.dedup.reread import SecondReading
 from urnscan.dedup.review.candidates import candidates
-from urnscan.dedup.review.review_table import Review
+from urnscan.dedup.review.review_table import Review, ShownPairs
 from urnscan.dedup.write.carried_fields import Carry
 from urnscan.dedup.write.copies import Places, copy_without, places_of
 from urnscan.dedup.write.mapping import Redirects
@@ -31,7 +31,7 @@ from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, run_inputs
 from urnscan.stores.input import Input
 from urnscan.stores.urls import real_place
-from urnscan.tables.schemas import CLUSTERS
+from urnscan.tables.schemas import CANDIDATES, CLUSTERS
 
 if TYPE_CHECKING:
     from urnscan.dedup.write.summary import ReportClusters
@@ -93,8 +93,8 @@ class DedupReport:
     """Clusters of several records without any title."""
     candidates: int = 0
     """Pairs of records that share no key and may be the same, if `candidates` was named."""
-    refused: Sequence[tuple[int, str]] = ()
-    """Rows of `decisions` that were not applied: the line, and the reason."""
+    refused: Sequence[tuple[str, int, str]] = ()
+    """Rows of `decisions` that were not applied: the file, the line, and the reason."""
     too_large: Sequence[tuple[str, int]] = ()
     """Groups of more than `max_cluster` records that URNs connect, so that none of them is joined: the name of the first
     record, and the number of records; the largest first.
@@ -232,7 +232,8 @@ def run(
         report.left_out = reading.records.occurrences.left_out if options.leaves_out else None
         chosen = None if outputs.page is None else _report_clusters(clustering, reading)
         redirects = None if outputs.mapping is None else Redirects(clustering)
-        review = Review(clustering.has_doubt(or_removal=outputs.review_all)) if outputs.has_review else None
+        is_shown = clustering.has_doubt(or_removal=outputs.review_all) if outputs.has_review else None
+        review = None if is_shown is None else Review(is_shown, reading.dumps)
         takers = [collector.take for collector in (review, chosen) if collector is not None]
         if outputs.clusters is not None or redirects is not None or takers:
             progress.on_stage(Stage("writing", report.records, ROWS))
@@ -244,10 +245,13 @@ def run(
         if outputs.review is not None and review is not None:
             for rows in review.rows():
                 outputs.review(rows)
+        pairs = ShownPairs()
         if outputs.candidates is not None:
             for rows in candidates(clustering, progress):
-                outputs.candidates(rows)
+                outputs.candidates(rows.select(CANDIDATES.names))
                 report.candidates += len(rows)
+                if outputs.review_page is not None:
+                    pairs.take(rows)
         again = reading.second_reading
         excerpts = {}
         if chosen is not None:
@@ -261,7 +265,7 @@ def run(
                     pass
         if outputs.review_page is not None and review is not None:
             progress.on_stage(Stage("reading what is in doubt"))
-            for data in _review_page(review, again, options, policy, folder):
+            for data in _review_page(review, pairs, again, options, policy, folder):
                 outputs.review_page(data)
         if outputs.page is not None and chosen is not None:
             outputs.page(chosen.page(options, policy, report, excerpts))
@@ -345,12 +349,17 @@ def _count(report: DedupReport, reading: ReadDumps, clustering: Clustering) -> N
 
 
 def _review_page(
-    review: Review, again: SecondReading, options: Options, policy: Policy, folder: SpillFolder
+    review: Review,
+    pairs: ShownPairs,
+    again: SecondReading,
+    options: Options,
+    policy: Policy,
+    folder: SpillFolder,
 ) -> Iterator[bytes]:
     from urnscan.dedup.review.excerpts import Excerpts  # noqa: PLC0415
     from urnscan.dedup.review.page import page_of  # noqa: PLC0415 (templates are slow to load)
 
-    return page_of(review, again, Excerpts(options, policy), folder.get)
+    return page_of(review, pairs, again, Excerpts(options, policy), folder.get)
 
 
 def _report_clusters(clustering: Clustering, reading: ReadDumps) -> ReportClusters:

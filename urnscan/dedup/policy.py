@@ -75,8 +75,8 @@ class Policy:
     carry: tuple[str, ...] = ()
     """Tags of MARC fields, such as `("852",)`: fields that only a removed record has are copied into the kept record."""
     decisions: Decisions | None = None
-    """Decisions of people about records: the path of a table of `review` that people edited, or the result of
-    `dedup.review.decisions.read_decisions`.
+    """Decisions of people about records and pairs: the path of a table of `review` or `candidates` that people edited, several
+    such paths, or the result of `dedup.review.decisions.read_decisions`.
     """
 
     never_join: NeverJoin | None = None
@@ -103,7 +103,7 @@ class Policy:
             raise ArgumentError("max_cluster must be at least 2")
 
     def metadata(self) -> dict[str, Any]:
-        """The options for metadata: values, and for `decisions` and `never_join` the SHA-256 of the file."""
+        """The options for metadata: values, for `never_join` the SHA-256 of the file, for `decisions` those of all files."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {name: values[name] and values[name].sha256 for name in ("decisions", "never_join")}
 
@@ -116,7 +116,8 @@ class Policy:
     @property
     def files(self) -> list[str]:
         """Paths of the tables of `decisions` and `never_join`."""
-        return [table.path for table in (self.decisions, self.never_join) if table]
+        pairs = [self.never_join.path] if self.never_join else []
+        return [*(self.decisions.paths if self.decisions else ()), *pairs]
 
     @property
     def needs_descriptions(self) -> bool:

@@ -112,7 +112,7 @@ def deduplicate(
     max_cluster: int = 50,
     keep: str | Iterable[str] = ("fullest",),
     carry: str | Iterable[str] = (),
-    decisions: str | os.PathLike[str] | None = None,
+    decisions: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
     never_join: str | os.PathLike[str] | None = None,
     record: str | None = None,
     syntax: SyntaxName = "rfc8141",
@@ -149,9 +149,8 @@ def deduplicate(
     * `candidates`: a table of pairs that share no key and may be the same.
     * `force`: replace outputs that exist.
 
-    Tables that people wrote: `decisions` is the path of an edited table of `review`, `never_join` that of a table with
-    pairs
-    of identifiers whose records are never joined.
+    Tables that people wrote: `decisions` is the path of an edited table of `review` or `candidates`, or a list of such paths;
+    `never_join` is the path of a table with pairs of identifiers whose records are never joined.
 
     `any_urn` and `keys` to `record` are the fields of `Policy`. The other options are those of `scan`, with other
     defaults

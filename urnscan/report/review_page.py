@@ -1,7 +1,8 @@
-"""The page of `urnscan dedup --review`: groups of records that are in doubt, for people who decide.
+"""The page of `urnscan dedup --review`: groups of records that are in doubt, and pairs that may be the same, for people who
+decide.
 
-The page contains the table of `--review FILE.csv` and the records, in blocks. Its script unpacks the records of a group
-when a person opens the group, and writes the table with the decisions, for `--decisions`.
+The page contains the table of `--review FILE.csv`, the pairs of `--candidates`, and the records, in blocks. Its script unpacks
+the records of a group when a person opens the group. It writes the table with the decisions, for `--decisions`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,19 @@ from urnscan.report.page import digest, script, stream
 _KINDS = {kind: number for number, kind in enumerate(Kind)}
 
 
+class Counts(NamedTuple):
+    """What the page has."""
+
+    groups: int
+    """Groups of records in doubt."""
+    records: int
+    """Records of these groups."""
+    pairs: int = 0
+    """Pairs that may be the same."""
+    pairs_left_out: int = 0
+    """Such pairs that the page does not have: less similar ones."""
+
+
 class ShownRecord(NamedTuple):
     """A record in the form of the page."""
 
@@ -28,21 +42,21 @@ class ShownRecord(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A part of the page, with some groups. A group is never split."""
+    """A part of the page, with some groups or pairs. A group is never split."""
 
     rows: bytes
-    """Rows of the table, as CSV. The rows of all blocks together are the table."""
+    """Rows of the table, as CSV: one for each record of a group, or one for a pair. The rows of all blocks together are the
+    table."""
     records: Sequence[ShownRecord]
     """The records of the rows."""
 
 
-def render(groups: int, records: int, version: str, blocks: Iterator[Block]) -> Iterator[str]:
+def render(counts: Counts, version: str, blocks: Iterator[Block]) -> Iterator[str]:
     """The page as HTML, in pieces, to be written in UTF-8. A block is read only when the piece is needed."""
     program = script("review.js")
     return stream(
         "review.html",
-        groups=groups,
-        records=records,
+        **counts._asdict(),
         version=version,
         program=program,
         digest=digest(program),

@@ -7,7 +7,7 @@ components, which any process can split (`component_batches.split_components`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +18,12 @@ import pyarrow.compute as pc
 from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers
 from urnscan.dedup.join.component_batches import DESCRIBED, SINGLE, Bits, ComponentBatch, split_components
 from urnscan.dedup.join.components import UNSURE, Numbers, Pair, Results, SharedEdges
-from urnscan.dedup.join.never_join import NeverJoinedWorks
 from urnscan.dedup.join.split_component import TOO_LARGE
 from urnscan.records.keys import single
 from urnscan.tables.spill import SpilledParts
+
+PairsOf = Callable[[Numbers], Iterable[tuple[int, int]]]
+"""A function from the component of each work to pairs of works of one component that are never joined."""
 
 _PARTS = 64
 # Bytes of descriptions in memory; more are spilled.
@@ -99,12 +101,12 @@ class ComponentSplitter:
     def clusters(
         self,
         agree: Sequence[str],
-        never: NeverJoinedWorks | None = None,
+        never: Sequence[PairsOf] = (),
         on_works: Callable[[int], object] = lambda _: None,
         results: Results = map,
     ) -> SplitComponents:
-        """Split all components into clusters. Without `agree` and `never`, only components that are too large are
-        split.
+        """Split all components into clusters. Without aspects that must `agree`, and without pairs that are `never`
+        joined, only components that are too large are split.
 
         `on_works` is called with the number of works compared since its last call. `results` calls the function that
         splits a batch, perhaps in processes. Raises FatalError if the disk fails or a process dies.
@@ -112,21 +114,22 @@ class ComponentSplitter:
         # Reasons of each work.
         reasons = np.zeros(len(self._begins), np.uint16)
         reasons[self._is_large[self._component[self._begins]]] = TOO_LARGE
-        if not agree and never is None:
+        apart = sorted({pair for pairs_of in never for pair in pairs_of(self._component[self._begins])})
+        if not agree and not apart:
             first, other = self._joined.pairs()
             if self._is_large.any():
                 stays = ~self._is_large[self._component[first]]
                 first, other = first[stays], other[stays]
             return SplitComponents([(first, other)], reasons[self._work], self._too_large())
         joined = []
-        for batch in results(split_components, self._batches(agree, never)):
+        for batch in results(split_components, self._batches(agree, apart)):
             on_works(batch.works)
             first, other = self._begins[batch.joined]
             joined.append((first, other))
             reasons[batch.apart] = batch.reasons
         return SplitComponents(joined, reasons[self._work], self._too_large())
 
-    def _batches(self, agree: Sequence[str], never: NeverJoinedWorks | None) -> Iterator[ComponentBatch]:
+    def _batches(self, agree: Sequence[str], never: Iterable[tuple[int, int]]) -> Iterator[ComponentBatch]:
         """The batches of components that have edges. Raises FatalError if the disk fails."""
         shared_edges = self._joined
         of_edge = self._component[shared_edges.record]
@@ -137,7 +140,7 @@ class ComponentSplitter:
         # Pairs of works that are never joined, by part.
         apart: dict[int, list[tuple[int, int]]] = defaultdict(list)
         of_work = self._component[self._begins]
-        for pair in never.pairs(of_work) if never else ():
+        for pair in never:
             apart[int(of_work[pair[0]]) % _PARTS].append(pair)
         for number in range(_PARTS):
             edges = order[bounds[number] : bounds[number + 1]]

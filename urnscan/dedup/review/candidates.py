@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,12 +21,11 @@ from urnscan.dedup.clustering import Clustering
 from urnscan.dedup.compare.agreement import RULES, compare, similarity
 from urnscan.dedup.compare.features import features, words
 from urnscan.dedup.read.batches import digest_of, only_names
-from urnscan.dedup.review.review_table import shown_digests
+from urnscan.dedup.review.review_table import LOCATED_CANDIDATES, shown_digests
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import Description, shown_title
 from urnscan.records.keys import always
 from urnscan.records.record import description_of
-from urnscan.tables.schemas import CANDIDATES
 
 # Minimum similarity of the titles.
 _LEAST = 0.9
@@ -50,27 +49,52 @@ class _KeptRecord(NamedTuple):
     """Title in lower case, by which records are sorted."""
     number: int
     component: int
+    cluster: int
     place: dict[str, object]
-    """Values of the columns of place, ID and identifiers."""
+    """Values of the columns that say which record it is and where, and its identifiers."""
     description: Description
 
 
 def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
-    """CANDIDATES rows, in the order of the first records. Raises FatalError if the disk fails.
+    """LOCATED_CANDIDATES rows, in the order of the first records; none of clusters that people decided to keep separate.
+    Raises FatalError if the disk fails.
 
     `progress` is called with the search for records that share name, year and start of title, and with their
     comparison. Memory holds twelve bytes for each word of a name, and the descriptions of records that share a word.
     """
     progress.on_stage(Stage("looking for candidates"))
+    records = [*_sharing_records(clustering)]
+    entries = sorted((key, record.title, record.number, at) for at, record in enumerate(records) for key in record.keys)
+    progress.on_stage(Stage("comparing candidates", len(entries), ROWS))
+    pairs: dict[tuple[int, int], tuple[_KeptRecord, _KeptRecord, float]] = {}
+    clusters = (clustering.cluster[ends].tolist() for ends in clustering.separate)
+    separate = {frozenset(pair) for pair in zip(*clusters, strict=True)}
+
+    def is_settled(one: _KeptRecord, other: _KeptRecord) -> bool:
+        is_known = (min(one.number, other.number), max(one.number, other.number)) in pairs
+        return is_known or one.component == other.component or {one.cluster, other.cluster} in separate
+
+    for _, block in itertools.groupby(entries, lambda entry: entry[0]):
+        for one, other, alike in _pairs([records[entry[-1]] for entry in block], is_settled, progress.on_progress):
+            pairs[one.number, other.number] = one, other, alike
+    ordered = [pair for _, pair in sorted(pairs.items())]
+    for start in range(0, len(ordered), _ROWS_AT_ONCE):
+        yield pa.RecordBatch.from_pylist(
+            [_row(*pair) for pair in ordered[start : start + _ROWS_AT_ONCE]], LOCATED_CANDIDATES
+        )
+
+
+def _sharing_records(clustering: Clustering) -> Iterator[_KeptRecord]:
+    """The records that share a name, with year and beginning of the title, with another one. Raises FatalError."""
     keys, owners = _keys(clustering)
     known, counts = np.unique(keys, return_counts=True)
     is_shared = np.isin(keys, known[counts > 1])
     shared: dict[int, list[int]] = defaultdict(list)
     for key, owner in zip(keys[is_shared].tolist(), owners[is_shared].tolist(), strict=True):
         shared[owner].append(key)
-    records: list[_KeptRecord] = []
     at = 0
-    for source, component, rows in clustering.standing():
+    dumps = {dump: number for number, dump in enumerate(clustering.records.reading.dumps)}
+    for dump, standing, rows in clustering.standing():
         of_batch = [index for index in range(len(rows)) if at + index in shared]
         own = rows.take(pa.array(of_batch, pa.int64()))
         names, digests = own.column("names"), shown_digests(numbers(own.column("digest"))).to_pylist()
@@ -79,44 +103,41 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
         )
         for place_in_own, index in enumerate(of_batch):
             description = description_of(own.column("description")[place_in_own].as_py())
-            place = {**source, **{name: own.column(name)[place_in_own].as_py() for name in ("record", "record_id")}}
+            place = {
+                name: own.column(name)[place_in_own].as_py() for name in ("record", "record_id", "start", "length")
+            }
             place |= {
+                "source": dump.source.name,
+                "member": dump.member,
+                "dump": dumps[dump],
                 "urns": urns[place_in_own],
                 "other_keys": others[place_in_own],
                 "digest": digests[place_in_own],
             }
+            number = int(standing[index])
             title = features(description).title
-            records.append(
-                _KeptRecord(
-                    shared[at + index],
-                    title.full[0] if title else "",
-                    at + index,
-                    int(component[index]),
-                    place,
-                    description,
-                )
+            yield _KeptRecord(
+                shared[at + index],
+                title.full[0] if title else "",
+                number,
+                int(clustering.records.component[number]),
+                int(clustering.cluster[number]),
+                place,
+                description,
             )
         at += len(rows)
-    entries = sorted((key, record.title, record.number, at) for at, record in enumerate(records) for key in record.keys)
-    progress.on_stage(Stage("comparing candidates", len(entries), ROWS))
-    pairs: dict[tuple[int, int], tuple[_KeptRecord, _KeptRecord, float]] = {}
-    for _, block in itertools.groupby(entries, lambda entry: entry[0]):
-        for one, other, alike in _pairs([records[entry[-1]] for entry in block], pairs, progress.on_progress):
-            pairs[one.number, other.number] = one, other, alike
-    ordered = [pair for _, pair in sorted(pairs.items())]
-    for start in range(0, len(ordered), _ROWS_AT_ONCE):
-        yield pa.RecordBatch.from_pylist([_row(*pair) for pair in ordered[start : start + _ROWS_AT_ONCE]], CANDIDATES)
 
 
 def _pairs(
-    block: list[_KeptRecord], known: Container[tuple[int, int]], on_record: Callable[[int], object]
+    block: list[_KeptRecord],
+    is_settled: Callable[[_KeptRecord, _KeptRecord], bool],
+    on_record: Callable[[int], object],
 ) -> Iterator[tuple[_KeptRecord, _KeptRecord, float]]:
-    """The pairs of a block that may be the same, in dump order, and their similarity; without the pairs in `known`."""
+    """The pairs of a block that may be the same, in dump order, and their similarity; without those that need no comparison."""
     for at, one in enumerate(block):
         on_record(1)
         for other in block[at + 1 : at + 1 + _NEAR]:
-            pair = (min(one.number, other.number), max(one.number, other.number))
-            if one.component == other.component or pair in known:
+            if is_settled(one, other):
                 continue
             if compare(one.description, other.description, RULES).against:
                 continue

@@ -1,38 +1,45 @@
-"""Decisions of people about records: read from the table of `--review`, checked against the dumps, and applied."""
+"""Decisions of people about records and pairs of records: read from the tables that they edited, and checked.
+
+A row is about a record, or, if it names another record (`other_record`), about a pair. A decision counts only for the record
+with the digest of the row, so rows contradict each other only if they are about the same state of a record.
+"""
 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-import pyarrow as pa
-
-from urnscan.compiled.arrow import numbers
-from urnscan.dedup.join.choose_kept import IntArray, first_records
-from urnscan.dedup.join.components import Flags, Numbers, Pair, SharedEdges, components
-from urnscan.dedup.reread import Dump
-from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER, shown_digests
+from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER
 from urnscan.dedup.review.user_tables import UserTable, read_table
 from urnscan.errors import ArgumentError, FatalError
 from urnscan.formats.context import full_name
 
-_CODES = {REMOVE: 1, KEEP: 2, TOGETHER: 3, APART: 4}
-"""Codes of decisions: the greater the code, the more records stay. Of two decisions about a work, the greater counts."""
+OF_RECORDS = (REMOVE, KEEP, TOGETHER, APART)
+"""Words about a record, by how much they save: of two words about one work, the later one counts."""
+_OF_PAIRS = (TOGETHER, APART)
 _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
 """Words of the table of clusters -> decisions of a person who leaves them unchanged."""
-_NEEDED = ("decision", "source", "member", "record", "digest")
-
+_RECORD = ("source", "member", "record", "digest")
+_OTHER = tuple(f"other_{name}" for name in _RECORD)
 
 Place = tuple[str, str]
 """Source and member of a dump; the member is "" for a dump without a member."""
 
 
+class Row(NamedTuple):
+    """A row of a table of decisions, as messages name it."""
+
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}: line {self.line:,}"
+
+
 class Record(NamedTuple):
-    """A record that a row of a table of decisions names."""
+    """A record that a row names, in the state in which somebody decided about it."""
 
     place: Place
     number: int
@@ -40,274 +47,197 @@ class Record(NamedTuple):
 
     @property
     def key(self) -> tuple[Place, int]:
-        """Place and number, by which `_known` has the record."""
+        """The record in any state."""
         return self.place, self.number
 
-    def fault(self, known: Mapping[tuple[Place, int], tuple[int, str]]) -> str | None:
-        """The reason why the decision does not apply: the record no longer exists, or has changed; otherwise None."""
-        source, member = self.place
-        name = full_name(source, member or None)
-        if self.key not in known:
-            return f"{name}: record {self.number:,} no longer exists"
-        return None if known[self.key][1] == self.digest else f"{name}: record {self.number:,} has changed"
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return record_name(self.place, self.number)
 
 
 class Decision(NamedTuple):
-    """A row of the table with a decision."""
+    """A decision about a record."""
 
-    line: int
+    row: Row
     word: str
-    """The decision: KEEP, REMOVE, APART or TOGETHER."""
+    """One of OF_RECORDS."""
     component: str
-    """Name of a group, in which all records with the decision TOGETHER are the same."""
-    record: int
-    digest: str
+    """Name of a group in this table: of its records those marked TOGETHER are the same."""
+    record: Record
+    record_id: str
+    """Its own identifier, by which it is known after it changed; "" if the table has none."""
+
+    @property
+    def said(self) -> str:
+        """The decision in messages."""
+        return f"{self.word} in component {self.component}" if self.word == TOGETHER else self.word
 
 
 class PairDecision(NamedTuple):
-    """A row of the table of candidates with the decision TOGETHER."""
+    """A decision about a pair of records."""
 
-    line: int
+    row: Row
+    word: str
+    """TOGETHER: what both records describe is the same. APART: it never is."""
     ends: tuple[Record, Record]
+
+    @property
+    def said(self) -> str:
+        """The decision in messages."""
+        return f"{self.word} as a pair"
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """All rows of a table that have a decision."""
+    """All rows of some tables in which somebody decided, in order; no two contradict each other."""
 
-    path: str
-    sha256: str
-    of_dump: Mapping[Place, Mapping[int, Decision]]
-    """Decisions by place of the dump, then by number of the record."""
-    pairs: Sequence[PairDecision] = ()
+    paths: Sequence[str]
+    sha256: Sequence[str]
+    """Of each file, in hexadecimal digits."""
+    records: Sequence[Decision]
+    pairs: Sequence[PairDecision]
 
 
-def read_decisions(path: str | os.PathLike[str]) -> Decisions:
-    """Read a table in which people have edited the column `decision`: CSV, or TSV, as spreadsheets save tables.
+def record_name(place: Place, number: int) -> str:
+    """The name of a record in messages."""
+    source, member = place
+    return f"{full_name(source, member or None)}: record {number:,}"
 
-    The table is that of `--review`, of clusters or of `--candidates`, or has the same columns. Raises FatalError, with
-    the line, for a file that cannot be read or has other contents.
+
+def read_decisions(*paths: str | os.PathLike[str]) -> Decisions:
+    """Read tables whose column `decision` people have edited: CSV, or TSV, as spreadsheets save it. Each is one of
+    `--review`, of its page, of `--candidates` or of clusters, or any other with the same columns.
+
+    Raises FatalError, with file and line, for a file that cannot be read or is no such table, and for rows that contradict
+    each other, in one file or in two.
     """
-    table = read_table(path, "the decisions")
-    if table.has("other_record"):
-        return Decisions(table.path, table.sha256, {}, [*_pairs(table)])
-    of_dump: dict[Place, dict[int, Decision]] = defaultdict(dict)
-    for place, decision in _rows(table):
-        earlier = of_dump[place].setdefault(decision.record, decision)
-        if earlier._replace(line=decision.line) != decision:
-            raise FatalError(
-                f"{table.path}: lines {earlier.line} and {decision.line} make different decisions about one record"
-            )
-    return Decisions(table.path, table.sha256, dict(of_dump))
+    tables = [read_table(path, "the decisions") for path in dict.fromkeys(map(os.fsdecode, paths))]
+    rows = [row for table in tables for row in _rows(table)]
+    records = _consistent([row for row in rows if isinstance(row, Decision)])
+    pairs = _consistent_pairs([row for row in rows if isinstance(row, PairDecision)])
+    _check_pairs(records, pairs)
+    return Decisions([table.path for table in tables], [table.sha256 for table in tables], records, pairs)
 
 
 def decisions_of(value: object) -> Decisions | None:
-    """The decisions of an option: `read_decisions` reads a path, and may raise FatalError. Raises ArgumentError for
-    other values.
+    """The decisions that an option means: one path or several. Raises FatalError as `read_decisions`, ArgumentError for
+    another value.
     """
     if value is None or isinstance(value, Decisions):
         return value
-    if isinstance(value, str | os.PathLike):
-        return read_decisions(value)
-    raise ArgumentError(f"decisions must be a path, or what read_decisions gives, not {value!r:.60}")
+    named = [*value] if isinstance(value, Iterable) and not isinstance(value, str | os.PathLike) else [value]
+    paths = [path for path in named if isinstance(path, str | os.PathLike)]
+    if len(paths) < len(named):
+        raise ArgumentError(f"decisions must be a path, paths, or what read_decisions gives, not {value!r:.60}")
+    return read_decisions(*paths) if paths else None
 
 
-def _pairs(table: UserTable) -> Iterator[PairDecision]:
-    """Rows of a table of candidates that have a decision. Raises FatalError."""
-    of_ends = [
-        ("source", "member", "record", "digest"),
-        ("other_source", "other_member", "other_record", "other_digest"),
-    ]
-    columns = ("decision", *of_ends[0], *of_ends[1])
-    for where, line, cells in table.rows(columns, "urnscan dedup --candidates FILE.csv writes such a table"):
-        word = cells["decision"].strip().lower()
-        if not word:
-            continue
-        if word != TOGETHER:
-            raise FatalError(
-                f"{where}: decision cannot be {word!r}: for a pair of candidates it is {TOGETHER} or empty"
-            )
-        one, other = (
-            Record((cells[source], cells[member]), _number(cells[record], where), cells[digest])
-            for source, member, record, digest in of_ends
-        )
-        yield PairDecision(line, (one, other))
-
-
-def _number(text: str, where: str) -> int:
-    """The number of a record. Raises FatalError for other text."""
-    if not (text.isascii() and text.isdigit()):
-        raise FatalError(f"{where}: record must be a number, not {text!r:.80}")
-    return int(text)
-
-
-def _rows(table: UserTable) -> Iterator[tuple[Place, Decision]]:
-    """Rows of the table with a decision: source and member, and the decision. Raises FatalError."""
+def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
+    """Rows of a table with a decision. Raises FatalError."""
+    has_pairs = table.has("other_record")
+    columns = ("decision", *_RECORD, *(_OTHER if has_pairs else ()))
+    option = "--candidates" if has_pairs else "--review"
     for where, line, cells in table.rows(
-        _NEEDED, "urnscan dedup --review FILE.csv writes such a table", ("component",)
+        columns, f"urnscan dedup {option} FILE.csv writes such a table", ("component", "record_id")
     ):
-        word = cells["decision"].strip().lower()
-        word = _OF_RUNS.get(word, word)
+        row, word = Row(table.path, line), cells["decision"].strip().lower()
+        is_pair = has_pairs and cells["other_record"] != ""
+        word = word if is_pair else _OF_RUNS.get(word, word)
         if not word:
             continue
-        if word not in _CODES:
+        words = _OF_PAIRS if is_pair else OF_RECORDS
+        if word not in words:
+            about = " for a pair" if is_pair else ""
             raise FatalError(
-                f"{where}: decision cannot be {word!r}: choose from {', '.join(_CODES)}, or leave it empty"
+                f"{where}: decision cannot be {word!r}{about}: choose from {', '.join(words)}, or leave it empty"
             )
-        number = _number(cells["record"], where)
+        record = _record(cells, _RECORD, where)
+        if is_pair:
+            other = _record(cells, _OTHER, where)
+            if record.key == other.key:
+                raise FatalError(f"{where}: both records are {record.name}; a pair needs two different ones")
+            yield PairDecision(row, word, (record, other))
+            continue
         if word == TOGETHER and not cells["component"]:
             raise FatalError(
                 f"{where}: {TOGETHER} needs a value in the column component: records with the same value are joined"
             )
-        decision = Decision(line, word, cells["component"], number, cells["digest"])
-        yield (cells["source"], cells["member"]), decision
+        yield Decision(row, word, cells["component"], record, cells["record_id"])
 
 
-def _known(
-    decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]]
-) -> dict[tuple[Place, int], tuple[int, str]]:
-    """For each existing record that a decision names: the number of the record in the run, and the digest."""
-    wanted: dict[Place, set[int]] = defaultdict(set)
-    for place, of_dump in decisions.of_dump.items():
-        wanted[place].update(of_dump)
-    for pair in decisions.pairs:
-        for end in pair.ends:
-            wanted[end.place].add(end.number)
-    known: dict[tuple[Place, int], tuple[int, str]] = {}
-    for dump, span, rows in batches:
-        place = (dump.source.name, dump.member or "")
-        pending = wanted.get(place)
-        if not pending:
-            continue
-        record = numbers(rows.column("record"))
-        at = np.flatnonzero(np.isin(record, [*pending]))
-        digests = shown_digests(numbers(rows.column("digest"))[at]).to_pylist()
-        for index, digest in zip(at.tolist(), digests, strict=True):
-            known[place, int(record[index])] = span.start + index, digest
-    return known
+def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Record:
+    """The record that these columns name. Raises FatalError if its number is none."""
+    source, member, number, digest = (cells[column] for column in columns)
+    if not (number.isascii() and number.isdigit()):
+        raise FatalError(f"{where}: record must be a number, not {number!r:.80}")
+    return Record((source, member), int(number), digest)
 
 
-class AppliedDecisions:
-    """Decisions about the records of a run, applied or refused."""
+def _consistent(decisions: Iterable[Decision]) -> Sequence[Decision]:
+    """Decisions about records without those that say nothing new. Raises FatalError if two contradict each other.
 
-    def __init__(
-        self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
-    ) -> None:
-        """Check each decision against the record. `batches`: rows of all records, with their digests.
+    Numbers of components are those of a run, so they are compared only within one table.
+    """
+    # By the record, then by the file.
+    known: dict[Record, dict[str, Decision]] = {}
+    for decision in decisions:
+        of_record = known.setdefault(decision.record, {})
+        for earlier in of_record.values():
+            has_group = decision.word == TOGETHER and earlier.row.path == decision.row.path
+            if earlier.word != decision.word or (has_group and earlier.component != decision.component):
+                raise _contradiction(earlier, decision, f"one record ({decision.record.name})")
+        of_record.setdefault(decision.row.path, decision)
+    return [decision for of_record in known.values() for decision in of_record.values()]
 
-        `work`: number of the work of each record. Raises FatalError as `batches` does.
-        """
-        self.path = decisions.path
-        self.refused: list[tuple[int, str]] = []
-        """Lines of rows that are not applied, and the reasons."""
-        self._first = first_records(work)
-        self._work = work
-        self._code = np.zeros(len(self._first), np.int8)
-        self._line = np.zeros(len(self._first), np.int64)
-        self._groups: dict[str, list[int]] = defaultdict(list)
-        known = _known(decisions, batches)
-        for place, of_dump in decisions.of_dump.items():
-            for decision in of_dump.values():
-                self._take(decision, Record(place, decision.record, decision.digest), known)
-        self._same = [*self._of_groups()]
-        self._pairs = [*self._of_pairs(decisions.pairs, known)]
 
-    def _take(self, decision: Decision, record: Record, known: Mapping[tuple[Place, int], tuple[int, str]]) -> None:
-        """Accept a decision if the record is unchanged. A record that has changed stays, and joins nothing."""
-        if fault := record.fault(known):
-            self.refused.append(
-                (decision.line, f"{fault}; it stays, and joins no other record" if record.key in known else fault)
-            )
-        if record.key not in known:
-            return
-        work = int(self._work[known[record.key][0]])
-        if fault:
-            self._code[work] = _CODES[APART]
-            return
-        self._code[work] = max(self._code[work], _CODES[decision.word])
-        self._line[work] = decision.line
+def _consistent_pairs(decisions: Iterable[PairDecision]) -> Sequence[PairDecision]:
+    """Decisions about pairs, each pair once. Raises FatalError if two contradict each other."""
+    known: dict[frozenset[Record], PairDecision] = {}
+    for decision in decisions:
+        earlier = known.setdefault(frozenset(decision.ends), decision)
+        if earlier.word != decision.word:
+            one, other = decision.ends
+            raise _contradiction(earlier, decision, f"one pair ({one.name}, {other.name})")
+    return [*known.values()]
+
+
+def _contradiction(one: Decision | PairDecision, other: Decision | PairDecision, about: str) -> FatalError:
+    """The error for two rows that decide differently."""
+    if one.row.path == other.row.path:
+        where = f"{one.row.path}: lines {one.row.line:,} and {other.row.line:,}"
+    else:
+        where = f"{one.row} and {other.row}"
+    return FatalError(
+        f"{where} make different decisions about {about}: {one.said} and {other.said}; leave one of them empty"
+    )
+
+
+def _check_pairs(records: Iterable[Decision], pairs: Iterable[PairDecision]) -> None:
+    """Raise FatalError if a pair is APART that other rows make one work, perhaps over other records."""
+    # Records and groups; each leads to the next one.
+    leader: dict[object, object] = {}
+    # For each record, a row that says TOGETHER.
+    because: dict[object, Decision | PairDecision] = {}
+
+    def first(node: object) -> object:
+        while (above := leader.setdefault(node, node)) != node:
+            leader[node] = node = leader[above]
+        return node
+
+    for decision in records:
         if decision.word == TOGETHER:
-            self._groups[decision.component].append(work)
-
-    @property
-    def order(self) -> IntArray:
-        """For each work 0 for KEEP, 2 for REMOVE, otherwise 1."""
-        return np.where(self._code == _CODES[KEEP], 0, np.where(self._code == _CODES[REMOVE], 2, 1))
-
-    def are(self, word: str) -> Flags:
-        """Mark the records with the decision `word`."""
-        marked: Flags = self._code == _CODES[word]
-        return marked[self._work]
-
-    def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
-        """Clusters of records after the decisions.
-
-        A record with APART, or a further record with KEEP in a cluster, is a cluster by itself; records with TOGETHER
-        and the same group are a cluster without other records. The records left in a changed cluster are joined where
-        they still share keys. A pair of candidates joins like a key that both records have.
-        """
-        pairs = self.pairs
-        if len(pairs[0]):
-            lead = np.unique(cluster, return_index=True)[1].astype(np.int32)
-            cluster = components(len(cluster), (lead[cluster - 1], np.arange(len(cluster), dtype=np.int32)), pairs)
-        of_work = cluster[self._first]
-        is_out = (self._code == _CODES[APART]) | (self._code == _CODES[TOGETHER])
-        keeps = np.flatnonzero(self._code == _CODES[KEEP])
-        _, firsts = np.unique(of_work[keeps], return_index=True)
-        is_out[np.delete(keeps, firsts)] = True
-        is_changed = np.zeros(int(cluster.max(initial=0)) + 1, np.bool_)
-        is_changed[of_work[is_out]] = True
-        # Clusters are numbered from 1.
-        lead = np.unique(cluster, return_index=True)[1].astype(np.int32)
-        whole = np.flatnonzero(~is_changed[cluster]).astype(np.int32)
-        stays = is_changed[cluster[shared_edges.record]] & ~is_out[self._work[shared_edges.record]]
-        record = shared_edges.record[stays]
-        key = shared_edges.identifier[stays].astype(np.int64) << 32 | cluster[record]
-        _, first, which = np.unique(key, return_index=True, return_inverse=True)
-        decided = self._records([(works[0], work) for works in self._same for work in works[1:]])
-        is_alone = is_out & (self._code != _CODES[TOGETHER])
-        still = ~(is_alone[self._work[pairs[0]]] | is_alone[self._work[pairs[1]]])
-        still &= is_changed[cluster[pairs[0]]]
-        kept_whole = lead[cluster[whole] - 1], whole
-        linked = record[first[which]], record
-        return components(len(cluster), kept_whole, linked, decided, (pairs[0][still], pairs[1][still]), same_work)
-
-    @property
-    def pairs(self) -> Pair:
-        """Pairs of records that people joined by a table of candidates."""
-        return self._records(self._pairs)
-
-    def _records(self, works: Sequence[tuple[int, int]]) -> Pair:
-        """The first records of pairs of works."""
-        one, other = np.array(works, np.int32).reshape(-1, 2).T
-        return self._first[one], self._first[other]
-
-    def _of_pairs(
-        self, pairs: Iterable[PairDecision], known: Mapping[tuple[Place, int], tuple[int, str]]
-    ) -> Iterator[tuple[int, int]]:
-        """The works of each pair, if both records exist and are unchanged; other pairs are refused."""
-        for pair in pairs:
-            if faults := [fault for end in pair.ends if (fault := end.fault(known))]:
-                self.refused.append((pair.line, f"{faults[0]}; the pair is not joined"))
-                continue
-            one, other = (int(self._work[known[end.key][0]]) for end in pair.ends)
-            yield one, other
-
-    def _of_groups(self) -> Iterator[list[int]]:
-        """Groups of works that people decided are the same. A group of a single work is refused, and left to the rules."""
-        for group in self._groups.values():
-            works = [work for work in dict.fromkeys(group) if self._code[work] == _CODES[TOGETHER]]
-            if len(works) > 1:
-                yield works
-                continue
-            for work in works:
-                self._code[work] = 0
-                self.refused.append(
-                    (int(self._line[work]), f"no other record of its component has the decision {TOGETHER}")
-                )
-
-    def check(self, rank: Numbers) -> None:
-        """Refuse to remove a record if no other record of the cluster is kept."""
-        for work in np.flatnonzero((self._code == _CODES[REMOVE]) & (rank[self._first] == 1)).tolist():
-            self.refused.append((int(self._line[work]), "no other record would be kept instead of this one; it stays"))
-        self.refused.sort()
+            leader[first(decision.record)] = first((decision.row.path, decision.component))
+            because.setdefault(decision.record, decision)
+    apart = []
+    for pair in pairs:
+        if pair.word == APART:
+            apart.append(pair)
+            continue
+        leader[first(pair.ends[0])] = first(pair.ends[1])
+        for end in pair.ends:
+            because.setdefault(end, pair)
+    for pair in apart:
+        one, other = pair.ends
+        if first(one) == first(other):
+            raise _contradiction(because[one], pair, f"one pair ({one.name}, {other.name})")

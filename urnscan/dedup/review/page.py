@@ -1,7 +1,7 @@
-"""The page for people who decide: the rows of `--review`, and the records, side by side.
+"""The page for people who decide: the rows of `--review` and of `--candidates`, and the records themselves, side by side.
 
-The records are read once more, in the order of the dumps. The page has them by component; so a file keeps their
-excerpts until the page is written, and memory holds one block of the page.
+The records are read once more, in the order of the dumps. The page has them by group; so their excerpts are in a file until it
+is written, and memory holds one block of the page.
 """
 
 from __future__ import annotations
@@ -10,51 +10,54 @@ import itertools
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from urnscan.compiled.arrow import numbers
+from urnscan.compiled.arrow import number_array, numbers
+from urnscan.dedup.join.components import Numbers
 from urnscan.dedup.read.batches import digest_of
 from urnscan.dedup.reread import SecondReading, changed
 from urnscan.dedup.review.excerpts import READ, Beginning, Excerpt, Excerpts
-from urnscan.dedup.review.review_table import Review, review_rows, shown_digest
+from urnscan.dedup.review.review_table import LOCATION, PAGE, Review, ShownPairs, shown_digest
 from urnscan.report.excerpts import compare
-from urnscan.report.review_page import Block, ShownRecord, render
+from urnscan.report.review_page import Block, Counts, ShownRecord, render
 from urnscan.tables.output_file import as_fatal
 from urnscan.tables.schemas import REVIEW
 from urnscan.tables.writers import TEXT_FORMS
 from urnscan.version import __version__
 
-# Characters of excerpts in a block; a component is never split.
+_RECORD = ["urns", "other_keys", "digest", *LOCATION.names]
+# Characters of excerpts in a block; a group is never split.
 _BLOCK = 1 << 18
 # Records whose excerpts are made together, each of at most READ bytes.
 _AT_ONCE = 128
 
 
 class _ExcerptFile:
-    """Excerpts of records, by the row of the record, in an unnamed file."""
+    """Excerpts by number, in a file without a name."""
 
-    def __init__(self, folder: Path, rows: int) -> None:
-        """Raises FatalError if the file cannot be made in `folder`."""
+    def __init__(self, folder: Path, most: int) -> None:
+        """Raises FatalError if the folder cannot hold a file."""
         self._name = str(folder)
-        self._ends = np.zeros((rows, 2), np.int64)
+        self._ends = np.zeros((most, 2), np.int64)
         with as_fatal(self._name):
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `close`)
 
-    def keep(self, row: int, excerpt: Excerpt) -> None:
-        """Append the excerpt of a row. Raises FatalError if the disk is full."""
+    def keep(self, number: int, excerpt: Excerpt) -> None:
+        """Append an excerpt. Raises FatalError if the disk is full."""
         with as_fatal(self._name):
             start = self._file.tell()
             self._file.write(json.dumps(excerpt).encode())
-            self._ends[row] = start, self._file.tell()
+            self._ends[number] = start, self._file.tell()
 
-    def __getitem__(self, row: int) -> Excerpt:
-        """Read the excerpt of a row; `keep` must not be called afterwards. Raises FatalError."""
-        start, end = self._ends[row].tolist()
+    def __getitem__(self, number: int) -> Excerpt:
+        """Read an excerpt; nothing is kept any more. Raises FatalError."""
+        start, end = self._ends[number].tolist()
         with as_fatal(self._name):
             self._file.seek(start)
             text, rest, spellings = json.loads(self._file.read(end - start))
@@ -65,58 +68,108 @@ class _ExcerptFile:
         self._file.close()
 
 
-def page_of(review: Review, again: SecondReading, excerpts: Excerpts, folder: Callable[[], Path]) -> Iterator[bytes]:
-    """The bytes of the page. `folder` gives the folder for a file with the excerpts. Raises FatalError."""
-    table = review.table()
-    if table is None:
-        yield from map(str.encode, render(0, 0, __version__, iter(())))
-        return
-    with closing(_ExcerptFile(folder(), len(table))) as kept:
-        _keep_excerpts(kept, table, review, again, excerpts)
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The rows of a page of one kind, and the records that they show."""
+
+    rows: pa.RecordBatch
+    """Rows of the table that the page has."""
+    records: pa.RecordBatch
+    """The records, in the order of the rows: identifiers, digest, and LOCATION."""
+    starts: Sequence[int]
+    """First record of each group."""
+    of_row: int
+    """Records of a row."""
+
+
+def page_of(
+    review: Review, pairs: ShownPairs, again: SecondReading, excerpts: Excerpts, folder: Callable[[], Path]
+) -> Iterator[bytes]:
+    """The bytes of the page. `folder` gives one for a file of the excerpts. Raises FatalError."""
+    table, candidates = review.table(), pairs.table()
+    schema = REVIEW if candidates is None else PAGE
+    kinds = []
+    counts = Counts(0, 0, 0, pairs.left_out)
+    if table is not None:
         # Components are numbered from 1.
-        starts = np.flatnonzero(np.diff(numbers(table.column("component")), prepend=0))
-        yield from map(str.encode, render(len(starts), len(table), __version__, _blocks(kept, table, starts)))
+        starts = np.flatnonzero(np.diff(numbers(table.column("component")), prepend=0)).tolist()
+        kinds.append(_Kind(_with_nulls(table, schema), table.select(_RECORD), starts, 1))
+        counts = counts._replace(groups=len(starts), records=len(table))
+    if candidates is not None:
+        kinds.append(_Kind(_with_nulls(candidates, schema), _ends(candidates), range(0, 2 * len(candidates), 2), 2))
+        counts = counts._replace(pairs=len(candidates))
+    if not kinds:
+        yield from map(str.encode, render(counts, __version__, iter(())))
+        return
+    (records,) = pa.Table.from_batches([kind.records for kind in kinds]).combine_chunks().to_batches()
+    with closing(_ExcerptFile(folder(), len(records))) as kept:
+        of_record = _keep_excerpts(kept, records, again, excerpts)
+        yield from map(str.encode, render(counts, __version__, _blocks(kept, of_record, kinds, schema)))
 
 
-def _keep_excerpts(
-    kept: _ExcerptFile, table: pa.RecordBatch, review: Review, again: SecondReading, excerpts: Excerpts
-) -> None:
-    """Read the records of all rows, and keep their excerpts. Raises FatalError, also for a record that has changed."""
-    dump_of, start, length = (numbers(table.column(name)) for name in ("dump", "start", "length"))
-    order = np.lexsort((start, dump_of))
-    places = {
-        review.dumps[number]: [
-            (int(start[row]), min(int(length[row]), READ)) for row in order[dump_of[order] == number]
-        ]
-        for number in np.unique(dump_of).tolist()
+def _with_nulls(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The columns of a schema; those that are not there are null."""
+    columns = [
+        rows.column(field.name) if field.name in rows.schema.names else pa.nulls(len(rows), field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _ends(pairs: pa.RecordBatch) -> pa.RecordBatch:
+    """The records of pairs: the first and the other one of each."""
+    order = number_array(np.arange(2 * len(pairs)).reshape(2, -1).T.ravel())
+    columns = [pa.concat_arrays([pairs.column(name), pairs.column(f"other_{name}")]).take(order) for name in _RECORD]
+    return pa.RecordBatch.from_arrays(columns, names=_RECORD)
+
+
+def _keep_excerpts(kept: _ExcerptFile, records: pa.RecordBatch, again: SecondReading, excerpts: Excerpts) -> Numbers:
+    """Read the records, and keep the excerpt of each once. Returns the number of the excerpt of each record, which may stand in
+    several pairs. Raises FatalError, also if a record has changed.
+    """
+    dump_of, start, length = (numbers(records.column(name)) for name in LOCATION.names)
+    places, first, of_record = np.unique(np.stack([dump_of, start]), axis=1, return_index=True, return_inverse=True)
+    lengths = np.minimum(length[first], READ)
+    wanted = {
+        again.dumps[number]: [*zip(places[1, mine].tolist(), lengths[mine].tolist(), strict=True)]
+        for number in np.unique(places[0]).tolist()
+        for mine in [places[0] == number]
     }
-    read = zip(order.tolist(), again.excerpts(places), strict=True)
+    digests = records.column("digest")
+    read = zip(first.tolist(), again.excerpts(wanted), strict=True)
+    number = 0
     while chunk := list(itertools.islice(read, _AT_ONCE)):
         for row, ((dump, _), data) in chunk:
-            if length[row] <= READ and shown_digest(digest_of(data)) != table.column("digest")[row].as_py():
+            if length[row] <= READ and shown_digest(digest_of(data)) != digests[row].as_py():
                 raise changed(dump)
         beginnings = [Beginning(dump, data, int(length[row])) for row, ((dump, _), data) in chunk]
-        for (row, _), excerpt in zip(chunk, excerpts.of(beginnings), strict=True):
-            kept.keep(row, excerpt)
+        for excerpt in excerpts.of(beginnings):
+            kept.keep(number, excerpt)
+            number += 1
+    return of_record.ravel().astype(np.int32)
 
 
-def _blocks(kept: _ExcerptFile, table: pa.RecordBatch, starts: np.ndarray) -> Iterator[Block]:
-    """Blocks of the page: rows and records of neighbouring components."""
-    head, lines = TEXT_FORMS[".csv"](REVIEW)
-    records: list[ShownRecord] = []
-    first, size = 0, 0
-    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(table)], strict=True):
-        own = [kept[row] for row in range(start, end)]
-        records += _side_by_side(own, table.slice(start, end - start))
-        size += sum(len(excerpt.text) for excerpt in own)
-        if size >= _BLOCK or end == len(table):
-            rows = lines(review_rows(table.slice(first, end - first)))
-            yield Block(head + bytes(rows), records)
-            head, records, first, size = b"", [], end, 0
+def _blocks(kept: _ExcerptFile, of_record: Numbers, kinds: Sequence[_Kind], schema: pa.Schema) -> Iterator[Block]:
+    """Blocks of the page: rows and records of neighbouring groups of one kind."""
+    head, lines = TEXT_FORMS[".csv"](schema)
+    before = 0
+    for kind in kinds:
+        shown: list[ShownRecord] = []
+        first, size = 0, 0
+        count = len(kind.records)
+        for start, end in zip(kind.starts, [*kind.starts[1:], count], strict=True):
+            own = [kept[number] for number in of_record[before + start : before + end].tolist()]
+            shown += _side_by_side(own, kind.records.slice(start, end - start))
+            size += sum(len(excerpt.text) for excerpt in own)
+            if size >= _BLOCK or end == count:
+                rows = kind.rows.slice(first // kind.of_row, (end - first) // kind.of_row)
+                yield Block(head + bytes(lines(rows)), shown)
+                head, shown, first, size = b"", [], end, 0
+        before += count
 
 
 def _side_by_side(excerpts: list[Excerpt], rows: pa.RecordBatch) -> list[ShownRecord]:
-    """The records of a component, with marked differences and marked names that several records have."""
+    """The records of a group: the page marks differences, and names that several of them have."""
     names = Counter(
         name for column in ("urns", "other_keys") for of_record in rows.column(column).to_pylist() for name in of_record
     )

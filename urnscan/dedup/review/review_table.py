@@ -1,8 +1,8 @@
-"""The table for people who decide: all records of the components that they should see."""
+"""What people see who decide: all records of the components that they should see, and the pairs that may be the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,25 @@ import pyarrow as pa
 from urnscan.compiled.arrow import flag_array, number_array, numbers, string_array
 from urnscan.dedup.join.components import Flags
 from urnscan.dedup.reread import Dump
-from urnscan.tables.schemas import REVIEW
+from urnscan.tables.schemas import CANDIDATES, REVIEW
 
 KEEP, REMOVE, APART, TOGETHER = "keep", "remove", "apart", "together"
 """Decisions of people about a record: kept for its cluster; removed; joins no other record; the same as other records."""
+
+MOST_PAIRS = 10_000
+"""Pairs that a page has at most: its records are some megabytes then, and a browser opens it in a second."""
+
+LOCATION = pa.schema([("dump", pa.int32()), ("start", pa.int64()), ("length", pa.int64())])
+"""Where a record is: number of the dump, offset, number of bytes."""
+LOCATED_CANDIDATES = pa.schema(
+    [*CANDIDATES, *LOCATION, *(field.with_name(f"other_{field.name}") for field in LOCATION)]
+)
+"""CANDIDATES, and where both records are."""
+PAGE = pa.schema(
+    field.with_nullable(True)
+    for field in [*REVIEW, *(CANDIDATES.field(name) for name in CANDIDATES.names if name not in REVIEW.names)]
+)
+"""One row per record, as in REVIEW, or per pair, as in CANDIDATES: what a page with pairs has, and saves."""
 
 # As many rows propose APART as the summary counts in doubt. A record that is alone without a reason simply stays.
 _PROPOSED = {"alone": KEEP, "kept": KEEP, "removed": REMOVE, "apart": APART}
@@ -44,12 +59,11 @@ def review_rows(table: pa.RecordBatch) -> pa.RecordBatch:
 class Review:
     """Collects the records of components that people should see, in memory, and sorts them by component and cluster."""
 
-    def __init__(self, is_shown: Flags) -> None:
-        """`is_shown`: whether people should see a component, by the number of the component."""
+    def __init__(self, is_shown: Flags, dumps: Sequence[Dump]) -> None:
+        """`is_shown`: whether people should see a component, by its number. `dumps`: all dumps of the run."""
         self._is_shown = is_shown
+        self._number = {dump: number for number, dump in enumerate(dumps)}
         self._batches: list[pa.RecordBatch] = []
-        self.dumps: list[Dump] = []
-        """Dumps with collected records, by the number in the column `dump` of `table`."""
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
         """Collect the rows of `Clustering.rows` that people should see; all rows are of the same dump."""
@@ -57,10 +71,8 @@ class Review:
         if not len(shown):
             return
         proposed = [_PROPOSED[decision] for decision in shown.column("decision").to_pylist()]
-        if not self.dumps or self.dumps[-1] is not dump:
-            self.dumps.append(dump)
         columns = {name: shown.column(name) for name in (*REVIEW.names, "cluster_rank", "length")}
-        columns["dump"] = number_array(np.full(len(shown), len(self.dumps) - 1, np.int32))
+        columns["dump"] = number_array(np.full(len(shown), self._number[dump], np.int32))
         columns["decision"] = pa.array(proposed, pa.string())
         self._batches.append(pa.RecordBatch.from_pydict(columns))
 
@@ -82,3 +94,27 @@ class Review:
         table = self.table()
         if table is not None:
             yield review_rows(table)
+
+
+class ShownPairs:
+    """Collects candidates for a page, in memory: the most similar ones, up to MOST_PAIRS, in the order of the table."""
+
+    def __init__(self) -> None:
+        self._rows = LOCATED_CANDIDATES.empty_table()
+        self.left_out = 0
+        """Number of pairs that are not shown."""
+
+    def take(self, rows: pa.RecordBatch) -> None:
+        """Collect LOCATED_CANDIDATES rows."""
+        table = pa.concat_tables([self._rows, pa.Table.from_batches([rows])]).unify_dictionaries().combine_chunks()
+        if len(table) > MOST_PAIRS:
+            similarity = table.column("similarity").to_numpy()
+            order = np.sort(np.argsort(-similarity, kind="stable")[:MOST_PAIRS])
+            self.left_out += len(table) - MOST_PAIRS
+            table = table.take(number_array(order))
+        self._rows = table
+
+    def table(self) -> pa.RecordBatch | None:
+        """The pairs as LOCATED_CANDIDATES rows; None if there are none."""
+        batches = self._rows.combine_chunks().to_batches()
+        return batches[0] if batches else None

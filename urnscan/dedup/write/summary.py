@@ -168,7 +168,7 @@ def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
         ("--keys", ",".join(policy.keys)),
         ("--keep", ",".join(policy.keep)),
         *([("--carry", ",".join(policy.carry))] if policy.carry else []),
-        *([("--decisions", policy.decisions.path)] if policy.decisions else []),
+        *(("--decisions", path) for path in (policy.decisions.paths if policy.decisions else ())),
         *([("--never-join", policy.never_join.path)] if policy.never_join else []),
         ("--weak", ",".join(policy.weak) or "nothing"),
         ("--max-class", f"{policy.max_class:,}" if isinstance(policy.max_class, int) else policy.max_class),

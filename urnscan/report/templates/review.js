@@ -1,5 +1,6 @@
-// Groups of records in doubt: search, page through, open one, decide, save. The page holds the table of --review in CSV, in blocks,
-// and the records of each block beside it. A block of records is unpacked when a group of it is opened.
+// Groups of records in doubt, and pairs that may be the same: search, page through, open one, decide, save. The page holds the table
+// of --review in CSV, in blocks, and the records of each block next to it. A row that names another record is a pair: a group of
+// two records, about which there is one decision. A block of records is unpacked when a group of it is opened.
 "use strict";
 (async () => {
   {% include "parts.js" %}
@@ -54,26 +55,34 @@
       head = `\ufeff${text.slice(0, text.indexOf("\n") + 1)}`; // decoding has dropped the mark of UTF-8
       names = read.shift().cells;
     }
-    for (const [at, { cells, rest }] of read.entries()) {
-      const last = groups.at(-1);
-      if (last?.component !== cells[0]) groups.push({ component: cells[0], first: rows.length, end: rows.length, number: groups.length });
-      rows.push({ cells, rest, block, at, group: groups.length - 1, word: cells[2] });
+    let at = 0; // records of the block
+    for (const { cells, rest } of read) {
+      const isPair = Boolean(cells[names.indexOf("other_record")]);
+      if (isPair || groups.at(-1)?.component !== cells[0]) {
+        groups.push({ component: cells[0], isPair, first: rows.length, end: rows.length, number: groups.length });
+      }
+      for (const side of isPair ? ["", "other_"] : [""]) {
+        rows.push({ cells, rest, side, block, at, group: groups.length - 1, word: cells[2] });
+        at += 1;
+      }
       groups.at(-1).end = rows.length;
     }
   }
   const column = Object.fromEntries(names.map((name, at) => [name, at]));
-  const value = (row, name) => row.cells[column[name]].replace(defused, "");
-  const listOf = (row, name) => JSON.parse(row.cells[column[name]] || "[]");
+  const cell = (row, name) => row.cells[column[row.side + name] ?? column[name]] ?? "";
+  const value = (row, name) => cell(row, name).replace(defused, "");
+  const listOf = (row, name) => JSON.parse(cell(row, name) || "[]");
   const rowsOf = (group) => rows.slice(group.first, group.end);
   const nameOf = (row) => value(row, "record_id") || `Record ${value(row, "record")}`;
   const meanings = {
     "chain": "fits several that contradict each other", "max-cluster": "too many are connected",
-    "unsure": "the key alone is not enough", "never-join": "a pair that is never joined",
+    "unsure": "the key alone is not enough", "never-join": "a pair that is never joined", "candidate": "may be the same",
   };
   for (const group of groups) {
     const own = rowsOf(group);
     group.title = own.map((row) => value(row, "title")).find(Boolean) || nameOf(own[0]);
-    group.reasons = [...new Set(own.flatMap((row) => value(row, "reason").split(" ").filter(Boolean)))];
+    group.reasons = group.isPair ? ["candidate"] : [...new Set(own.flatMap((row) => value(row, "reason").split(" ").filter(Boolean)))];
+    group.similarity = group.isPair ? Number(value(own[0], "similarity")) : 0;
     group.isDecided = false;
   }
   for (const reason of [...new Set(groups.flatMap((group) => group.reasons))].sort()) {
@@ -86,6 +95,7 @@
   const orders = {
     title: (one, other) => collator.compare(one.title, other.title) || one.number - other.number,
     number: (one, other) => one.number - other.number,
+    similarity: (one, other) => other.similarity - one.similarity || one.number - other.number,
     size: (one, other) => other.end - other.first - (one.end - one.first) || one.number - other.number,
   };
   const state = { order: "title", page: 1, length: 25, search: "", which: "", reason: "" };
@@ -107,7 +117,9 @@
     shown.sort(orders[state.order]);
   };
   const why = (group) => group.reasons.map((reason) => meanings[reason] ?? `other ${reason}`).join(", ");
-  const about = (group) => `${number(group.end - group.first)} records: ${why(group) || "nothing in doubt"}`;
+  const about = (group) => (group.isPair
+    ? `2 records without a common identifier: ${why(group)}; titles ${Math.round(100 * group.similarity)}\u00a0% alike`
+    : `${number(group.end - group.first)} records: ${why(group) || "nothing in doubt"}`);
   const mark = (button) => {
     const group = groups[button.dataset.group];
     if (group === open) button.setAttribute("aria-current", "true");
@@ -144,8 +156,10 @@
 
   // The open group.
   const words = { keep: "k", remove: "r", apart: "a", together: "t", "": "l" };
-  const explained = Object.fromEntries([...document.querySelectorAll(".keys tr")].map(({ cells: [key, meaning] }) =>
+  const wordsOf = (group) => (group.isPair ? ["apart", "together", ""] : Object.keys(words));
+  const explained = (kind) => Object.fromEntries([...document.querySelectorAll(`.keys.${kind} tr`)].map(({ cells: [key, meaning] }) =>
     [key.querySelector("kbd").textContent, meaning.textContent]));
+  const meaningsOf = { group: explained("of-groups"), pair: explained("of-pairs") };
   const most = 12; // records that are shown at once
   const unpackedBlocks = new Map();
   const recordsOf = async (block) => {
@@ -170,19 +184,19 @@
     const where = inside(made, "p", "", "quiet");
     const member = value(row, "member");
     inside(where, "bdi", member ? `${value(row, "source")}!/${member}` : value(row, "source"));
-    where.append(`, record ${number(Number(value(row, "record")))}; cluster ${value(row, "cluster")}`);
+    where.append(`, record ${number(Number(value(row, "record")))}`, group.isPair ? "" : `; cluster ${value(row, "cluster")}`);
     const choices = inside(made, "fieldset");
     inside(choices, "legend", `Decision about ${nameOf(row)}`, "hidden");
-    for (const [word, key] of Object.entries(words)) {
+    for (const word of wordsOf(group)) {
       const label = inside(choices, "label");
       const radio = inside(label, "input");
       Object.assign(radio, { type: "radio", name: `decision-${made.dataset.row}`, value: word, checked: row.word === word });
-      label.append(word || "rules");
-      inside(label, "kbd", key).setAttribute("aria-hidden", "true");
-      label.title = explained[key];
+      label.append(word || (group.isPair ? "undecided" : "rules"));
+      inside(label, "kbd", words[word]).setAttribute("aria-hidden", "true");
+      label.title = meaningsOf[group.isPair ? "pair" : "group"][words[word]];
     }
     const facts = inside(made, "dl");
-    const labels = { title: "Title", author: "Author", publication_year: "Year", edition: "Edition", part: "Part", format: "Format" };
+    const labels = { title: "Title", author: "Author", publication_year: "Year", edition: "Edition", part: "Part", extent: "Extent", publisher: "Publisher", format: "Format" };
     for (const [name, label] of Object.entries(labels)) {
       if (!rowsOf(group).some((each) => value(each, name))) continue;
       inside(facts, "dt", label);
@@ -190,9 +204,10 @@
       inside(inside(facts, "dd"), isOwn ? "u" : "bdi", value(row, name) || "\u2014");
     }
     inside(facts, "dt", "Identifiers");
-    const identifiers = inside(inside(facts, "dd"), "ul");
+    const names = [...listOf(row, "urns"), ...listOf(row, "other_keys")];
+    const identifiers = inside(inside(facts, "dd", names.length ? "" : "\u2014"), "ul");
     const others = new Set(rowsOf(group).filter((each) => each !== row).flatMap((each) => [...listOf(each, "urns"), ...listOf(each, "other_keys")]));
-    for (const name of [...listOf(row, "urns"), ...listOf(row, "other_keys")])
+    for (const name of names)
       inside(inside(inside(identifiers, "li"), others.has(name) ? "mark" : "bdi"), "code", name);
     if (value(row, "reason")) {
       inside(facts, "dt", "In doubt");
@@ -223,6 +238,7 @@
     const own = rowsOf(group);
     own.slice(start, start + most).forEach((row, at) => card(row, start + at, records[row.at]));
     if (!start) point(cards()[0]);
+    element("proposed").hidden = group.isPair;
     const left = own.length - cards().length;
     element("more").hidden = !left;
     element("more").textContent = `Show ${number(Math.min(left, most))} of ${number(left)} more records`;
@@ -262,10 +278,22 @@
   element("after").addEventListener("click", () => move(1));
 
   // Decisions.
+  const recordOf = (row) => ["source", "member", "record"].map((name) => value(row, name)).join("\n");
+  const inDoubt = new Map(rows.filter((row) => !groups[row.group].isPair).map((row) => [recordOf(row), row]));
+  const isApart = (row) => {
+    const own = inDoubt.get(recordOf(row));
+    return own?.word === "apart" && groups[own.group].isDecided;
+  };
   const warn = () => {
-    element("state").textContent = open.isDecided ? "Decided." : "Not decided: the marks are what is proposed.";
-    const alone = rowsOf(open).filter((row) => row.word === "together").length === 1;
-    element("trouble").textContent = alone ? "One record alone is \u201ctogether\u201d: mark the other that is the same, too." : "";
+    const own = rowsOf(open);
+    const undecided = open.isPair ? "Not decided: the records stay as they are." : "Not decided: the marks are what is proposed.";
+    element("state").textContent = open.isDecided ? "Decided." : undecided;
+    const areTogether = own.filter((row) => row.word === "together");
+    const apart = open.isPair ? areTogether.find(isApart) : undefined;
+    const alone = areTogether.length === 1 ? "One record alone is \u201ctogether\u201d: mark the other that is the same, too." : "";
+    element("trouble").textContent = apart
+      ? `${visible(nameOf(apart))} is \u201capart\u201d in its group, so it joins no other: leave it there to the rules (l), or the pair is not joined.`
+      : alone;
   };
   const count = () => {
     const decided = groups.filter((group) => group.isDecided).length;
@@ -275,9 +303,12 @@
   // What is decided and not saved is kept in the browser, under a name that only a page of the same records has.
   const place = `urnscan review ${rows.reduce((sum, row) => (Math.imul(sum, 31) + parseInt(value(row, "digest").slice(-8), 16)) | 0, rows.length)}`;
   const kept = new Map();
-  const keep = (group) => {
-    if (group.isDecided) kept.set(group.number, rowsOf(group).map((row) => words[row.word]).join(""));
+  const settle = (group, isDecided) => {
+    group.isDecided = isDecided;
+    if (isDecided) kept.set(group.number, rowsOf(group).map((row) => words[row.word]).join(""));
     else kept.delete(group.number);
+  };
+  const keep = () => {
     unsaved = true;
     try {
       localStorage.setItem(place, JSON.stringify([...kept]));
@@ -299,25 +330,39 @@
     }
     if (kept.size) say(`${number(kept.size)} decided before, and not saved`);
   };
-  const decided = (group, isDecided = true) => {
-    group.isDecided = isDecided;
-    keep(group);
+  // After a decision: it is kept, and shown.
+  const refresh = () => {
+    keep();
     count();
     for (const button of element("rows").querySelectorAll("button")) mark(button);
-    if (group !== open) return;
     for (const made of cards()) {
       for (const radio of made.querySelectorAll("input")) radio.checked = radio.value === rows[made.dataset.row].word;
     }
     warn();
   };
+  const assign = (row, word) => {
+    const group = groups[row.group];
+    for (const each of group.isPair ? rowsOf(group) : [row]) each.word = word;
+    settle(group, !group.isPair || word !== "");
+  };
   const decide = (row, word) => {
-    row.word = word;
-    decided(groups[row.group]);
-    say(`${nameOf(row)}: ${word || "the rules decide"}`);
+    const group = groups[row.group];
+    if (!wordsOf(group).includes(word)) {
+      say("A pair is together or apart");
+      return;
+    }
+    assign(row, word);
+    refresh();
+    say(`${nameOf(row)}: ${word || (group.isPair ? "undecided" : "the rules decide")}`);
   };
   const decideAll = (what) => {
+    if (what === "proposed" && open.isPair) {
+      say("Nothing is proposed for a pair");
+      return;
+    }
     for (const row of rowsOf(open)) row.word = what === "together" || what === "apart" ? what : row.cells[2];
-    decided(open, what !== "forget");
+    settle(open, what !== "forget");
+    refresh();
     say({ together: "All are the same", apart: "All stay apart", proposed: "As proposed", forget: "Not decided" }[what]);
   };
   element("records").addEventListener("change", (event) => {
@@ -326,7 +371,7 @@
   for (const button of document.querySelectorAll("[data-all]")) button.addEventListener("click", () => decideAll(button.dataset.all));
 
   const save = () => {
-    const lines = groups.filter((group) => group.isDecided).flatMap(rowsOf)
+    const lines = groups.filter((group) => group.isDecided).flatMap(rowsOf).filter((row) => !row.side)
       .map(({ cells, rest, word }) => `${cells[0]},${cells[1]},${word && `"${word}"`}${rest}\n`);
     download("decisions.csv", [head, ...lines]);
     unsaved = false;
@@ -336,27 +381,28 @@
   element("save").addEventListener("click", save);
   addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
 
-  const keyOf = (cells) => ["source", "member", "record", "digest"].map((name) => cells[name]).join("\n");
+  const ofRecord = ["source", "member", "record", "digest"];
+  const keyOf = (cells) => [...ofRecord, ...ofRecord.map((name) => `other_${name}`)].map((name) => cells[name] ?? "").join("\n");
   const read = (text) => {
     const head = text.slice(0, text.indexOf("\n"));
     const separator = [",", ";", "\t"].reduce((one, other) => (head.split(other).length > head.split(one).length ? other : one));
     const [first, ...others] = parsed(text, separator);
     const given = first?.cells.map((name) => name.replace("\ufeff", "")) ?? [];
-    if (["decision", "source", "member", "record", "digest"].some((name) => !given.includes(name))) {
+    if (["decision", ...ofRecord].some((name) => !given.includes(name))) {
       say("This file is no table of decisions");
       return;
     }
-    const known = new Map(rows.map((row) => [keyOf(named(names, row.cells)), row]));
+    const known = new Map(rows.filter((row) => !row.side).map((row) => [keyOf(named(names, row.cells)), row]));
     let fit = 0;
     for (const { cells } of others) {
       const saved = named(given, cells);
       const row = known.get(keyOf(saved));
       const word = saved.decision.trim().toLowerCase();
-      if (!row || !(word in words)) continue;
-      row.word = word;
-      decided(groups[row.group]);
+      if (!row || !wordsOf(groups[row.group]).includes(word)) continue;
+      assign(row, word);
       fit += 1;
     }
+    refresh();
     say(`${number(fit)} of ${number(others.length)} saved decisions are about records of this page`);
   };
   element("open").addEventListener("click", () => element("file").click());

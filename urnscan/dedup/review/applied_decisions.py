@@ -1,0 +1,258 @@
+"""Decisions of people, applied to the records of a run: those that hold for none are refused, and reported."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from urnscan.dedup.join.choose_kept import IntArray, first_records
+from urnscan.dedup.join.components import Flags, Numbers, Pair, SharedEdges, components
+from urnscan.dedup.reread import Dump
+from urnscan.dedup.review.decided_records import DecidedRecords, KnownRecord
+from urnscan.dedup.review.decisions import OF_RECORDS, Decision, Decisions, PairDecision, Row
+from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER
+
+_CODES = {word: code for code, word in enumerate(OF_RECORDS, 1)}
+
+
+class Refused(NamedTuple):
+    """A row of a table of decisions that is not applied."""
+
+    path: str
+    line: int
+    reason: str
+
+
+class _WorkPair(NamedTuple):
+    """A pair of works about which somebody decided."""
+
+    decision: PairDecision
+    one: int
+    other: int
+
+
+class AppliedDecisions:
+    """Decisions about the records of a run, applied or refused."""
+
+    def __init__(
+        self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
+    ) -> None:
+        """Check each decision against its record. `batches`: rows of all records, with their digests.
+
+        `work`: for each record, the number of the work that it describes. Raises FatalError as `batches` does.
+        """
+        self.refused: list[Refused] = []
+        """Rows that are not applied, and why not."""
+        self._files = {path: number for number, path in enumerate(decisions.paths)}
+        self._first = first_records(work)
+        self._work = work
+        self._code = np.zeros(len(self._first), np.int8)
+        self._row: dict[int, Row] = {}
+        """The row that decided about a work."""
+        known = DecidedRecords(decisions, batches)
+        self._take(decisions.records, known)
+        self._same = [*self._of_groups(decisions.records, known)]
+        pairs = [*self._of_pairs(decisions.pairs, known)]
+        self._apart = [pair for pair in pairs if pair.decision.word == APART]
+        self._together = [pair for pair in pairs if pair.decision.word == TOGETHER and not self._is_hindered(pair)]
+
+    def _refuse(self, row: Row, reason: str) -> None:
+        self.refused.append(Refused(*row, reason))
+
+    def _take(self, decisions: Sequence[Decision], known: DecidedRecords) -> None:
+        """Accept the decisions about records that are as they were. A record that has changed since is in doubt: it stays."""
+        decided = set()
+        for decision in decisions:
+            if record := known.find(decision.record):
+                decided.add(record.overall)
+                self._set(record, decision.word, decision.row)
+        for decision in decisions:
+            if known.find(decision.record):
+                continue
+            record = known.now(decision)
+            fault = known.fault(decision.record, record, decision.record_id)
+            if record is None:
+                self._refuse(decision.row, fault)
+            elif record.overall in decided:
+                self._refuse(decision.row, f"{fault}; another row is about the record that is there now")
+            else:
+                self._set(record, APART, decision.row)
+                self._refuse(decision.row, f"{fault}; it stays, and joins no other record")
+
+    def _set(self, record: KnownRecord, word: str, row: Row) -> None:
+        work = int(self._work[record.overall])
+        if _CODES[word] > self._code[work]:
+            self._code[work], self._row[work] = _CODES[word], row
+
+    @property
+    def order(self) -> IntArray:
+        """For each work 0 if it is to be kept, 2 if it is to be removed, else 1."""
+        return np.where(self._code == _CODES[KEEP], 0, np.where(self._code == _CODES[REMOVE], 2, 1))
+
+    def are(self, word: str) -> Flags:
+        """Mark the records with this decision."""
+        marked: Flags = self._code == _CODES[word]
+        return marked[self._work]
+
+    def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
+        """Clusters of records after the decisions. No two records of a pair that is APART are in one cluster of `cluster`.
+
+        A record that is apart, or the second one of a cluster that is to be kept, is a cluster by itself; records
+        that are together are one cluster, and nothing else is in it. The records left in a changed cluster are joined
+        where they still share keys. A pair joins what a key would join that both records have, if that brings no pair
+        together that is APART.
+        """
+        self._together = [*self._admitted(cluster)]
+        pairs = self.pairs
+        if len(pairs[0]):
+            lead = np.unique(cluster, return_index=True)[1].astype(np.int32)
+            cluster = components(len(cluster), (lead[cluster - 1], np.arange(len(cluster), dtype=np.int32)), pairs)
+        of_work = cluster[self._first]
+        is_out = (self._code == _CODES[APART]) | (self._code == _CODES[TOGETHER])
+        keeps = np.flatnonzero(self._code == _CODES[KEEP])
+        _, firsts = np.unique(of_work[keeps], return_index=True)
+        is_out[np.delete(keeps, firsts)] = True
+        is_changed = np.zeros(int(cluster.max(initial=0)) + 1, np.bool_)
+        is_changed[of_work[is_out]] = True
+        # Clusters are numbered from 1.
+        lead = np.unique(cluster, return_index=True)[1].astype(np.int32)
+        whole = np.flatnonzero(~is_changed[cluster]).astype(np.int32)
+        stays = is_changed[cluster[shared_edges.record]] & ~is_out[self._work[shared_edges.record]]
+        record = shared_edges.record[stays]
+        key = shared_edges.identifier[stays].astype(np.int64) << 32 | cluster[record]
+        _, first, which = np.unique(key, return_index=True, return_inverse=True)
+        decided = self._records([(works[0], work) for works in self._same for work in works[1:]])
+        is_alone = is_out & (self._code != _CODES[TOGETHER])
+        still = ~(is_alone[self._work[pairs[0]]] | is_alone[self._work[pairs[1]]])
+        still &= is_changed[cluster[pairs[0]]]
+        kept_whole = lead[cluster[whole] - 1], whole
+        linked = record[first[which]], record
+        return components(len(cluster), kept_whole, linked, decided, (pairs[0][still], pairs[1][still]), same_work)
+
+    def joined(self, cluster: Numbers) -> Flags:
+        """Mark the records that people joined to others of their cluster."""
+        is_joined = np.zeros(len(self._first), np.bool_)
+        is_joined[[work for works in self._same for work in works]] = True
+        for one, other in zip(*self.pairs, strict=True):
+            is_joined[self._work[[one, other]]] |= cluster[one] == cluster[other]
+        marked: Flags = is_joined[self._work]
+        return marked
+
+    @property
+    def pairs(self) -> Pair:
+        """The pairs of records that are together, though they share no key."""
+        return self._records([(pair.one, pair.other) for pair in self._together])
+
+    @property
+    def separate(self) -> Pair:
+        """The pairs of records that are never in one cluster."""
+        return self._records([(pair.one, pair.other) for pair in self._apart])
+
+    def separate_works(self, component: Numbers) -> Iterator[tuple[int, int]]:
+        """Pairs of works of one component that are never in one cluster. `component`: number of the component of each work."""
+        for pair in self._apart:
+            if component[pair.one] == component[pair.other]:
+                yield min(pair.one, pair.other), max(pair.one, pair.other)
+
+    def _records(self, works: Sequence[tuple[int, int]]) -> Pair:
+        """The first records of pairs of works."""
+        one, other = np.array(works, np.int32).reshape(-1, 2).T
+        return self._first[one], self._first[other]
+
+    def _of_pairs(self, pairs: Iterable[PairDecision], known: DecidedRecords) -> Iterator[_WorkPair]:
+        """The works of each pair, if both records are there and have not changed; others are refused."""
+        for pair in pairs:
+            then = "the pair is not joined" if pair.word == TOGETHER else "the rules decide about the pair"
+            ends = [record for end in pair.ends if (record := known.find(end))]
+            if len(ends) < 2:
+                fault = next(known.fault(end) for end in pair.ends if not known.find(end))
+                self._refuse(pair.row, f"{fault}; {then}")
+                continue
+            one, other = (int(self._work[record.overall]) for record in ends)
+            if one == other and pair.word == APART:
+                self._refuse(pair.row, "both records describe one work; the pair is one cluster")
+            else:
+                yield _WorkPair(pair, one, other)
+
+    def _is_hindered(self, pair: _WorkPair) -> bool:
+        """Whether a record of the pair joins no other, so that the pair is refused."""
+        for work, end in zip(pair[1:], pair.decision.ends, strict=True):
+            if self._code[work] == _CODES[APART]:
+                self._refuse(
+                    pair.decision.row, f"{end.name} joins no other record ({self._row[work]}); leave that row empty"
+                )
+                return True
+        return False
+
+    def _admitted(self, cluster: Numbers) -> Iterator[_WorkPair]:
+        """The pairs that are together without those that would bring a pair that is APART into one cluster, which are refused.
+        Of two such pairs the first one is admitted.
+        """
+        if not self._apart:
+            yield from self._together
+            return
+        of_group = {work: -1 - number for number, works in enumerate(self._same) for work in works}
+        """Of works that are no more in their clusters."""
+
+        def node(work: int) -> int:
+            return of_group.get(work, int(cluster[self._first[work]]))
+
+        foes: dict[int, dict[int, Row]] = defaultdict(dict)
+        for apart in self._apart:
+            one, other = node(apart.one), node(apart.other)
+            foes[one][other] = foes[other][one] = apart.decision.row
+        leader: dict[int, int] = {}
+        for pair in self._together:
+            one, other = (_leader(leader, node(work)) for work in (pair.one, pair.other))
+            if row := foes[one].get(other):
+                self._refuse(pair.decision.row, f"it would join records that must not be joined ({row})")
+                continue
+            yield pair
+            if one == other:
+                continue
+            leader[other] = one
+            for foe, row in foes.pop(other, {}).items():
+                del foes[foe][other]
+                foes[one][foe] = foes[foe][one] = row
+
+    def _of_groups(self, decisions: Iterable[Decision], known: DecidedRecords) -> Iterator[list[int]]:
+        """Groups of works that people decided are the same. A group of one work is refused, and left to the rules."""
+        groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for decision in decisions:
+            if decision.word == TOGETHER and (record := known.find(decision.record)):
+                work = int(self._work[record.overall])
+                if self._code[work] == _CODES[TOGETHER]:
+                    groups[decision.row.path, decision.component].append(work)
+        leader: dict[int, int] = {}
+        for works in groups.values():
+            for work in works:
+                leader[_leader(leader, work)] = _leader(leader, works[0])
+        merged: dict[int, list[int]] = defaultdict(list)
+        for work in dict.fromkeys(work for works in groups.values() for work in works):
+            merged[_leader(leader, work)].append(work)
+        for works in merged.values():
+            if len(works) > 1:
+                yield works
+                continue
+            self._code[works[0]] = 0
+            self._refuse(self._row[works[0]], f"no other record of its component has the decision {TOGETHER}")
+
+    def check(self, cluster: Numbers, rank: Numbers) -> None:
+        """Refuse to remove a record in whose place nothing is kept, and pairs of which both records are kept."""
+        for work in np.flatnonzero((self._code == _CODES[REMOVE]) & (rank[self._first] == 1)).tolist():
+            self._refuse(self._row[work], "no other record would be kept instead of this one; it stays")
+        for pair, one, other in zip(self._together, *self.pairs, strict=True):
+            if cluster[one] != cluster[other]:
+                self._refuse(pair.decision.row, "people decided to keep two of the records that it would join")
+        self.refused.sort(key=lambda refused: (self._files[refused.path], refused.line))
+
+
+def _leader(leader: dict[int, int], number: int) -> int:
+    """The number that stands for all that are connected with a number."""
+    while (above := leader.setdefault(number, number)) != number:
+        leader[number] = number = leader[above]
+    return number

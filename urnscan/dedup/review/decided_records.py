@@ -1,0 +1,106 @@
+"""The records of a run about which people decided: found by their bytes, wherever they are now, or by their identifiers."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import flags_of, number_array, numbers
+from urnscan.dedup.reread import Dump
+from urnscan.dedup.review.decisions import Decision, Decisions, Place, Record, record_name
+from urnscan.dedup.review.review_table import shown_digests
+
+_DIGEST = re.compile("d[0-9a-f]{16}")
+
+
+class KnownRecord(NamedTuple):
+    """A record of the run."""
+
+    overall: int
+    """Its number among all records."""
+    place: Place
+    number: int
+    """Its number in its dump."""
+
+
+class DecidedRecords:
+    """The records of a run that rows of decisions name, or that have the bytes of such a record."""
+
+    def __init__(self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]]) -> None:
+        """`batches`: rows of all records, with their digests. Raises FatalError as `batches` does."""
+        named = [decision.record for decision in decisions.records]
+        named += [end for pair in decisions.pairs for end in pair.ends]
+        pending: dict[Place, set[int]] = defaultdict(set)
+        for record in named:
+            pending[record.place].add(record.number)
+        self._numbers: dict[tuple[Place, str], list[int]] = defaultdict(list)
+        for record in sorted(set(named)):
+            self._numbers[record.place, record.digest].append(record.number)
+        digests = {int(record.digest[1:], 16) for record in named if _DIGEST.fullmatch(record.digest)}
+        ids = pa.array(sorted({decision.record_id for decision in decisions.records} - {""}), pa.string())
+        wanted = np.array(sorted(digests), np.uint64).view(np.int64)
+        self._at: dict[tuple[Place, int], list[KnownRecord]] = defaultdict(list)
+        self._of_id: dict[str, list[KnownRecord]] = defaultdict(list)
+        self._alike: dict[str, list[KnownRecord]] = defaultdict(list)
+        self._named, self._places = pending.keys(), set[Place]()
+        for dump, span, rows in batches:
+            place = (dump.source.name, dump.member or "")
+            self._places.add(place)
+            record_numbers, of_batch = numbers(rows.column("record")), numbers(rows.column("digest"))
+            is_named = np.isin(record_numbers, [*pending.get(place, ())])
+            has_id = flags_of(pc.is_in(rows.column("record_id"), ids))
+            at = np.flatnonzero(is_named | np.isin(of_batch, wanted) | has_id)
+            names = rows.column("record_id").take(number_array(at)).to_pylist()
+            for index, digest, name in zip(at.tolist(), shown_digests(of_batch[at]).to_pylist(), names, strict=True):
+                known = KnownRecord(span.start + index, place, int(record_numbers[index]))
+                self._at[place, known.number].append(known)
+                self._alike[digest].append(known)
+                self._of_id[name].append(known)
+
+    def find(self, record: Record) -> KnownRecord | None:
+        """The record as it was when somebody decided; None: it is not there. Of equal records the nearest one counts."""
+        alike = self._nearest(record, self._alike.get(record.digest, []))
+        rows = self._numbers[record.place, record.digest]
+        # Equal records keep their order.
+        if len(rows) == len(alike):
+            return alike[rows.index(record.number)]
+        return min(alike, key=lambda known: abs(known.number - record.number), default=None)
+
+    def now(self, decision: Decision) -> KnownRecord | None:
+        """The record as it is now, after it changed: that with its identifier, or without one that at its place. None: it is
+        not there.
+        """
+        record = decision.record
+        named = self._of_id[decision.record_id] if decision.record_id else self._at[record.key]
+        return min(self._nearest(record, named), key=lambda known: abs(known.number - record.number), default=None)
+
+    def _nearest(self, record: Record, known: Sequence[KnownRecord]) -> Sequence[KnownRecord]:
+        """Those of some records that are in the dump of a record; if the run has no dump of this name, those in a dump with the
+        same file name, or in one that no row names.
+        """
+        own = [each for each in known if each.place == record.place]
+        if own or record.place in self._places:
+            return own
+        of_name = [each for each in known if _file_name(each.place) == _file_name(record.place)]
+        return of_name or [each for each in known if each.place not in self._named]
+
+    def fault(self, record: Record, now: KnownRecord | None = None, record_id: str = "") -> str:
+        """Why the record about which somebody decided is not found. `now`: the record with its identifier as it is now."""
+        if now is not None and (now.place, now.number) != record.key:
+            return f"{record.name} has changed, and is {record_name(now.place, now.number)} now"
+        if now is None and record.place not in self._places:
+            return f"{record.name} is in no dump of this run"
+        is_there = now is not None or (not record_id and self._at[record.key])
+        return f"{record.name} {'has changed' if is_there else 'no longer exists'}"
+
+
+def _file_name(place: Place) -> tuple[str, str]:
+    source, member = place
+    return PurePath(source).name, member
