@@ -73,7 +73,7 @@ class TestKinds:
         [
             ("invalid", [f"a:1:1: {FAULT}"]),
             ("unregistered", ["a:1:24: urn:isnb:1: no such namespace is registered; is it issn or isni or isbn?"]),
-            ("reject", ["a:1:35: urn:cen.eu:x: '.' may not stand in a NID"]),
+            ("reject", ["a:1:35: urn:cen.eu:x: '.' is not allowed in a NID"]),
         ],
     )
     def test_each(self, urnscan, kinds, faults):

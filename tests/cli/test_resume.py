@@ -234,7 +234,7 @@ class TestChanges:
 
     def test_options(self, killed):
         result = self.check(killed, *COMMAND, "--trim")
-        assert result.said == ["urnscan: the earlier run had other options: beginning anew"]
+        assert result.said == ["urnscan: the earlier run had other options: starting again"]
         assert earlier(result) == 0
 
     def test_rules(self, killed):
@@ -242,12 +242,12 @@ class TestChanges:
         rules = '[foo]\ntitle = "t"\nrule = "r"\nequality = "e"\nsyntax = "s"\ngrammar = "(?<upper>[a-z]+)"\n'
         killed.write("rules.toml", rules.encode())
         result = self.check(killed, *COMMAND, "--rules", "rules.toml", "--equivalence", "namespace")
-        assert result.said == ["urnscan: the earlier run had other options: beginning anew"]
+        assert result.said == ["urnscan: the earlier run had other options: starting again"]
         assert earlier(result) == 0
 
     def test_tables(self, killed):
         result = self.check(killed, *INPUTS, *CLASSES, "--column", "id")
-        assert result.said == ["urnscan: the earlier run had other options: beginning anew"]
+        assert result.said == ["urnscan: the earlier run had other options: starting again"]
 
     @pytest.mark.core
     def test_what_does_not_matter(self, killed, plain, data):
@@ -294,7 +294,9 @@ class TestDamage:
         urnscan.write("small", b"urn:foo:a")
         urnscan.write(SHARDS, b"mine")
         result = urnscan("small", *CLASSES, "--resume", status=2)
-        reason = "the work of an earlier run cannot be read: it is no folder, or not one's own; remove it to begin anew"
+        reason = (
+            "the work of an earlier run cannot be read: it is no folder, or not one's own; remove it to start again"
+        )
         assert result.err.splitlines() == [f"urnscan: {urnscan.folder}/{SHARDS}: {reason}"]
         assert urnscan.names() == [SHARDS, "small"]
 
@@ -305,7 +307,7 @@ class TestDamage:
         (killed.folder / SHARDS).chmod(0)
         try:
             (line,) = killed(*COMMAND, "--resume", through=through, status=2).err.splitlines()
-            assert "Permission denied; remove it to begin anew" in line
+            assert "Permission denied; remove it to start again" in line
             killed(*COMMAND, through=through)
         finally:
             (killed.folder / SHARDS).chmod(0o700)
@@ -387,7 +389,7 @@ class TestEnds:
         write_inputs(urnscan.folder)
         err = cut_off(urnscan, *COMMAND, "--resume", "--no-progress", sent=signal.SIGTERM)
         assert err.splitlines() == [
-            "urnscan: nothing is kept of an earlier run: beginning anew",
+            "urnscan: nothing is kept of an earlier run: starting again",
             "urnscan: finished work is kept next to the output; the same command with --resume continues it",
         ]
         assert set(urnscan.names()) == {*INPUTS, SHARDS}
@@ -470,7 +472,7 @@ class TestOthers:
         assert urnscan.rows("occ.parquet", "urn") == [(first,)] * 9 + [("urn:foo:b",), ("urn:late:a",)]
         said = "\n".join(result.said)
         assert ("is not used" in said) == (change == "the ETag")
-        assert ("2 URLs read whole, as --resume cannot tell" in said) == (change == "no ETag")
+        assert ("2 URLs read whole, as --resume cannot know" in said) == (change == "no ETag")
 
     def test_no_output(self, urnscan):
         urnscan.write("a.txt", b"urn:foo:a")

@@ -649,15 +649,15 @@ class TestSummary:
 
     @pytest.mark.core
     def test_a_hint_where_rfc_2141_takes_components_for_the_name(self, urnscan):
-        """Such occurrences are counted in one line with the option that sets them apart, and in the metadata."""
+        """Such occurrences are counted in one line with the option that separates them from the name, and in the metadata."""
         texts = [f"urn:isbn:0395363411{end}" for end in ("", "?+r", "?=q", "#p2", "#", "?page", "?=", "?+/r")]
         urnscan.write("a", "\n".join([*texts, "urn:x:one-letter#p2"]).encode())
-        said = "4 occurrences carry components of RFC 8141 (?+ ?= #); --syntax rfc8141 sets them apart"
+        said = "4 occurrences have components of RFC 8141 (?+ ?= #); --syntax rfc8141 separates them from the name"
         assert urnscan("a", "-o", "a.parquet").err.splitlines()[1:] == [f"urnscan: {said}"]
         metadata = pq.read_metadata(urnscan.folder / "a.parquet").metadata[b"urnscan"]
         assert json.loads(metadata)["counts"]["components_in_names"] == 4
         _, hint = urnscan("a", "--syntax", "rfc8141").err.splitlines()
-        assert hint.startswith("urnscan: 3 occurrences are cut before signs that no URN may hold there, ")
+        assert hint.startswith("urnscan: 3 occurrences are cut before characters that no URN may contain there, ")
         assert len(urnscan("a", "--syntax", "rfc8141", "--rejects", "r.parquet").err.splitlines()) == 1
         _, hint = urnscan("dedup", "a", "--record", "line", "--syntax", "rfc2141", "-o", "b.parquet").err.splitlines()
         assert hint == f"urnscan: {said}"

@@ -183,7 +183,7 @@ class TestChecks:
         assert outcome(found)["b2"] == "apart"
         assert outcome(found)["b1"] == "kept"
         (alone, changed) = found.report.refused
-        assert alone[1:] == (2, "no other record of its component has the decision together")
+        assert alone[1:] == (2, "no other record of its group has the decision together")
         assert changed[1] == 5
         assert changed[2].endswith("shelf.csv: record 2 has changed; it stays, and joins no other record")
 

@@ -28,7 +28,7 @@ class TestPolicy:
                 {"agree": ["title", "none"]},
                 "agree cannot be 'none': choose from title, year, edition, part, format, language, or none alone",
             ),
-            ({"weak": "a b"}, "weak: no URN begins with 'a b': ' ' may not stand in a NID"),
+            ({"weak": "a b"}, "weak: no URN begins with 'a b': ' ' is not allowed in a NID"),
         ],
     )
     def test_values(self, values, message):

@@ -113,7 +113,7 @@ class TestWhatShowsItself:
     def test_components_that_rfc_2141_takes_for_the_name(self, tmp_path):
         """As the command says it, but with Python's name for it; and nothing where they are set apart."""
         (tmp_path / "a").write_text("urn:ab:1 urn:ab:1#p2\n")
-        said = '1 occurrence carries components of RFC 8141 (?+ ?= #); syntax="rfc8141" sets them apart'
+        said = '1 occurrence has components of RFC 8141 (?+ ?= #); syntax="rfc8141" separates them from the name'
         for function, options in ((urnscan.scan, {}), (urnscan.deduplicate, {"record": "line"})):
             found = function(tmp_path, syntax="rfc2141", **options)
             assert found.report.components_in_names == 1
@@ -143,7 +143,7 @@ class TestErrors:
     def test_caret(self):
         lines = self.rendered(lambda: urnscan.parse("urn:example:a b"))
         assert lines[1:] == ["  urn:example:a b", "               ^"]
-        assert lines[0].startswith("InvalidURN: ' ' may not stand in a URN")
+        assert lines[0].startswith("InvalidURN: ' ' is not allowed in a URN")
 
     def test_caret_in_what_is_long_or_wide(self):
         """The place is shown and what is around it; what is wide takes two columns."""

@@ -260,7 +260,7 @@ class TestWhatIsWrong:
             ({"column": ["a", 1]}, "column must be strings, not ['a', 1]"),
             ({"recover": b"wraps"}, "recover must be strings, not b'wraps'"),
             ({"nid": ["isbn", 1]}, "nid must be strings, not ['isbn', 1]"),
-            ({"not_nid": "a b"}, "not_nid: no URN begins with 'a b': ' ' may not stand in a NID"),
+            ({"not_nid": "a b"}, "not_nid: no URN begins with 'a b': ' ' is not allowed in a NID"),
             ({"syntax": ["rfc2141"]}, "syntax must be a string, not ['rfc2141']"),
             ({"encoding": 5}, "encoding must be a string, not 5"),
         ],
@@ -587,10 +587,10 @@ class TestForms:
         (folder / "a.txt").write_text("urn:example:a\u00fc")
         for given in (scan(folder), urnscan.deduplicate(folder, record="line")):
             shown = given._repr_html_()
-            assert "rejects=True) lists where" in shown
+            assert "rejects=True) lists the places" in shown
             assert "--" not in shown
-        assert "lists where" in repr(scan(folder))
-        assert "lists where" not in repr(scan(folder, rejects=True))
+        assert "lists the places" in repr(scan(folder))
+        assert "lists the places" not in repr(scan(folder, rejects=True))
 
     def test_length(self, folder):
         assert len(scan(folder)) == scan(folder).classes.num_rows == 13

@@ -476,7 +476,7 @@ class TestOthers:
             shutil.rmtree(below)
             below.symlink_to(elsewhere)
         before = sorted((path, path.is_dir() or path.read_bytes()) for path in left.rglob("*") if path.exists())
-        with pytest.raises(FatalError, match=r"\.out\.shards\.urnscan-tmp: .*; remove it to begin anew$"):
+        with pytest.raises(FatalError, match=r"\.out\.shards\.urnscan-tmp: .*; remove it to start again$"):
             resumed(left)
         with Shards(left / "out", MEANING, resume=False) as shards:
             keep(shards)

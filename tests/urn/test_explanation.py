@@ -210,7 +210,7 @@ class TestURN:
                 "urn:ab:c?x=1&s=I2U&x=2&s=1",
                 ["the dir", 'the keyword "x" is rep', 'the keyword "s" is rep'],
             ),
-            ("rfc2141bis-03", "urn:ab:c#", ["a fragment may only stand"]),
+            ("rfc2141bis-03", "urn:ab:c#", ["a fragment is allowed only"]),
         ],
     )
     def test_remarks(self, syntax, text, begin):

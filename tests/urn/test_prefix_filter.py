@@ -63,11 +63,11 @@ def test_as_it_is_kept():
         ("", "rfc2141", "nid names no namespace; write it like isbn or nbn:de"),
         ("urn:", "rfc2141", "nid names no namespace; write it like isbn or nbn:de"),
         (":de", "rfc2141", "nid names no namespace; write it like isbn or nbn:de"),
-        ("a b", "rfc2141", "nid: no URN begins with 'a b': ' ' may not stand in a NID"),
-        ("isbn,issn", "rfc2141", "nid: no URN begins with 'isbn,issn': ',' may not stand in a NID"),
+        ("a b", "rfc2141", "nid: no URN begins with 'a b': ' ' is not allowed in a NID"),
+        ("isbn,issn", "rfc2141", "nid: no URN begins with 'isbn,issn': ',' is not allowed in a NID"),
         ("URN", "rfc2141", "nid: no URN begins with 'URN': the NID \"urn\" is reserved"),
         ("x" * 33, "rfc2141", f"nid: no URN begins with '{'x' * 33}': a NID has at most 32 characters"),
-        ("nbn:ü", "rfc2141", "nid: no URN begins with 'nbn:ü': 'ü' may not stand in a URN"),
+        ("nbn:ü", "rfc2141", "nid: no URN begins with 'nbn:ü': 'ü' is not allowed in a URN"),
         ("nbn:%2", "rfc2141", "nid: no URN begins with 'nbn:%2': \"%\" is not followed by two hex digits"),
         ("x", "rfc8141", "nid: no URN begins with 'x': the NID \"x\" is too short"),
         (
@@ -75,8 +75,8 @@ def test_as_it_is_kept():
             "rfc8141",
             "nid: 'example:a?+b' contains a component, which is not part of the NSS; leave it out",
         ),
-        ("example:/", "rfc8141", "nid: no URN begins with 'example:/': \"/\" may not stand here in the NSS"),
-        ("example:a/b", "rfc2141bis-03", "nid: no URN begins with 'example:a/b': \"/\" may not stand here in the NSS"),
+        ("example:/", "rfc8141", "nid: no URN begins with 'example:/': \"/\" is not allowed here in the NSS"),
+        ("example:a/b", "rfc2141bis-03", "nid: no URN begins with 'example:a/b': \"/\" is not allowed here in the NSS"),
     ],
 )
 def test_what_no_name_begins_with(beginning, syntax, says):

@@ -296,7 +296,7 @@ def _open_shards(
         say(f"--force: {shards.discarded} is discarded")
     elif arguments.resume and not arguments.quiet and not shards.has_earlier:
         other = "the earlier run had other options"
-        say(f"{other if shards.differing else 'nothing is kept of an earlier run'}: beginning anew")
+        say(f"{other if shards.differing else 'nothing is kept of an earlier run'}: starting again")
     return shards
 
 
@@ -307,5 +307,5 @@ def _close_shards(shards: Shards, arguments: argparse.Namespace) -> None:
         say(f"the work of an earlier run on {size} is not used; its inputs have changed, or are missing")
     if arguments.resume and any(shards.unmarked) and not arguments.quiet:
         urls = counted(sum(shards.unmarked), "URL")
-        say(f"{urls} read whole, as --resume cannot tell whether it is the same: no ETag, and no length with a time")
+        say(f"{urls} read whole, as --resume cannot know whether it is the same: no ETag, and no length with a time")
     shards.drop()

@@ -126,8 +126,8 @@ def components(count: int, remedy: str) -> str:
 
     `remedy` is the option that separates components from names.
     """
-    carry = "1 occurrence carries" if count == 1 else f"{count:,} occurrences carry"
-    return f"{carry} components of RFC 8141 (?+ ?= #); {remedy} sets them apart" if count else ""
+    carry = "1 occurrence has" if count == 1 else f"{count:,} occurrences have"
+    return f"{carry} components of RFC 8141 (?+ ?= #); {remedy} separates them from the name" if count else ""
 
 
 def longer(count: int, remedy: str) -> str:
@@ -144,8 +144,10 @@ def cut_short(count: int, remedy: str) -> str:
 
     `remedy` is the call that lists the places.
     """
-    are_cut = "1 occurrence is cut before a sign" if count == 1 else f"{count:,} occurrences are cut before signs"
-    return f"{are_cut} that no URN may hold there, such as ü; {remedy} lists where" if count else ""
+    are_cut = (
+        "1 occurrence is cut before a character" if count == 1 else f"{count:,} occurrences are cut before characters"
+    )
+    return f"{are_cut} that no URN may contain there, such as ü; {remedy} lists the places" if count else ""
 
 
 def joining(count: int | None, remedy: str) -> str:

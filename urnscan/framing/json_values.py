@@ -30,7 +30,7 @@ _WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6
 _TAIL = 1 << 12  # bytes after an array that are searched at a time
 _SPACE = "\x1e \t\r\n"
 _DEEP = "its brackets nest too deep"
-_UNKNOWN = "it cannot be told where the next record begins: the rest is not read"
+_UNKNOWN = "unknown where the next record begins: the rest is not read"
 _CUT_OFF = "another page begins before its array ends"
 
 _GAP = re.compile("[ \t\r\n,\x1e]*")

@@ -160,7 +160,7 @@ class Shards:
                 raise FatalError(f"{self._name}: another run is writing it; wait for its end") from error
             if resume:
                 reason = f"the work of an earlier run cannot be read: {error.strerror}"
-                raise FatalError(f"{self._folder}: {reason}; remove it to begin anew") from error
+                raise FatalError(f"{self._folder}: {reason}; remove it to start again") from error
             self._is_off = True
 
     def __enter__(self) -> Self:

@@ -93,7 +93,7 @@ class _Object(io.RawIOBase):
         if content.mark != self._mark:
             raise Trouble("changed while it was read: read no further", passing=False)
         if content.mark is None and self._reads:
-            reason = "the connection broke off, and nothing tells whether it is still the same: read no further"
+            reason = "the connection broke off, and the server does not show whether the file is unchanged: the rest is not read"
             raise Trouble(reason, passing=False)
         return content
 

@@ -145,7 +145,7 @@ def explain(
     >>> explain("URN:ISBN:0%2d395").canonical
     'urn:isbn:0%2D395'
     >>> explain("urn:isbn:0 395").reason
-    "' ' may not stand in a URN; encoded it is %20"
+    "' ' is not allowed in a URN; its encoded form is %20"
     >>> explain("978-0-395-36341-6").read_as
     'urn:isbn:9780395363416'
     """
@@ -284,7 +284,7 @@ def _remarks_of_bis_03(urn: URN, rulebook: Rulebook) -> Iterator[str]:
             )
     if urn.f_component is not None:
         yield (
-            "a fragment may only stand in a reference to a URN, and only if the registration of the namespace says so; "
+            "a fragment is allowed only in a reference to a URN, and only if the registration of the namespace says so; "
             "it does not go to the resolver (rfc2141bis-03 §2.4)"
         )
 

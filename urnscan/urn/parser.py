@@ -108,7 +108,7 @@ class URN:
         """
         if not pattern_of(URL).fullmatch(as_text("base", base)):
             raise ArgumentError(
-                f"base must be a URL, a scheme and :// with only the characters of URLs behind it, not {base!r:.200}"
+                f"base must be a URL, a scheme and :// with only the characters of URLs after it, not {base!r:.200}"
             )
         url, hash_sign, fragment = base.partition("#")
         if self.q_component is not None and self.syntax == "rfc8141":
@@ -162,7 +162,7 @@ def parse(text: str | bytes, syntax: SyntaxName = "rfc2141") -> URN:
     >>> parse("urn:example:a b")
     Traceback (most recent call last):
         ...
-    urnscan.errors.InvalidURN: ' ' may not stand in a URN; encoded it is %20 (at position 13)
+    urnscan.errors.InvalidURN: ' ' is not allowed in a URN; its encoded form is %20 (at position 13)
     """
     rules = get_syntax(syntax)
     if not isinstance(text, str):

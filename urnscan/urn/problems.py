@@ -29,7 +29,7 @@ _OF_SPELLINGS = {
     "not-utf-8": "percent-encoded bytes that are no UTF-8 (RFC 2141 §2.2): their characters are not known",
     "needless-encoding": "an ASCII letter or digit is percent-encoded (RFC 2141 §2.3.1): without that it would be another name",
     "not-nfc": "characters that are not composed (NFC): another spelling of them looks the same",
-    "compatibility-character": "characters that are another form of others (NFKC), such as letters of full width",
+    "compatibility-character": "compatibility forms of other characters (NFKC), such as full-width letters",
     "component-not-adopted": "a query or fragment, which no namespace has adopted (rfc2141bis-03 §2.3, §2.4)",
 }
 PROBLEMS: Mapping[str, str] = MappingProxyType(_OF_NAMESPACES | _OF_SPELLINGS)

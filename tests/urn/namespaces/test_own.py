@@ -94,7 +94,7 @@ def of_each(urns, rulebook):
         (GRAMMAR + "'(a'\n", "6: [x-a] grammar: pattern '(a', at 2"),
         (GRAMMAR + "'[z-a]'\n", "6: [x-a] grammar: [z-a]: bad character range"),
         (GRAMMAR + "'a{3,1}'\n", "6: [x-a] grammar: pattern 'a{3,1}', at "),
-        (GRAMMAR + "'(?<lower>a*)a'\n", "6: [x-a] grammar: pattern '(?<lower>a*)a': what 'a' is, is told only by"),
+        (GRAMMAR + "'(?<lower>a*)a'\n", "6: [x-a] grammar: pattern '(?<lower>a*)a': what 'a' is, depends on"),
         (GRAMMAR + "'a{9999}'\n", "6: [x-a] grammar: a pattern with too many states"),
         (GRAMMAR + f"'a{{{'9' * 5000}}}'\n", "6: [x-a] grammar: a pattern with too many states"),
         (GRAMMAR + f"'{'(' * 2000}a{')' * 2000}'\n", "6: [x-a] grammar: a pattern with too many groups inside"),

@@ -91,7 +91,7 @@ class TestRefused:
     @pytest.mark.parametrize("pattern", [r"a\?", "[#?]+", "a#b"])
     def test_what_no_name_under_a_rule_holds(self, pattern):
         """Such a pattern would never fit, and its author would not learn why."""
-        with pytest.raises(ValueError, match=r"a name with \? or # is not judged"):
+        with pytest.raises(ValueError, match=r"a name with \? or # is not checked"):
             automaton(pattern)
 
     def test_too_large(self):

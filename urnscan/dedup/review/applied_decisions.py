@@ -239,7 +239,7 @@ class AppliedDecisions:
                 yield works
                 continue
             self._code[works[0]] = 0
-            self._refuse(self._row[works[0]], f"no other record of its component has the decision {TOGETHER}")
+            self._refuse(self._row[works[0]], f"no other record of its group has the decision {TOGETHER}")
 
     def check(self, cluster: Numbers, rank: Numbers) -> None:
         """Refuse to remove a record in whose place nothing is kept, and pairs of which both records are kept."""

@@ -74,7 +74,7 @@ class Native:
         label = pattern_of(self.label).match(text)
         bare = text[label.end() :] if label else text
         if not bare:
-            raise self._error(identifier, "a label alone" if text else "nothing stands there")
+            raise self._error(identifier, "a label alone" if text else "the identifier is empty")
         return bare
 
     def _written(self, identifier: str) -> str:

@@ -275,7 +275,7 @@ def _bytes(one: str, flags: int) -> _Bytes:
         raise ValueError(f"{one}: {error}") from None
     data = frozenset(byte for byte in _RULE_CHARACTERS if pattern.fullmatch(chr(byte)))
     if not data:
-        raise ValueError(f"{one} fits no character of a name; a name with ? or # is not judged")
+        raise ValueError(f"{one} fits no character of a name; a name with ? or # is not checked")
     return data
 
 
@@ -309,7 +309,7 @@ def automaton(text: str) -> Automaton:
             follow.append(states[next_state] * width)
             possible = {mark for mark, _ in steps} or {EXACT}
             if len(possible) > 1:
-                raise ValueError(f"pattern {text!r}: what {chr(byte)!r} is, is told only by what comes later")
+                raise ValueError(f"pattern {text!r}: what {chr(byte)!r} is, depends on later characters")
             marks.append(possible.pop())
     accepting = bytes(nfa.end in state for state in states)
     has_part = any(mark & CHECKED for mark in marks)
