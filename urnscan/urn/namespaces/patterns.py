@@ -309,7 +309,7 @@ def automaton(text: str) -> Automaton:
             follow.append(states[next_state] * width)
             possible = {mark for mark, _ in steps} or {EXACT}
             if len(possible) > 1:
-                raise ValueError(f"pattern {text!r}: what {chr(byte)!r} is, depends on later characters")
+                raise ValueError(f"pattern {text!r}: what {chr(byte)!r} is depends on later characters")
             marks.append(possible.pop())
     accepting = bytes(nfa.end in state for state in states)
     has_part = any(mark & CHECKED for mark in marks)
