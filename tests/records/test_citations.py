@@ -41,9 +41,15 @@ LINES = {
     "enw, tabs": ["%0\tJournal Article", "%T\t{title}", "%A\t{author}", "%D\t{year}", "%R\t{doi}"],
     "ciw": ["PT J", "TI {title}", "AU {author}", "PY {year}", "DI {doi}", "ER"],
 }  # fmt: skip
-# What stands between records: blank lines, marks of files that were joined, numbers, names of providers.
+# What stands between records: blank lines, marks of files that were joined, numbers, names of providers, what Ovid writes
+# after a record.
 BETWEEN = {
-    "ris, Ovid": ["{number}. \n", "\n\n{number}.\n", "\n \n{number}. \n"],
+    "ris, Ovid": [
+        "{number}. \n",
+        "\n\n{number}.\n",
+        "\n \n{number}. \n",
+        "NL  - J Lamps\n\nLink to the Ovid Full Text or citation: https://ovid.example/?AN=1&id=doi:10.5555/z \n\n{number}. \n",
+    ],
     "ris, Cochrane": ['Record #{number} of 9\nProvider: Example Press\nContent: text/plain; charset="UTF-8"\n\n'],
     "ovid": ["\n", "\n\n"],
 }

@@ -28,7 +28,10 @@ _RIS = rb"[ \t] ?-" + _END
 _TY = rb"TY(?:(?:  |\t)-" + _END + rb"| - [A-Z]{3,8}[ \t]*+(?=[\r\n]|\Z))"
 _ER = rb"ER(?:(?:  |\t)-" + _END + rb"| -[ \t]*+(?=[\r\n]|\Z))"
 _TAG = rb"[A-Z][A-Z0-9]"
-_RIS_LAYOUT = Layout(begins="TY", first=_TY, ends="ER", last=_ER, tag=_TAG, after=_RIS, names=("ID", "AN"))
+# Ovid writes the short name of the journal after ER, then a link: "NL  - J Lamps".
+_RIS_LAYOUT = Layout(
+    begins="TY", first=_TY, ends="ER", last=_ER, tag=_TAG, after=_RIS, around=rb"NL" + _RIS, names=("ID", "AN")
+)
 
 
 class RisRecords(TaggedRecords):
