@@ -21,12 +21,15 @@ class CutError(Exception):
 class Buffer(Reader):
     """Reader around another reader, with lookahead (`peek`) and, after `start_keeping`, with a way back (`seek`).
 
-    `seek` reads from the second file of the reader (`Reader.reopen`). If the reader has no second file, the buffer
-    keeps between 8 and 32 MiB of the last bytes.
+    After `seek`, bytes come from a second opening of the same file (`Reader.reopen`). If the file cannot be opened a
+    second time (a pipe), the buffer keeps between 8 and 32 MiB of the last bytes, and reads these again.
     """
 
     error: SourceError | None
-    """The error that the reader raised after the bytes in the buffer; `resume` clears the error, to read on."""
+    """The error that the reader raised after the bytes in the buffer; None without an error.
+
+    `resume` clears the error, to read on.
+    """
 
     def __init__(
         self,
@@ -35,9 +38,9 @@ class Buffer(Reader):
         front: bytes = b"",
         error: SourceError | None = None,
     ) -> None:
-        """`reader` is closed with the buffer. `front`, `error`: bytes and error that were already read from `reader`.
+        """`reader` is closed with the buffer; `on_read` is called with the number of bytes of each read.
 
-        `on_read` is called with the number of bytes of each read.
+        `front`, `error`: bytes that were already read from `reader`, and the error after them.
         """
         self.error = error
         self._position = 0  # bytes that were read from the buffer
@@ -67,20 +70,21 @@ class Buffer(Reader):
     def peek(self, count: int = 1) -> memoryview:
         """All bytes in the buffer, at least `count` unless the end or an error comes first; the position does not move.
 
-        The view is valid until the next call of a method. It has more than `count` bytes if a read gave more.
+        Reads only if fewer than `count` bytes are in the buffer. The view is valid until the next call of a method; it
+        has more than `count` bytes if a read gave more. Raises no error of the reader: `error` keeps it.
         """
         while self._end - self._start < count and self._fill(count):
             pass
         return self._storage[self._start : self._end]
 
     def head(self, count: int) -> bytes:
-        """A copy of `peek(count)`."""
+        """Return a copy of all bytes of `peek(count)`, often more than `count`."""
         return bytes(self.peek(count))
 
     def peek_exactly(self, count: int) -> bytes:
-        """A copy of the next `count` bytes; the position does not move.
+        """Return a copy of the next `count` bytes; the position does not move.
 
-        With fewer bytes: skips them, raises CutError.
+        If fewer bytes are left, skips them and raises CutError.
         """
         data = bytes(self.peek(count)[:count])
         if len(data) < count:
@@ -89,7 +93,10 @@ class Buffer(Reader):
         return data
 
     def read(self, count: int) -> memoryview:
-        """Take the next `count` bytes; the view is valid until the next call. Raises CutError for fewer bytes."""
+        """Return the next `count` bytes, and move after them; the view is valid until the next call.
+
+        If fewer bytes are left, skips them and raises CutError.
+        """
         data = self.peek(count)[:count]
         self.skip(len(data))
         if len(data) < count:
@@ -97,7 +104,7 @@ class Buffer(Reader):
         return data
 
     def skip(self, count: int) -> None:
-        """Skip the next `count` bytes. Raises CutError for fewer bytes."""
+        """Skip the next `count` bytes. If fewer bytes are left, skips them and raises CutError."""
         while count > (there := self._end - self._start):
             self._start = self._end
             self._position += there
@@ -112,7 +119,7 @@ class Buffer(Reader):
         return self._position
 
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
-        """Go to the next match of a pattern, or to the end. Returns whether a match exists.
+        """Move to the first byte of the next match of a pattern, or to the end. Returns whether a match exists.
 
         `longest`: maximum bytes of a match with its lookahead.
         """
@@ -134,7 +141,10 @@ class Buffer(Reader):
         return match
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises the error of the reader."""
+        """Fill the front of the view. Returns the number of bytes, 0 at the end.
+
+        Raises (and clears) `error` after all bytes before the error.
+        """
         got = self._read_next(view)
         if not got and self.error is not None:
             error = self.error
@@ -154,7 +164,7 @@ class Buffer(Reader):
         return filled
 
     def resume(self) -> None:
-        """Clear the error, to read on; `seek` cannot go back before the error."""
+        """Clear the error, to read on. From now on `seek` cannot go back before the error."""
         self.error = None
         self._kept.clear()
         self._earliest = self._read
@@ -182,7 +192,7 @@ class Buffer(Reader):
             self._earliest = self._position
 
     def can_seek(self, position: int) -> bool:
-        """Whether `seek` can go back to a position."""
+        """Whether `seek` can go back to exactly this position."""
         return position >= self._earliest
 
     def seek(self, position: int) -> None:
@@ -202,7 +212,7 @@ class Buffer(Reader):
             self._second.close()
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """Open a second file with the same bytes (`Reader.reopen`); None if impossible."""
+        """Open a seekable file with all bytes of the reader; None if impossible. Raises SourceError."""
         return self._reader.reopen()
 
     def close(self) -> None:

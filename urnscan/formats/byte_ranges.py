@@ -27,7 +27,7 @@ _SIGN = 2  # first bytes by which the forms of records differ
 
 
 class Extent(NamedTuple):
-    """An open byte range of a file."""
+    """A byte range of a file, opened for reading: for example a record of a WARC file that an index names."""
 
     start: int
     """Offset of the first byte in the file."""
@@ -37,7 +37,7 @@ class Extent(NamedTuple):
 
 
 def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
-    """Yield the extents of all inputs; adjacent extents may be joined.
+    """Yield an `Extent` for each byte range in `Input.extents` of all inputs, in order; adjacent ranges may be joined.
 
     An extent is valid until the next is requested. Its reader raises SourceError. The caller closes the generator.
     """

@@ -30,7 +30,7 @@ _LONGEST = 100  # maximum characters of a media type
 
 @dataclass(slots=True)
 class Capture:
-    """Metadata of a record of a web archive, parsed on demand."""
+    """A capture: metadata of a record of a web archive (time, status, media type). The properties parse the fields."""
 
     date: bytes = b""
     """Time of the record as in the archive; empty if missing."""
@@ -58,7 +58,7 @@ class Capture:
 
     @property
     def status(self) -> int | None:
-        """Status code of the HTTP response; None without a response."""
+        """Status code of the HTTP response, such as 200; None without a response."""
         match = _STATUS.search(self.head)
         return int(match[1]) if match else None
 
@@ -85,17 +85,20 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    r"""Conditions on captures (`--where`). A capture must fulfil all conditions.
+    r"""Conditions on captures (records of web archives; `--where`). A capture must fulfil all conditions.
 
     >>> read_where("status=200,304 mime=text/*").fits(Capture(head=b"HTTP/1.1 304 x\nContent-Type: text/html\n"))
     True
     """
 
     conditions: tuple[tuple[str, str], ...]
-    """Pairs of a name in `NAMES` and patterns separated by commas, at least one of which must match."""
+    """Pairs such as ("status", "200,304"): a name in `NAMES`, and patterns with commas between: one must match."""
 
     def fits(self, capture: Capture | None) -> bool:
-        """Whether a capture fulfils all conditions; False for None, a text outside of web archives."""
+        """Whether a capture fulfils all conditions; False for None (a text outside of web archives).
+
+        An unknown value is an empty text, which `*` matches.
+        """
         return capture is not None and all(
             _pattern(patterns).match(capture.text(name)) is not None for name, patterns in self.conditions
         )

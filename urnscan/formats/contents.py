@@ -41,26 +41,31 @@ class Values:
     """A column of values of a table; each value is a separate text to scan."""
 
     values: pa.Array
-    """Strings or bytes; null: no value."""
+    """Array of strings or bytes, one for each row or element; null: no value."""
     place: Callable[[int], str]
-    """Function from an index in `values` to the place of the value in the input: `row/column`."""
+    """Function from an index in `values` to the place of the value: its path in the input, such as `7/url`
+    (`row/column`); in a member `b.csv!/7/url`.
+    """
     capture: Capture | None = None
     """The record of a web archive that contains the table; None outside of web archives."""
 
 
 class Member(NamedTuple):
-    """A member of an archive, in any form. The reader is valid until the next member is requested."""
+    """A member of an archive: name and bytes. The reader is valid until the next member is requested.
+
+    The bytes may be a text, a table, or a further archive or compressed file.
+    """
 
     name: str
     reader: Reader
     capture: Capture | None = None
-    """For a member of a web archive: its record; else None."""
+    """For a member of a web archive: metadata of its record; else None."""
     is_set_in_lines: bool = False
-    """As of `Document`."""
+    """Whether the text was set in lines, as on a page of a PDF, so that a URN may be broken at a line end."""
 
     @classmethod
     def of(cls, document: Document) -> Member:
-        """Make a member of a document."""
+        """Make a member of a document, which has a `member`; encoding and delimiter are not copied."""
         return cls(str(document.member), document.reader, document.capture, document.is_set_in_lines)
 
 
@@ -70,7 +75,7 @@ def plain_name(name: str) -> str:
 
 
 class Label(NamedTuple):
-    """Name and record of a text."""
+    """Where a text is: the name of its member, and the record of a web archive that contains it."""
 
     member: str | None
     """The name of a member, or its path from the input as in `Document`; None if the text is the input."""
@@ -142,7 +147,7 @@ class Texts:
         return self._with_rows(self.labels[rows], rows)
 
     def chosen(self, are_chosen: Sequence[bool]) -> Texts:
-        """The texts for which `are_chosen` is true."""
+        """The texts for which `are_chosen` (a value for each text) is true."""
         labels = list(itertools.compress(self.labels, are_chosen))
         return self._with_rows(labels, np.array(are_chosen, np.bool_))
 
@@ -151,11 +156,11 @@ class Texts:
         return replace(self, labels=labels, starts=self.starts[rows], ends=self.ends[rows], names=names)
 
     def document(self, number: int) -> Document:
-        """The text with a number, as a document."""
+        """The text with a number, from 0, as a document."""
         member, capture = self.labels[number]
         reader = PieceReader(iter([self.data[self.starts[number] : self.ends[number]]]))
         return Document(member, reader, capture=capture)
 
     def documents(self) -> Iterator[Document]:
-        """Each text as a document."""
+        """Yield each text as a document, in order."""
         return map(self.document, range(len(self)))

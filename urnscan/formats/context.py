@@ -11,7 +11,6 @@ from urnscan.formats.media_types import LONGEST
 from urnscan.formats.processes import Processes
 
 INSIDE = "!/"
-
 """Separator between the name of an input or member and the name of a member inside: `a.zip!/b.txt`."""
 # Maximum characters of a name, which is written with each match.
 _LONGEST_NAME = 2_000
@@ -24,16 +23,16 @@ def full_name(source: str, member: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Options of a run for reading inputs."""
+    """How a run reads its inputs: encoding, columns, limits, conditions and filters."""
 
     encoding: str | None = None
     """Encoding of text without a byte order mark; None: the bytes are read unchanged."""
     columns: tuple[str, ...] = ()
     """Names of the columns of tables that are read; empty: all columns with text."""
     limits: Limits = field(default_factory=Limits)
-    """Limits on the bytes, members and layers that come out of an input."""
+    """Limits on the bytes, members and levels of nesting that come out of an input."""
     where: Where | None = None
-    """Conditions on captures: only texts in captures that fulfil all are read. None: all texts."""
+    """Conditions on captures (records of web archives): only texts in captures that fulfil all are read. None: all."""
     filters: tuple[Filter, ...] = ()
     """Commands that convert files to text; the first that fits a file is used."""
     processes: Processes = field(default_factory=Processes, compare=False, repr=False)
@@ -44,7 +43,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Names and limits of a level of nesting: an input, or a member in an input."""
+    """A level of nesting, which is an input, or a member in an input: its names, and the limits of the input."""
 
     name: str
     """Name for messages: the input, then the members on the path, as in `a.tar!/b.zip!/c.txt`."""
@@ -52,11 +51,11 @@ class Layer:
     """Base name, whose suffix may show a form; inside a compression without the suffix of the compression."""
     reading: Reading
     budget: Budget
-    """Counts of the input, shared by all its layers."""
+    """Counts of the bytes and members that came out of the input, and errors; shared by all layers of the input."""
     member: str | None = None
     """Names of the members from the input to this layer, such as `b.zip!/c.txt`; None for the input itself."""
     depth: int = 0
-    """Number of layers around this layer."""
+    """Number of layers around this layer: 0 for the input itself."""
     capture: Capture | None = None
     """The record of a web archive that contains this layer; None outside of web archives."""
 
@@ -66,9 +65,9 @@ class Layer:
         return self.depth == self.reading.limits.depth
 
     def unpacked(self, suffixes: tuple[str, ...]) -> "Layer":
-        """The layer of the content of a compressed file. Raises SourceError beyond the limit of depth.
+        """The layer for the content of this compressed file. Raises SourceError beyond the limit of depth.
 
-        `suffixes`: of the compression. `a.csv.gz` becomes `a.csv`, and `a.tgz` becomes `a.tar`.
+        `suffixes` of the compression are cut off `file_name`: `a.csv.gz` becomes `a.csv`, and `a.tgz` becomes `a.tar`.
         """
         lower = self.file_name.lower()
         suffix = next((suffix for suffix in suffixes if lower.endswith(suffix)), "")
@@ -87,9 +86,9 @@ class Layer:
         return next((command for command in filters if command.fits(self.file_name, data, self.capture)), None)
 
     def inside(self, member: str, capture: Capture | None = None) -> "Layer":
-        """The layer of a member of this archive. Raises SourceError beyond the limit of depth.
+        """The layer for a member of this archive. Raises SourceError beyond the limit of depth.
 
-        `capture`: record of the member in a web archive; None: the capture of this layer.
+        `capture`: metadata of the member's record in a web archive; None: the capture of this layer.
         """
         layer = self._deeper(self.name_of(member), member.rsplit("/", 1)[-1], self.of_value(member))
         return layer if capture is None else replace(layer, capture=capture)

@@ -80,7 +80,7 @@ class Declaring:
         self._head = b""
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Returns the number of bytes, 0 at the end."""
+        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises the errors of the reader."""
         got = self._read_into(view)
         if len(self._head) < WITHIN:
             self._head += bytes(view[: min(got, WITHIN)])
@@ -91,5 +91,8 @@ class Declaring:
         return declared_characters(self._head, self._capture)
 
     def characters_at(self, _: int) -> re.Pattern[bytes] | None:
-        """Pattern of a multibyte character in the text, as of `declared_characters`; the same at each position."""
+        """Pattern of a multibyte character in the declared encoding; the same at each position of the text.
+
+        None without a declaration, or if no character of the encoding contains the byte of an ASCII letter.
+        """
         return self._characters

@@ -81,7 +81,7 @@ latin-1, shift_jis, gb18030 or cp037
 
 
 def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
-    """The codec of a text (None: read unchanged), and the bytes of the byte order mark to skip.
+    """The codec (Python's name) of a text, None if read unchanged; and the number of bytes of the mark to skip.
 
     `peek(count)` returns at least `count` first bytes of the text. A byte order mark has precedence over `encoding`;
     the mark of UTF-8 is not skipped. Without mark and `encoding`, UTF-16 and UTF-32 are recognised by NULs, if most of
@@ -104,7 +104,10 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
 
 
 def is_binary(head: bytes) -> bool | None:
-    """Whether a file that begins with `head` is not text, by control characters; None if more bytes are needed."""
+    """Whether a file that begins with `head` is not text: a control character is in the first 64 bytes.
+
+    None if `head` is shorter and has none. False for UTF-16 and UTF-32 with a byte order mark.
+    """
     data = head[:_TOLD_BY]
     if data.startswith(WIDE_MARKS):
         return False
@@ -157,7 +160,10 @@ codecs.register_error("urnscan.replace", _replace)
 
 
 def as_text(reader: Buffer, layer: Layer) -> Document:
-    """Make the document of plain text: without a byte order mark of UTF-16 or UTF-32, and converted to UTF-8."""
+    """Make the document of plain text: without a byte order mark of UTF-16 or UTF-32, and converted to UTF-8.
+
+    Skips the mark in `reader`. UTF-8 and other supersets of ASCII stay unchanged. Raises FatalError as `find_codec`.
+    """
     codec, mark = find_codec(reader.head, layer.reading.encoding)
     reader.skip(mark)
     return Document(
@@ -168,11 +174,14 @@ def as_text(reader: Buffer, layer: Layer) -> Document:
 class Transcoder(PieceReader):
     """Reader that converts the bytes of another reader to UTF-8.
 
-    Bytes that cannot be decoded become U+FFFD; at the end a single error about them is collected by the budget.
+    Bytes that cannot be decoded become U+FFFD; at the end one SourceError about all is collected (`Budget.collect`).
     """
 
     def __init__(self, reader: Reader, layer: Layer, codec: str, mark: int = 0) -> None:
-        """`reader`: positioned after a byte order mark of `mark` bytes; closed with this reader."""
+        """`reader`: positioned after a byte order mark of `mark` bytes; closed with this reader.
+
+        `layer`: names and limits of the text; `codec`: Python's name of the encoding.
+        """
         super().__init__(iter(self._next, None))
         self._reader = reader
         self._layer = layer

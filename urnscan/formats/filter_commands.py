@@ -38,7 +38,7 @@ class Filtered(Reader):
     """
 
     def __init__(self, filter_: Filter, reader: Reader, layer: Layer) -> None:
-        """Start the command. `reader`: bytes of the file; `layer`: of the file. Raises SourceError."""
+        """Start the command. `reader`: bytes of the file; `layer`: names and limits of the file. Raises SourceError."""
         self._filter = filter_
         self._layer = layer
         self._stderr = b""
@@ -62,7 +62,10 @@ class Filtered(Reader):
         self._poll.register(self._err, select.POLLIN)
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view with text, waiting for the command. Raises SourceError, LimitError."""
+        """Fill the front of the view with text, waiting for the command. Returns the number of bytes, 0 at the end.
+
+        Raises SourceError if the command fails, takes too long or was ended, and LimitError for too much text.
+        """
         while not self._has_ended:
             if (left := self._deadline - time.monotonic()) <= 0:
                 self._has_ended = True
@@ -88,7 +91,7 @@ class Filtered(Reader):
             self._stack.close()
 
     def end(self) -> None:
-        """Close this reader, from the thread that ends the run."""
+        """Do the same as `close`; called from the thread that ends the run. A later `read_into` raises SourceError."""
         self.close()
 
     def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:

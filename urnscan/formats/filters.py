@@ -39,7 +39,7 @@ class Filter:
 
     @property
     def has_types(self) -> bool:
-        """Whether `kinds` contains media types."""
+        """Whether `kinds` contains a media type or a pattern of media types (`image/*`): then `fits` needs `head`."""
         return any("/" in kind for kind in self.kinds)
 
     def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:
@@ -67,7 +67,9 @@ def takes_path(word: str) -> bool:
 
 
 def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
-    """Parse filters, as in `pdf,eps:pdftotext % -`; `timeout`: seconds for a file. Raises ArgumentError.
+    """Parse filters, as in `pdf,eps:pdftotext % -`; `timeout`: maximum seconds for a file.
+
+    Raises ArgumentError for a text of another form, and if the command is not installed.
 
     >>> (log_filter,) = read_filters(["txt,.LOG:cat"], 60)
     >>> log_filter.kinds, log_filter.command, log_filter.name

@@ -1,4 +1,4 @@
-"""Limits on the bytes, members and layers that come out of an input, and the counts of an input."""
+"""Limits on the bytes, members and levels of nesting that come out of an input, and the counts of an input."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,12 +13,15 @@ _FREE = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on the bytes, members and layers that come out of an input. The defaults stop only hostile files."""
+    """Limits on the bytes, members and levels of nesting that come out of an input.
+
+    The defaults stop only hostile files.
+    """
 
     ratio: int = 1000
     """Maximum bytes that come out of a byte of the input (`--max-ratio`); checked after 256 MiB."""
     size: int = 10**13
-    """Maximum bytes that come out of an input, in all layers together (`--max-size`)."""
+    """Maximum bytes that come out of an input, all levels of nesting together (`--max-size`)."""
     depth: int = 8
     """Maximum of nested compressions, archives and tables (`--max-depth`)."""
     members: int = 10**7
@@ -45,7 +48,7 @@ class Budget:
         self._on_read(byte_count)
 
     def count_unfolded(self, byte_count: int) -> None:
-        """Count bytes that came out of a compression or a table. Raises LimitError."""
+        """Count bytes that came out of a compression or a table. Raises LimitError beyond a limit."""
         self._unfolded += byte_count
         self.check_announced(0)
 
@@ -63,7 +66,7 @@ class Budget:
         return unfolded <= limits.size and (unfolded <= _FREE or unfolded <= limits.ratio * self._read)
 
     def count_member(self, count: int = 1) -> None:
-        """Count members of an archive. Raises LimitError."""
+        """Count members of an archive. Raises LimitError beyond the limit, but counts them all the same."""
         self._members += count
         if self._members > (most := self._limits.members):
             raise self._past(f"has more than {most:,} member{'s' * (most != 1)}", "--max-members")
@@ -82,9 +85,9 @@ class Budget:
         return LimitError(self._name, f"{what}; the rest is not read; {option} allows more")
 
     def failed_checksum(self, name: str, what: str) -> None:
-        """Collect an error about a failed checksum.
+        """Collect a SourceError about a failed checksum; raises nothing.
 
-        `name`: of the input or member; `what`: the checksum, in words.
+        `name`: of the input or member; `what`: subject of the message, as in "the CRC-32 of member 3".
         """
         self.collect(SourceError(name, f"{what} is wrong; its text may be damaged"))
 
@@ -96,7 +99,9 @@ class Budget:
             self._more_wrong += 1
 
     def collected(self) -> Iterator[SourceError]:
-        """Yield the errors collected since the last call; after 10,000 errors only the number of the rest."""
+        """Yield, and forget, the errors collected since the last call: the first 10,000, and an error with the number
+        of the rest, if any.
+        """
         wrong, more = self._wrong, self._more_wrong
         self._wrong, self._more_wrong = [], 0
         yield from wrong

@@ -45,7 +45,7 @@ class Processes:
         self._running.discard(process)
 
     def take(self) -> Process | None:
-        """Take an idle process, or None."""
+        """Return an idle process, which then counts as running; None if no process is idle."""
         try:
             process = self._idle.pop()
         except IndexError:
@@ -54,12 +54,12 @@ class Processes:
         return process
 
     def give_back(self, process: Process) -> None:
-        """Return a process that is idle now, for the next `take`."""
+        """Add a process that is idle now to the idle processes, for the next `take`."""
         self._idle.append(process)
         self.remove(process)
 
     def end(self) -> None:
-        """End all processes, from any thread. Further processes may be started later."""
+        """Kill all processes, and remove the temporary copies; from any thread. More may be started later."""
         _end(self._running, self._idle)
 
 

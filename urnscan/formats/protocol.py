@@ -17,7 +17,10 @@ from urnscan.formats.encodings import is_binary
 from urnscan.stores.reader import Reader
 
 Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
-"""Function of the first bytes and the layer of a file: whether the file has a form; None if more bytes are needed."""
+"""Function of the first bytes of a file and its layer (names and limits): whether the file has a form.
+
+None if more bytes are needed.
+"""
 
 ANY = bytes(range(256))
 """Every byte."""
@@ -43,7 +46,7 @@ def never(_head: bytes, _layer: Layer) -> bool:
 
 
 def looks_binary(head: bytes, _: Layer) -> bool | None:
-    """Whether the first bytes are not text: rule for forms recognised by the suffix; None: more bytes are needed."""
+    """Rule for forms that are recognised by the suffix: whether the first bytes are not text; None: more are needed."""
     return is_binary(head)
 
 
@@ -54,7 +57,10 @@ class Form(Generic[_Opened]):
     name: str
     """Name for messages, with an article: "a Parquet file"."""
     open: Callable[[Reader, Layer], _Opened]
-    """Function that opens a file: returns its content. The caller closes the reader."""
+    """Function that opens a file: takes a reader of its bytes, and returns its content, as the subclass says.
+
+    The caller closes the reader.
+    """
     recognise: Recognise = never
     """Rule by the first bytes; called for files that may begin with a signature of `signs`."""
     signs: tuple[Sign, ...] = ()
@@ -83,12 +89,12 @@ class Archive(Form[Iterator[Document | Member | Texts | SourceError]]):
 class Table(Form[Iterator[Document | Values | SourceError]]):
     """A form that contains rows and columns.
 
-    `open` yields columns and errors, or the bytes of the file as a document.
+    `open` yields columns of values and errors, or the bytes of the file as a document.
     """
 
 
 def scan_as_it_is(kind: type[SourceError], reason: str) -> Callable[[Reader, Layer], Iterator[Document | SourceError]]:
-    """Make an `open` function that yields an error or note (`kind`, `reason`), then the raw bytes as a document."""
+    """Return an `open` function that yields an error or note (`kind`, `reason`), then the raw bytes as a document."""
 
     def scan(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
         yield kind(layer.name, reason)

@@ -7,7 +7,9 @@ from typing import Any
 
 
 def start_python(*words: str, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 (those of Popen)
-    """Start this Python in a new process. `words`: arguments; `options`: of Popen. Raises OSError.
+    """Start this Python in a new process, and return the process. `words`: arguments; `options`: of Popen.
+
+    Raises OSError if the process cannot start.
 
     The process finds the modules that this process finds, but not those in the folder of the script and in the working
     folder, which may hide modules of libraries.

@@ -43,7 +43,7 @@ _close = from_c("close", "intc", "intc")
 
 
 def file_states(paths: bytes, ends: Integers, *, follow: bool) -> tuple[Integers, Integers]:
-    """For each path the bytes of the regular file, or UNKNOWN, and the time of the last change (ns since 1970).
+    """For each path the size in bytes (UNKNOWN if no regular file), and the time of the last change (ns since 1970).
 
     `paths`: joined paths, each with NUL after it; `ends`: the index after each NUL. `follow`: whether symbolic links
     are followed. Both results are int64 arrays of the length of `ends`.
@@ -134,7 +134,7 @@ class SmallFiles(NamedTuple):
     """Result of `read_together`: the files that were read, from the first file on."""
 
     lengths: Integers
-    """For each file its bytes."""
+    """For each file its size in bytes."""
     doubtful: Integers
     """Indices of files that may not be plain text."""
     is_stuck: bool
@@ -142,7 +142,7 @@ class SmallFiles(NamedTuple):
 
 
 def read_together(files: Listed, text: ByteArray, *, separator: int, full: int, doubts: Doubts) -> SmallFiles:
-    """Read files into the buffer `text`, each followed by the byte `separator`, until at least `full` bytes are there.
+    """Read files into the array `text`, each followed by the byte `separator`, until at least `full` bytes are there.
 
     `text` is larger than `full`, so that each file finds room. `doubts`: signs of files that may not be plain text.
     Stops at a file that cannot be read whole (`is_stuck`).

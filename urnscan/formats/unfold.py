@@ -31,7 +31,10 @@ from urnscan.stores.reader import Reader, skip
 def open_documents(
     source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[Document | Values | SourceError, None, None]:
-    """Yield the texts and values in an input as `open_together`, but each text is a separate document."""
+    """Yield all texts (each as a `Document`) and columns of values in an input, and errors.
+
+    Parameters, errors and validity of readers: see `open_together`.
+    """
     for content in open_together(source, reading, on_read):
         if isinstance(content, Texts):
             yield from content.documents()
@@ -45,10 +48,11 @@ def open_together(
     on_read: Callable[[int], object] = lambda _: None,
     extents: Iterator[Extent] | None = None,
 ) -> Generator[Document | Texts | Values | SourceError, None, None]:
-    """Yield the texts and values in an input, and an error for each member that cannot be read.
+    """Yield the texts and columns of values in an input, and an error for each member that cannot be read.
 
-    A unit with a wrong checksum, and text with bytes that cannot be decoded, is read; the error comes after the text.
-    Waits for the first byte of a pipe. A reader is valid until the next item is requested.
+    Small members may come together as `Texts`. A member with a wrong checksum, and text with bytes that cannot be
+    decoded, is read; the error comes after the text. Waits for the first byte of a pipe. A reader is valid until the
+    next item is requested.
 
     `on_read`: called with the number of bytes of each read of the input. `extents`: an iterator, opened ahead, with the
     byte ranges of this input and then of later inputs; None: the byte ranges are opened here.
@@ -103,7 +107,10 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
 
 @functools.cache
 def doubts(reading: Reading) -> Doubts:
-    """Signatures and suffixes of inputs that may not be plain text; for doubtful inputs `is_plain` decides."""
+    """Signatures and suffixes of inputs that may not be plain text; for doubtful inputs `is_plain` decides.
+
+    With `--encoding`, `--column`, `--where` or a filter for all files, every input is doubtful.
+    """
     kinds = {kind for command in reading.filters for kind in command.kinds}
     are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds
     first = MARKS_BEGIN | (BEGIN if any(command.has_types for command in reading.filters) else frozenset())

@@ -71,7 +71,7 @@ class Packed:
         return None if data or self.at < _SHORTEST or has_control(head) else False
 
     def refuse(self, _: Reader, layer: Layer) -> NoReturn:
-        """Raise the SourceError about a file of this form, with the remedy."""
+        """Raise the SourceError "… is not read" about a file of this form, with the remedy; never returns."""
         remedy = f"{by_libarchive.missing()}; or {self.remedy}" if self.formats or self.filter_ else self.remedy
         raise SourceError(layer.name, f"{self.name} is not read; {remedy}")
 

@@ -44,7 +44,7 @@ def is_arc(head: bytes, _: Layer) -> bool | None:
 
 
 def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
-    """Yield the records of an ARC file, and errors for damaged parts.
+    """Yield the records of an ARC file (a web archive), and errors for damaged parts.
 
     A member is valid until the next item is requested.
     """

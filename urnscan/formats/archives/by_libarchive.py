@@ -142,7 +142,10 @@ class _Library:
 
 
 def open_archive(reader: Reader, layer: Layer, formats: Sequence[str]) -> Iterator[Member | SourceError]:
-    """Yield the files of an archive in any of the `formats` of libarchive. Raises SourceError if the rest is lost."""
+    """Yield the files of an archive in any of the `formats` of libarchive, such as "7zip".
+
+    Raises SourceError if the rest is lost.
+    """
     with (
         on_disk(reader, layer) as path,
         open(path, "rb") as file,  # noqa: PTH123 (names may be odd)
@@ -163,7 +166,10 @@ def open_archive(reader: Reader, layer: Layer, formats: Sequence[str]) -> Iterat
 
 
 def open_compressed(reader: Reader, layer: Layer, filter_: str) -> Reader:
-    """Reader of the text of a compressed file. `read_into` raises SourceError if the rest is lost."""
+    """Return a reader of the text of a compressed file; `filter_` of libarchive, such as "lzip".
+
+    Raises nothing; `read_into` of the result raises SourceError if the rest is lost.
+    """
     return PieceReader(_compressed(reader, layer, filter_))
 
 

@@ -85,9 +85,10 @@ _CODINGS = {
 
 
 def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | None:
-    """The head of a message in `data[start:end]`, and the index in `data` of the body; fast path for uncoded bodies.
+    """The head (start line and headers) of an HTTP message in `data[start:end]`, and the index in `data` of the body.
 
-    None if the body may be coded, or only `Body` can find it.
+    Empty head and `start` if no message begins there. None if the body may be coded (compressed, chunked), or if only
+    `Body` can find it.
     """
     last = min(end, start + _HEADERS)
     if not _HEAD_END.search(data, start, last) or data[start] in b"\r\n":
@@ -99,19 +100,25 @@ def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | No
 
 
 class Body(Reader):
-    """Reader of the decoded body of an HTTP message. An error in a coding is raised after the text before the error."""
+    """Reader of the body of an HTTP message, without its codings (gzip, chunked, …).
+
+    An error in a coding is raised after the text before the error.
+    """
 
     def __init__(self, message: Reader, layer: Layer) -> None:
-        """`message`: reader of start line, headers and body, closed with this reader; `layer`: layer of the body.
+        """`message`: reader of start line, headers and body, closed with this reader.
 
-        The first read stores the headers in `layer.capture`.
+        `layer`: names and limits of the body. The first read stores the headers in `layer.capture`.
         """
         self._message = Buffer(message)
         self._layer = layer
         self._body: Reader | None = None
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view; the first call reads the headers. Returns the number of bytes, 0 at the end."""
+        """Fill the front of the view; the first call reads the headers. Returns the number of bytes, 0 at the end.
+
+        Raises SourceError.
+        """
         if self._body is None:
             self._body = self._open()
         got = self._body.read_into(view)

@@ -42,7 +42,10 @@ _KEYWORDS = (b"path", b"size", b"GNU.sparse.name", *_SPARSE)
 
 
 def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its bytes)
-    """Whether a file that begins with `head` is a tar archive: a header with a valid checksum and with NULs."""
+    """Whether a file that begins with `head` is a tar archive: a header with a valid checksum and with NULs.
+
+    None if more bytes are needed.
+    """
     if len(head) >= BLOCK:
         return b"\0" in head[:BLOCK] and _parse(head[:BLOCK]) is not None
     name = head[:100]

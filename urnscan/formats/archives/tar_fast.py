@@ -46,10 +46,10 @@ SAID = np.frombuffer(b"psG", np.uint8)
 
 
 class MemberRun(NamedTuple):
-    """Complete members at the beginning of a buffer."""
+    """Result of `UsualFiles.find`: the complete members at the beginning of the bytes."""
 
     texts: Texts
-    """The texts of files."""
+    """The texts of the files that have bytes."""
     passed: int
     """The number of members without data: folders, links, devices, empty files."""
     end: int
@@ -57,7 +57,7 @@ class MemberRun(NamedTuple):
 
 
 class UsualFiles:
-    """Finds usual files; has the buffers for the compiled code."""
+    """Finds usual files of a tar archive (see the module); has the buffers for the compiled code."""
 
     def __init__(self) -> None:
         self._heads = np.empty(_MOST * BLOCK, np.uint8)
@@ -79,7 +79,7 @@ class UsualFiles:
 
 
 def name_of(block: bytes) -> str:
-    """The name in the header of a file."""
+    """The name in the header `block` of a file, with the prefix; bytes that are not UTF-8 as in `\\xff`."""
     name, front = block[:_NAME].split(b"\0", 1)[0], block[_FRONT:_FRONT_END].split(b"\0", 1)[0]
     if front and not block.startswith(GNU_MAGIC, MAGIC_AT):
         name = front + b"/" + name

@@ -197,9 +197,10 @@ class _WarcRecords:
 def open_record(
     block: LengthReader, name: str, capture: Capture, layer: Layer, *, is_http: bool
 ) -> Iterator[Member | SourceError]:
-    """Yield a record of a web archive and errors in the record, then skip the unread rest of `block`.
+    """Yield a record of a web archive as a member, and errors in the record; then skip the unread rest of `block`.
 
-    Raises LimitError.
+    `block`: reader of the record after its header; `is_http`: whether the block is an HTTP message. `layer`: of the
+    archive. Raises LimitError.
     """
     try:
         inner = layer.inside(name, capture)

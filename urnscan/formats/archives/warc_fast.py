@@ -42,7 +42,7 @@ _TOKEN[np.frombuffer(b"!#$%&'*+.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg
 
 
 class UsualRecords:
-    """Finds usual records; has the buffers for the compiled code."""
+    """Finds usual records of a WARC file (see the module); has the buffers for the compiled code."""
 
     def __init__(self, name_of: Callable[[dict[bytes, bytes]], str]) -> None:
         """`name_of`: function from the fields of a record to the name of the member."""
@@ -51,7 +51,10 @@ class UsualRecords:
         self._spans = np.empty((_MOST, _TEXT + 2), np.int64)
 
     def find(self, data: memoryview) -> tuple[Texts, int]:
-        """The texts of the first records, up to an incomplete or unusual record, and the index after the last."""
+        """The texts of the records at the beginning of `data`, up to an incomplete or unusual record.
+
+        Also returns the index after the last record. Empty and 0 if the first record is incomplete or unusual.
+        """
         if len(self._heads) < len(data):
             self._heads = np.empty(len(data), np.uint8)
         count = end = filled = 0

@@ -44,7 +44,10 @@ _APK_MAGIC = b"APK Sig Block 42"  # end of the block between the members and the
 
 
 def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip archive is known by its bytes)
-    """Whether a file that begins with `head` is a zip archive; not recognised after a program (self-extracting)."""
+    """Whether a file that begins with `head` is a zip archive; None if more bytes are needed.
+
+    False for a zip archive after a program (self-extracting).
+    """
     return begins(head, *_MAGICS) if head else False
 
 

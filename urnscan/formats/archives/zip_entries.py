@@ -100,7 +100,7 @@ class Header:
         return version & 0xFF <= _LATEST_VERSION and method in _METHODS and not flags & 0xC000 and name_length > 0
 
     def refusal(self) -> str | None:
-        """The reason why the member cannot be read (encrypted, unsupported method); None for a readable member."""
+        """Return the reason why the member cannot be read (encrypted, unsupported method); None if it can be read."""
         if self.is_encrypted:
             return "encrypted, which is not read; decrypt it first"
         if self.method == _STORED or self.method in _DECODERS:
@@ -111,7 +111,7 @@ class Header:
     def texts(self, buffer: Buffer) -> Iterator[bytes | memoryview]:
         """Yield the decoded text of the member at the position of the buffer, which moves to the end of the member.
 
-        A piece is valid until the next piece is requested. Raises the errors of decoders (`compression/decoders.py`).
+        A piece is valid until the next piece is requested. Raises the errors of `compression.replay.Decode`.
         """
         if self.method == _STORED:
             if self.compressed is None:
@@ -166,9 +166,9 @@ class Whole(NamedTuple):
 
 
 def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:
-    """Bytes of the descriptor at the position (0 without a descriptor), and whether the values agree.
+    """The length in bytes of the descriptor (checksum and sizes after a member) at the position; 0 if there is none.
 
-    Raises CutError.
+    Also returns whether its values are `crc`, `compressed` and `size`. The position does not move. Raises CutError.
     """
     head = bytes(buffer.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
     length = 0

@@ -55,7 +55,7 @@ class Codec:
     suffixes: tuple[str, ...]
     """Suffixes of file names, in lower case."""
     decode: Decode | type[ZstandardFile]
-    """Function that decodes a member; for Zstandard a class, as a dictionary in the file is needed for later frames."""
+    """Function that yields the text of a member; for Zstandard a class, as later frames may need a dictionary."""
     overrun: int
     """Maximum bytes that the library reads after damage, before it raises; the search goes back so far."""
     magics: tuple[bytes, ...]
@@ -65,7 +65,10 @@ class Codec:
     header: bytes
     """Regular expression for the beginning of a member, searched for after damaged bytes."""
     decode_whole: Decode | None = None
-    """Function that decodes all further members by one call, which is faster; raises BrokenError for any damage."""
+    """Function that decodes all further members by one call, which is faster; raises BrokenError for any damage.
+
+    None: there is no such function.
+    """
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
         """Whether a file that begins with `head` has this compression; None if more bytes are needed."""
@@ -114,7 +117,10 @@ class Unpacked(Reader):
         self._part: memoryview | SourceError = memoryview(b"")  # remaining bytes
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view as far as possible without waiting for a pipe. Returns the number of bytes, 0 at the end."""
+        """Fill the view as far as possible without waiting for a pipe. Returns the number of bytes, 0 at the end.
+
+        Raises DamageError, after which reading goes on; LimitError and other SourceErrors are the end.
+        """
         filled = 0
         while filled < len(view):
             if not self._part:
@@ -140,7 +146,7 @@ class Unpacked(Reader):
         return filled
 
     def close(self) -> None:
-        """Close the second file; the reader of the compressed bytes stays open."""
+        """Close the second opening of the file (for a way back); the reader of the compressed bytes stays open."""
         self._parts.close()
         self._buffer.stop_keeping()
 

@@ -42,9 +42,9 @@ class ZstandardFile:
         self._decompressors: Decompressors | None = None
 
     def __call__(self, buffer: Buffer) -> Iterator[bytes]:
-        """Decode the frame at the position, or store the dictionary in this frame. Raises the errors of decoders.
+        """Yield the text of the frame at the position; if it contains a dictionary, store this, and yield nothing.
 
-        Raises LeftOutError for a frame whose dictionary is missing; then the position is after the frame.
+        Raises the errors of `Decode`; after LeftOutError, for a missing dictionary, the position is after the frame.
         """
         if self._take(buffer):
             return
@@ -61,9 +61,10 @@ class ZstandardFile:
             raise LeftOutError(f"{missing}: left out, like all that need it; {_ADVICE}") from missing
 
     def short(self, buffer: Buffer) -> bytes:
-        """Decode the next short frames that are complete in the buffer and undamaged; empty if the next frame is not.
+        """Take the next short frames that are complete in the buffer and undamaged, and return their text, joined.
 
-        Faster than `__call__`, which decodes block by block.
+        Empty if the next frame is not short, incomplete or damaged: then call the object. Faster than a call of the
+        object, which decodes block by block.
         """
         # A new or wrong dictionary: `__call__` opens or reports it at the next frame.
         if self._bytes or self._wrong:

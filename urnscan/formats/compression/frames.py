@@ -56,7 +56,10 @@ _WITHOUT_DICTIONARY = Decompressors()
 
 
 def without_dictionary(number: int) -> Decompressors:
-    """Decompressors without a dictionary. Raises BrokenError if a frame needs the dictionary `number` (0: none)."""
+    """Return the decompressors without a dictionary if `number`, of the dictionary that a frame needs, is 0 (none).
+
+    Raises BrokenError for any other number.
+    """
     if number:
         raise BrokenError("needs a dictionary: decompress it first")
     return _WITHOUT_DICTIONARY
@@ -103,7 +106,7 @@ class _Header(NamedTuple):
 
 
 def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dictionary) -> Iterator[bytes]:
-    """Decode the Zstandard frame at the position, or skip a skippable frame.
+    """Yield the text of the Zstandard frame at the position, or skip a skippable frame. Raises the errors of `Decode`.
 
     `find`: function from the number of a dictionary to decompressors; its errors are raised before the position moves.
     """
@@ -159,7 +162,10 @@ def short_frame(data: bytes, at: int) -> ShortFrame | None:
 
 
 def pass_over(buffer: Buffer) -> None:
-    """Skip a Zstandard frame without decoding. Raises CutError, and BrokenError for a block that is too long."""
+    """Skip the Zstandard frame at the position, without decoding.
+
+    Raises CutError, and BrokenError for a block that is too long.
+    """
     header = _Header.of(buffer)
     buffer.skip(header.length)
     is_last = False
@@ -186,7 +192,7 @@ def _block_at(data: bytes, at: int) -> tuple[int, bool]:
 
 
 def lz4(buffer: Buffer) -> Iterator[bytes]:
-    """Decode the LZ4 frame at the position, or skip a skippable frame."""
+    """Yield the text of the LZ4 frame at the position, or skip a skippable frame. Raises the errors of `Decode`."""
     from lz4.frame import LZ4FrameDecompressor  # noqa: PLC0415 (only for such files)
 
     if skip_frame(buffer):
@@ -240,7 +246,7 @@ def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> 
 
 
 def skip_frame(buffer: Buffer) -> bool:
-    """Skip a skippable frame. False if the next frame is not skippable."""
+    """Skip the skippable frame (which contains no text) at the position. Returns False for any other frame."""
     magic = bytes(buffer.peek(4)[:4])
     if len(magic) < 4 or magic[0] >> 4 != 5 or magic[1:] != b"\x2a\x4d\x18":
         return False

@@ -9,7 +9,10 @@ from typing import Protocol, TypeAlias
 from urnscan.formats.buffer import Buffer, CutError
 
 Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
-"""Function that decodes the member at the position of a buffer, and yields the text in pieces."""
+"""Function that decodes the member at the position of a buffer, and yields the text in pieces.
+
+Raises CutError if the buffer ends inside the member, BrokenError for damage, ChecksumError and LeftOutError.
+"""
 
 STEP = 1 << 18  # maximum bytes of a piece of text
 # The same for a member that is too large to decode twice: damage loses at most one piece.
@@ -22,7 +25,7 @@ class BrokenError(Exception):
 
 
 class ChecksumError(Exception):
-    """The checksum of a decoded member is wrong."""
+    """The checksum of a decoded member is wrong; for gzip also if only the length is wrong."""
 
 
 class LeftOutError(Exception):
@@ -45,7 +48,7 @@ class Decompressor(Protocol):
         """Bytes of the input after the end of the stream."""
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
-        """Decode bytes to at most `max_length` bytes of text; with empty `data` give pending text."""
+        """Decode bytes, and return at most `max_length` bytes of text; with empty `data`, the next pending text."""
 
 
 class Decoding:
@@ -61,7 +64,10 @@ class Decoding:
         self._broken = True  # false if the second decoding reached the end of the stream
 
     def feed(self, count: int) -> Iterator[bytes]:
-        """Decode the next `count` bytes, or fewer at the end of the stream. Raises CutError, BrokenError."""
+        """Take the next `count` bytes, or fewer at the end of the stream, and yield their text.
+
+        Raises CutError, BrokenError.
+        """
         end = self._buffer.tell() + count
         while self._buffer.tell() < end and not self.decompressor.eof:
             piece = self._next_piece(end)
@@ -84,7 +90,7 @@ class Decoding:
                     raise BrokenError(reason) from error
 
     def finish(self) -> Iterator[bytes]:
-        """Decode up to the end of the stream. Raises CutError, BrokenError."""
+        """Yield the text up to the end of the stream. Raises CutError, BrokenError."""
         while not self.decompressor.eof:
             yield from self.feed(_PIECE)
 
@@ -119,7 +125,7 @@ def _drain(decompressor: Decompressor, piece: memoryview, step: int) -> Iterator
 
 
 def without(count: int, texts: Iterator[bytes]) -> Iterator[bytes]:
-    """Drop the first `count` bytes of joined texts; empty texts are left out."""
+    """Yield the texts without the first `count` bytes of all texts together; empty texts are left out."""
     for text in texts:
         if len(text) > count:
             yield text[count:]

@@ -30,14 +30,14 @@ _LONG = 1 << 12  # minimum bytes of a body that is set aside
 _REPORT = "message/delivery-status"
 _LINE_END = re.compile(rb"(?:\r\n|\r|\n)\Z")
 HEAD_END = re.compile(rb"\n\r?\n")
-"""Pattern of the end of a header."""
+"""Pattern of the end of the header of a message: a line end and an empty line."""
 _FIELD = re.compile(rb"(?i)(?<![^\r\n])content-[a-z-]++:[^\r\n]*+(?>(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*)")
 # Each line that may be a delimiter of parts; only `email` knows the boundaries.
 _DELIMITER = re.compile(rb"[\r\n](?=--)")
 
 
 def check_depth(data: bytes, depth: int) -> None:
-    """Raise ValueError if too many messages (`depth`) are around a message, as each is decoded in memory."""
+    """Raise ValueError if the message `data` is attached inside too many messages (`depth`); each is held in memory."""
     if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(data) > _MOST_PARSED):
         raise ValueError("too many messages are attached in one another")
 
@@ -52,7 +52,10 @@ def check_head(data: bytes, head: int) -> None:
 
 
 def parse(parser: BytesParser[_Parsed], data: bytes) -> _Parsed:
-    """Parse a message. Raises ValueError if parsing would take too much time or memory."""
+    """Return the message that `parser` makes of `data`.
+
+    Raises ValueError if parsing would take too much time or memory.
+    """
     mark = f"urnscan-{os.urandom(12).hex()}-"  # random, so that no message can contain it
     short, bodies = _set_aside(data, mark)
     if len(short) > _MOST_PARSED or _lines(short, len(short)) > _MOST_LINES:

@@ -61,7 +61,11 @@ def is_mbox(head: bytes, _: Layer) -> bool | None:
 
 
 def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the members of a message (see the module)."""
+    """Yield the members of a message: headers, bodies, attached files (see the module).
+
+    If the message cannot be split: an error, and the bytes as the member `message`. A message over 64 MiB is not split:
+    the error, the beginning as `message`, and all bytes after the beginning as `rest`.
+    """
     buffer = Buffer.of(reader)
     data = buffer.head(_MOST + 1)
     buffer.skip(len(data))
@@ -74,12 +78,19 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
 
 
 def is_emlx(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with the suffix .emlx is a message of Apple Mail: the first line is a number."""
+    """Whether a file with the suffix .emlx is a message of Apple Mail: the first line is a number.
+
+    None if more bytes are needed.
+    """
     return _COUNT.match(head) is not None or (None if _COUNT_BEGUN.fullmatch(head) else False)
 
 
 def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the members of a message of Apple Mail: number of bytes, message, property list (`properties`)."""
+    """Yield the members of a message of Apple Mail: those of `open_message`, then the property list (`properties`).
+
+    The number of bytes in the first line is not a member. A message over 64 MiB is not split: a SourceError, the
+    beginning as `message`, and all bytes after the beginning as `rest`.
+    """
     buffer = Buffer.of(reader)
     count = _COUNT.match(buffer.head(_LONGEST_COUNT))
     buffer.skip(count.end() if count else 0)
@@ -94,7 +105,11 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the members of all messages of an mbox (mboxo, mboxrd, mboxcl, mboxcl2)."""
+    """Yield the members of all messages of an mbox (mboxo, mboxrd, mboxcl, mboxcl2), as `message 7/text`.
+
+    If a message cannot be split: an error, and its bytes as `message 7/message`. The same if a message is over 64 MiB;
+    then its rest counts as a further message.
+    """
     buffer = Buffer.of(reader)
     number = waiting = 0
     texts: _NamedTexts = []

@@ -68,7 +68,7 @@ def is_marc_text(head: bytes, _: Layer) -> bool | None:
 
 
 def open_marc_text(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
-    """Yield the text as a document with the delimiter of subfields."""
+    """Yield the text as a document, whose `delimiter` matches the bytes before the code of a subfield."""
     buffer = Buffer.of(reader)
     delimiter = _delimiter(buffer.head(_WITHIN))
     yield replace(as_text(buffer, layer), delimiter=delimiter)

@@ -42,7 +42,7 @@ _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
 def take_apart(data: bytes, head: int, before: str) -> tuple[Parts, Parts]:
-    """Parse a message to texts (headers, bodies) and attached files; `before`: prefix of all names.
+    """Split a message: returns its texts (headers, bodies) and its attached files; `before`: prefix of all names.
 
     `head`: number of bytes of the headers with the empty line after them. Raises ValueError if parsing would take too
     much time or memory, and errors of any kind for a malformed message.

@@ -90,9 +90,9 @@ class Pdfium:
         return self._has_answered and self._process.poll() is None
 
     def contents(self, path: str) -> Iterator[tuple[bytes, str, int]]:
-        """Yield kind, name and length of each frame of a PDF (see `pdfium_script`). Raises ProcessError.
+        """Yield (kind, name, length in bytes) for each part of the PDF at `path`; kinds: TEXT, FILE, WRONG.
 
-        After each frame the caller must `take` as many bytes as its length.
+        After each part the caller must `take` its bytes. Raises ProcessError.
         """
         self._has_answered = False
         self._seconds = _TIME + os.path.getsize(path) // _BYTES_PER_SECOND  # noqa: PTH202 (names may be odd)
@@ -108,7 +108,7 @@ class Pdfium:
             yield kind, name, length
 
     def take(self, length: int) -> bytes:
-        """Read the next `length` bytes of the output of the process.
+        """Return the next `length` bytes of the output of the process.
 
         Raises ProcessError if the process ends or is silent.
         """

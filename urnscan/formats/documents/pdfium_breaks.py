@@ -73,7 +73,7 @@ class _Break(NamedTuple):
 
 
 class Breaks:
-    """The text of a page, and the line ends that break names in this text."""
+    """The text of a page of a PDF, and the line ends that break names (URNs) in this text."""
 
     def __init__(self, text: PdfTextPage, page: PdfPage, pdf: PdfDocument) -> None:
         from pypdfium2 import raw  # noqa: PLC0415 (a process loads it with its first PDF)

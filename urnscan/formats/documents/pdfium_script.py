@@ -47,7 +47,10 @@ _DRAWN_HYPHEN = re.compile("\u2010(?=\r\n)")
 
 
 def contents(path: str) -> Iterator[_Frame]:
-    """Yield the frames of a PDF: pages with links, outline, metadata, attached files, and unreadable parts."""
+    """Yield (kind, name, bytes) for each part of a PDF: pages with links, outline, metadata, attached files.
+
+    For a part that cannot be read the kind is WRONG and the bytes are the reason; END is not yielded.
+    """
     import pypdfium2  # noqa: PLC0415 (pdfium.py imports only the names above)
 
     try:
@@ -189,7 +192,7 @@ def _limit(seconds: int) -> None:
 
 
 def main() -> None:
-    """Read PDFs until the end of standard input."""
+    """Read a line (maximum CPU seconds, path in hex) for each PDF from standard input, and write the parts and END."""
     out = sys.stdout.buffer
     for line in sys.stdin.buffer:
         seconds, path = line.split()

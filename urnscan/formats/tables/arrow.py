@@ -60,13 +60,19 @@ def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_arrow_file(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the columns of text of an Arrow IPC file, and errors. Raises SourceError if the rest is lost."""
+    """Yield the columns of text of an Arrow IPC file as `Values`, and errors.
+
+    Raises SourceError if the rest is lost.
+    """
     read_up_to(reader, len(_MAGIC))
     return _read(_Bytes(reader, layer, len(_MAGIC)), layer, is_file=True)
 
 
 def read_arrow_stream(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the columns of text of an Arrow IPC stream, and errors. Raises SourceError if the rest is lost."""
+    """Yield the columns of text of an Arrow IPC stream as `Values`, and errors.
+
+    Raises SourceError if the rest is lost.
+    """
     return _read(_Bytes(reader, layer, 0), layer, is_file=False)
 
 

@@ -56,7 +56,10 @@ def _is_output(head: bytes, layer: Layer) -> bool | None:
 
 
 def told(layer: Layer) -> SourceError:
-    """The note (scan) or error (deduplication) about a table that urnscan wrote; `layer`: of the table."""
+    """Return (not raise) the error about a table that urnscan wrote; `layer`: name of the table, options of reading.
+
+    A SourceNote that the table is scanned if `Reading.results` is true (a scan), else a FormatError (a deduplication).
+    """
     return SourceNote(layer.name, _SCANNED) if layer.reading.results else FormatError(layer.name, _NO_DUMP)
 
 

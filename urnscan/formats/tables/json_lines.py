@@ -49,7 +49,9 @@ class UsualLines:
         self._levels: list[tuple[list[bool], npt.NDArray[np.int64]]] = []
 
     def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues | None]:
-        """Take the usual lines from the next byte on, as far as they are in memory. `first`: number of the first line.
+        """Take the usual lines from the next byte on, as far as they are in memory; reads nothing.
+
+        `first`: number of the first line, for the places `line/name` of the values.
 
         Returns the number of lines, and their values; (0, None) if the next line is unusual or not in memory.
         """

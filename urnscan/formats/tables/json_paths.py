@@ -9,7 +9,9 @@ _Part = tuple[object, str, str]  # a value, the rest of the path, the place of t
 
 
 def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[str, str]]:
-    """Pairs (place, string) for the strings at the path `column`; adds `column` to `present` if the path exists.
+    """Pairs (place, string) for the strings at the path `column` of a record as `framing.json_values.DECODER` makes it.
+
+    Also the strings in arrays and objects at the path: place `a.b[2].c`. Adds `column` to `present` if the path exists.
 
     >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
     [('a.b', 'x')]

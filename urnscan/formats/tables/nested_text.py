@@ -20,7 +20,7 @@ FAILED = (pa.ArrowException, ValueError, OSError, MemoryError, OverflowError, Re
 """Exceptions of pyarrow for a damaged file."""
 
 Tails = tuple[str, ...]
-"""Dotted paths into a nested column, to the parts that are read; "" is the whole column."""
+"""Dotted paths from a nested column to the parts that are read, such as `b.c`; "" is the whole column."""
 
 _TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 _VIEWS = (pa.string_view(), pa.binary_view())
@@ -45,7 +45,11 @@ def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
 
 
 def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
-    """Choose the columns to read. Returns index of a column -> paths into the column, and errors about columns."""
+    """Choose the columns to read: those with text, or those named by `--column`.
+
+    Returns for the index of each chosen column the paths into the column; and errors about missing columns, columns
+    without text, and types that are not read.
+    """
     columns = layer.reading.columns
     errors, missing = [], []
     for column in columns:
@@ -74,7 +78,9 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
 
 
 def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer) -> Iterator[Values]:
-    """Yield the values of text in a column. `row`: number of the row of the first element; `tails`: paths to read.
+    """Yield the values of text in a column as `Values`.
+
+    `row`: number of the row of the first element; `tails`: paths in the column that are read.
 
     Raises errors of pyarrow for a damaged array, OverflowError for a value above 2 GiB, and LimitError.
     """

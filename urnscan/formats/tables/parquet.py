@@ -44,7 +44,10 @@ def is_parquet(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the columns of text of a Parquet file, and errors. Raises SourceError if the whole file cannot be read."""
+    """Yield the columns of text of a Parquet file as `Values`, and errors.
+
+    Raises SourceError if the whole file cannot be read.
+    """
     file = reader.reopen()
     with file or contextlib.nullcontext():
         try:

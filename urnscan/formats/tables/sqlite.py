@@ -66,7 +66,7 @@ def is_sqlite(head: bytes, _: Layer) -> bool | None:
 
 
 def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the columns of text of a database, table by table, and errors.
+    """Yield the columns of text of a database as `Values`, table by table, and errors.
 
     Raises SourceError if the whole database cannot be read.
     """

@@ -70,7 +70,7 @@ def is_csv(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
-    """Yield the strings in the named columns of JSON or JSON Lines, and errors.
+    """Yield the strings in the columns of `--column` of JSON or JSON Lines as `Values`, and errors.
 
     Raises SourceError if the rest is lost.
     """
@@ -98,7 +98,7 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
 
 
 def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
-    """Yield the values in the named columns of CSV or TSV, and errors. Raises SourceError if the rest is lost.
+    """Yield the values in the columns of `--column` of CSV or TSV, and errors. Raises SourceError if the rest is lost.
 
     Row 0 is the row after the header; blank lines are not counted.
     """

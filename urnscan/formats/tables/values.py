@@ -16,9 +16,9 @@ from urnscan.formats.context import Layer
 from urnscan.stores.reader import Reader
 
 Place = Callable[[int], str]
-"""Function from the index of a value to its place in the table: `row/column`."""
+"""Function from the index of a value to its place in the table, a text such as `7/url` (`row/column`)."""
 PlacedValues = tuple[list[bytes], Place]
-"""Values, all not empty, and their places."""
+"""Values as bytes, none of them empty, and the function for their places."""
 MOST_BYTES = 1 << 23
 """Approximate maximum bytes of the values in a column; a longer value is not split."""
 _MOST_VALUES = 1 << 14
@@ -32,7 +32,10 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterator[Values | SourceError]:
-    """Collect values to columns of at least 8 MiB or 16,384 values; errors pass through. Raises LimitError."""
+    """Yield the values joined to `Values` of at least 8 MiB or 16,384 values, the last shorter; errors unchanged.
+
+    An error may come before values that precede it in `parts`. Raises LimitError.
+    """
     values: list[bytes] = []
     starts: list[int] = []
     places: list[Place] = []
@@ -63,7 +66,9 @@ def _column(values: list[bytes], starts: list[int], places: list[Place], layer: 
 
 
 def in_lists(place: Place, offsets: npt.NDArray[np.int64]) -> Place:
-    """Make the `Place` for the elements of joined lists. `place`: of the lists; `offsets`: first element of each list.
+    """Return the `Place` (index -> place) for the elements of joined lists.
+
+    `place`: `Place` of the lists; `offsets`: index of the first element of each list.
 
     The element with index 7, in the list with offset 5 at `3/a`, is at `3/a[2]`.
     """
@@ -99,7 +104,7 @@ class Failures:
 
 
 def in_words(error: BaseException) -> str:
-    r"""First line of the message of an exception, printable, at most 200 characters.
+    r"""Reason for messages: the first line of the message of an exception, printable, at most 200 characters.
 
     >>> in_words(ValueError("Not a table.\nSee the manual"))
     'Not a table'
@@ -140,7 +145,7 @@ def _escaped(surrogate: re.Match[str]) -> str:
 
 
 def below(place: str, part: str) -> str:
-    """Add a part to a place. A place of more than 2,000 characters ends with "…", and is not changed any more.
+    """Return a place with a part added. A place of more than 2,000 characters ends with "…", and is returned unchanged.
 
     >>> below("a", "[3]"), below("a" * 2001, "[3]") == "a" * 2001
     ('a[3]', True)
@@ -152,7 +157,7 @@ def below(place: str, part: str) -> str:
 
 
 def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> SourceError:
-    """Error about named columns (`names`) that a table does not have; `there`: the columns of the table."""
+    """Return (not raise) the error about named columns (`names`) that a table lacks; `there`: its columns."""
     listed = list(there)
     has = _printable(", ".join(map(in_place, listed[:_NAMES])))
     more = f" and {len(listed) - _NAMES:,} more" if len(listed) > _NAMES else ""
