@@ -23,10 +23,10 @@ _BLOCK = 1 << 22  # bytes per read
 
 
 class Buffer:
-    """Buffer over a reader; memory holds at most a record and a few blocks of 4 MiB."""
+    """Buffer over a reader: bytes to search in, and then to take; memory holds at most a record and some MiB."""
 
     def __init__(self, read_into: Callable[[memoryview], int]) -> None:
-        """`read_into`: as of `Reader`."""
+        """`read_into`: function that fills the front of a view, and returns the number of bytes, 0 at the end."""
         self.data = b""
         """Bytes that are in memory."""
         self.at = 0
@@ -44,7 +44,10 @@ class Buffer:
         return self._base + self.at
 
     def more(self) -> bool:
-        """Drop the taken bytes, and read at least as many bytes as are left in memory. False if no bytes were read."""
+        """Drop the taken bytes, and read at least as many bytes as are left in memory, if there are so many.
+
+        Returns False if no bytes were read. Raises no SourceError: `error` keeps it. Changes `data` and `at`.
+        """
         if self._ended:
             return False
         parts = [self.data[self.at :]]
@@ -64,9 +67,9 @@ class Buffer:
         return len(parts[0]) < length
 
     def resume(self) -> bool:
-        """Drop all bytes before an error, to read on after the damage.
+        """Drop all bytes before `error`, and clear it, to read on after the damage.
 
-        False if reading cannot go on: no DamageError.
+        Returns False if reading cannot go on, as `error` is no DamageError.
         """
         can_be = isinstance(self.error, DamageError)
         self.error = None
@@ -81,14 +84,17 @@ class Buffer:
             self.take(len(MARK))
 
     def has(self, count: int) -> bool:
-        """Whether at least `count` bytes follow."""
+        """Whether at least `count` bytes can be taken; reads them into memory, if need be."""
         while len(self.data) - self.at < count:
             if not self.more():
                 return False
         return True
 
     def find(self, needle: bytes, start: int = 0) -> int:
-        """Distance of the next `needle` at or after the distance `start`; -1 if none is within `LONGEST` bytes."""
+        """Distance (from `at`, in bytes) of the next `needle` at or after the distance `start`; reads on, if need be.
+
+        -1 if no `needle` is within `LONGEST` bytes.
+        """
         while True:
             place = self.data.find(needle, self.at + start)
             # The result must not depend on whether bytes beyond LONGEST happen to be in memory.
@@ -127,18 +133,18 @@ class Buffer:
         return self.has(1)
 
     def take(self, count: int) -> bytes:
-        """Take the next `count` bytes, fewer only at the end."""
+        """Return the next `count` bytes, and move after them; fewer only at the end or at an error."""
         self.has(count)
         data = self.data[self.at : self.at + count]
         self.at += len(data)
         return data
 
     def blocks(self, count: int = sys.maxsize) -> Iterator[bytes]:
-        """Take the next `count` bytes in blocks of at most 4 MiB; fewer bytes only at the end."""
+        """Take the next `count` bytes, and yield them in blocks of at most 4 MiB; fewer only at the end or an error."""
         while count > 0 and (data := self.take(min(count, _BLOCK))):
             yield data
             count -= len(data)
 
     def take_rest(self) -> int:
-        """Take all bytes up to the end of the dump. Returns their number."""
+        """Take all bytes up to the end of the dump or an error. Returns their number."""
         return sum(map(len, self.blocks()))

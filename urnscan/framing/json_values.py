@@ -63,7 +63,7 @@ class ValueLines:
         self._decoder = decoder
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Read the lines of a text; `Value.data` includes LF."""
+        """Yield a `Value` for each line, whose `data` includes LF, and a `Damaged` for each line that is not JSON."""
         for line in lines(buffer):
             if isinstance(line, Damaged):
                 yield line
@@ -103,7 +103,11 @@ class JsonValues:
         self._lost = False  # whether the rest could not be read
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Read the values of a text, which may have several arrays; a second call goes on after lost bytes."""
+        """Yield a `Value` for each value of a text, which may have several arrays, and a `Damaged` for damaged parts.
+
+        `Value.data` has no comma, bracket of the array or white space around the value. A second call goes on after
+        lost bytes: it yields a `Damaged` for the bytes up to the next value.
+        """
         if self._begun:
             yield from self._find_again(buffer)
         self._begun = True

@@ -18,7 +18,10 @@ class Damaged(NamedTuple):
 
 
 def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Damaged]:
-    """Read lines as (offset, bytes); the bytes include `end`. A line longer than `LONGEST` is a `Damaged`."""
+    """Yield lines as (offset, bytes); the bytes include `end`, except that the last line may lack it.
+
+    A line longer than `LONGEST` is a `Damaged`.
+    """
     slowly = parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
     while True:
         at = buffer.at
@@ -34,7 +37,7 @@ def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Da
 
 
 def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -> Iterator[tuple[int, bytes] | Damaged]:
-    """Read parts of a text as (offset, bytes) while `more()` is true. A part longer than `LONGEST` is a `Damaged`.
+    """Yield parts of a text as (offset, bytes) while `more()` is true. A part longer than `LONGEST` is a `Damaged`.
 
     `length()` gives the bytes of the next part, or 0 if no end was found: then the part is the rest of the text.
     """
@@ -53,5 +56,5 @@ def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -
 
 
 def too_long(offset: int) -> Damaged:
-    """The `Damaged` for a record of more than `LONGEST` bytes."""
+    """Return the `Damaged` for a record at `offset` of more than `LONGEST` bytes."""
     return Damaged(offset, f"it is longer than {LONGEST:,} bytes")

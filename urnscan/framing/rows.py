@@ -76,7 +76,10 @@ class CsvLayout:
                 return at + 1
 
     def length(self, buffer: Buffer) -> int:
-        """Bytes of the next row; 0 for a row longer than `LONGEST`, or with a quotation mark that is not closed."""
+        """Number of bytes of the next row with its line end, which is not taken.
+
+        0 for a row longer than `LONGEST`, or with a quotation mark that is not closed.
+        """
         ended = False
         while True:
             end = self.end(buffer.data, buffer.at, ended=ended)
@@ -87,9 +90,9 @@ class CsvLayout:
             ended = not buffer.more()
 
     def split_values(self, row: Row) -> tuple[bytes, list[bytes]]:
-        """Split a row into values.
+        """Split a row into values. Returns the row with NUL instead of delimiters, and the values still quoted.
 
-        Returns the row with NUL between values, and the values still quoted, for `value`.
+        `value` removes the quotation marks of a value.
         """
         data, parts = row.data, row.parts
         if parts is None and b'"' not in data:
@@ -107,7 +110,7 @@ class CsvLayout:
         return b"\0".join(values), quoted
 
     def value(self, data: bytes) -> bytes:
-        """Remove the quotation marks around a value, and a line end; doubled marks become single."""
+        """Return a value without the quotation marks around it, and without a line end; doubled marks become single."""
         data = data.rstrip(b"\r\n")
         return data[1:-1].replace(b'""', b'"') if data.startswith(b'"') else data
 
@@ -127,7 +130,7 @@ class CsvLayout:
         return [value.decode("utf-8", "surrogateescape").strip() for value in self.values(header)]
 
     def quoted(self, data: bytes) -> list[bytes]:
-        """Split a row at quotation marks: parts 1, 3, … are in quotes. Empty if a mark is inside a value."""
+        """Split a row at quotation marks: parts 1, 3, … are in quotes. An empty list if a mark is inside a value."""
         parts = data.split(b'"')
         first, last, between = parts[0], parts[-1].rstrip(b"\r\n"), parts[2:-1:2]
         if len(parts) % 2 == 0 or (first and first[-1:] != self.delimiter) or (last and last[:1] != self.delimiter):
@@ -178,7 +181,10 @@ class SeparatedRows:
         self._begun = False
 
     def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
-        """Read the rows from the next byte on. A second call, after lost bytes, reports the first line as `Damaged`."""
+        """Yield the rows from the next byte on; a `Damaged` for a row that is too long. `Row.fault` may be set.
+
+        A second call, after lost bytes, yields the first line as `Damaged`, as its beginning is missing.
+        """
         layout = self._layout
         if self._begun and buffer.has(1):
             line = next(lines(buffer, layout.line_end))

@@ -45,7 +45,7 @@ _Values = Sequence[Any]
 
 @dataclass(frozen=True, eq=False)
 class RecordIndex:
-    """The records of an index, and the folder or URL of the WARC files."""
+    """The records of web archives that an index (`--cdx`) names, and the folder or URL of the WARC files."""
 
     source: str
     """Path of the index, or "-" for standard input."""
@@ -67,9 +67,10 @@ class RecordIndex:
     def find(
         self, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
     ) -> Iterator[Input | SourceError]:
-        """Yield an input with extents for each file, sorted by name, and the errors of the index.
+        """Yield the errors of the index; then for each file, by name, an `Input` with the byte ranges of its records.
 
-        `find` finds the inputs of a path or URL. `follow`: whether symbolic links below `place` are followed.
+        Instead of the input a SourceError if the file cannot be read; also one for each record after the file's end.
+        `find` yields the inputs of a path or URL. `follow`: whether symbolic links below `place` are followed.
         """
         from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
 
@@ -133,6 +134,7 @@ class _Unpacked(io.RawIOBase):
 def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIndex:
     """Read an index from a path, or from standard input ("-"). `place`: the folder, or prefix of URLs, of WARC files.
 
+    A line that names no record is an error in `RecordIndex.errors` (of 10,000 lines; of more only the number).
     Raises FatalError if the index cannot be read, has an unknown format or unpacks to more than the limits allow, and
     if the folder does not exist.
     """

@@ -28,11 +28,11 @@ def is_pattern(path: str) -> bool:
 
 
 def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | SourceError]:
-    """Yield the paths that match a pattern, sorted as in a walk, and the errors of folders.
+    """Yield the paths that match a pattern, in each folder sorted by bytes, and an error for each unreadable folder.
 
     A folder that matches is yielded, and not entered. Outputs of the run (`own`) are left out. `follow`: whether `**`
     follows symbolic links. `glob` of the standard library follows links in circles, yields the files of a matching
-    folder, too, and does not sort.
+    folder, too, and does not sort. Raises FatalError as `OwnOutputs.has_file`.
     """
     parts = pattern.split("/")
     first = next(at for at, part in enumerate(parts) if _MAGIC.search(part))

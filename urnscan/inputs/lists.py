@@ -38,7 +38,8 @@ class PathList:
     def read(self, most: int) -> Iterator[list[bytes]]:
         """Yield the paths in groups of at most `most`, as soon as the list arrives; empty lines are skipped.
 
-        Raises FatalError if the list cannot be read, or if a line is longer than 65,536 bytes.
+        After each path is LF, or NUL if the first bytes of the list contain NUL. Raises FatalError if the list cannot
+        be read, or if more than 65,536 bytes come without a separator.
         """
         number, rest = 0, b""
         try:
@@ -70,7 +71,7 @@ def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def with_remedy(error: SourceError, path: str) -> SourceError:
-    """The error about a path of a list, with advice if the path ends with CR, as in lists from Windows."""
+    """Return the error about a path of a list, with advice if the path ends with CR, as in lists from Windows."""
     if not path.endswith("\r"):
         return error
     reason = f"{error.reason}; in the list its name ends in CR: is the list from Windows? tr -d '\\r' takes it off"

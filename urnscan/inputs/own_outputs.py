@@ -11,10 +11,13 @@ from urnscan.stores.urls import real_place
 
 
 class OwnOutputs:
-    """Set of the outputs of a run, and of the outputs that were met among the inputs."""
+    """The files and URLs that a run writes, and must not read; and those of them that were met among the inputs.
+
+    If `has_file`, `has_argument` or `has` is true, the output counts as met.
+    """
 
     def __init__(self, places: Collection[str] = (), foreign: Collection[str] = ()) -> None:
-        """`places`: `real_place` of each output. `foreign`: places of outputs where a file exists that no run wrote."""
+        """`places`: `real_place` of each output (resolved path, or URL). `foreign`: those whose file no run wrote."""
         self.places = frozenset(places)
         self._foreign = frozenset(foreign)
         self._names = frozenset(os.path.basename(path) for path in places)
@@ -23,7 +26,7 @@ class OwnOutputs:
 
     @property
     def notes(self) -> Iterator[SourceNote]:
-        """A note for each output that was left out of the inputs so far."""
+        """An OwnOutputNote for each output that was met among the inputs so far."""
         for name in self._met.values():
             yield OwnOutputNote(name, "is an output of this run: what an earlier run wrote there is not scanned")
 
@@ -32,13 +35,16 @@ class OwnOutputs:
         return not self._bytes.isdisjoint(names)
 
     def has_file(self, path: str, *, is_link: bool = False) -> bool:
-        """Whether a file is an output. Raises FatalError for an output in `foreign`."""
+        """Whether a file is an output. Raises FatalError for an output in `foreign`.
+
+        Without `is_link`, the path is not checked for links in its last part.
+        """
         # Resolving a path takes system calls, so only paths with the base name of an output are resolved.
         may_be = bool(self.places) and (is_link or os.path.basename(path) in self._names)
         return may_be and self.has(os.path.realpath(path), path)
 
     def has_argument(self, argument: str) -> bool:
-        """Whether a path or URL leads to an output. Raises FatalError for an output in `foreign`."""
+        """Whether a path or URL leads to an output; False if it is invalid. Raises FatalError for one in `foreign`."""
         try:
             place = real_place(argument) if self.places else ""
         except (SourceError, ValueError):
@@ -47,7 +53,7 @@ class OwnOutputs:
         return self.has(place, argument)
 
     def has(self, place: str, path: str) -> bool:
-        """Whether a `real_place` is an output; `path`: name as an input.
+        """Whether a `real_place` (resolved path, or URL) is an output; `path`: its name as an input, for the note.
 
         Raises FatalError for an output in `foreign`.
         """

@@ -22,7 +22,7 @@ class SeenInputs:
         self._count = 0
 
     def add(self, keys: Sequence[bytes]) -> npt.NDArray[np.bool_]:
-        """Add keys. Returns for each key whether the key is new, as an array of the length of `keys`."""
+        """Add keys (`Input.key`). Returns for each key whether the key is new, as an array of the length of `keys`."""
         old, rows = self._table, len(self._table)
         while 3 * (self._count + len(keys)) > 2 * rows:
             rows *= 2

@@ -49,9 +49,9 @@ def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: boo
 
 
 def with_next(parts: list[str], positions: Collection[int]) -> set[int]:
-    """Add to positions in a pattern all positions that follow a `**` there, as `**` may match zero folders.
+    """Return the positions (indices in `parts`), and all positions after a `**` there, as `**` may match no folder.
 
-    For `["**", "*.txt"]` and {0} the result is {0, 1}.
+    For `["**", "*.txt"]` and {0} the result is {0, 1}. `parts`: parts of a pattern between "/".
     """
     reachable = set(positions)
     for at, part in enumerate(parts):

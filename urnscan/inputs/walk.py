@@ -102,7 +102,11 @@ class _Walk:
 
 
 def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
-    """Yield runs of regular files, and paths of other entries, in the order of `names`; `prefix`: of all paths."""
+    """Yield neighbouring regular files together as `Listed`, and the path of each other entry, in the order of `names`.
+
+    `names`: base names, or paths if `prefix`, with which all paths begin, is empty. An entry that does not exist is
+    also yielded as a path.
+    """
     paths = prefix + (b"\0" + prefix).join(names) + b"\0"
     ends = np.flatnonzero(np.frombuffer(paths, np.uint8) == 0) + 1
     if len(ends) != len(names):
@@ -129,7 +133,7 @@ def identity(folder: str, *, follow: bool) -> Identity | None:
 
 
 def input_of(path: str, status: os.stat_result) -> Input:
-    """Make an `Input` of a path that is not a folder."""
+    """Make an `Input` of a path that is not a folder; `status`: result of `os.stat`. Only a regular file has a size."""
     return Input(name_of(path), path, status.st_size if stat.S_ISREG(status.st_mode) else None)
 
 

@@ -20,17 +20,23 @@ _SEARCHED = 1 << 16  # bytes searched for a separator at a time
 
 
 class File(Reader):
-    """Reader of a regular file. `read_into` gives fewer bytes than fit into the view only at the end or at an error."""
+    """Reader of a regular file. `read_into` fills the whole view except at the end or before an error."""
 
     def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
-        """`descriptor` is closed with this reader, except 0, standard input; `path` can be opened a second time."""
+        """`descriptor` is closed with this reader, except 0, standard input. `name` is for errors.
+
+        `path` can be opened a second time; None: `reopen` is impossible.
+        """
         self.name = name
         self._descriptor = descriptor
         self._path = path
         self._ended = False
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view; at the end of the file only the front of the view. Returns the number of bytes."""
+        """Fill the view; at the end of the file only its front. Returns the number of bytes, 0 at the end.
+
+        Raises SourceError, after all bytes before the error.
+        """
         got = 0
         try:
             # After the end nothing more is read: a terminal would wait for more text, and a growing file may never end.
@@ -45,7 +51,10 @@ class File(Reader):
         return got
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """Open the file a second time, from the first byte; None without a path. Raises SourceError."""
+        """Open the file a second time, from the first byte; the caller closes it. None without a path.
+
+        Raises SourceError.
+        """
         if self._path is None:
             return None
         try:
@@ -92,7 +101,7 @@ class Range(File):
     """After reading: the separator that follows the range (a byte value), or None at the end of the file."""
 
     def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
-        """Raises OSError."""
+        """Find the beginning of the range; parameters as of `open_range`. Raises OSError."""
         super().__init__(name, descriptor)
         self._separator = re.compile(b"[%b]" % re.escape(separators) if separators else b"(?!)")
         self._end = end
@@ -117,7 +126,10 @@ class Range(File):
         return start
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view; at the end of the range only the front of the view. Returns the number of bytes."""
+        """Fill the view; at the end of the range only its front. Returns the number of bytes, 0 at the end.
+
+        Raises SourceError.
+        """
         got = super().read_into(view)
         if self._at + got > self._end:
             separator = self._separator.search(view, max(0, self._end - self._at), got)
@@ -130,7 +142,10 @@ class Range(File):
 
 
 def open_file(source: Input) -> Reader:
-    """Open a reader of the bytes of an input; waits for the writer of a FIFO. Raises SourceError, also for a folder."""
+    """Open a reader of the bytes of an input; waits for the writer of a FIFO. Raises SourceError, also for a folder.
+
+    Reads the whole file or object: `Input.extents` has no effect.
+    """
     if source.remote is not None:
         from urnscan.stores.objects import RemoteReader  # noqa: PLC0415 (loaded only for URLs)
 

@@ -24,7 +24,9 @@ _MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
 
 
 def open_store(url: Url) -> Store:
-    """Open the store of a URL. Raises Trouble for an invalid URL or a missing package, and errors of the libraries."""
+    """Open the store (bucket or web host) of a URL. Raises Trouble for an invalid URL or a missing package, and errors
+    of the libraries, for `explain`.
+    """
     if url.scheme in HTTP:
         from urnscan.stores.web import Web  # noqa: PLC0415 (loaded only to read from the web)
 
@@ -41,7 +43,10 @@ def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
 
 
 def open_bucket(url: Url, tries: int = 1) -> "_Arrow":
-    """Open the bucket of a URL by pyarrow; parameters and errors as of `open_file_system`."""
+    """Open the bucket of a URL whose scheme is in ARROW, by pyarrow. Raises the errors of `open_store`.
+
+    `tries`: how often pyarrow sends a request to S3 that fails.
+    """
     return _arrow_store(Url(url.scheme, url.user, url.host, "/", url.options), tries)
 
 

@@ -36,7 +36,10 @@ class Input:
 
     @property
     def key(self) -> bytes:
-        """Identity of the input: inputs with equal keys are the same file or object, and are read once."""
+        """Identity of the input: inputs with equal keys are the same file or object, and are read once.
+
+        Of a file the absolute path, with links and ".." unresolved.
+        """
         if self.path is not None:
             return _known_by([os.fsencode(self.path)])[0]
         # No path contains NUL, so the keys of paths and other keys differ.
@@ -58,14 +61,14 @@ class Input:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """Regular files in the order of a run, as arrays: making an `Input` costs more than reading a small file."""
+    """Neighbouring regular files of a run, as arrays: making an `Input` costs more than reading a small file."""
 
     paths: bytes
     """The joined paths, each with a NUL after it."""
     ends: npt.NDArray[np.int64]
     """For each file the end of its path in `paths`, after the NUL."""
     sizes: npt.NDArray[np.int64]
-    """For each file its bytes at the time of the walk."""
+    """For each file its size in bytes at the time of the walk."""
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
@@ -76,7 +79,7 @@ class Listed:
 
     @classmethod
     def joined(cls, lists: Sequence["Listed"]) -> "Listed":
-        """Concatenate several `Listed`."""
+        """Return the files of several `Listed`, at least one, as a single `Listed`."""
         if len(lists) == 1:
             return lists[0]
         before = np.cumsum([0, *(len(files.paths) for files in lists)]).tolist()
@@ -106,9 +109,10 @@ class Listed:
         return Listed(self.paths[first:last], self.ends[start:end] - first, self.sizes[start:end])
 
     def runs(self, files: int, byte_count: int, huge: int) -> Iterator["Listed | Input"]:
-        """Split the files into runs of at most `files` files; a run also ends after more than `byte_count` bytes.
+        """Yield neighbouring files in groups of at most `files` files; the file that exceeds `byte_count` bytes in all
+        is the last of its group.
 
-        A file of more than `huge` bytes is an `Input` of its own.
+        A file of more than `huge` bytes is yielded alone, as an `Input`.
         """
         start = 0
         while start < len(self):
@@ -124,7 +128,7 @@ class Listed:
             start = end
 
     def chosen(self, which: npt.NDArray[np.bool_]) -> "Listed":
-        """The files for which `which` is true."""
+        """The files for which `which`, an array of a flag for each file, is true."""
         if which.all():
             return self
         chosen = [path + b"\0" for path in compress(self.paths.split(b"\0"), which)]
@@ -133,17 +137,17 @@ class Listed:
 
     @property
     def keys(self) -> list[bytes]:
-        """For each file the key, as `Input.key`."""
+        """For each file its identity, as `Input.key`."""
         return _known_by(self.paths.split(b"\0")[:-1])
 
     @property
     def names(self) -> list[str]:
-        """For each file the name, as `Input.name`."""
+        """For each file its name for messages and tables, as `Input.name`."""
         return _shown(self.paths).split("\0")[:-1]
 
 
 def one_by_one(inputs: "Iterable[Listed | Input | SourceError]") -> "Iterator[Input | SourceError]":
-    """The inputs and errors in order, each `Listed` replaced by an `Input` for each file."""
+    """Yield the inputs and errors in order, each `Listed` replaced by an `Input` for each file."""
     for source in inputs:
         if isinstance(source, Listed):
             yield from source
@@ -152,7 +156,7 @@ def one_by_one(inputs: "Iterable[Listed | Input | SourceError]") -> "Iterator[In
 
 
 def name_of(path: str) -> str:
-    r"""Name of the input at a path: bytes that are not UTF-8 as in `\xff`."""
+    r"""Name for messages and tables of the input at a path: bytes that are not UTF-8 as in `\xff`."""
     return _shown(os.fsencode(path))
 
 

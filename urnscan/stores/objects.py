@@ -120,7 +120,7 @@ class RemoteReader(Reader):
     """Reader of an object in a store. Object stores send the next block while the previous block is read."""
 
     def __init__(self, source: Remote) -> None:
-        """Raises SourceError."""
+        """Open the object. Raises SourceError."""
         self._object = _Object(source)
         self._ahead: Future[memoryview] | None = None
         self._block = memoryview(b"")

@@ -15,9 +15,10 @@ _MOST = 32  # pending requests
 
 
 def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) -> Generator[Item, None, None]:
-    """Concatenate the items of all parts; up to `most` requests run in threads ahead of the consumer.
+    """Yield the items of all parts, in order; up to `most` requests run in threads ahead of the consumer.
 
-    A part is an iterator, or a request: a function that returns an iterator, and may wait for a server.
+    A part is an iterator, or a request: a function that returns an iterator, and may wait for a server. Raises the
+    errors of requests and iterators.
     """
     begun: deque[Future[Iterator[Item]]] = deque()
     # No thread is started before it is needed.

@@ -40,7 +40,10 @@ class Reader(Protocol):
 
 
 class PieceReader(Reader):
-    """Reader of the bytes in an iterator of pieces; each piece is copied before the iterator makes the next piece."""
+    """Reader of the bytes in an iterator of pieces; each piece is copied before the iterator makes the next piece.
+
+    Raises the errors of the iterator.
+    """
 
     def __init__(self, pieces: Iterator[bytes | memoryview]) -> None:
         self._pieces = pieces
@@ -99,7 +102,10 @@ def begins(head: bytes, *signs: bytes) -> bool | None:
 
 
 def read_up_to(reader: Reader, count: int) -> bytes:
-    """Read the next `count` bytes; fewer only at the end. If the reader raises, the bytes before the error are lost."""
+    """Return the next `count` bytes; fewer only at the end.
+
+    Raises the errors of the reader; then the bytes before the error are lost.
+    """
     buffer = memoryview(bytearray(count))
     filled = 0
     while filled < count and (got := reader.read_into(buffer[filled:])):
@@ -108,7 +114,10 @@ def read_up_to(reader: Reader, count: int) -> bytes:
 
 
 def skip(reader: Reader, count: int) -> int:
-    """Skip the next `count` bytes. Returns the number of skipped bytes, less than `count` only at the end."""
+    """Skip the next `count` bytes. Returns the number of skipped bytes, less than `count` only at the end.
+
+    Raises the errors of the reader.
+    """
     left = count
     while left and (got := reader.read_into(_WASTE[:left])):
         left -= got
@@ -116,7 +125,10 @@ def skip(reader: Reader, count: int) -> int:
 
 
 def past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
-    """Wrap a `read_into` so that DamageError is skipped, and any other SourceError is the end; for a second reading."""
+    """Return a `read_into` that skips DamageErrors of the given one, and returns 0 (the end) for other SourceErrors.
+
+    For a second reading, after the first has reported the errors.
+    """
 
     def read_on(view: memoryview) -> int:
         while True:

@@ -30,7 +30,7 @@ class RemotePlace:
         return patiently(self.name, self._url, lambda: self._store.find(self._path))
 
     def put(self, file: Path) -> None:
-        """Upload a file. The object appears only when the upload is complete."""
+        """Upload a file to the URL. The object appears only when the upload is complete."""
         in_thread(lambda: patiently(self.name, self._url, lambda: self._put(file))).result()
 
     def _put(self, file: Path) -> None:
@@ -51,7 +51,7 @@ class RemoteFolder:
         self._path = patiently(url.name, url, lambda: self._store.path_of(url.path))
 
     def with_suffix(self, suffix: str) -> "RemoteFolder":
-        """The folder with this name and a suffix: `out` and `.tmp` give `out.tmp`."""
+        """Return the folder with this name and a suffix: `out` and `.tmp` give `out.tmp`. The store stays unchanged."""
         return RemoteFolder(dataclasses.replace(self.url, path=self.url.path.rstrip("/") + suffix))
 
     def exists(self, name: str = "") -> bool:

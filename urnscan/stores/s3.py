@@ -18,7 +18,7 @@ _FILES = (("AWS_SHARED_CREDENTIALS_FILE", "credentials"), ("AWS_CONFIG_FILE", "c
 
 
 def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: ANN401 (pyarrow carries no types)
-    """File system of pyarrow for a bucket. A request waits `timeout` seconds and is sent at most `tries` times.
+    """Return the file system of pyarrow for a bucket. A request waits `timeout` seconds, and is sent `tries` times.
 
     Keys and regions of the environment are passed to pyarrow. Without them its SDK asks the metadata service of EC2
     first, which takes many seconds in a network that drops these requests. Raises ValueError for an unknown option.

@@ -52,10 +52,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An object or folder of a store."""
+    """An object (file) or folder of a store (a bucket or a web host)."""
 
     path: str
-    """Path in the store."""
+    """Path in the store, for the methods of `Store`."""
     name: str
     """Last part of the path, decoded."""
     is_folder: bool
@@ -87,10 +87,10 @@ class Content(Protocol):
 
 
 class Store(Protocol):
-    """Protocol: a bucket or a host. Methods raise errors of the library of the store; `explain` translates them."""
+    """Protocol: a bucket or a web host. Methods raise Trouble, and errors of the store's library, for `explain`."""
 
     def path_of(self, path: str) -> str:
-        """Path in the store for the path of a URL."""
+        """The path in the store, for the other methods, of the path of a URL (`Url.path`)."""
 
     def name_of(self, path: str) -> str:
         """URL of a path in the store, without secrets, for messages."""
@@ -99,7 +99,7 @@ class Store(Protocol):
         """The object or folder at a path; None if nothing exists there."""
 
     def entries(self, path: str) -> Iterator[Entry]:
-        """Objects and folders directly in a folder, unsorted; nothing for a folder that does not exist."""
+        """Yield the objects and folders directly in a folder, unsorted; nothing for a folder that does not exist."""
 
     def open(self, path: str, position: int, end: int | None = None) -> Content:
         """Open an object to read the bytes from `position` to before `end`, by default to the end of the object."""
@@ -117,7 +117,9 @@ _TOLD_BY_TYPE = (FileNotFoundError, PermissionError, TimeoutError, ConnectionErr
 
 
 def explain(error: BaseException, url: Url) -> Trouble:
-    """Translate an error of a library to a Trouble with a reason in a short line, without secrets."""
+    """Return a Trouble for an error of the library of a store: a reason in one line, without secrets, and whether a
+    further try may succeed. A Trouble is returned unchanged.
+    """
     if isinstance(error, Trouble):
         return error
     message = without_secrets(" ".join(str(error).split()))
@@ -143,8 +145,8 @@ def patiently(
 ) -> Result:
     """Return the result of `action`; after a temporary failure call `action` again, up to four times in all.
 
-    `name` and `position` (a byte) are for the message of the error. `on_failure` is called after each failure.
-    Raises SourceError.
+    Waits between the tries (`PAUSES`). `name` and `position` (a byte) are for the message of the error. `on_failure` is
+    called after each failure. Raises SourceError after the last, or a lasting, failure.
     """
     for pause in (*PAUSES, None):
         try:
@@ -167,7 +169,10 @@ def patiently(
 
 
 def in_thread(action: Callable[[], Result]) -> Future[Result]:
-    """Call `action` in a daemon thread: Ctrl-C interrupts waiting for the result, and the process can end earlier."""
+    """Call `action` in a daemon thread. Returns the future of the result, which raises the errors of `action`.
+
+    Ctrl-C interrupts waiting for the result, and the process can end earlier.
+    """
     future: Future[Result] = Future()
 
     def run() -> None:

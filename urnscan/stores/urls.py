@@ -33,11 +33,11 @@ class Url:
     path: str = field(repr=False)
     """Path from "/" on: percent-encoded on the web; in other stores "/" and the key, unchanged."""
     options: str = field(repr=False)
-    """Part after "?"."""
+    """Part after "?"; empty without."""
 
     @property
     def name(self) -> str:
-        """The URL without secrets, for messages."""
+        """The URL without secrets, for messages; in object stores also without the options."""
         name = self.authority + shown(self.path)
         # The options belong to the store, not to the object.
         if self.scheme in ARROW:
@@ -57,12 +57,15 @@ class Url:
 
     @property
     def root(self) -> str:
-        """The part of `full` before the path."""
+        """Scheme, user and password (if any), and host, as in `https://user:password@host`, without a final `/`.
+
+        Contains secrets; `authority` does not.
+        """
         return f"{self.scheme}://{'' if self.user is None else self.user + '@'}{self.host}"
 
     @property
     def option(self) -> dict[str, str]:
-        """The options as name -> value, decoded."""
+        """The options (parameters after "?") as name -> value, decoded."""
         return dict(parse_qsl(self.options, keep_blank_values=True))
 
     @property
@@ -96,7 +99,7 @@ class Remote:
 
 
 def is_url(argument: str) -> bool:
-    """Whether an argument looks like a URL."""
+    """Whether an argument begins like a URL, also `file://`."""
     return _BEGIN.match(argument) is not None
 
 
@@ -119,7 +122,7 @@ def local_path(argument: str) -> str:
 
 
 def real_place(argument: str) -> str:
-    """Identity of an output: the path with links resolved, or the name of the URL.
+    """Identity of an output: its absolute path with links resolved, or its URL without secrets.
 
     Raises SourceError for an invalid URL.
     """
@@ -160,12 +163,12 @@ def parse_url(argument: str) -> Url:
 
 
 def shown(path: str) -> str:
-    """Path for messages, in a single line: only control characters and line separators are percent-encoded."""
+    """Return a path for messages, in a single line: only control characters and line separators are percent-encoded."""
     return _BREAKING.sub(lambda match: quote(match[0]), clean(path))
 
 
 def clean(text: str) -> str:
-    r"""Text for messages: bytes that are not UTF-8 (surrogate escapes) are written as in `\xff`."""
+    r"""Return a text for messages: bytes that are not UTF-8 (surrogate escapes) become as in `\xff`."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

@@ -105,7 +105,10 @@ class Web:
         return Entry(path, name, is_folder, None if is_folder else page.size, None if is_folder else page.state)
 
     def entries(self, path: str) -> Iterator[Entry]:
-        """The pages and folders directly in a folder: links of the page at `path` to URLs of a single further part."""
+        """Yield the pages and folders directly in a folder: links of the page at `path` to URLs with one more part.
+
+        Nothing for a page that does not exist.
+        """
         try:
             links = self._links(path)
         except FileNotFoundError:
@@ -118,7 +121,7 @@ class Web:
                 yield Entry(link, unquote(name), below.endswith("/"))
 
     def open(self, path: str, position: int, end: int | None = None) -> "_Page":
-        """Open a page from the byte `position` on; from byte 0 if the server ignores ranges."""
+        """Open a page from the byte `position` on; from byte 0 if the server ignores ranges (see `Content.at`)."""
         page = self._page(path, f"bytes={position}-{'' if end is None else end - 1}")
         if page.at > position:
             page.close()

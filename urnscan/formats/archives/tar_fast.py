@@ -79,7 +79,7 @@ class UsualFiles:
 
 
 def name_of(block: bytes) -> str:
-    """The name in the header `block` of a file, with the prefix; bytes that are not UTF-8 as in `\\xff`."""
+    r"""The name in the header `block` of a file, with the prefix; bytes that are not UTF-8 as in `\xff`."""
     name, front = block[:_NAME].split(b"\0", 1)[0], block[_FRONT:_FRONT_END].split(b"\0", 1)[0]
     if front and not block.startswith(GNU_MAGIC, MAGIC_AT):
         name = front + b"/" + name
