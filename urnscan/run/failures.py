@@ -8,14 +8,14 @@ from collections.abc import Callable
 from urnscan.errors import FatalError, SourceError, SourceNote, option
 
 NO_PLACE = -1
-"""Number of the input for an argument that names no input."""
+"""Instead of the number of an input: the error is about an argument that names no input."""
 # Maximum number of failures of a kind in an input that are reported one by one.
 _MOST_FAILURES = 20
 
 
 def add_note(notes: list[SourceNote], note: SourceNote) -> None:
-    """Add a note to the notes of a run. If the type of the note has the flag `together`, only the first note of the
-    type stays in the list, and counts the others.
+    """Append a note to `notes`. If its type has the attribute `together`, only the first note of the type is in the
+    list: instead of a further note, its `count` grows.
     """
     for first in notes if note.together else ():
         if type(first) is type(note):
@@ -30,7 +30,7 @@ class Failures:
     """
 
     def __init__(self, on_failure: Callable[[SourceError], None] = lambda _: None, *, strict: bool = False) -> None:
-        """`on_failure` gets failures and notes. With `strict`, the first failure ends the run."""
+        """`on_failure` is called with each failure and note. With `strict`, `add` raises FatalError at a failure."""
         self.failures: list[SourceError] = []
         """Failures that were reported so far."""
         self.notes: list[SourceNote] = []
@@ -43,11 +43,11 @@ class Failures:
         self._counts: Counter[type[SourceError]] = Counter()
 
     def add(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
-        """Add a failure or a note in the input with the number `place` and the given name. Raises FatalError if the
-        failure ends the run.
+        """Report a failure or a note about the input with the number `place` (or NO_PLACE) and the given name.
 
-        With `is_part`, the failure is in a part of a huge file. The same failure in the next part is not reported
-        again.
+        Of a kind of failures or notes only the first 20 in an input are reported; `finish` reports the number of the
+        rest. Notes with `together` are all reported. With `is_part`, the failure is in a part of a huge file; the same
+        failure in the next part is not reported again. Raises FatalError for a failure with `strict`.
         """
         if place != self._place or place == NO_PLACE:
             self.finish()
@@ -64,7 +64,10 @@ class Failures:
             self._report(error)
 
     def finish(self) -> None:
-        """End the current input: report the number of failures and notes that were not reported individually."""
+        """End the current input: report the number of its failures and notes that were not reported singly.
+
+        Raises FatalError as `add`.
+        """
         for kind, count in self._counts.items():
             if (more := count - _MOST_FAILURES) > 0:
                 plural = "notes" if kind is SourceNote else "failures"

@@ -15,8 +15,8 @@ from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 
 def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callable[[int], Grouping]:
-    """A function that makes a grouping. The argument of the function is the maximum bytes in memory; more rows are
-    spilled to disk.
+    """Return a function that makes a `Grouping` (of occurrences to classes). The argument of the function is the
+    maximum bytes of rows in memory; more rows are spilled (moved to disk).
 
     The threads of the pool do the work. Rows are spilled to a new folder in `spill_folder`; None: in the system's
     folder for temporary files. The new folder is removed when `stack` is closed, so groupings must not be used later.
@@ -27,7 +27,10 @@ def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callab
 
 
 class SpillFolder:
-    """A temporary folder in `parent` for spilled rows. The folder is made when the first rows are spilled."""
+    """A temporary folder for spilled rows (moved to disk), made by the first call of `get`.
+
+    It is in `parent`; None: in the system's folder for temporary files.
+    """
 
     def __init__(self, parent: Path | None) -> None:
         self._parent = parent
@@ -35,7 +38,7 @@ class SpillFolder:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def get(self) -> Path:
-        """The folder. Raises FatalError if the folder cannot be made."""
+        """The folder, which the first call makes. Raises FatalError if the folder cannot be made."""
         with self._lock:
             if self._folder is None:
                 try:
@@ -50,6 +53,6 @@ class SpillFolder:
         return Path(self._folder.name)
 
     def remove(self) -> None:
-        """Remove the folder with all rows."""
+        """Remove the folder with all rows, if it was made."""
         if self._folder is not None:
             self._folder.cleanup()

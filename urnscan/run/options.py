@@ -52,7 +52,7 @@ class Options:
     """
 
     syntax: SyntaxName = "rfc2141"
-    """Standard by which a match begins and ends: a name in `urnscan.SYNTAXES`."""
+    """Standard that says where a match begins and ends: a name in `urnscan.SYNTAXES`."""
     equivalence: LevelName = "lexical"
     """Level of equivalence, which decides which matches are in the same class: a name in `urnscan.LEVELS`."""
     trim: bool = False
@@ -60,7 +60,9 @@ class Options:
     resolver_tail: ResolverTail = "keep"
     """Whether the rest of a URL after the URN in it is kept as a part of the match ("keep"), or cut off ("cut")."""
     recover: tuple[ViewName, ...] = ()
-    """Names of views in which hidden URNs are searched: names in `views.kinds.KINDS`, or `all`."""
+    """Names of views (decoded or joined forms of the text) in which hidden URNs are searched: in `views.kinds.KINDS`,
+    or `all`. Empty: only the text as it is.
+    """
     max_length: int = MAX_LENGTH
     """Maximum bytes of a match. A longer match is cut."""
     nid: tuple[str, ...] = ()
@@ -95,7 +97,7 @@ class Options:
     max_size: int = _NO_LIMITS.size
     """Maximum number of bytes to which a compressed input may expand; also as text, such as "2TB"."""
     max_depth: int = _NO_LIMITS.depth
-    """Maximum number of layers of compression, archives and tables inside each other."""
+    """Maximum number of compressions, archives and tables inside each other."""
     max_members: int = _NO_LIMITS.members
     """Maximum number of members of the archives in an input."""
     jobs: int = field(
@@ -145,7 +147,7 @@ class Options:
 
     @cached_property
     def level(self) -> Level:
-        """The level of equivalence."""
+        """The level of equivalence, with the custom rules: makes canonical forms."""
         return get_level(self.equivalence, self.syntax, self.rules)
 
     @property
@@ -162,15 +164,17 @@ class Options:
         return Reading(self.encoding, self.column, limits, where, filters)
 
     def metadata(self) -> dict[str, Any]:
-        """Metadata of outputs: the version, the edition of the tables, and the options that change the result."""
+        """Metadata of outputs, for JSON: the version, the edition (version of the columns) of the tables, the options
+        that change the result, and the digest of custom rules.
+        """
         names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length", "where")
         metadata = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
         metadata |= {name: list(getattr(self, name)) for name in ("recover", "nid", "not_nid", "filters")}
         return metadata | {"rules": self.level.rulebook.sha256}
 
     def reading_metadata(self) -> dict[str, Any]:
-        """Metadata of a partial result: the options that change the result of an input and are not in `metadata`, and
-        the text of custom rules.
+        """More metadata of a partial result (the file of `--partial`), for JSON: the options that change the result of
+        an input and are not in `metadata`, and the text of custom rules.
         """
         more = {name: value for name, value in self.identity().items() if name not in {"columns", *self.metadata()}}
         more = {name: list(value) if isinstance(value, tuple) else value for name, value in more.items()}
@@ -207,8 +211,9 @@ class Options:
 
 
 def as_flag(name: str, value: object) -> bool:
-    """The value of an option that is True or False. Raises ArgumentError for another value, because the text "no" would
-    count as true.
+    """Return the value of the option `name` as a bool: True, False, 1, 0, or a flag of numpy.
+
+    Raises ArgumentError for another value, because the text "no" would count as true.
     """
     # Flags of numpy, 1 and 0 are equal to True or False.
     if value not in (True, False):
@@ -217,7 +222,7 @@ def as_flag(name: str, value: object) -> bool:
 
 
 def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value that a caller gives)
-    """The value of an option as an int. Raises ArgumentError if the value is not an integer."""
+    """Return the value of the option `name` as an int. Raises ArgumentError if the value is not an integer."""
     try:
         return operator.index(value)
     except TypeError:
@@ -235,7 +240,7 @@ def _as_bytes(name: str, value: object) -> object:
 
 
 def read_options(parameters: Mapping[str, Any], *kinds: type, without: Collection[str] = ()) -> tuple[Any, ...]:
-    """A record of each class in `kinds` (`Options` and others), with values from the parameters of a function, by name.
+    """Return a record of each class in `kinds` (`Options` and others), in order; `parameters`: name -> value of fields.
 
     Fields in `without` keep their defaults. A parameter that is not a field is ignored. If the default of a field is
     calculated for each record (`jobs`), None means this default. Raises ArgumentError for a wrong value; FatalError as
@@ -256,7 +261,7 @@ def read_options(parameters: Mapping[str, Any], *kinds: type, without: Collectio
 
 
 def local_name(path: str | bytes | os.PathLike[str]) -> str:
-    """The name of an input or an output as a str, with the home folder instead of `~`."""
+    """Return the name of an input or an output as a str, with the home folder instead of `~`."""
     return os.path.expanduser(os.fsdecode(path))  # noqa: PTH111 (a Path would change URLs)
 
 

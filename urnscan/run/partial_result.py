@@ -36,8 +36,8 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_le
 
 
 class Sums:
-    """Splits rows by ranges of canonical forms (keys). If many rows have equal keys, they are added up first, so that
-    fewer rows are exchanged.
+    """Splits rows by ranges of canonical forms (keys). If many rows have equal keys, they are added up first to a row
+    for each spelling, so that fewer rows are exchanged between workers.
     """
 
     def __init__(self, ranges: Ranges = Ranges()) -> None:  # noqa: B008 (it is frozen)
@@ -49,7 +49,8 @@ class Sums:
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Add SINGLE rows, in input order; `names` maps the numbers of their inputs to names.
 
-        Yields nothing until many rows are pending; then all pending rows, like `end`.
+        Yields nothing until many rows are pending; then yields and forgets all pending rows, like `end`. Nothing is
+        added before the first item, or the end, is requested.
         """
         self._pending.append(rows)
         self._names.update(names)
@@ -62,7 +63,11 @@ class Sums:
                 yield from self.end()
 
     def end(self) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Yield all pending rows, in the form that `split_by_range` yields."""
+        """Yield all pending rows, and forget them: (number of the range of keys, NAMED_PARTIAL rows) for each range
+        that has rows.
+
+        If many rows have equal keys, they are added up first. Yields nothing if no rows are pending.
+        """
         if not self._rows:
             return
         if len(self._pending) > 1 or not self._pending[0].schema.equals(PARTIAL):
@@ -99,8 +104,8 @@ def split_by_range(
     """Split PARTIAL rows by ranges of keys. Yields (number of the range, NAMED_PARTIAL rows) for each range that has
     rows.
 
-    `names` maps the numbers of inputs to names. If a range has only one key, its rows are added up: a very frequent
-    class becomes one row for each spelling.
+    `names` maps the numbers of inputs to names. If a range can have only one key (a very frequent class), its rows are
+    added up to one row for each spelling.
     """
     order, begins = ranges.order(*byte_strings(rows.column("urn")))
     ordered = take_rows(rows, order) if len(ranges) > 1 else rows
@@ -111,7 +116,7 @@ def split_by_range(
 
 
 def with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch:
-    """PARTIAL rows as NAMED_PARTIAL rows. An input that is not in `names` gets no name."""
+    """PARTIAL rows as NAMED_PARTIAL rows: the name of each input is in its first row; null if it is not in `names`."""
     places, firsts = np.unique(numbers(rows.column("first_source")), return_index=True)
     index = np.full(rows.num_rows, len(places), np.int32)
     index[firsts] = np.arange(len(places))
@@ -126,7 +131,7 @@ def names_of(rows: pa.RecordBatch) -> dict[int, str]:
 
 
 def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
-    """Rows in which `earlier`, the number of inputs of earlier shares, is added to each number of an input."""
+    """Return the rows with `earlier`, the number of inputs of earlier files, added to each number of an input."""
     for name in ("first_source", "last_source") if earlier else ():
         index = rows.schema.get_field_index(name)
         inputs = number_array(numbers(rows.column(name)) + np.int32(earlier))
@@ -137,7 +142,10 @@ def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
 def classes_of_partial(
     batches: Iterable[pa.RecordBatch], options: Options, memory: int, jobs: int = 1
 ) -> Iterator[pa.RecordBatch]:
-    """NAMED_PARTIAL rows in the order of the inputs -> CODED_CLASSES rows. About `memory` bytes of rows are in memory."""
+    """Yield CODED_CLASSES rows of NAMED_PARTIAL rows, which must be in the order of the inputs.
+
+    About `memory` bytes of rows are in memory; `jobs`: number of threads.
+    """
     names: dict[int, str] = {}
     with contextlib.ExitStack() as stack:
         grouping = groupings(stack.enter_context(Pool(jobs)), None, stack)(memory)
@@ -150,8 +158,8 @@ def classes_of_partial(
 
 
 def packed(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> bytes:
-    """Rows as bytes, a compressed stream of Arrow. All batches have the same schema; `schema` is required if there is
-    no batch.
+    """Return rows as bytes, a compressed stream of Arrow, for `unpacked`. All batches have the same schema; `schema` is
+    required if there is no batch.
     """
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema or batches[0].schema, options=_COMPRESSED) as writer:
@@ -162,6 +170,6 @@ def packed(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -
 
 
 def unpacked(buffer: bytes) -> list[pa.RecordBatch]:
-    """The rows in the result of `packed`."""
+    """Return the batches of rows in bytes that `packed` returned."""
     with pa.ipc.RecordBatchStreamReader(pa.py_buffer(buffer)) as reader:
         return list(reader)

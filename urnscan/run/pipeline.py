@@ -44,7 +44,7 @@ _NO_PROGRESS = Progress()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Destinations of the results of a run. Only tables that have a sink are made."""
+    """Destinations of the results of a run. Only tables that have a sink (a function for their rows) are made."""
 
     occurrences: Sink | None = None
     """Gets OCCURRENCES rows."""
@@ -63,13 +63,16 @@ class Outputs:
     spill_folder: Path | None = None
     """Folder for the temporary files of grouping; None: the system's folder for temporary files."""
     shards: Shards | None = None
-    """Finished tasks of an earlier run, and of this run."""
+    """Stored results of tasks, of an earlier run (`--resume`) and of this run; None: nothing is stored."""
     pool: Pool | None = None
     """Threads for grouping, and for work of the sinks. None: the run makes `Options.jobs` threads."""
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables that are made."""
+        """Names of the tables that are made: among `occurrences`, `classes` and `rejects`.
+
+        `classes` is also for `partial` and `frequencies`.
+        """
         of_classes = self.classes or self.partial or self.frequencies
         sinks = {"occurrences": self.occurrences, "classes": of_classes, "rejects": self.rejects}
         return [name for name, sink in sinks.items() if sink is not None]
@@ -111,20 +114,20 @@ class Report:
     """Number of classes with the problem `untrimmed`; None if the run made no table of classes."""
     joinable: int | None = None
     """How many fewer classes `equivalence="namespace"` would make. None if that is unknown: at other levels than
-    `lexical`, without classes or with more than 250,000 (or 32 MiB of names), and on Spark.
+    `lexical`, if the run made no table of classes, with more than 250,000 classes (or 32 MiB of names), and on Spark.
     """
     failures: list[SourceError] = field(default_factory=list)
     """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs."""
     notes: list[SourceNote] = field(default_factory=list)
-    """Notes about inputs and members, for example that a file in a form such as PDF was scanned unchanged. No bytes
-    were skipped.
+    """Remarks that are not failures: an input was not read in its own form (a PDF as raw bytes), or was left out on
+    purpose (an output of this run).
     """
     seconds: float = 0.0
     """Duration in seconds."""
 
     @classmethod
     def of(cls, counts: Counts, errors: Iterable[SourceError], options: Options) -> Self:
-        """The report of a run, from counts, failures and notes."""
+        """Make the report of a run, from counts, and from failures and notes (`errors`)."""
         report = cls(**asdict(counts))
         for error in errors:
             if isinstance(error, SourceNote):
@@ -144,7 +147,10 @@ class Report:
         return counts + html_failures(self.failures, self.notes)
 
     def metadata(self, options: Options) -> dict[str, Any]:
-        """Metadata of the outputs; equal for two runs with the same inputs and options."""
+        """Metadata of the outputs, for JSON: those of the options, and the counts.
+
+        Equal for two runs with the same inputs and options.
+        """
         names = "byte_count occurrences trimmable components_in_names longer_in_rfc8141 cut_short".split()
         names += "left_out classes rejects".split()
         counts = {name: getattr(self, name) for name in names}
@@ -162,7 +168,7 @@ class Report:
 def run(
     inputs: Sequence[Argument], options: Options, outputs: Outputs = Outputs(), progress: Progress = _NO_PROGRESS
 ) -> Report:
-    """Scan the inputs and pass the rows of tables to their sinks.
+    """Scan the inputs, call the sinks of `outputs` with the rows of their tables, and return counts and failures.
 
     `progress` gets failures and notes in the order of the inputs, the numbers of bytes that were read (called in the
     threads that read, one call at a time), and the stage "grouping". Raises FatalError if no input could be read, or,

@@ -57,14 +57,14 @@ _Shard = Mapping[str, Any]
 
 
 class Stamp(NamedTuple):
-    """Identity of a task, for resuming."""
+    """Identity of a task (inputs, or a part of an input, for a thread), by which a later run recognises the task."""
 
     text: str
-    """Digest of the place of the task, and of the inputs with their sizes and times or marks. Empty if the bytes of an
-    input may differ each time they are read.
+    """Digest of the number of the first input, and of the inputs with their sizes and times or marks. Empty if the
+    bytes of an input may differ each time they are read (a pipe).
     """
     byte_count: int
-    """Number of bytes to read for the task."""
+    """Number of bytes to read for the task; 0 if `text` is empty."""
     unmarked: int = 0
     """Number of URLs in the task without a mark: the store returns no value that shows whether the object has changed.
     """
@@ -74,7 +74,7 @@ _UNKNOWN = Stamp("", 0)
 
 
 def stamp(task: Task) -> Stamp:
-    """The stamp of a task, from the present state of the inputs."""
+    """The stamp (identity) of a task, from the present sizes, times and marks of its inputs."""
     start, end = 0, sys.maxsize
     match task:
         case FileGroup():
@@ -107,7 +107,9 @@ def stamp(task: Task) -> Stamp:
 
 
 class Shards:
-    """The shards next to an output; a context manager. At the end of the context, shards are removed unless `are_kept`.
+    """Shards: stored results of tasks, next to an output, for `--resume`; a context manager.
+
+    At the end of the context the shards are removed, unless `are_kept`.
 
     One thread may call `add`; any thread may call `find` and `pieces`.
     """
@@ -180,7 +182,7 @@ class Shards:
 
     @property
     def are_kept(self) -> bool:
-        """Whether there are shards, and this run is not short."""
+        """Whether the end of the context leaves shards: there are some, and the run took 10 seconds or had `resume`."""
         return bool(self._index or self._new_shards) and self._is_lasting
 
     @property
@@ -193,8 +195,8 @@ class Shards:
         return time.monotonic() > self._lasting_from
 
     def find(self, task: str) -> _Shard | None:
-        """The shard of the task with this stamp, for `pieces`; None if no earlier run has left a shard, or if the shard
-        is damaged.
+        """The shard of the task with this stamp (`Stamp.text`), for `pieces`; None if no earlier run has left a shard,
+        or if the shard is damaged.
         """
         if task not in self._index:
             return None
@@ -209,7 +211,7 @@ class Shards:
         return shard if is_whole else None
 
     def pieces(self, shard: _Shard) -> Iterator[TaskResult]:
-        """Yield the pieces of a shard."""
+        """Yield the pieces of the result in a shard: ResultRows, then Done."""
         for piece in shard["pieces"]:
             rows = {table: _batch(_bytes(self._rows, start, size)) for table, (start, size, _) in piece["rows"].items()}
             names = {int(place): name for place, name in piece["names"].items()}
@@ -217,7 +219,11 @@ class Shards:
         yield Done(Counts(*shard["counts"]), shard["lines"])
 
     def add(self, piece: TaskResult) -> None:
-        """Keep the next piece of the run."""
+        """Store the next piece of the results, in the order of the tasks; writes a shard at the end of each task.
+
+        A task with a failure or without stamp gets no shard. After an error of the disk nothing more is stored; raises
+        nothing.
+        """
         if isinstance(piece, Begun):
             self._task = piece
             self._pieces = [] if piece.stamp and not piece.is_kept else None

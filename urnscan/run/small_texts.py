@@ -45,7 +45,7 @@ class SmallTexts:
         self.clear()
 
     def clear(self) -> None:
-        """Remove all texts."""
+        """Remove all texts, so that the buffer is empty."""
         self.filled = 0
         # The number of the last text whose encoding was asked for, and the pattern of its characters.
         self._declaring: tuple[int, re.Pattern[bytes] | None] = (-1, None)
@@ -67,10 +67,10 @@ class SmallTexts:
         return self.filled > self._full_from or len(self.starts) >= _TEXTS
 
     def add(self, read_into: Callable[[memoryview], int], origin: Origin) -> bool:
-        """Add a text, read up to the end. Returns False if the buffer is full before the end. Raises the SourceError of
-        `read_into`.
+        """Add a text, read up to the end, and return True; False if the buffer is full before the end.
 
-        After False and after an error, `take_open` removes the bytes that were read, and returns them.
+        Raises the SourceError of `read_into`. After False and after an error, `take_open` must be called: it removes
+        the bytes that were read, and returns them.
         """
         self._open = self.filled
         while self.filled < len(self.text) - 1:
@@ -82,21 +82,23 @@ class SmallTexts:
         return False
 
     def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> SmallFiles:
-        """Read the files from `first` up to `last` into the free space of the buffer. `add_read` then adds them."""
+        """Read the files from index `first` to before `last` into the free space of the buffer, until it is full.
+
+        Returns which were read, and which may not be plain text (`doubts`). `add_read` then adds them.
+        """
         last = min(last, first + _TEXTS - len(self.starts))
         full = self._full_from + 1 - self.filled
         room = self.text[self.filled : -1]
         return read_together(files.between(first, last), room, separator=self._separator, full=full, doubts=doubts)
 
     def following(self, start: int, count: int) -> bytes:
-        """`count` bytes from the free space, where `read` has put the bytes of files; `start` is the offset in the free
-        space.
-        """
+        """A copy of `count` bytes from offset `start` in the free space, where `read` has put the bytes of files."""
         return self.text[self.filled + start : self.filled + start + count].tobytes()
 
     def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
-        """Add files that `read` has read, at least a single file; `place` is the number of the first file among the
-        inputs.
+        """Add the first files that `read` has read, at least one: `lengths`, the bytes of each, and `names`.
+
+        `place` is the number of the first file among the inputs.
         """
         ends = self.filled + np.cumsum(lengths + 1)
         self.filled = int(ends[-1])
@@ -132,7 +134,7 @@ class SmallTexts:
         return int(lengths.sum())
 
     def label(self, number: int) -> Label:
-        """The label of the text with this number."""
+        """The label (member and record of a web archive) of the text with this number, from 0."""
         return self._labels[number][self._numbers[number]]
 
     def characters_at(self, place: int) -> re.Pattern[bytes] | None:

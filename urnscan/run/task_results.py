@@ -48,26 +48,26 @@ _numbers = attrgetter(*(field.name for field in fields(Counts)))
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The beginning of a task."""
+    """The beginning of the results of a task (inputs, or a part of an input, for a thread)."""
 
     part_of: int | None = None
-    """Number of the huge file of which the task is a part; each part counts its lines from 1. None for another task."""
+    """Number of the input, a huge file, of which the task is a part; each part counts its lines from 1. Else None."""
     stamp: str = ""
-    """Stamp of the task (`resume.py`); empty if the task has no stamp."""
+    """Digest that identifies the task (`resume.Stamp.text`); empty if the task has none."""
     is_kept: bool = False
     """Whether the pieces of the task come from an earlier run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRows:
-    """Rows of occurrences and partial classes, or of rejects."""
+    """Rows of a task: OCCURRENCES rows and SINGLE or PARTIAL rows, or REJECTS rows; None: the table is not made."""
 
     counts: Counts = Counts()
     occurrences: pa.RecordBatch | None = None
     partial: pa.RecordBatch | None = None
     rejects: pa.RecordBatch | None = None
     names: Mapping[int, str] = field(default_factory=dict)
-    """Number of an input of `partial` -> the name."""
+    """Number of each input of `partial` -> its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end of a task."""
+    """The end of the results of a task."""
 
     counts: Counts = Counts()
     """Counts of inputs, bytes, and names left out."""
@@ -99,13 +99,13 @@ TaskResult: TypeAlias = Begun | ResultRows | Failed | Done
 
 
 def bytes_of(piece: TaskResult) -> int:
-    """The approximate number of bytes of a piece in memory."""
+    """The approximate number of bytes of a piece of results in memory."""
     tables = (piece.occurrences, piece.partial, piece.rejects) if isinstance(piece, ResultRows) else ()
     return _PIECE + sum(int(table.nbytes) for table in tables if table is not None)
 
 
 def add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:
-    """Rows of occurrences or rejects, with `lines` added to their line numbers."""
+    """Return rows of occurrences or rejects with `lines` added to their line numbers."""
     if not lines:
         return rows
     number = rows.schema.get_field_index("line")

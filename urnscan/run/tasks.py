@@ -45,7 +45,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """A task: neighbouring inputs. `place` is the number of the first input; small files are together in a `Listed`."""
+    """A task: neighbouring inputs; small files are together in a `Listed`. `place`: number of the first, from 0."""
 
     place: int
     inputs: tuple[Listed | Input, ...]
@@ -53,7 +53,10 @@ class FileGroup:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A task: the bytes of a huge file from about `start` to about `end`. `place` is the number of the input."""
+    """A task: a part of a huge file, from the separator after offset `start` to the one after `end` (`open_range`).
+
+    `place` is the number of the input, from 0.
+    """
 
     place: int
     input: Input
@@ -89,7 +92,10 @@ def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[
 
 
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:
-    """Yield the tasks of a run, in the order of the inputs: small files together, huge files in parts."""
+    """Yield the tasks of a run, each for a thread, in the order of the inputs: small files together, large in parts.
+
+    An error about an argument or input is yielded as a task. `outputs` are not read. Raises FatalError as `run_inputs`.
+    """
     group: list[Listed | Input] = []
     files = byte_count = place = 0
     for entry in _entries(inputs, options, outputs, sizes):
@@ -153,7 +159,9 @@ def _tasks_of_one(place: int, entry: Input, options: Options, sizes: Sizes) -> I
 
 
 def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection[str]) -> Iterator[Input | SourceError]:
-    """Yield the inputs of a run, without the outputs of the run. An input that several arguments name is yielded once.
+    """Yield the inputs of a run, without the outputs of the run, and errors about arguments and folders.
+
+    An input that several arguments name is yielded once.
 
     Raises FatalError if an output is also an input; but a result of an earlier run in a folder of inputs is skipped.
     Also raises FatalError if a list of inputs cannot be read.

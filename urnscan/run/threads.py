@@ -39,10 +39,10 @@ def in_order(
 ) -> Generator[Result, None, None]:
     """Yield the results of all tasks, in the order of the tasks. `workers` threads process the tasks.
 
-    `new_worker()` is called in each thread; it returns the function that turns a task into results. `bytes_of` returns
+    `new_worker()` is called in each thread; it returns the function that yields the results of a task. `bytes_of` gives
     the number of bytes of a result in memory: many small results may wait, and few large ones. An error of a task, a
-    worker or `tasks` is raised here. The threads stop after an error, and when this iterator is closed. A thread that
-    waits for input delays the end by at most a second.
+    worker or `tasks` is raised by this iterator, after the results before. The threads stop after an error, and when
+    this iterator is closed. A thread that waits for input delays the end by at most a second.
     """
     crew = _Crew(iter(tasks), new_worker, workers, bytes_of)
     threads = [threading.Thread(target=crew.work, daemon=True, name=f"urnscan-{i}") for i in range(workers)]

@@ -49,14 +49,14 @@ _Scanner: TypeAlias = "Scanner | RecoveringScanner"
 
 
 class Worker:
-    """Processes tasks in a single thread, with buffers that only this worker uses."""
+    """Reads and scans the inputs of tasks in a single thread, with buffers that only this worker uses."""
 
     def __init__(
         self, options: Options, sizes: Sizes, tables: Collection[str], on_read: Callable[[int], object]
     ) -> None:
         """`tables` are names among `occurrences`, `classes` and `rejects`: only rows of these tables are made.
 
-        `on_read` gets the numbers of bytes that were read; it is called in the thread of the worker.
+        `on_read` is called with the number of bytes of each read, in the thread of the worker.
         """
         count_lines = "occurrences" in tables or "rejects" in tables
         grammar = options.grammar(count_lines=count_lines, rejects="rejects" in tables)
@@ -77,7 +77,10 @@ class Worker:
         self._names: list[str] = []
 
     def work(self, task: Task) -> Iterator[TaskResult]:
-        """Process a task. Yields the results; the last result is Done."""
+        """Read and scan the inputs of a task. Yields ResultRows and Failed (failures and notes), and at the end Done.
+
+        Failures of inputs are yielded, not raised.
+        """
         self._bytes = 0
         self._names = []
         lines, left_out = 0, self._left_out()
