@@ -19,13 +19,15 @@ _LINK = re.compile(r"\[([^][]*+)\]\([^()]*+\)")
 
 @functools.cache
 def column_meanings() -> Mapping[str, Mapping[str, str]]:
-    """The meaning of each column in Markdown, by the names of TABLES and of their columns."""
+    """Name of a table in TABLES -> name of each column -> the meaning of the column, in Markdown."""
     known = column_texts()
     return {name: {column: _meaning(known, name, column) for column in schema.names} for name, schema in TABLES.items()}
 
 
 def column_texts() -> Mapping[str, Mapping[str, str]]:
-    """The tables of `columns.toml`: `common` and `prefixes` have columns of several tables."""
+    """The contents of `columns.toml`: table -> column -> meaning. `common` has columns of several tables, and
+    `prefixes` the meanings of all columns whose names begin in the same way.
+    """
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 EDITION = 3
-"""The edition of the tables: `schema` in the metadata of a file. Files of the first edition do not have this key."""
+"""The edition (version of names and columns) of the tables: `schema` in the metadata of a file. Files of the first
+edition do not have this key.
+"""
 
 MERGED = (2, EDITION)
 """Editions whose tables `urnscan merge` reads."""
@@ -26,8 +28,7 @@ _RENAMED_IN_OCCURRENCES = {"problem": "spelling_problem"}
 """
 
 VERDICT = ("valid", "problem")
-"""Columns of occurrences that files of the second edition do not have: properties of the name, which follow from `urn`.
-"""
+"""Columns of occurrences that files of the second edition do not have; their values follow from the column `urn`."""
 
 ADDED = ("r_component", "q_component", "f_component", *VERDICT, "spelling_problem", "captured", "status", "mime")
 """Columns of occurrences that files of the first edition do not have."""

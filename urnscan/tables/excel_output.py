@@ -75,7 +75,10 @@ class ExcelOutput(Output):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. Raises FatalError, also if the sheet has no free rows left."""
+        """Append rows of the schema. Raises FatalError if the disk is full, or the sheet would get too many rows.
+
+        A text of more than 32,767 characters is cut, which `remarks` reports.
+        """
         if 1 + self._rows + rows.num_rows > _SHEET_ROWS:
             raise FatalError(
                 f"{self._place.name}: a sheet of Excel has at most {_SHEET_ROWS:,} rows, and these are more: write .csv or "

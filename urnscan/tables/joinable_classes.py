@@ -26,7 +26,7 @@ class JoinableClasses:
         self._forms: list[pa.StringArray] = []
 
     def add(self, urn: pa.StringArray) -> None:
-        """Add the canonical forms of classes at the level of the scan. Each canonical form is added once."""
+        """Add the canonical forms of classes at the level of the scan; each canonical form may be added only once."""
         data, offsets = byte_strings(urn)
         self._classes += len(urn)
         self._bytes += int(offsets[-1] - offsets[0])
@@ -40,8 +40,8 @@ class JoinableClasses:
         self._forms.append(forms.filter(pc.invert(is_canonical)))
 
     def count(self) -> int | None:
-        """The number of classes that would be joined to others; None at another level than `lexical`, or if there were
-        too many classes to count.
+        """How many fewer classes the level `namespace` would make; None at another level than `lexical`, or if there
+        were too many classes to count (more than 250,000, or 32 MiB).
         """
         if not self._is_countable:
             return None

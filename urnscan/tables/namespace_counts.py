@@ -28,7 +28,7 @@ _MOST_LINES = 3
 
 
 class NamespaceCounts:
-    """Adds up the rows of a scan by namespace."""
+    """Counts occurrences, classes, invalid classes and sources (inputs) of a scan by namespace."""
 
     def __init__(self) -> None:
         self._counts: dict[str, _Counts] = {}
@@ -37,7 +37,7 @@ class NamespaceCounts:
         self._nids_of_source: set[str] = set()
 
     def add_classes(self, rows: pa.RecordBatch) -> None:
-        """Count CODED_CLASSES rows, and the occurrences in them."""
+        """Count CODED_CLASSES rows, the invalid of them, and the occurrences in them."""
         nid = rows.column("nid")
         nids, indices = nid.dictionary.to_pylist(), numbers(nid.indices)
         is_invalid = rows.column("valid").fill_null(True).to_numpy(zero_copy_only=False) == np.False_
@@ -53,7 +53,10 @@ class NamespaceCounts:
             counts.invalid += sums[2]
 
     def add_occurrences(self, rows: pa.RecordBatch) -> None:
-        """Count the sources of OCCURRENCES rows. Precondition: all rows of a source are consecutive."""
+        """Count for each namespace the sources (inputs) of OCCURRENCES rows; the occurrences are not counted.
+
+        Precondition: all rows of a source are consecutive.
+        """
         source, nid = rows.column("source"), rows.column("nid")
         sources, nids = source.dictionary.to_pylist(), nid.dictionary.to_pylist()
         pairs = numbers(source.indices).astype(np.int64) * len(nids) + numbers(nid.indices)
@@ -68,7 +71,7 @@ class NamespaceCounts:
                 self._counts.setdefault(nids[number], _Counts()).sources += 1
 
     def table(self) -> list[str]:
-        """Lines of a table: a header, then a line for each namespace, by the number of occurrences, the highest first."""
+        """Lines of a table, each with LF: a header, then a line for each namespace, the most occurrences first."""
         rows = [_COLUMNS, *((name, *map("{:,}".format, astuple(counts))) for name, counts in self._sorted())]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return [
@@ -76,8 +79,9 @@ class NamespaceCounts:
         ]
 
     def summary(self) -> list[str]:
-        """At most three lines: the namespaces with the most occurrences, and the sum of the others. Sources are left
-        out.
+        """At most three lines, without LF: the namespaces with the most occurrences, and the sum of the others.
+
+        Sources are left out.
         """
         ranked = self._sorted()
         named = ranked if len(ranked) <= _MOST_LINES else ranked[: _MOST_LINES - 1]

@@ -37,7 +37,7 @@ def flat_names(field: pa.Field) -> list[str]:
 
 
 def flat_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of a table that is written with `--flat`."""
+    """The schema of a table that is written with `--flat`: instead of each list one or several columns of texts."""
     return pa.schema(
         pa.field(name, pa.string(), field.nullable) if pa.types.is_list(field.type) else field
         for field in schema
@@ -46,7 +46,9 @@ def flat_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def flat_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows in which each list is a single text.
+    """Return rows in which each list is a single text, with `; ` between the elements.
+
+    A list of structures becomes a text for each field, in the columns of `flat_names`.
 
     >>> flat_rows(pa.RecordBatch.from_pydict({"urns": [["urn:a:b", "urn:c:d"], []]})).to_pylist()
     [{'urns': 'urn:a:b; urn:c:d'}, {'urns': ''}]
@@ -69,7 +71,7 @@ def _flat(column: pa.Array) -> Iterator[pa.Array]:
 
 
 class FlatTable:
-    """A table that is written without nested columns, with the methods of an output."""
+    """An output for rows with nested columns (lists), which are written as texts; has the methods of `Output`."""
 
     def __init__(self, table: Any) -> None:  # noqa: ANN401 (each output has its own type)
         """`table` is the output for rows of the flat schema."""
@@ -86,19 +88,19 @@ class FlatTable:
         self._table.__exit__(*error)
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the nested schema. Raises FatalError."""
+        """Append rows of the nested schema, made flat. Raises FatalError."""
         self._table.write(flat_rows(rows))
 
     def complete(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """See Output."""
+        """Write the end of the file to the work folder (`Output.complete`). Raises FatalError."""
         self._table.complete(metadata)
 
     def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """See Output."""
+        """Complete the file, and move it to its path (`Output.commit`). Raises FatalError."""
         self._table.commit(metadata)
 
     @property
     def remarks(self) -> Sequence[str]:
-        """See Output."""
+        """Lines about values that the file does not contain exactly as found; known when the file is complete."""
         remarks: Sequence[str] = self._table.remarks
         return remarks

@@ -38,11 +38,10 @@ if _sync_file_range is not None:
 
 
 class Output:
-    """A file that appears at the path only when `commit` is called; a context manager.
+    """A file that appears at the path when `commit` is called, and never without it; a context manager.
 
     `path` may also be a URL or an open stream. Then the file is written to the folder for temporary files, and copied
-    to
-    the store or the stream by `commit`.
+    to the store or the stream by `commit`.
     """
 
     remarks: Sequence[str] = ()
@@ -75,9 +74,9 @@ class Output:
         self._clean_up.close()
 
     def complete(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Write the end of the file to the work folder, so that `commit` only has to move the file. Raises FatalError.
+        """Write the end of the file to the work folder, so that `commit` only has to move or copy the file.
 
-        `metadata` is written if the format has a place for it.
+        `metadata` is written if the format has a place for it. A second call does nothing. Raises FatalError.
         """
         if self._is_complete:
             return
@@ -88,7 +87,11 @@ class Output:
         self._is_complete = True
 
     def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the file as `complete` does, and move the file to the path, URL or stream. Raises FatalError."""
+        """Complete the file as `complete` does, and move it to the path, or copy it to the URL or stream.
+
+        Raises FatalError, also if a file has appeared there during the run, except with `force`; BrokenPipeError if
+        the reader of standard output has stopped.
+        """
         self.complete(metadata)
         with as_fatal(self._place.name):
             self._place.put(self._written, force=self._force)
@@ -99,27 +102,32 @@ class Output:
 
 
 def begin_sync(file: IO[bytes], start: int, byte_count: int) -> None:
-    """Let the disk begin to write a part of a file, so that the `os.fsync` at the end waits only for the last parts.
+    """Ask the system to begin to write a part of a file to the disk, without waiting. `start`: offset of the part.
 
-    This only saves time. Systems other than Linux have no such call.
+    This only saves time: the `os.fsync` at the end waits only for the last parts. Other systems than Linux do nothing.
     """
     if _sync_file_range is not None:
         _sync_file_range(file.fileno(), start, byte_count, _SYNC_FILE_RANGE_WRITE)
 
 
 class Committable(Protocol):
-    """A file or several files that appear in two steps. Only the first step is likely to fail."""
+    """Protocol: a file or several files that appear in two steps.
+
+    `complete` writes them to work folders (temporary folders), and `commit` moves them to their places. On a disk, only
+    `complete` is likely to fail. For a URL or a stream, `commit` copies all bytes, and may fail, too.
+    """
 
     def complete(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Write the end of the files to their work folders."""
+        """Write the end of the files to their work folders. Raises FatalError."""
 
     def commit(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Move the files to their paths."""
+        """Complete the files, and move or copy them to their paths, URLs or streams. Raises FatalError."""
 
 
 def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) -> None:
-    """Complete all outputs, then commit all outputs: if an output cannot be written, no output appears. Raises
-    FatalError.
+    """Complete all outputs, then commit all outputs: if an output cannot be completed, no output appears.
+
+    Raises FatalError.
     """
     for output in outputs:
         output.complete(metadata)
@@ -128,15 +136,15 @@ def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) ->
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Raise FatalError if an output cannot have this path: a file exists there already (unless `force`), or the path is
-    a folder.
+    """Raise FatalError if an output cannot have this path or URL: a file exists there already (unless `force`), or the
+    path is a folder or another file that is not regular. Returns nothing, and changes nothing.
     """
     with as_fatal(name_of(path)):
         _place(path).check(force=force)
 
 
 def check_outputs(*paths: str | None) -> list[str]:
-    """The paths that are not None. Raises FatalError if two paths are the same file, or a path is empty."""
+    """Return the paths that are not None. Raises FatalError if two of them are the same file, or one is empty."""
     outputs = [path for path in paths if path is not None]
     if "" in outputs:
         raise FatalError("an output has an empty name")
@@ -148,12 +156,12 @@ def check_outputs(*paths: str | None) -> list[str]:
 
 
 def existing_output(name: str | Path, reason: str = _EXISTS) -> FatalError:
-    """The error for an output that would replace an existing file without `force`."""
+    """Return (not raise) the error for an output that would replace an existing file without `force`."""
     return FatalError(f"{name}: {reason}; {option('force')} replaces it")
 
 
 def name_of(path: str | os.PathLike[str] | IO[bytes]) -> str:
-    """The name of an output in messages, without passwords and other secrets of a URL."""
+    """The name of an output in messages, without secrets of a URL; "standard output" for any stream."""
     return without_secrets(os.fspath(path)) if isinstance(path, str | os.PathLike) else _STREAM
 
 
@@ -248,7 +256,7 @@ class _Stream:
 
 @contextlib.contextmanager
 def work_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder next to the file `path`, which is removed at the end.
+    """Context with a new temporary folder next to the file `path`, which is removed at the end of the context.
 
     Folders of dead processes that wrote the same file are removed, too. Raises OSError if the folder cannot be made.
     """
@@ -288,7 +296,10 @@ def _remove_if_dead(folder: Path) -> None:
 
 @contextlib.contextmanager
 def as_fatal(name: str) -> Iterator[None]:
-    """Convert errors of the operating system and of stores to a FatalError that names the output."""
+    """Context that turns an OSError or SourceError into a FatalError that names the output `name`.
+
+    BrokenPipeError of standard output stays, as it is not a failure.
+    """
     try:
         yield
     except FileNotFoundError as error:

@@ -50,7 +50,7 @@ class RowGroup:
         """Number of rows."""
 
     def moved_to(self, offset: int, number: int) -> bytes:
-        """The encoded structure `RowGroup` for the footer of another file.
+        """Return the encoded structure `RowGroup` for the footer of another file.
 
         `offset` is the byte offset of `data` in that file; `number` is the number of the row group there, from 0. May
         be called only once, because it changes the offsets of this row group.
@@ -71,7 +71,7 @@ class RowGroup:
 
 
 def end_of_file(empty: memoryview, groups: Sequence[bytes], rows: int) -> bytes:
-    """The bytes of a Parquet file after the row groups.
+    """Return the bytes of a Parquet file after the row groups: the footer, its length, and MAGIC.
 
     `empty` is a file with the same schema and without rows. `groups` are the results of `RowGroup.moved_to`; together
     the row groups have `rows` rows.

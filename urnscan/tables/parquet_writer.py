@@ -38,7 +38,11 @@ _NOT_PARQUET = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".html", ".d
 
 
 class ParquetOutput(Output):
-    """A Parquet file. `metadata` becomes a JSON object under the key `urnscan` of the metadata of file and schema."""
+    """An output file in Parquet.
+
+    The `metadata` of `complete` or `commit` are stored as JSON under the key `urnscan`, in the metadata of the file and
+    of the schema, together with the entries that pandas reads.
+    """
 
     def __init__(
         self,
@@ -51,10 +55,10 @@ class ParquetOutput(Output):
         pool: Pool | None = None,
     ) -> None:
         """`dictionaries` are the leaf columns whose values repeat; `statistics` are the leaf columns by which readers
-        filter.
+        filter; True: all columns, False: none.
 
-        True means all columns. Threads of `pool` encode row groups; None: the thread that calls `write` does. Raises
-        FatalError like Output, and for the suffix of another format. All methods raise FatalError if the disk is full.
+        Threads of `pool` encode row groups; None: the thread that calls `write` does. Raises FatalError like Output,
+        and for the suffix of another format. All methods raise FatalError if the disk is full.
         """
         name = name_of(path)
         suffix = Path(name).suffix.lower()

@@ -18,14 +18,14 @@ _REPEATING = "occurrence_count sources first_source last_source first_member sou
 
 
 class PartialOutput(ParquetOutput):
-    """A Parquet file with NAMED_PARTIAL rows."""
+    """A partial result: an output file in Parquet with NAMED_PARTIAL rows, for a later merge."""
 
     def __init__(
         self, path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
     ) -> None:
         """`reading` has the options that the metadata of tables do not have (`Options.reading_metadata`).
 
-        Raises FatalError like ParquetOutput, and for a name with another suffix.
+        Raises FatalError like ParquetOutput, and for a name with another suffix than `.partial`.
         """
         name = name_of(path)
         if form_of(name) != (PARTIAL_SUFFIX, ""):

@@ -20,7 +20,7 @@ NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", "
 """Suffixes of forms that are read, but not written."""
 
 PARTIAL_SUFFIX = ".partial"
-"""Suffix of files with a partial result. They are Parquet, but not tables for people."""
+"""Suffix of files with a partial result (sums that are merged later). They are Parquet, but not tables for people."""
 PAGES = (".html", ".htm", ".xhtml")
 """Suffixes that the name of a page may have; a name without a suffix is accepted, too."""
 GENERATOR = b'<meta name="generator" content="urnscan">'
@@ -58,7 +58,7 @@ class ByteOutput(Output):
             stack.pop_all()
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append bytes. Raises FatalError."""
+        """Append bytes, which are compressed if the suffix says so. Raises FatalError."""
         with as_fatal(self._place.name):
             self._file.write(data)
 

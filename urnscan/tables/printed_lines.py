@@ -42,9 +42,10 @@ COLOURED = Colours("\x1b[35m", "\x1b[36m", "\x1b[32m", "\x1b[1;31m", "\x1b[m")
 
 
 def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text") -> memoryview:
-    """Lines `source:line:text` of OCCURRENCES rows, in UTF-8; the text is the column `name`.
+    """Return lines `source:line:text` of OCCURRENCES rows, in UTF-8, for printing; the text is the column `name`.
 
-    If the rows have the columns `before` and `after`, these are printed on both sides of the text.
+    A member is part of the source: `a.zip!/b.txt`. If the rows have the columns `before` and `after`, these are on both
+    sides of the text. Control characters of names are escaped.
     """
     # Names of files and members may be hostile: they must neither end the line nor change the terminal.
     source = _mapped(rows.column("source"), printable)
@@ -59,13 +60,13 @@ def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text")
 
 
 def frequency_lines(rows: pa.RecordBatch, colours: Colours) -> memoryview:
-    """Lines of FREQUENCIES rows, in UTF-8: the count, then the name, in the form of `uniq -c`."""
+    """Return lines of FREQUENCIES rows, in UTF-8: the count, then the URN, in the form of `uniq -c`."""
     count = pc.utf8_lpad(rows.column("occurrence_count").cast(pa.string()), _COUNT_WIDTH, " ")
     return _joined(colours.line, count, f"{colours.off} {colours.match}", rows.column("urn"), f"{colours.off}\n")
 
 
 def source_line(source: str, count: int | None, colours: Colours) -> str:
-    """A line with a source. The count of matches (or None) comes first.
+    """Return a line, with LF, with the count of matches and the source; None: without a count.
 
     A source may contain any character that could separate it from a count after it. So only a count before it can be
     sorted in all lines.
@@ -75,7 +76,7 @@ def source_line(source: str, count: int | None, colours: Colours) -> str:
 
 
 def json_lines(rows: pa.RecordBatch) -> memoryview:
-    """Lines of JSON, in UTF-8: an object for each row, with the names of the columns as keys.
+    """Return lines of JSON, in UTF-8: an object for each row, with the names of the columns as keys.
 
     The column `stop` is the number of a byte. Its key `stop` gets the character, and the key `stop_octet` the number.
     """
@@ -106,7 +107,10 @@ def _stop(byte: int) -> str | None:
 
 
 def json_values(column: pa.Array, *, needs_no_escape: bool = False) -> pa.StringArray:
-    """JSON of the values of a column. With `needs_no_escape`, no text in the column has characters that JSON escapes."""
+    """Return for each value of a column its JSON as a text; `null` for a null text, number, time or flag.
+
+    With `needs_no_escape`, no text in the column has characters that JSON escapes, and no value is null.
+    """
     if pa.types.is_struct(column.type):
         parts: list[pa.StringArray | str] = []
         for field, values in zip(column.type, column.flatten(), strict=True):
@@ -126,7 +130,7 @@ def json_values(column: pa.Array, *, needs_no_escape: bool = False) -> pa.String
 
 
 def moments(column: pa.TimestampArray) -> pa.StringArray:
-    """Times as texts in UTC, in the format of ISO 8601 without fractions: `2024-01-31T23:59:59Z`."""
+    """Return times as texts in UTC, in ISO 8601 without fractions: `2024-01-31T23:59:59Z`; null stays null."""
     return pc.strftime(column.cast(pa.timestamp("s", "UTC"), safe=False), "%Y-%m-%dT%H:%M:%SZ")
 
 

@@ -47,7 +47,10 @@ class TableFile:
     """A file with a table that urnscan wrote. All errors are FatalErrors that name the file."""
 
     def __init__(self, path: str, *kinds: str) -> None:
-        """Open a file. `kinds` are the kinds of tables that the caller accepts: keys of `_MADE_BY`."""
+        """Open a file. `kinds` are the kinds of tables that the caller accepts, such as "classes": keys of `_MADE_BY`.
+
+        Raises FatalError if the file cannot be read, or is not a table of these kinds.
+        """
         self.path = path
         self._kinds = kinds
         self._is_text = is_text_table(path)
@@ -73,14 +76,14 @@ class TableFile:
         self.rows: int = self._file.metadata.num_rows
 
     def lacks(self, *names: str) -> bool:
-        """Whether the file has no column with a name in `names`, because an earlier version wrote the file."""
+        """Whether the file has none of the columns `names`, because an earlier version wrote the file."""
         return self._names.keys().isdisjoint(names)
 
     def batches(
         self, *names: str, groups: Sequence[int] | None = None, max_rows: int = _ROWS
     ) -> Iterator[pa.RecordBatch]:
         """Yield the columns `names` of all rows, or of the row groups with the numbers `groups`. A batch has at most
-        `max_rows` rows.
+        `max_rows` rows. Raises FatalError for a missing column, and for a damaged file.
         """
         metadata = self._file.metadata
         expected = self.rows if groups is None else sum(metadata.row_group(group).num_rows for group in groups)
@@ -102,7 +105,7 @@ class TableFile:
                 raise FatalError(f"{self.path}: is damaged: it has fewer or more rows than its footer says")
 
     def take(self, row_numbers: Integers, *names: str) -> pa.Table:
-        """The columns `names` of the rows with the given numbers, sorted by row number."""
+        """The columns `names` of the rows with the given numbers (from 0), sorted by row number."""
         wanted = np.sort(row_numbers)
         tables, start = [], 0
         metadata = self._file.metadata
@@ -117,8 +120,8 @@ class TableFile:
         return pa.concat_tables(tables).unify_dictionaries() if tables else self._schema.empty_table().select(names)
 
     def take_in_order(self, row_numbers: Integers, *names: str) -> list[dict[str, Any]]:
-        """The columns `names` of the rows with the given numbers, in the order of `row_numbers`, as a dict for each
-        row.
+        """The columns `names` of the rows with the given numbers (from 0), in the order of `row_numbers`, as a dict for
+        each row.
         """
         rows = self.take(row_numbers, *names).to_pylist()
         return [rows[place] for place in np.argsort(np.argsort(row_numbers))]

@@ -52,7 +52,7 @@ class Places:
     start: npt.NDArray[np.int64]
     line: npt.NDArray[np.int64]
     source: npt.NDArray[np.int32]
-    """For each match or reject, the index of the input in `names`."""
+    """For each match or reject, the index of its input in `names`."""
     names: Sequence[str]
     members: pa.StringArray | None = None
     """The member of each match or reject; None if the inputs have no members."""
@@ -61,7 +61,7 @@ class Places:
 
     @property
     def member(self) -> pa.StringArray:
-        """The column `member` of the table."""
+        """The column `member` of the table; all null without members."""
         return pa.nulls(len(self.start), pa.string()) if self.members is None else self.members
 
     def columns(self) -> list[pa.Array]:
@@ -128,8 +128,9 @@ class MatchColumns:
 
 
 class NameColumns(NamedTuple):
-    """Columns of occurrences that follow from the canonical forms. Their values are the same as in the table of
-    classes.
+    """Columns of occurrences that follow from the canonical forms: NID, validity, and problem of the name.
+
+    Their values are the same as in the table of classes.
     """
 
     nid: pa.DictionaryArray
@@ -139,7 +140,7 @@ class NameColumns(NamedTuple):
 
     @classmethod
     def of(cls, urn: pa.StringArray, level: Level) -> Self:
-        """The columns for canonical forms at a level. If many forms are equal, each different form is checked once."""
+        """Make the columns for canonical forms at a level. If many are equal, each different form is checked once."""
         head = urn.slice(0, _HEAD)
         names = urn.dictionary_encode() if 2 * len(head.unique()) <= len(head) else None
         data, offsets = byte_strings(urn if names is None else names.dictionary)
@@ -177,7 +178,7 @@ def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
 
 
 def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBatch:
-    """Rejects as REJECTS rows."""
+    """Rejects (texts that are nearly URNs, or URNs that end badly) as REJECTS rows."""
     text = string_array(rejects.text, rejects.text_offsets)
     # The error of a match that ends badly is found by the text after the match: the match may be longer than `text`.
     is_match = rejects.position >= 0
@@ -240,7 +241,7 @@ def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets
 
 
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
-    """GROUPED rows as CODED_CLASSES rows. `names` maps the number of an input to the name."""
+    """GROUPED rows as CODED_CLASSES rows. `names` maps the number of each first source to its name."""
     urn = grouped.column("urn")
     data, offsets = byte_strings(urn)
     parts = _parts(data, offsets, level.keep_query)

@@ -39,7 +39,7 @@ class PlacesInValues:
 
 @dataclass(frozen=True, slots=True)
 class InValues(PlacesInValues):
-    """Matches in the values of a column, with their positions."""
+    """Matches in the values of a column, with their positions: element i of the arrays is the position of match i."""
 
     matches: Matches
     rejects: PlacesInValues | None = None
@@ -54,7 +54,9 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Iterator[InValues]:
-    """Yield the matches in the values of a column whose type `is_text` accepts. Null has no matches.
+    """Yield the matches in the values of a column whose type `is_text` accepts, in order, for many values together.
+
+    Null has no matches. `value` counts over the whole column; `line` is meaningful if the scanner counts lines.
 
     Raises ArgumentError for a value of more than 2 GiB.
     """
@@ -80,12 +82,12 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
 
 
 def count_bytes(values: pa.Array) -> int:
-    """The number of bytes of values of a type that `is_text` accepts."""
+    """The number of bytes of all values, of a type that `is_text` accepts; null has none."""
     return pc.sum(pc.binary_length(as_bytes(values))).as_py() or 0
 
 
 def as_bytes(values: pa.Array) -> pa.LargeBinaryArray:
-    """The bytes of values of a type that `is_text` accepts."""
+    """Return the values, of a type that `is_text` accepts, as an array of bytes; null stays null."""
     return _decoded(values).cast(pa.large_binary())
 
 

@@ -22,14 +22,17 @@ _R, _Q, _F = range(3)
 
 
 def spelling_columns(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.Array]:
-    """The columns r_component, q_component, f_component and spelling_problem of a column of spellings."""
+    """The columns r_component, q_component, f_component and spelling_problem of a column of spellings.
+
+    Null: the URN has no such component, or no problem.
+    """
     marks = marks_of(data, offsets, syntax)
     problem = decoded(problem_column(np.zeros(len(marks), np.uint8), marks)) if marks.any() else _nulls(len(marks))
     return [*_components(data, offsets, syntax), problem]
 
 
 def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
-    """The column `problem`, with problems of names, of spellings, or of both.
+    """The column `problem`: codes of problems of names and of spellings with `; ` between them; null without problems.
 
     `codes` are the verdicts on the names, as indices of NAMES; `marks` are the problems of the spellings, as bits.
     """

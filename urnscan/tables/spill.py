@@ -23,7 +23,7 @@ class RowsOnDisk:
     """Batches of rows in a temporary file. They are appended, then read by number, also by several threads at a time."""
 
     def __init__(self, schema: pa.Schema, folder: Path) -> None:
-        """Raises FatalError if a file cannot be written to the folder."""
+        """Make the file in `folder`. Raises FatalError if this is impossible."""
         self.count = 0
         """Number of batches that were appended."""
         self._folder = folder
@@ -35,7 +35,7 @@ class RowsOnDisk:
             self._writer = pa.ipc.new_file(self._file, schema, options=_COMPRESSED)
 
     def append(self, rows: pa.RecordBatch) -> None:
-        """Write a batch. Raises FatalError if the disk is full."""
+        """Append a batch, which gets the next number. Raises FatalError if the disk is full."""
         with self._as_fatal("hold what is spilled"):
             self._writer.write_batch(rows)
         self.count += 1
@@ -47,7 +47,10 @@ class RowsOnDisk:
             self._file.close()
 
     def batches(self, first: int = 0, end: int | None = None) -> Iterator[pa.RecordBatch]:
-        """The batches from number `first` up to, and without, number `end`. Raises FatalError if the disk fails."""
+        """Yield the batches from number `first` (from 0) to before number `end`; None: to the last.
+
+        Raises FatalError if the disk fails.
+        """
         with (
             self._as_fatal("read what was spilled"),
             pa.OSFile(str(self._path)) as file,
@@ -73,7 +76,7 @@ class Spilled:
     """Batches of rows in memory or on disk, which can be read several times, in the order in which they were added."""
 
     def __init__(self, schema: pa.Schema, folder: Callable[[], Path]) -> None:
-        """`folder` is called at the first `spill`, and returns the folder for the temporary file."""
+        """`folder` is called at the first `spill` (move to disk), and returns the folder for the temporary file."""
         self.byte_count = 0
         """Bytes of the rows that are in memory."""
         self._schema = schema
@@ -99,7 +102,7 @@ class Spilled:
         self.byte_count = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows, from the first on. After this call, no rows can be added. Raises FatalError if the disk fails."""
+        """Yield all rows, from the first on; after this no rows may be added. Raises FatalError if the disk fails."""
         if self._on_disk is not None:
             if not self._is_complete:
                 self._on_disk.complete()
@@ -118,7 +121,9 @@ class SpilledParts:
     """Rows that are distributed to parts, which are read part by part. All parts share a single memory limit."""
 
     def __init__(self, schema: pa.Schema, parts: int, in_memory: int, folder: Callable[[], Path]) -> None:
-        """`in_memory` is the maximum number of bytes in memory, for all parts together. `folder`: see Spilled."""
+        """`in_memory` is the maximum number of bytes in memory, for all parts together; with more, all rows are moved
+        to disk. `parts`: number of parts. `folder` returns the folder for the temporary files.
+        """
         self._schema = schema
         self._max_bytes = in_memory
         self._parts = [Spilled(schema, folder) for _ in range(parts)]
@@ -129,7 +134,10 @@ class SpilledParts:
             part.close()
 
     def add(self, part: npt.NDArray[np.int32], rows: pa.RecordBatch) -> None:
-        """Append each row to the part whose number is in `part`. Raises FatalError if the disk is full."""
+        """Append each row to the part whose number is in `part` (a number for each row, from 0).
+
+        Raises FatalError if the disk is full.
+        """
         if not len(rows):
             return
         order = np.argsort(part, kind="stable")
@@ -145,8 +153,9 @@ class SpilledParts:
                 spilled.spill()
 
     def take(self, part: int) -> pa.Table:
-        """All rows of a part, in the order in which they were added. Closes the part. Raises FatalError if the disk
-        fails.
+        """Return all rows of a part, in the order in which they were added, and close the part: no second call.
+
+        Raises FatalError if the disk fails.
         """
         rows = pa.Table.from_batches(self._parts[part].batches(), self._schema).combine_chunks()
         self._parts[part].close()

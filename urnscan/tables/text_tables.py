@@ -40,10 +40,11 @@ def is_text_table(path: str) -> bool:
 
 
 def as_parquet(path: str, names: Sequence[str]) -> pa.NativeFile:
-    """An open Parquet file with the rows of a table as text. The columns have their names in the present edition.
+    """Copy a table as text (CSV, TSV, JSON Lines) to a temporary Parquet file, and return this file, open.
 
-    `names` are the columns if the file has no lines. Columns that no schema has are left out. Raises FatalError for a
-    file that is not such a table, and also ArrowException and OSError.
+    The columns have their names in the present edition. `names` are the columns if the file has no lines. Columns that
+    no schema has are left out. Raises FatalError for a file that is not such a table, and also ArrowException and
+    OSError.
     """
     form, codec = form_of(path)
     with _open(path, codec) as file:

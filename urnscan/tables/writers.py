@@ -37,7 +37,10 @@ Lines = Callable[[pa.RecordBatch], bytes | memoryview]
 
 
 class LinesOutput(ByteOutput):
-    """A table as lines of text, compressed like ByteOutput. Metadata are not written."""
+    """An output file with a table as lines of text (CSV, TSV, JSON Lines), compressed like ByteOutput.
+
+    Metadata are not written.
+    """
 
     def __init__(
         self, path: str | os.PathLike[str], schema: pa.Schema, head: bytes, lines: Lines, *, force: bool = False
@@ -69,7 +72,7 @@ def open_table(
     layout: Layout = USUAL,
 ) -> Output | FlatTable:
     """Open an output for rows of the schema, in the format that the suffix of the file name chooses. A stream gets
-    Parquet.
+    Parquet. With `layout.flat`, `write` takes rows of the schema, and the file gets flat rows.
 
     `dictionaries`, `statistics` and `pool` are as in ParquetOutput. Raises FatalError like Output, and for another
     suffix.
@@ -115,9 +118,10 @@ def open_partial(
 
 
 def is_result(path: str) -> bool:
-    """Whether a file on this machine is empty, or is a table or a page that urnscan wrote.
+    """Whether a file on this machine is a table or a page that urnscan wrote, so that a run may replace it.
 
-    A file in a folder that a run on Spark wrote is a part of such a table.
+    True also for an empty file without a suffix of Parquet or Excel, and for every file in a folder that a run on Spark
+    wrote. False if the file cannot be read.
     """
     if Path(path).with_name(OF_FOLDER).is_file():
         return True
@@ -146,7 +150,7 @@ def is_result(path: str) -> bool:
 
 
 def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
-    r"""Lines of CSV, in UTF-8; lists are JSON.
+    r"""Return lines of CSV, in UTF-8, without a header; lists are JSON, and null is an empty cell.
 
     A spreadsheet would calculate a text like `=1+1` as a formula, which could start programs. So a text that begins
     with `=`, `+`, `-`, `@`, a tab or a line end gets an apostrophe before it.
