@@ -20,10 +20,10 @@ _HEAD = len(_SCHEME) + _DIGITS
 
 
 def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[pa.RecordBatch]:
-    """FREQUENCIES rows of GROUPED rows, sorted by count.
+    """Yield FREQUENCIES rows of the GROUPED rows `classes`: the highest count first, then by URN in the order of bytes.
 
-    `grouping` must be empty. It sorts by keys `urn:` + number + name, where the number is 10**18 minus the count: a
-    higher count has a lower number.
+    `grouping`, which must be empty, does the sorting. It sorts by keys `urn:` + number + name, where the number is
+    10**18 minus the count: a higher count has a lower number.
     """
     scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
     for rows in classes:

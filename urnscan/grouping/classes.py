@@ -46,9 +46,10 @@ _TOO_MUCH = "the spellings of one name have more than 2 GiB in all; a lower --ma
 
 
 def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch:
-    """Add up SINGLE or PARTIAL rows to a PARTIAL row for each spelling, sorted by class, then by text.
+    """Return PARTIAL rows, one for each spelling of a class, with the sums of SINGLE or PARTIAL rows.
 
-    The rows must be in the order of the inputs. All keys must begin with the same `shared` bytes.
+    Sorted by class, then by text. The rows must be in the order of the inputs. All keys (`urn`) must begin with the
+    same `shared` bytes. Raises FatalError as `one_batch`.
     """
     rows = _partial(one_batch(batches))
     names = rows.select(["urn", "text"])
@@ -66,9 +67,10 @@ def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch
 
 
 def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
-    """GROUPED rows of PARTIAL rows that `add_up` returned.
+    """Return a GROUPED row for each class in PARTIAL rows that `add_up` returned. Lists up to 100 spellings of a class.
 
-    Without a syntax, spellings are not checked for problems, and all `marks` are 0.
+    If `syntax` is None, spellings are not checked for problems, and all `marks` are 0. Raises FatalError if the
+    spellings have more than 2 GiB in all.
     """
     starts = np.flatnonzero(numbers(rows.column("sources")))
     counts = numbers(rows.column("occurrence_count"))
@@ -100,14 +102,14 @@ def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
 
 
 def one_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """Schema of the concatenated batches: PARTIAL if any of the schemas is PARTIAL, else SINGLE."""
+    """The schema of the result of `one_batch`: SINGLE if all schemas are SINGLE, else PARTIAL."""
     return SINGLE if all(schema.equals(SINGLE) for schema in schemas) else PARTIAL
 
 
 def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> pa.RecordBatch:
-    """Concatenate batches. Without a schema, `one_schema` of the batches is used.
+    """Return the rows of all batches as a single batch, in order. `schema` None: `one_schema` of the batches.
 
-    Raises FatalError if the strings are too long in total for an array.
+    For PARTIAL, SINGLE rows are converted. Raises FatalError if the strings have 2 GiB in all.
     """
     schema = schema or one_schema(batch.schema for batch in batches)
     if schema is PARTIAL:
@@ -122,7 +124,10 @@ def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None
 
 
 def take_rows(rows: pa.RecordBatch, order: RowNumbers) -> pa.RecordBatch:
-    """A batch of the rows with the numbers `order`, in this order. Columns of strings may have nulls."""
+    """Return a batch of the rows with the numbers `order` (from 0), in this order.
+
+    Columns are strings, which may be null, or numbers, which may not.
+    """
     columns = []
     for column in rows.columns:
         if not pa.types.is_string(column.type):

@@ -49,8 +49,8 @@ _Span = tuple[int, int]
 # DuckDB 2.0, scanning and grouping alone took 24.5 s and 2.2 GB, with its memory limit set to 1 GB.
 @dataclass(eq=False)
 class Grouping:
-    """Groups occurrences into classes. Occurrences arrive in the order of the inputs, classes are returned in the order
-    of keys.
+    """Groups occurrences into classes. Occurrences are added in the order of the inputs; classes are yielded in the
+    order of keys (canonical forms).
 
     About `memory` bytes of rows stay in memory; more rows are spilled to files in the folder that `spill_folder`
     returns. The threads of `pool` do the work.
@@ -60,7 +60,7 @@ class Grouping:
     pool: Pool
     spill_folder: Callable[[], Path]
     ranges: Ranges | None = None
-    """The ranges by which rows are split; None: ranges are chosen from the first rows."""
+    """The ranges of keys by which rows are split; None: ranges are chosen from the first rows, and then set here."""
 
     def __post_init__(self) -> None:
         # A thread needs twice the memory of its rows to split them, and five times to add them up. Pending rows get the rest.
@@ -77,14 +77,17 @@ class Grouping:
         self._try_past = self.memory // 8
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Add the next batch of SINGLE or PARTIAL rows, in the order of the inputs."""
+        """Add the next batch of SINGLE or PARTIAL rows, in the order of the inputs. Raises FatalError on a full disk."""
         self._pending_rows.append(rows)
         self._pending_bytes += rows.nbytes
         if self._pending_bytes >= (min(_FIRST, self.memory // 8) if self.ranges is None else self._chunk_bytes):
             self._split_rows(_RANGES)
 
     def complete(self) -> int:
-        """Split the last rows, after the last `add`. Returns the total of rows that `classes` will report to `on_rows`."""
+        """Split the last rows by ranges, after the last `add`; optional before `classes` and `spellings`.
+
+        Returns the sum of the numbers of rows with which these will call `on_rows`.
+        """
         self._split_rows(min(_RANGES, self._pending_bytes // _RANGE + 1))
         while self._futures:
             self._take_chunk()
@@ -96,17 +99,21 @@ class Grouping:
         on_rows: Callable[[int], object] = lambda _: None,
         syntax: Syntax | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """All classes, sorted by the bytes of `urn`. May be called only once, after the last `add`.
+        """Yield all classes in batches, sorted by the bytes of `urn`. May be called only once, after the last `add`.
 
-        Threads call `finish` with each batch of GROUPED rows, and its results are returned. `on_rows` is called with
+        Threads call `finish` with each batch of GROUPED rows, and its results are yielded. `on_rows` is called with
         the number of rows that were grouped since its last call. With a syntax, spellings are checked for problems.
+        Raises FatalError if the disk fails, or the spellings of a name have more than 2 GiB.
         """
         return self.spellings(lambda rows: finish(classes_of(rows, syntax)), on_rows)
 
     def spellings(
         self, finish: Callable[[pa.RecordBatch], _Result], on_rows: Callable[[int], object] = lambda _: None
     ) -> Iterator[_Result]:
-        """All spellings, sorted by class, then by text; like `classes`, but `finish` gets the PARTIAL rows of whole classes."""
+        """Yield all spellings in batches, sorted by class, then by text; instead of `classes`, and only once.
+
+        Like `classes`, but `finish` gets PARTIAL rows, a row for each spelling; no class is split between batches.
+        """
         self.complete()
         chunks, self._chunks = self._chunks, []
         ranges = self.ranges or Ranges()

@@ -22,9 +22,9 @@ _NEXT = b"\x01"
 
 @dataclass(frozen=True)
 class Ranges:
-    """Ranges of keys. Range i contains the keys from `bounds[i - 1]` up to, but without, `bounds[i]`.
+    """Ranges of keys (canonical forms as bytes). Range i contains the keys from `bounds[i - 1]` to before `bounds[i]`.
 
-    The first range has no lower bound, the last range no upper bound.
+    The first range has no lower bound, the last range no upper bound. Without bounds, one range has all keys.
     """
 
     bounds: tuple[bytes, ...] = ()
@@ -33,20 +33,24 @@ class Ranges:
         return len(self.bounds) + 1
 
     def shared(self, first: int, last: int) -> int:
-        """Length of the prefix that all keys in the ranges from `first` to `last - 1` definitely share."""
+        """Length in bytes of the prefix that all keys in the ranges from `first` to `last - 1` definitely share.
+
+        0 if the first or the last of all ranges is among them.
+        """
         if first == 0 or last == len(self):
             return 0
         low, high = self.bounds[first - 1], self.bounds[last - 1]
         return next((i for i in range(len(low)) if high[i : i + 1] != low[i : i + 1]), len(low))
 
     def is_single(self, number: int) -> bool:
-        """Whether a range can contain only a single key."""
+        """Whether the range with this number can contain only a single key."""
         return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
 
     def order(self, data: ByteArray, offsets: Offsets) -> tuple[RowNumbers, Integers]:
-        """The row numbers of a column of keys, range by range; and the offsets of the ranges, with the end of the last.
+        """Return the row numbers of a column of keys (bytes and offsets), range by range.
 
-        Within a range, rows keep their order.
+        Rows of a range keep their order. Also returns where each range begins in these row numbers, and, as last
+        element, where the last range ends.
         """
         numbers, rows = np.empty(len(offsets) - 1, np.int32), np.empty(len(offsets) - 1, np.int32)
         begins = np.zeros(len(self) + 1, np.int64)
@@ -73,7 +77,7 @@ class Ranges:
 
 
 def sample(data: ByteArray, offsets: Offsets, every: int) -> list[bytes]:
-    """Every n-th key of a column, where n is `every`; cut to 1,024 bytes."""
+    """Return every n-th key of a column (bytes and offsets), where n is `every`; cut to 1,024 bytes."""
     rows = np.arange(every // 2, len(offsets) - 1, every)
     keys, ends = cut(data, offsets[rows], np.minimum(offsets[rows + 1], offsets[rows] + np.int32(_KEY)))
     text = keys.tobytes()
@@ -81,7 +85,7 @@ def sample(data: ByteArray, offsets: Offsets, every: int) -> list[bytes]:
 
 
 def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
-    """Choose about `most` ranges with equal numbers of `keys`, or fewer ranges for few keys.
+    """Return about `most` ranges with equal numbers of `keys`, or fewer ranges for few keys.
 
     A key that is frequent enough to fill a range gets a range with no other key. If there are several ranges, no range
     contains all keys, unless all keys are equal.

@@ -19,7 +19,7 @@ from urnscan.tables.schemas import CLASSES
 from urnscan.urn.prefix_filter import with_beginnings
 
 CAME, WENT, CHANGED = "came", "went", "changed"
-"""Values of the column `change`."""
+"""Values of the column `change`: only the new table, only the old table, or both tables have the class."""
 
 _VALUES = ("occurrence_count", "source_count", "spelling_count", "valid", "problem", "first_source")
 _COLUMNS = ("urn", "spellings", *_VALUES)
@@ -27,9 +27,9 @@ _SCHEME = len("urn:")
 
 
 def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[list[dict[str, Any]]]:
-    """CHANGES rows, sorted by `urn`, of the classes that the options select; `tables` are the old and the new table.
+    """Yield lists of CHANGES rows (as dicts), by `urn`, for the classes that differ in the old and the new table.
 
-    Raises FatalError for a damaged table.
+    Lists may be empty. Only classes whose names `options` selects count. Raises FatalError for a damaged table.
     """
     sorted_tables = [
         (table.path, table.batches(*_COLUMNS, max_rows=rows_at_once(options.memory, len(tables), table.row_bytes)))

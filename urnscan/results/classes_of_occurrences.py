@@ -24,8 +24,9 @@ class ClassesOfOccurrences:
     """Groups OCCURRENCES rows of tables, added in order, into CODED_CLASSES rows."""
 
     def __init__(self, table: TableFile, grouping: Grouping) -> None:
-        """`table` is any of the tables: all have the same options. Raises FatalError if the run had `--rules`, because
-        a table does not contain the rules.
+        """`table` is any of the tables: all have the same options. `grouping` must be empty.
+
+        Raises FatalError if the run of the table had `--rules`, because a table does not contain the rules.
         """
         if table.metadata().get("rules"):
             raise FatalError(
@@ -39,9 +40,7 @@ class ClassesOfOccurrences:
         self._last: tuple[int, str] | None = None
 
     def add(self, table: int, rows: pa.RecordBatch) -> None:
-        """Add the next OCCURRENCES rows of the table with the number `table`. Rows of a later table have a higher
-        number.
-        """
+        """Add the next OCCURRENCES rows of the table with the number `table`; a later table has a higher number."""
         if not len(rows):
             return
         source = rows.column("source")
@@ -66,7 +65,10 @@ class ClassesOfOccurrences:
         self._grouping.add(pa.RecordBatch.from_arrays(columns, schema=SINGLE))
 
     def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """CODED_CLASSES rows, sorted by `urn`, of all added rows. `progress` gets the stage "grouping"."""
+        """Yield CODED_CLASSES rows, sorted by `urn`, for all added rows; only once, after the last `add`.
+
+        `progress` is told the stage "grouping" and the numbers of grouped rows.
+        """
         progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
         in_rows = partial(class_rows, names=self._names, level=self._options.level)
         return self._grouping.classes(in_rows, progress.on_progress, get_syntax(self._options.syntax))

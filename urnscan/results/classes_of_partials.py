@@ -35,7 +35,10 @@ class ClassesOfPartials:
     """
 
     def __init__(self, table: TableFile, grouping: Grouping) -> None:
-        """`table` is any of the files: all have the same options. Raises FatalError for invalid options."""
+        """`table` is any of the files: all have the same options. `grouping` must be empty.
+
+        Raises FatalError for invalid options, and if another version of urnscan wrote the file.
+        """
         self._options = _options(table)
         self._grouping = grouping
         # Names of the inputs, by their numbers in the merged run.
@@ -46,7 +49,10 @@ class ClassesOfPartials:
         """Number of inputs whose names are in several files."""
 
     def add(self, table: TableFile, batches: Iterator[pa.RecordBatch]) -> Iterator[int]:
-        """Add all rows of the next file; yields the number of rows of each batch. Raises FatalError for damaged rows."""
+        """Add all rows of the next file while the result is iterated: yields the number of rows of each batch.
+
+        Raises FatalError for damaged rows.
+        """
         inputs = self._inputs
         names: dict[int, str] = {}
         for rows in _whole_classes(batches):
@@ -61,7 +67,10 @@ class ClassesOfPartials:
         self._names.update((inputs + place, name) for place, name in names.items())
 
     def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """CODED_CLASSES rows, sorted by `urn`, of all added rows. `progress` gets the stage "grouping"."""
+        """Yield CODED_CLASSES rows, sorted by `urn`, for all added rows; only once, after the last `add`.
+
+        `progress` is told the stage "grouping" and the numbers of grouped rows.
+        """
         progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
         in_rows = partial(class_rows, names=self._names, level=self._options.level)
         return self._grouping.classes(in_rows, progress.on_progress, get_syntax(self._options.syntax))

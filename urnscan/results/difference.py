@@ -17,9 +17,9 @@ from urnscan.tables.schemas import CHANGES
 
 @dataclass
 class Difference:
-    """Compares two tables of classes. `counts` is complete after all `rows` are read.
+    """Compares two tables of classes: the files `old` and `new`. `counts` is complete after all `rows` are read.
 
-    Raises FatalError if a file is not a table of classes.
+    The constructor raises FatalError if a file cannot be read or is not a table of classes, or is an output.
     """
 
     old: str
@@ -29,13 +29,13 @@ class Difference:
     options: Options = field(default_factory=Options)
     """Only `memory`, `nid` and `not_nid` have an effect."""
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys((CAME, WENT, CHANGED), 0))
-    """Number of classes for each value of `change`."""
+    """Number of classes for each value of `change` (CAME, WENT, CHANGED), of the rows yielded so far."""
 
     def __post_init__(self) -> None:
         self._tables = [self._table(name) for name in (self.old, self.new)]
 
     def remarks(self) -> Iterator[str]:
-        """A message for each option that differs in the runs of the tables."""
+        """Yield a message for each table without options of its run, and for each option that differs."""
         for table in self._tables:
             if not table.metadata():
                 yield f"{table.path}: does not say which options its run had: names may differ for that reason alone"
@@ -43,7 +43,7 @@ class Difference:
             yield f"{difference}: names may differ for that reason alone"
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """CHANGES rows, sorted by `urn`. Raises FatalError for a damaged table."""
+        """Yield CHANGES rows, sorted by `urn`, and count them in `counts`. Raises FatalError for a damaged table."""
         for changes in changed_classes(self._tables, self.options):
             for change in changes:
                 self.counts[change["change"]] += 1

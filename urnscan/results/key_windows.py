@@ -20,14 +20,18 @@ _MOST_ROWS, _FEWEST_ROWS = 1 << 17, 64
 
 
 def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
-    """Number of rows of a table that are read at once, if `tables` tables share the memory."""
+    """Number of rows of a table that are read at once, if `tables` tables share `memory` bytes: 64 to 131,072.
+
+    `row_bytes`: approximate bytes of a row in memory.
+    """
     return max(_FEWEST_ROWS, min(_MOST_ROWS, memory // (64 * tables * row_bytes)))
 
 
 def windows(tables: Sequence[tuple[str, Iterator[pa.RecordBatch]]]) -> Iterator[list[list[pa.RecordBatch]]]:
-    """The rows of the tables, window by window. A table is a pair of name, and batches of rows sorted by `urn`.
+    """Yield the rows of the tables, window by window: all rows between two URNs. The next window has higher URNs.
 
-    A window has a list of batches for each table, in the order of `tables`. Raises FatalError if a table is not sorted.
+    A table is a pair of name, and batches of rows sorted by `urn`. A window has a list of batches, which may be empty,
+    for each table, in the order of `tables`. Raises FatalError if a table is not sorted, or has a URN twice.
     """
     sorted_tables = [_SortedTable(name, batches) for name, batches in tables]
     while True:
@@ -90,7 +94,7 @@ class _SortedTable:
 
 
 def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Concatenate batches."""
+    """Return the rows of several batches, at least one row, as a single batch."""
     if len(batches) == 1:
         return batches[0]
     (rows,) = pa.Table.from_batches(batches).combine_chunks().to_batches()

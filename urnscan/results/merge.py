@@ -35,7 +35,7 @@ _NO_PROGRESS = Progress()
 _Output = TypeVar("_Output")
 
 KINDS = ("classes", "occurrences", PARTIAL_RESULTS)
-"""Tables that can be merged."""
+"""Kinds of tables that can be merged."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class MergeReport:
     tables: int
     """Number of tables."""
     rows: int = 0
-    """Rows of the merged table."""
+    """Rows of the merged table: classes, or occurrences."""
     classes: int | None = None
     """Number of written classes; None if no output takes classes."""
     occurrences: int = 0
@@ -64,7 +64,7 @@ class MergeReport:
     """Duration in seconds."""
 
     def remarks(self) -> Iterator[str]:
-        """A message for each count that may differ from a run over all inputs."""
+        """Yield a message if `inexact` and if `shared` is not 0: then counts may differ from a run over all inputs."""
         if self.inexact:
             yield (
                 f"{counted(self.inexact, 'class', 'classes')} with more than {MOST_SPELLINGS} spellings in one table: "
@@ -89,8 +89,8 @@ class Merge:
     def __init__(self, names: Sequence[str], outputs: Sequence[str], *, memory: int, jobs: int) -> None:
         """`names` are names of files, folders and patterns; `outputs` are files that are written, and must not be read.
 
-        Raises FatalError if a file cannot be read or is not a table of classes or occurrences, and if options of their
-        runs differ.
+        `memory`: bytes for rows; `jobs`: threads. Raises FatalError if a file cannot be read or is not a table of
+        classes, occurrences or partial results, if there are several kinds of tables, and if options of runs differ.
         """
         self._tables = open_tables(names, outputs, *KINDS)
         self._memory, self._jobs = memory, jobs
@@ -103,10 +103,10 @@ class Merge:
         self.report = MergeReport(self.kind, len(self._tables))
 
     def kinds_of(self, outputs: Mapping[str, _Output]) -> dict[str, _Output]:
-        """The outputs by the kind of their rows, "classes" or "occurrences". The keys of `outputs` are "output" and
-        "classes".
+        """Return the outputs by the kind of their rows, "classes" or "occurrences". The keys of `outputs` are "output"
+        and "classes" (options of the command).
 
-        Raises FatalError for an output "classes" if the tables contain no occurrences: "output" gets the classes.
+        "output" gets occurrences if the tables contain occurrences, else classes: then "classes" raises FatalError.
         """
         if self.kind != "occurrences" and "classes" in outputs:
             raise FatalError(f"{option('classes', None)} is for tables of occurrences; these contain {self.kind}")
@@ -114,11 +114,12 @@ class Merge:
         return {table if name == "output" else name: output for name, output in outputs.items()}
 
     def run(self, outputs: Outputs, progress: Progress = _NO_PROGRESS) -> None:
-        """Give all rows to the sinks, in order: merged classes; or merged occurrences, and then their classes.
+        """Merge the tables, and call the sinks of `outputs` (functions for rows) with the rows.
 
-        `progress` gets the numbers of rows that were merged, and the stage "grouping". Raises FatalError for a damaged
-        table, and for classes of occurrences if their run had `--rules`, which the tables do not contain. Raises the
-        errors of sinks.
+        Tables of classes and partial results give classes, sorted by name. Tables of occurrences give occurrences in
+        the order of the tables; then their classes, if there is a sink for classes. `progress` gets the numbers of rows
+        that were merged, and the stage "grouping". Raises FatalError for a damaged table, and for classes of
+        occurrences if their run had `--rules`, which the tables do not contain. Raises the errors of sinks.
         """
         began = time.monotonic()
         report = self.report
@@ -144,8 +145,9 @@ class Merge:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """Metadata of the merged table: the options of the runs, and the sums of their counts. A class of several
-        tables counts once.
+        """Metadata of the merged table, for JSON: the options of the runs, and the sums of their counts.
+
+        A class of several tables counts once.
         """
         counts = self._counts
         if "classes" in counts:

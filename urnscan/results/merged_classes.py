@@ -37,10 +37,10 @@ class Merged(NamedTuple):
 
 
 def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
-    """CLASSES rows in the order of the tables -> classes. In a table each `urn` appears once.
+    """Return a class for each `urn` in CLASSES rows of several tables, which are in the order of the tables.
 
-    If several tables have a class, the `first_…` columns, and the columns that follow from the name (such as `nid`),
-    are those of the first table.
+    In a table each `urn` appears once. Counts are added, spellings and problems are combined. If several tables have a
+    class, the `first_…` columns, and the columns that follow from the name (such as `nid`), are those of the first.
     """
     rows = one_batch(batches)
     names = byte_strings(rows.column("urn"))

@@ -27,9 +27,9 @@ PARTIAL_RESULTS = "partial results"
 def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_runs: bool = True) -> list[TableFile]:
     """Open the tables in the files `names`, in order. A folder or a pattern means the Parquet files below.
 
-    All tables have the same kind, a member of `kinds`. With `of_runs`, each contains the options of its run, and is of
-    an edition that can be merged. Raises FatalError if a file cannot be read or is not a table of these kinds, if a
-    file is named twice or is an output, and if there are no files.
+    Raises FatalError if a file cannot be read or is not a table of any of `kinds`, if the tables are of several kinds,
+    if a file is named twice or is an output, and if there are no files. With `of_runs`, also if a table lacks the
+    options of its run, or is of an edition (version of the columns) that cannot be merged.
     """
     tables: list[TableFile] = []
     output_places = set(map(real_place, outputs))
@@ -54,7 +54,7 @@ def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_ru
 
 
 def differing_options(tables: Sequence[TableFile]) -> Iterator[str]:
-    """The options that differ in neighbouring tables, with their values and files.
+    """Yield a text for messages for each option that differs in neighbouring tables, with the values and files.
 
     All entries of the metadata are compared, except the counts and the edition of the tables. A missing value equals an
     empty value.
@@ -77,8 +77,8 @@ def _options_of(table: TableFile) -> dict[str, Any]:
 
 
 def options_of_names(table: TableFile) -> Options:
-    """The options of a run without `--rules` that decide canonical forms, and whether names are valid; other options
-    have defaults.
+    """The options `syntax` and `equivalence` of the run that wrote a table, which decide canonical forms and whether
+    names are valid; other options have defaults. Only for runs without `--rules`.
 
     Raises FatalError if the metadata lack the options.
     """
@@ -90,8 +90,9 @@ def options_of_names(table: TableFile) -> Options:
 
 
 def added_counts(tables: Sequence[TableFile]) -> dict[str, int | None]:
-    """The sum of each count over all runs; None if a run did not have the count. Raises FatalError for a table without
-    counts.
+    """Name of each count in the metadata of the tables -> the sum over all tables; None if a table lacks the count.
+
+    Raises FatalError for a table without counts.
     """
     counts_of_tables: list[dict[str, int | None]] = []
     for table in tables:
