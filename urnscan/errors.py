@@ -47,7 +47,9 @@ def at_shell() -> Iterator[None]:
 
 
 def option(name: str, value: bool | int | str | None = True) -> str:
-    """Text for messages: an option with a value, in the syntax of the shell or of Python; None: the option alone.
+    """Return text for messages: an option with a value, in the syntax of the shell (inside `at_shell`) or of Python.
+
+    `name`: the name in Python. `value` None: the option alone.
 
     >>> option("force"), option("jobs", 1), option("record", "marc"), option("record", None)
     ('force=True', 'jobs=1', 'record="marc"', 'record')
@@ -71,7 +73,7 @@ def similar(word: str, words: Iterable[str]) -> Sequence[str]:
 
 
 def unknown_value(value: object, choices: Iterable[str]) -> str:
-    """Message about a value that is not among the choices, with the most similar choice.
+    """Return (not raise) the message about a value that is not among the choices, with the most similar choice, if any.
 
     >>> unknown_value("wrap", ("percent", "wraps"))
     "unknown value 'wrap'; choose from percent, wraps; is it wraps?"
@@ -82,7 +84,7 @@ def unknown_value(value: object, choices: Iterable[str]) -> str:
 
 
 def checks_options(function: _Function) -> _Function:
-    """Decorator: a wrong call of the function raises ArgumentError.
+    """Decorator: a wrong call of the function raises ArgumentError (which is also a TypeError).
 
     A call is wrong if an option is unknown (the message names the most similar one), or if an argument is missing or
     superfluous.
@@ -157,18 +159,16 @@ class UrnscanError(_Sentence):
 
 
 class SourceError(UrnscanError):
-    """An input, or a part of an input, could not be read; the run goes on with the next input.
+    """An input, or a part of an input, could not be read; the run goes on with the next part or input.
 
-    `source` is the name of the input. `reason` says why reading failed and, if there is a remedy, what to do.
+    `source` is the name of the input or member. `reason` says why reading failed and, if there is a remedy, what to do.
+    Both are without secrets of URLs.
     """
 
     most_told: ClassVar[int | None] = None
-    """Maximum number of errors of this type that the command prints in a run; more are only counted.
-
-    None: no maximum.
-    """
+    """Maximum number of errors of this type that the command prints in a run; None: no maximum. More are counted."""
     others: ClassVar[str] = ""
-    """Text of the command after the number of errors that are only counted."""
+    """Text that the command prints after the number of errors that are only counted."""
     together: ClassVar[tuple[str, str] | None] = None
     """For types whose errors the command reports in one line: the text after their number, and the text after the names
     of the first inputs. None: each error has a line.
@@ -193,11 +193,14 @@ class SourceError(UrnscanError):
 
 
 class DamageError(SourceError):
-    """A part of an input is damaged. The texts before and after the damage are not adjacent: no URN spans both."""
+    """A part of an input is damaged; the text after it can still be read. No URN spans the texts before and after."""
 
 
 class LimitError(SourceError):
-    """An input unfolds to more bytes, members or layers than the limits of the run allow; matches up to there count."""
+    """An input unpacks to more bytes or members than the limits of the run allow: its rest is not read.
+
+    Matches up to there count.
+    """
 
 
 class FormatError(SourceError):
@@ -212,7 +215,7 @@ class UnknownFormatError(FormatError):
 
 
 class RecordError(SourceError):
-    """A record of a dump is damaged, or no record of the dump can be read."""
+    """A record of a dump (an input of a deduplication) is damaged, or no record of the dump can be read."""
 
     most_told = 100
     others = "more damaged records; --report counts them for each dump"
@@ -256,7 +259,7 @@ class NoDumpNote(SourceNote):
 
 
 class FatalError(UrnscanError):
-    """The run cannot begin, or cannot go on."""
+    """The run (of a command or function) cannot begin, or cannot go on: wrong usage, or an output cannot be written."""
 
 
 class ArgumentError(UrnscanError, ValueError, TypeError):
@@ -268,7 +271,7 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
 
     `reason` says why for people, `code` for programs: one of `urnscan.urn.reject_reasons.REASONS`, which never change.
     `position` is the index, from 0, of the first byte or character that cannot be part of a URN. `text` is the text
-    that was parsed, with each byte as a character; it may be empty.
+    that was parsed, with each byte as a character; empty also if it is not known.
     """
 
     def __init__(self, reason: str, position: int, code: str, text: str = "") -> None:
@@ -289,12 +292,12 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
 
 
 def count_of(errors: Iterable[SourceError]) -> int:
-    """Number of failures or notes that the errors represent: the sum of `count`."""
+    """Number of failures and notes that the errors represent: the sum of their `count`."""
     return sum(error.count for error in errors)
 
 
 def count_in_metadata(notes: Iterable[SourceNote]) -> int:
-    """Number of notes without OwnOutputNote, for the metadata of outputs.
+    """Number of notes that the notes represent, without OwnOutputNotes, for the metadata of outputs.
 
     Two runs with the same inputs and options must write the same metadata, also if the first one wrote into its inputs.
     """

@@ -25,7 +25,7 @@ classes, and check the classes. encoding: encode row groups of Parquet. file: wr
 
 @dataclass
 class Spent:
-    """Time and amount of work of a stage so far."""
+    """CPU time, time and amount of bytes or rows of a stage (`STAGES`) so far."""
 
     cpu: float = 0.0
     """Seconds of CPU time of all threads."""
@@ -34,11 +34,11 @@ class Spent:
     amount: int = 0
     """Bytes or rows, in the unit of `STAGES`."""
     threads: int = 0
-    """Threads that are in the stage now."""
+    """Number of threads that are in the stage now."""
 
 
 class Timings:
-    """Time that each stage of a run takes, summed over all threads."""
+    """Counter of the time that each stage of a run (a key of `STAGES`) takes, summed over all threads."""
 
     def __init__(self) -> None:
         self.spent = {stage: Spent() for stage in STAGES}
@@ -49,7 +49,7 @@ class Timings:
 
     @contextlib.contextmanager
     def measure(self, stage: str) -> Iterator[None]:
-        """Context that adds the time spent inside to a stage."""
+        """Context that adds the time that this thread spends inside to a stage."""
         spent = self.spent[stage]
         with self._lock:
             spent.threads += 1
@@ -71,7 +71,7 @@ class Timings:
             self.spent[stage].amount += amount
 
     def steps(self, stage: str, items: Iterator[_Item]) -> Iterator[_Item]:
-        """The items, unchanged. The time that the iterator takes to produce items is added to a stage."""
+        """Yield the items, unchanged. The time that `items` takes to make each item is added to a stage."""
         while True:
             with self.measure(stage):
                 try:
@@ -81,7 +81,10 @@ class Timings:
             yield item
 
     def lines(self) -> Iterator[str]:
-        """Lines of a report: CPU seconds, seconds and bytes or rows of each stage, then the rest and the total."""
+        """Yield the lines of a report, without LF: for each stage CPU seconds, seconds, and bytes or rows.
+
+        Before them the CPU time before the run; after them the CPU time in no stage, and of the whole process.
+        """
         cpu, wall = time.process_time(), time.monotonic() - self._began
         yield f"{'start':9}{self.start:8.2f} s CPU"
         for stage, unit in STAGES.items():
@@ -97,14 +100,14 @@ class Pool:
     """Thread pool that starts functions in the order of submission; a context manager whose exit stops the threads."""
 
     def __init__(self, jobs: int) -> None:
-        """`jobs` is the maximum number of threads. Threads start when functions are submitted."""
+        """`jobs` is the maximum number of threads, which start when functions are submitted."""
         self.jobs = jobs
         """Maximum number of threads.
 
         Callers keep few more functions pending, as results of more only fill the memory.
         """
         self.timings = Timings()
-        """The time of the submitted functions, and of other stages that the run measures."""
+        """The time of the submitted functions by stage, and of other stages that the run measures."""
         self._executor = ThreadPoolExecutor(jobs, thread_name_prefix="urnscan-pool")
 
     def __enter__(self) -> Self:
@@ -121,7 +124,9 @@ class Pool:
         *arguments: _Parameters.args,
         **named: _Parameters.kwargs,
     ) -> Future[_Result]:
-        """Call a function in a thread, and add the time of the call to a stage. Returns the future of the result."""
+        """Start a call of `work` in a thread, whose time is added to a stage. Returns the future of the result, which
+        raises the errors of `work`.
+        """
 
         def measured() -> _Result:
             with self.timings.measure(stage):
@@ -130,7 +135,10 @@ class Pool:
         return self._executor.submit(measured)
 
     def results(self, stage: str, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """Results of a function for all items, in the order of the items. At most `jobs` + 1 calls are pending."""
+        """Yield the results of `work` for all items, in the order of the items; threads call `work` ahead.
+
+        At most `jobs` + 1 calls are pending. Raises the errors of `work`.
+        """
         pending: deque[Future[_Result]] = deque()
         for item in items:
             pending.append(self.submit(stage, work, item))

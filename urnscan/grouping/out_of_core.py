@@ -77,7 +77,7 @@ class Grouping:
         self._try_past = self.memory // 8
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Add the next batch of SINGLE or PARTIAL rows, in the order of the inputs. Raises FatalError on a full disk."""
+        """Add the next SINGLE or PARTIAL rows, in the order of the inputs. Raises FatalError if the disk is full."""
         self._pending_rows.append(rows)
         self._pending_bytes += rows.nbytes
         if self._pending_bytes >= (min(_FIRST, self.memory // 8) if self.ranges is None else self._chunk_bytes):
