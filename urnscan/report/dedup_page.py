@@ -22,47 +22,56 @@ class Input:
     """A dump, and counts of the records in the dump."""
 
     name: str
+    """Name of the dump, as in messages."""
     format: str
+    """Title of the format, as in `MARC (ISO 2709)`."""
     records: int
+    """Records that could be read."""
     damaged: int = 0
     """Records that cannot be read."""
     without: int = 0
-    """Records without an identifier."""
+    """Records without a URN and without another key."""
     removed: int = 0
-    """Duplicates."""
+    """Records that are removed as duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """A cluster in the list of the largest clusters: number of records, some URNs and keys that join them, names of
-    some records.
-    """
+    """A cluster (records that are treated as the same work) in the list of the largest clusters."""
 
     cluster: int
+    """Number of the cluster."""
     size: int
+    """Number of records."""
     urns: Sequence[str]
+    """Some URNs and keys that join the records."""
     records: Sequence[str]
+    """Names of some records: the ID in the dump, or else `record 12`."""
     more_urns: int = 0
+    """Number of further URNs and keys of the named records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """A URN or another key that too many records contain."""
+    """A URN or another key in so many records that the key joins none of them."""
 
     urn: str
     records: int
+    """Number of records that contain it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleRecord:
-    """A record of an example."""
+    """A record of an example, with the start of its text."""
 
     source: str
+    """Name of the dump."""
     number: int
-    """Number of the record in its source."""
+    """Number of the record in the dump, from 1."""
     start: int
-    """Bytes from the start of the source."""
+    """Bytes from the start of the dump to the record."""
     identifier: str | None
+    """ID of the record in the dump; None if there is no ID."""
     excerpt: str
     """The start of the record, decoded, with its control characters."""
     rest: int = 0
@@ -74,6 +83,7 @@ class ExampleRecord:
     spellings: Sequence[str] = ()
     """Spellings of `joined_by` in the excerpt, which are marked there."""
     kept: bool = False
+    """Whether the record is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +91,9 @@ class Example:
     """Some records of a cluster, shown next to each other."""
 
     cluster: int
+    """Number of the cluster."""
     size: int
+    """Number of all records of the cluster."""
     records: Sequence[ExampleRecord]
 
 
@@ -93,31 +105,40 @@ class Summary:
     """Version of urnscan."""
     inputs: Sequence[Input]
     records: int
+    """Records that could be read, in all dumps."""
     clusters: int
+    """Clusters: records that are treated as the same work. A record that joins no other record is a cluster, too."""
     duplicates: int
     """Records that are not kept."""
     without: int
-    """Records without identifiers. Each of them is a cluster."""
+    """Records without a URN and without another key."""
     sizes: Mapping[int, int]
-    """Number of clusters by number of records."""
+    """Number of clusters, by the number of their records."""
     largest: Sequence[Large] = ()
     common: Sequence[Common] = ()
+    """Keys in too many records, those in the most records first."""
     more_common: int = 0
+    """Number of such keys that `common` leaves out."""
     examples: Sequence[Example] = ()
     settings: Sequence[tuple[str, str]] = ()
     """Options and their values."""
     failures: Sequence[str] = ()
+    """Messages about records and inputs that could not be read."""
     more_failures: int = 0
+    """Number of failures that `failures` leaves out."""
     apart: int = 0
     """Records in doubt: each shares a key with other records, but is alone in its cluster."""
     wrong: Sequence[tuple[str, str]] = ()
     """Name and identifier of each record whose only identifier has a wrong check digit."""
     more_wrong: int = 0
+    """Number of such records that `wrong` leaves out."""
     title: str = "Duplicate records"
 
 
 def render(summary: Summary) -> str:
-    """The report as HTML, to be written in UTF-8, without date, name of the machine or address in the network."""
+    """Return the report as HTML, to be written in UTF-8. It contains no date, and no name or network address of the
+    machine.
+    """
     return page(
         "dedup.html",
         summary=summary,

@@ -48,18 +48,20 @@ class Embedded(NamedTuple):
     """Rows of a table in the form of a page."""
 
     data: str
-    """Result of `packed`."""
+    """The rows as JSON, compressed (deflate), in base64."""
     rows: int
+    """Number of rows."""
     cut: int
-    """Number of names that are cut."""
+    """Number of URNs that are too long for the page, so that it has only their first characters."""
     columns: Mapping[str, Sequence[Any]]
+    """The columns given to `embed`, with long texts cut, and without the common folder in names of sources."""
     namespaces: Sequence[str]
-    """Choices of the filter of namespaces."""
+    """Choices of the filter of namespaces, sorted; at most the 300 namespaces with the most classes."""
     problems: Sequence[str]
-    """Choices of the filter of problems."""
+    """Choices of the filter of problems: codes, sorted; at most 300."""
 
     def first(self, most: int) -> list[dict[str, Any]]:
-        """The `most` most frequent rows."""
+        """The `most` most frequent rows, each as a mapping with the names of COLUMNS."""
         count = self.columns["occurrence_count"]
         places = sorted(range(self.rows), key=lambda row: -count[row])[:most]
         return [{name: self.columns[name][place] for name in COLUMNS} for place in places]
@@ -68,7 +70,11 @@ class Embedded(NamedTuple):
 def embed(
     columns: Mapping[str, Sequence[Any]], places: Sequence[Sequence[Place]] | None, about: Mapping[str, Any]
 ) -> Embedded:
-    """Convert rows, sorted by name, to the form of a page. `about` has other values that the script shows, by name.
+    """Convert rows of classes to the form in which a page contains them.
+
+    `columns` has COLUMNS, `spellings` (pairs of text and count), `link` and `hint`, with a value for each class.
+    `places`: the first places of each class; None without the table of occurrences. `about` has other values for the
+    script, by name, among them `folder`, the common folder of all sources.
 
     The script gets a JSON object. A column in which values repeat has its distinct values in "values", and in "at" the
     index of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers:
@@ -114,7 +120,7 @@ def embed(
 
 
 def packed(data: bytes) -> str:
-    """Compress bytes (deflate), and encode them in base64."""
+    """Compress bytes (deflate), and return them in base64."""
     return base64.b64encode(zlib.compress(data, 6)).decode()
 
 
@@ -123,5 +129,7 @@ def _short(column: str, value: Any) -> Any:  # noqa: ANN401 (any value of a colu
 
 
 def cut(value: Any, most: int = _LONGEST) -> Any:  # noqa: ANN401 (any value of a column)
-    """The value unchanged, or the first `most` characters and an ellipsis for a longer text."""
+    """Return a text of more than `most` characters as its first `most` characters and an ellipsis; return any other
+    value unchanged.
+    """
     return f"{value[:most]}…" if isinstance(value, str) and len(value) > most else value

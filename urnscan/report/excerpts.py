@@ -24,8 +24,8 @@ _SEPARATORS = " \t\r\n\x1d\x1e,;|"
 
 
 class Kind(Enum):
-    """Mark of a part of a line: `OWN` if not every record has the part, `JOINING` if the part is a name that joins
-    records.
+    """Mark of a part of a line. `OWN`: not every record has the part. `JOINING`: the part is a name that joins the
+    records. `PLAIN`: any other part.
     """
 
     PLAIN = "plain"
@@ -45,13 +45,15 @@ class Line(NamedTuple):
 
     parts: list[LinePart]
     common: bool
-    """Whether all records contain the line."""
+    """Whether all records contain the line; False if there is only one record."""
 
 
 def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list[list[Line]]:
-    r"""The lines of each text, with marks on the spellings and on parts that not all texts contain.
+    r"""Return the lines of each text, with marks on the names that join the records, and on parts that not all texts
+    contain.
 
-    A single text has no common lines, and only its spellings are marked.
+    `spellings`: for each text, how these names are written in it. A single text has no common lines, and only its
+    spellings are marked.
 
     >>> first, second = compare(["a\nb,c,d", "b,x,d\na"], [["d"], []])
     >>> [line.common for line in first]

@@ -43,7 +43,7 @@ def _sign(character: str) -> str:
 
 
 def visible(text: str) -> Markup:
-    r"""Any text as HTML in which all characters are visible, and no character changes the display.
+    r"""Return a text as HTML in which all characters are visible, and no character changes the display.
 
     >>> visible("<b>\u202e")
     Markup('&lt;b&gt;<span class="unseen" title="U+202E">[U+202E]</span>')
@@ -56,7 +56,7 @@ def visible(text: str) -> Markup:
 
 
 def plain(text: str) -> Markup:
-    r"""Any text like `visible`, but without elements of HTML: for titles and attributes.
+    r"""Return a text as `visible` does, but without elements of HTML: for titles and attributes.
 
     >>> plain("a & b\x00")
     Markup('a &amp; b[U+0000]')
@@ -65,7 +65,7 @@ def plain(text: str) -> Markup:
 
 
 def percent(part: int, whole: int) -> str:
-    """A part of the whole, in percent with a decimal. Only a part of 0 is 0 %, and only the whole is 100 %.
+    """`part` as a percentage of `whole`, with one decimal. Only a part of 0 is `0 %`, and only the whole is `100 %`.
 
     >>> percent(1, 8), percent(0, 0), percent(1, 1_000_000), percent(999_999, 1_000_000)
     ('12.5 %', '0 %', '< 0.1 %', '> 99.9 %')
@@ -78,7 +78,8 @@ def percent(part: int, whole: int) -> str:
 
 
 def common_folder(names: Iterable[str]) -> str:
-    """The folder that contains all sources, so that a page names the folder only once; empty without a common folder.
+    """Return the longest folder, with its final `/`, that contains all sources; empty if there is no such folder except
+    `/`.
 
     >>> common_folder(["/data/2024/a/1.txt", "/data/2024/b.txt"]), common_folder(["https://a.org/1", "https://b.org/1"])
     ('/data/2024/', '')
@@ -92,9 +93,10 @@ def common_folder(names: Iterable[str]) -> str:
 
 
 def by_size(sizes: Mapping[int, int]) -> list[tuple[str, int, int]]:
-    """Numbers of groups by their size, in ranges: 0, 1, … 10, then 11 to 20, 21 to 50, 51 to 100 …
+    """Add up numbers of groups in ranges of sizes: 0, 1, … 10, then 11 to 20, 21 to 50, 51 to 100 …
 
-    A range is a tuple: label, number of groups, sum of their sizes.
+    `sizes` has the number of groups by their size. Returns a tuple for each range that has groups: label, number of
+    groups, sum of their sizes.
 
     >>> by_size({1: 90, 2: 1, 10: 2})
     [('1', 90, 90), ('2', 1, 2), ('10', 2, 20)]
@@ -141,21 +143,25 @@ def _put(value: Any) -> Any:  # noqa: ANN401 (any value of a template)
 
 
 def script(name: str) -> Markup:
-    """A script of this package, unchanged. The script must not contain a text that ends an element of HTML."""
+    """Return the file `name` of this package's templates as a script for a page, unchanged. The file must not contain a
+    text that ends an element of HTML.
+    """
     text = _environment().get_template(name).render()
     return Markup(text)  # noqa: S704 (ours)
 
 
 def digest(text: str) -> str:
-    """The SHA-256 of a script for a Content-Security-Policy, by which a browser runs only this script."""
+    """Return the SHA-256 of a script, as in `sha256-…`: with it in a Content-Security-Policy, a browser runs only this
+    script.
+    """
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def page(template: str, **values: object) -> str:
-    """The page of a template of this package, filled with the values."""
+    """Return the HTML of a template of this package, filled with the values."""
     return _environment().get_template(template).render(values)
 
 
 def stream(template: str, **values: object) -> Iterator[str]:
-    """The page of a template of this package in pieces, each made when the caller asks for the piece."""
+    """Yield the HTML of a template of this package in pieces, each made when the caller asks for the piece."""
     return _environment().get_template(template).generate(values)

@@ -21,23 +21,23 @@ _KINDS = {kind: number for number, kind in enumerate(Kind)}
 
 
 class Counts(NamedTuple):
-    """What the page has."""
+    """Numbers that the page shows."""
 
     groups: int
     """Groups of records in doubt."""
     records: int
     """Records of these groups."""
     pairs: int = 0
-    """Pairs that may be the same."""
+    """Pairs of records that share no key, and may be the same."""
     pairs_left_out: int = 0
-    """Such pairs that the page does not have: less similar ones."""
+    """Number of such pairs that are not in the page; they are less similar than the others."""
 
 
 class ShownRecord(NamedTuple):
-    """A record in the form of the page."""
+    """The start of a record, split into lines with marks."""
 
     rest: int
-    """Number of bytes that are left out."""
+    """Number of bytes of the record that are not shown."""
     lines: Sequence[Line]
 
 
@@ -45,14 +45,17 @@ class Block(NamedTuple):
     """A part of the page, with some groups or pairs. A group is never split."""
 
     rows: bytes
-    """Rows of the table, as CSV: one for each record of a group, or one for a pair. The rows of all blocks together are the
-    table."""
+    """Rows of the table, as CSV: one for each record of a group, or one for a pair. The first block begins with the
+    header, so that the rows of all blocks together are the table.
+    """
     records: Sequence[ShownRecord]
     """The records of the rows."""
 
 
 def render(counts: Counts, version: str, blocks: Iterator[Block]) -> Iterator[str]:
-    """The page as HTML, in pieces, to be written in UTF-8. A block is read only when the piece is needed."""
+    """Yield the page as HTML, in pieces, to be written in UTF-8. `version`: of urnscan. A block is taken from `blocks`
+    only when its piece is requested.
+    """
     program = script("review.js")
     return stream(
         "review.html",

@@ -28,7 +28,7 @@ VERDICTS = {
     "invalid": "does not fit what is registered for its namespace",
     "unknown": "nothing certain is known of such names",
 }
-"""Verdicts in words."""
+"""Meaning of each verdict about the names of a class, in words."""
 
 _BYTES = {
     None: "end of the text",
@@ -50,24 +50,28 @@ class CountRow:
     """Counts of a namespace, a status of registration, a source, a verdict or a problem."""
 
     name: str
+    """The namespace, status, source, verdict, or code of a problem."""
     occurrences: int | None
-    """None for a source if the report is made without the table of occurrences."""
+    """Number of occurrences; None for a source if the report is made without the table of occurrences."""
     classes: int
-    """For a source: the classes whose first place is in the source."""
+    """Number of classes. For a source: of the classes whose first place is in the source."""
     status: str = ""
-    """For a namespace: the status of registration."""
+    """For a namespace: the status of registration; otherwise empty."""
     examples: Sequence[tuple[str, str]] = ()
     """For a problem: names with the problem, each with the correct check digit, in words, or an empty text."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariedClass:
-    """A class with many spellings, and the most frequent spellings with their counts."""
+    """A class (spellings of one name) with many spellings."""
 
     urn: str
+    """Canonical form of the class."""
     occurrences: int
     spelling_count: int
+    """Number of all spellings."""
     spellings: Sequence[tuple[str, int]]
+    """The most frequent spellings, each with its number of occurrences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ class MatchEnds:
     stops: Mapping[int | None, int]
     """Number of matches by the byte that ended them. None is the end of the text, -1 the limit of `--max-length`."""
     punctuation: Mapping[int, int]
-    """Number of matches by the byte that `--trim` would cut off."""
+    """Number of matches by the punctuation at their end, as a byte, that `--trim` would cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +91,26 @@ class Summary:
     version: str
     """Version of urnscan."""
     file: str
+    """Path of the table of classes."""
     occurrences: int
+    """Number of all occurrences."""
     classes: int
+    """Number of all classes: a class is the spellings of one name."""
     spellings: int
+    """Number of different spellings, of all classes together."""
     varied: int
-    """Classes with several spellings."""
+    """Number of classes with several spellings."""
     namespaces: Sequence[CountRow]
     more_namespaces: int
+    """Number of namespaces that `namespaces` leaves out."""
     statuses: Sequence[CountRow]
+    """Counts by status of registration."""
     sizes: Mapping[int, int]
     """Number of classes by number of occurrences."""
     most_varied: Sequence[VariedClass]
     sources: Sequence[CountRow]
     more_sources: int
+    """Number of sources that `sources` leaves out."""
     folder: str
     """The folder that contains all sources, or an empty text."""
     ends: MatchEnds | None
@@ -107,18 +118,24 @@ class Summary:
     verdicts: Sequence[CountRow]
     """Rows whose names are `valid`, `invalid`, `unknown`."""
     problems: Sequence[CountRow]
+    """Counts by code of problem. A class with several codes counts in each."""
     frequent: Mapping[str, Sequence[Any]]
-    """The most frequent classes: the columns `urnscan.report.embedded.COLUMNS`, `spellings` with their counts, `link`, `hint`."""
+    """The most frequent classes in columns, as `urnscan.report.embedded.embed` takes them: COLUMNS, `spellings` with
+    their counts, `link`, `hint`.
+    """
     places: Sequence[Sequence[Place]] | None
     """The first places of each class in `frequent`; None if the report is made without the table of occurrences."""
     settings: Sequence[tuple[str, str]] = ()
+    """Options of the scan, and their values."""
     rulebook: Rulebook = OURS
     """The rules whose titles are shown."""
     title: str = "URNs found"
 
 
 def render(summary: Summary) -> str:
-    """The report as HTML, to be written in UTF-8, without date, name of the machine or address in the network."""
+    """Return the report as HTML, to be written in UTF-8. It contains no date, and no name or network address of the
+    machine.
+    """
     nids = set(summary.frequent["nid"])
     about = {
         "all": summary.classes,

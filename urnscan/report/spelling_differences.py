@@ -21,13 +21,16 @@ class SpellingPart(NamedTuple):
     text: str
     """Part of the spelling; empty if the spelling lacks the part."""
     kind: str
-    """`same`, `other`, `left-out`."""
+    """`same`: equal to the canonical form. `left-out`: the spelling lacks the part. `other`: any other difference, also
+    a part that the canonical form lacks.
+    """
     canonical: str
     """Part of the canonical form; empty if the canonical form lacks the part."""
 
 
 def differences(canonical: str, spelling: str) -> list[SpellingPart]:
-    """The spelling, split into parts that are equal to the canonical form or differ.
+    """Split a spelling into parts that are equal to the canonical form or differ, in order. Both texts are compared
+    without regard to case, then each part with case.
 
     >>> [(part.text, part.kind) for part in differences("urn:isbn:0395", "URN:isbn:0-395")]
     [('URN', 'other'), (':isbn:0', 'same'), ('-', 'other'), ('395', 'same')]
@@ -49,7 +52,7 @@ def differences(canonical: str, spelling: str) -> list[SpellingPart]:
 
 
 def ways(canonical: str, spelling: str) -> list[str]:
-    """The kinds of differences, in words.
+    """Return the kinds of differences in words, each once, in the order of the spelling; empty if the texts are equal.
 
     >>> ways("urn:isbn:0-395%2C", "URN:ISBN:0395%2c")
     ['case of "urn"', 'case of the NID', 'characters left out', 'case of hex digits']

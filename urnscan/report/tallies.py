@@ -17,7 +17,7 @@ _FEW = 1 << 16
 
 
 class Tally:
-    """Sums by keys. Memory grows with the number of different keys."""
+    """Sums of numbers by keys, for rows that come in batches. Memory grows with the number of different keys."""
 
     def __init__(self, keys: Sequence[str], sums: Sequence[str]) -> None:
         self._keys, self._sums = list(keys), list(sums)
@@ -25,7 +25,9 @@ class Tally:
         self._rows, self._full = 0, _FEW
 
     def add(self, **columns: pa.Array) -> None:
-        """Add rows of keys and numbers. Columns of keys may be dictionary arrays."""
+        """Add rows: an array for each column of keys and of numbers, by its name. Columns of keys may be dictionary
+        arrays.
+        """
         self._pending.append(self._sum(pa.table(columns)))
         self._rows += self._pending[-1].num_rows
         if self._rows > self._full:
@@ -34,7 +36,9 @@ class Tally:
             self._full = max(_FEW, 2 * self._rows)
 
     def result(self) -> pa.Table | None:
-        """A row for each key, with the sums; None without rows."""
+        """Return a table with a row for each key: its columns of keys, and the sums under the names of the columns;
+        None if no rows were added.
+        """
         return self._sum(pa.concat_tables(self._pending)) if self._pending else None
 
     def _sum(self, rows: pa.Table) -> pa.Table:
@@ -45,7 +49,7 @@ class Tally:
 
 
 class Top:
-    """The rows with the greatest numbers: by the first number, then by the next, then in the order of the rows."""
+    """The `size` rows with the greatest numbers: by the first number, then by the next, then in the order of the rows."""
 
     def __init__(self, size: int, numbers: int = 1) -> None:
         self._size = size
@@ -54,7 +58,9 @@ class Top:
         self._least: Numbers | None = None
 
     def add(self, places: Numbers, *numbers: Numbers) -> None:
-        """Add rows. Their places are greater than all earlier places."""
+        """Add rows: their places (indices of rows), ascending and greater than all earlier places, and for each number
+        an array.
+        """
         rows = np.vstack([*numbers, -places])
         if self._least is not None:
             better, equal = np.zeros(len(places), np.bool_), np.ones(len(places), np.bool_)
@@ -67,7 +73,7 @@ class Top:
             self._cut()
 
     def places(self) -> Numbers:
-        """Places of the rows, the greatest first."""
+        """Return the places of the greatest rows, the greatest first."""
         self._cut()
         places: Numbers = -self._top[-1]
         return places
