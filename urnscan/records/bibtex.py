@@ -113,7 +113,11 @@ _FIRST = re.compile(
 
 
 def is_bibtex(head: bytes, name: str) -> bool | None:
-    """Whether an entry follows after at most a few lines, or after any text in a file with the suffix of BibTeX."""
+    """Whether an entry follows after at most a few lines, or after any text in a file with the suffix of BibTeX. None:
+    more bytes are needed.
+
+    `head`: the first bytes of the dump. `name`: the name of the file, in lower case.
+    """
     match = _HEAD.match(head)
     rest = head[match.end() if match else 0 :]
     if _FIRST.match(rest):
@@ -130,10 +134,11 @@ class BibtexRecords(RecordReader):
     table = described_by = "bibtex"
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the entries. After an entry that is never closed, the next line that begins like an entry is an entry.
+        """Yield the place and bytes of each entry, and a `Damaged` for an entry that is never closed or too long. After
+        it, the next line that begins like an entry is an entry.
 
-        `Cut.around` has the type (`book`), the number of bytes before the citation key, and whether patterns can read the
-        entry, because its braces are not too deep.
+        `Cut.around` has the type (`book`), the number of bytes before the citation key, and whether patterns can read
+        the entry, because its braces are not too deep.
         """
         while begins := _take_to(buffer, _ENTRY):
             offset = buffer.offset
@@ -151,7 +156,7 @@ class BibtexRecords(RecordReader):
                     return
 
     def record(self, cut: Cut) -> Record:
-        """Read the fields of an entry."""
+        """Return the entry with its fields read."""
         offset, data, (kind, start, simple) = cut
         match = _KEY.match(data, start)
         key = match[1] if match else None

@@ -113,7 +113,9 @@ _RIS_HEAD = re.compile(
 
 
 def is_ris(head: bytes, _name: str) -> bool | None:
-    """Whether the first line has the tag TY, or another tag if records end with ER. Names of providers may come before."""
+    """Whether the first line of a dump that begins with `head` has the tag TY, or another tag if records end with ER.
+    Names of providers may come before. None: more bytes are needed.
+    """
     match = _RIS_HEAD.match(head)
     if match is None:
         return None if MARK.startswith(head) else False

@@ -19,22 +19,24 @@ from urnscan.records.fields import Own, with_source
 
 
 class Texts(NamedTuple):
-    """Columns (record, order, text): texts to scan, record-level identifiers of a kind, or keys."""
+    """A table of texts from many records, in the columns record, order, text: texts to scan, record-level identifiers
+    of a kind, or keys.
+    """
 
     record: Integers
     """Number of the record of each text, from 0."""
     order: Integers
-    """The texts of a record are sorted by this number."""
+    """Number by which the texts of a record are sorted; only the order of the numbers has a meaning."""
     texts: pa.StringArray
     scheme: str = ""
-    """Kind of the record-level identifiers; see `Own.scheme`."""
+    """Kind of the record-level identifiers (`Own.scheme`); empty if it is not named, and for texts to scan and keys."""
     is_key: bool = False
-    """See `Own.is_key`."""
+    """True for identifiers that give keys, never a URN (`Own.is_key`)."""
 
     @classmethod
     def of_own(cls, own: Iterable[tuple[int, int, Own]]) -> list[Texts]:
-        """Columns of record-level identifiers, a set of columns for each pair of `scheme` and `is_key`. `own` has
-        tuples (record, order, identifier).
+        """Return record-level identifiers in columns, a set of columns for each pair of `scheme` and `is_key`. `own`
+        has tuples (number of the record, order, identifier).
         """
         kinds: dict[tuple[str, bool], list[tuple[int, int, str]]] = defaultdict(list)
         for record, order, (text, scheme, is_key) in own:
@@ -47,7 +49,9 @@ class Texts(NamedTuple):
 
     @classmethod
     def joined(cls, columns: Sequence[Texts]) -> Texts:
-        """Concatenate columns and sort the rows by record, then order. `scheme` and `is_key` are not kept."""
+        """Return all rows of several sets of columns in one, sorted by record, then order. `scheme` and `is_key` are
+        not kept.
+        """
         if not columns:
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), text_array([]))
         record, order, texts, _, _ = zip(*columns, strict=True)
@@ -57,29 +61,31 @@ class Texts(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Values of many records of a dump, in columns."""
+    """Values of many records of a dump, in columns. Records are numbered from 0."""
 
     identifiers: pa.StringArray
-    """See `Record.identifier`."""
+    """ID of each record in the dump; null if the record has none or cannot be read."""
     texts: Sequence[Texts]
-    """See `Record.texts`."""
+    """Texts to scan for URNs; empty if only record-level identifiers are read."""
     own: Sequence[Texts]
-    """Record-level identifiers by kind; see `Record.own`."""
+    """Record-level identifiers, in several sets of columns; a kind may have several sets."""
     descriptions: pa.BinaryArray
-    """See `Record.description`."""
+    """For each record, the packed fields that describe the work (`record.description_of` unpacks them); empty if
+    descriptions are not read.
+    """
     damaged: Mapping[int, Damaged]
-    """Records that cannot be read, by number. The other columns have no values for them."""
+    """Records that cannot be read, by number. The other columns have a null or empty value for them."""
     deleted: Integers
     """Numbers of the records that are marked as deleted."""
 
     def by_scheme(self) -> Mapping[str, Texts]:
-        """Record-level identifiers by scheme, from all fields, sorted by record and order."""
+        """Return the record-level identifiers by scheme, those of all fields together, sorted by record and order."""
         columns = sorted(self.own, key=operator.attrgetter("scheme"))
         groups = itertools.groupby(columns, key=operator.attrgetter("scheme"))
         return {scheme: Texts.joined([*group]) for scheme, group in groups}
 
     def own_of_each(self) -> list[list[Own]]:
-        """The record-level identifiers of each record, in order."""
+        """Return a list for each record: its record-level identifiers, in order."""
         rows = [
             (record, order, Own(text, column.scheme, column.is_key))
             for column in self.own
@@ -94,7 +100,7 @@ class Columns(NamedTuple):
 
 
 def with_sources(texts: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
-    """Prefix values with their sources, as `fields.with_source` does: `(DE-101)1234`. A null source adds nothing."""
+    """Return values with their sources before them, as in `(DE-101)1234`; a null source adds nothing."""
     encoded = sources.dictionary_encode()
     prefixes = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])
     return pc.binary_join_element_wise(prefixes.take(encoded.indices).fill_null(""), texts, "")

@@ -11,20 +11,24 @@ _CONTROL = re.compile("[\0-\x1f\x7f]+")
 
 
 def whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which some formats can escape and UTF-8 cannot encode, by U+FFFD."""
+    """Return a text with U+FFFD instead of halves of surrogate pairs, which some formats can escape and UTF-8 cannot
+    encode.
+    """
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def decoded(data: bytes) -> str:
-    """Bytes of UTF-8 as text; bytes that are not UTF-8 become U+FFFD."""
+    """Return bytes of UTF-8 as text; bytes that are not UTF-8 become U+FFFD."""
     return data.decode("utf-8", "replace")
 
 
 def first_name(texts: Iterable[str | None]) -> str | None:
-    """The ID of a record: the first text that is not blank, without white space around; None if all texts are blank."""
+    """The ID of a record: the first text that is neither None nor blank, without white space around; None if there is
+    none.
+    """
     return next(filter(None, (text.strip() for text in texts if text)), None)
 
 
 def in_line(text: str) -> str:
-    """Replace control characters by spaces, to show a part of a record in a line."""
+    """Return a text with a space instead of each sequence of control characters, to show a part of a record in a line."""
     return _CONTROL.sub(" ", text)

@@ -47,15 +47,19 @@ class Description(NamedTuple):
     """The description of a book, an article or another work by a record; None for a value that the record lacks."""
 
     title: str | None = None
-    """Title and subtitle with `SUBTITLE` between them. Controls enclose a leading article, if the record marks it."""
+    """Title and subtitle with `SUBTITLE` between them. `ARTICLE_BEGINS` and `ARTICLE_ENDS` enclose a leading article,
+    if the record marks it.
+    """
     year: str | None = None
-    """All years in the field, with spaces between them."""
+    """All years in the field, with four digits, and spaces between them."""
     edition: str | None = None
+    """Statement of the edition, as in `2nd ed.`."""
     part: str | None = None
+    """Number or name of a part or volume, as in `Vol. 2`."""
     format: str | None = None
-    """Words of `axes()`, with spaces between them."""
+    """Words about the format of the work, such as `audio` (see `axes`), with spaces between them."""
     pages: str | None = None
-    """Pages in a host. A hyphen follows a first page whose last page is unknown: `17-`."""
+    """Pages of an article in its journal or book. A hyphen follows a first page whose last page is unknown: `17-`."""
     changed: str | None = None
     """Time of the last change of the record; several times have spaces between them."""
     level: str | None = None
@@ -67,7 +71,7 @@ class Description(NamedTuple):
     issue: str | None = None
     """Numbers of an issue of a journal, of a report or of a version, with spaces between them."""
     fields: str | None = None
-    """Number of fields of a MARC record."""
+    """Number of fields of a MARC record, as digits."""
     document: str | None = None
     """Numbers of a government document, with ` | ` between them."""
     series: str | None = None
@@ -85,17 +89,21 @@ class Description(NamedTuple):
 
 
 NOTHING = Description()
+"""The description of a record that describes nothing: all values are None."""
 # Separates packed statements; it occurs in no text.
 _BETWEEN = "\x1e"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """A row of `descriptions.toml`; the head of that file explains the keys."""
+    """A row of `descriptions.toml`: a field of a format, and the aspect of the work that it describes. The head of that
+    file explains the keys.
+    """
 
     order: int
     """Number of the row in the table of the format. If several rows of an aspect apply, the first row counts."""
     aspect: str
+    """Name of an attribute of Description, or of a part of one (`subtitle`, `article`, `start`)."""
     field: str
     parts: str = ""
     at: tuple[int, int] | None = None
@@ -106,7 +114,9 @@ class Row:
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def meaning(self, text: str) -> str:
-        """The meaning of a value of the field, in words of `axes()`; empty if unknown."""
+        """Return the meaning of a value of the field in words of `axes()`, with spaces between several; empty if
+        unknown.
+        """
         if self.codes:
             return self.codes.get(text, "")
         if self.words:
@@ -117,12 +127,14 @@ class Row:
 Table = Mapping[str, tuple[Row, ...]]
 """Rows of a format by the name of their field."""
 Statement = tuple[Row, str]
-"""A row of the table, and the text of the field in a record."""
+"""A row of the table that applies to a field of a record, and the text of this field."""
 
 
 @functools.cache
 def described_fields(format_name: str) -> Table:
-    """The rows of a format, by field; empty for a format without fields."""
+    """Return the rows of a format, by the name of the field; empty for a format without such fields. `format_name`:
+    name of a table, or path of a TOML file (`fields.table_rows`).
+    """
     by_field: dict[str, list[Row]] = {}
     for order, entry in enumerate(table_rows(format_name, "descriptions")):
         values = {**entry, "at": tuple(entry["at"]) if "at" in entry else None}
@@ -133,7 +145,9 @@ def described_fields(format_name: str) -> Table:
 
 @functools.cache
 def with_hosts() -> tuple[bytes, ...]:
-    """Prefixes of packed descriptions in the formats of citations: their fields name the host of an article."""
+    r"""For each format whose fields name the host of an article (its journal or book), the bytes with which `pack`
+    begins a description: name of the format and separator, as in `b"ris\x1e"`.
+    """
     data = read_data(_FILE)
     formats = [
         name for name, rows in data.items() if isinstance(rows, list) and any(row["aspect"] == "host" for row in rows)
@@ -149,13 +163,15 @@ def _in_order(format_name: str) -> tuple[Row, ...]:
 
 
 def pack(format_name: str, statements: Iterable[Statement]) -> bytes:
-    """The statements of a record as bytes; empty if there are none."""
+    """Join the statements of a record to a few bytes, which `unpack` reads; empty if there are none. A text of more
+    than 2,000 characters is cut.
+    """
     packed = [f"{row.order} {text[:_LONGEST_PACKED].replace(_BETWEEN, ' ')}" for row, text in statements]
     return _BETWEEN.join([format_name, *packed]).encode("utf-8", "replace") if packed else b""
 
 
 def unpack(packed: bytes) -> Description:
-    """The description of a record whose statements `pack` has packed."""
+    """Return the description of a record, from the bytes that `pack` has made."""
     format_name, *statements = packed.decode().split(_BETWEEN)
     rows = _in_order(format_name)
     parts = (statement.partition(" ") for statement in statements)
@@ -163,18 +179,20 @@ def unpack(packed: bytes) -> Description:
 
 
 def as_text(description: Description) -> str:
-    """A description as a text for `from_text`. Equal texts mean equal descriptions."""
+    """Write a description as a text, which `from_text` reads. Equal texts mean equal descriptions."""
     return _BETWEEN.join([value or "" for value in description])
 
 
 def from_text(text: str) -> Description:
-    """The description that `as_text` has written."""
+    """Return the description that `as_text` has written."""
     return Description(*[value or None for value in text.split(_BETWEEN)])
 
 
 @functools.cache
 def axes() -> Mapping[str, str]:
-    """Words about the format of a work, and the axis of each: content, carrier or extent. Example: `audio` -> `content`."""
+    """Words about the format of a work, each with its axis, for example content, carrier or extent: words of the same
+    axis exclude each other. Example: `audio` -> `content`.
+    """
     return MappingProxyType({word: axis for axis, words in read_data(_FILE)["axes"].items() for word in words.split()})
 
 
@@ -195,8 +213,9 @@ def _type(text: str) -> str:
 
 
 def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statement]:
-    """The statements of a field with a single value: a statement for each row that applies. `kind` is leader/06 of the
-    record.
+    """Yield the statements of a field with a single value: a statement for each row that applies.
+
+    `kind`: type of the record (byte 6 of a MARC leader), or empty. A row with `kinds` applies only to these types.
     """
     for row in rows:
         if not row.kinds or (kind and kind in row.kinds):
@@ -204,9 +223,10 @@ def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statemen
 
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], second: str = " ") -> Iterator[Statement]:
-    """The statements of a field with subfields, a statement for each row of the tag.
+    """Yield the statements of a field with subfields: a statement for each row that names a subfield that is there.
 
-    `subfields` are pairs of code and value; `second` is the second indicator.
+    `subfields` are pairs of code and value; `second` is the second indicator, by which a row may count the letters of a
+    leading article.
     """
     for row in rows:
         if text := " ".join([value for code, value in subfields if code and code in row.parts]):
@@ -214,7 +234,7 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], seco
 
 
 def statement(row: Row, text: str, second: str = " ") -> Statement:
-    """The statement of a row about a field: `text` with controls around a leading article, cut to `row.at`.
+    """Return the statement of a row about a field: `text` with controls around a leading article, cut to `row.at`.
 
     `text` has the values of the subfields that the row names; `second` is the second indicator.
     """
@@ -229,7 +249,7 @@ def statement(row: Row, text: str, second: str = " ") -> Statement:
 
 
 def shown_title(title: str) -> str:
-    r"""The title of a description for people: without controls, and with ` : ` before a subtitle.
+    r"""Return the title of a description for people: without controls, and with ` : ` before a subtitle.
 
     >>> shown_title("\x98Die \x9cUhrmacher :\x1fRoman /")
     'Die Uhrmacher : Roman'
@@ -240,7 +260,9 @@ def shown_title(title: str) -> str:
 
 
 def describe(statements: Iterable[Statement]) -> Description:
-    """The description from the statements of a record, in the order of the fields."""
+    """Return the description that the statements of a record make; they must be in the order of the fields. `NOTHING`
+    if no statement has a value.
+    """
     # By aspect: the order of the first row that applies, and its values.
     of_aspects: dict[str, tuple[int, str]] = {}
     # By axis: the order of the first row that applies, and its words.

@@ -38,8 +38,8 @@ _QUERY = re.compile(r"(\Ahttps?://[^\s?#]+)\?[a-z_][\w.-]*=\S*", re.IGNORECASE)
 
 
 def plain_doi(text: str) -> str:
-    """Write a DOI without references of HTML, commands of TeX, a double slash after the prefix, the host of a proxy and
-    a query.
+    """Return a DOI, or the address of one, without references of HTML, commands of TeX, a double slash after the
+    prefix, the host of a proxy and a query. Any other text is returned unchanged.
     """
     if "10." not in text or not _ODD.search(text):
         return text

@@ -34,8 +34,8 @@ class Own(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OwnField:
-    """A row of `fields.toml` or `keys.toml`, which explain the attributes. A value that is empty or None sets no
-    condition.
+    """A row of `fields.toml` or `keys.toml`: a field that contains identifiers, and the conditions. The heads of these
+    files explain the attributes. A value that is empty or None sets no condition.
     """
 
     field: str
@@ -62,7 +62,9 @@ Table = Mapping[str, tuple[OwnField, ...]]
 
 @functools.cache
 def read_data(name: str) -> Mapping[str, Any]:
-    """The contents of a TOML file of this package, or of a TOML file with an absolute path."""
+    """Return the contents of a TOML file of this package, or of a TOML file with an absolute path. Reads each file only
+    once.
+    """
     import tomllib  # noqa: PLC0415 (not every run needs it)
 
     with (files(__package__) / name).open("rb") as file:
@@ -70,7 +72,8 @@ def read_data(name: str) -> Mapping[str, Any]:
 
 
 def table_rows(name: str, kind: str) -> Sequence[dict[str, Any]]:
-    """Rows of a kind (`fields`, `keys`, `descriptions`) in a table of this package, or in a file of another package.
+    """Return the rows of a kind (`fields`, `keys`, `descriptions`) in a table of this package, or in a file of another
+    package; empty if there are none.
 
     `name` is the name of the table, or the path of a file of TOML, which has the tables `fields`, `keys` and
     `descriptions`.
@@ -82,7 +85,8 @@ def table_rows(name: str, kind: str) -> Sequence[dict[str, Any]]:
 
 @functools.cache
 def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Table:
-    """The rows of a format, by field; empty for a format without fields.
+    """Return the rows of a format, by the name of the field; empty for a format without such fields. `format_name`:
+    name of a table, or path of a TOML file (`table_rows`).
 
     With `keys`, the rows of `keys.toml` are included. Without `urns`, rows whose identifiers give no key are left out.
     """
@@ -103,7 +107,9 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
 
 
 def field_names(table: Table) -> frozenset[bytes]:
-    """Names of the fields that the rows of a table read: identifiers, their kinds and sources, and conditions."""
+    """Return the names, as bytes, of the fields that the rows of a table read: identifiers, their kinds and sources,
+    and conditions.
+    """
     return frozenset(
         name.encode()
         for rows in table.values()
@@ -115,7 +121,8 @@ def field_names(table: Table) -> frozenset[bytes]:
 def of_value(
     text: str, rows: Iterable[OwnField], kinds: Mapping[str, str] | None = None, *, is_first: bool = True
 ) -> Iterator[Own]:
-    """Record-level identifiers in a field with a single value.
+    """Yield the record-level identifiers in a field with a single value, the text itself, one for each row that
+    applies; none for an empty text.
 
     `kinds` has the values of other fields, which rows name in `scheme_in`, `source_in`, `unless_all` and `but_same`. A
     row does not apply if the value in `scheme_in` is not in `schemes`. `is_first`: the field is the first with its
@@ -137,14 +144,14 @@ def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
 
 
 def admitting(rows: Iterable[OwnField], first: str, second: str) -> tuple[OwnField, ...]:
-    """The rows that apply to a field with the indicators `first` and `second`."""
+    """Return the rows that apply to a field with the indicators `first` and `second`."""
     return tuple(
         row for row in rows if (not row.first or first in row.first) and (not row.second or second in row.second)
     )
 
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField]) -> list[Own]:
-    """Record-level identifiers in a field with subfields, which are pairs of code and value.
+    """Return the record-level identifiers in a field with subfields, which are pairs of code and value.
 
     `rows` are the rows of the tag that apply to the indicators of the field (`admitting`).
     """
@@ -168,7 +175,9 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField])
 
 
 def with_source(text: str, source: str) -> str:
-    """Prefix a number with a source in brackets, as in MARC 035: `(OCoLC)1234`. An empty `source` changes nothing."""
+    """Return a number with its source in brackets before it, as in MARC 035: `(OCoLC)1234`. An empty `source` changes
+    nothing.
+    """
     return f"({source.strip()}){text}" if source else text
 
 
@@ -178,6 +187,8 @@ def _values_with(code: str, subfields: Sequence[tuple[str, str]]) -> Iterator[st
 
 
 def in_brackets(qualifiers: Iterable[str]) -> str:
-    """Qualifiers in brackets, as records have them that predate subfields for qualifiers: ` (pbk.)`."""
+    """Return each qualifier in brackets, with a space before: ` (pbk.)`, as records have it that predate subfields for
+    qualifiers.
+    """
     texts = (qualifier.translate(_NO_BRACKETS).strip(" :;,") for qualifier in qualifiers)
     return "".join(f" ({text})" for text in texts if text)

@@ -11,35 +11,39 @@ from urnscan.records.record import RecordReader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A format of dumps."""
+    """A format of dumps: its names, its reader, and what is peculiar to it."""
 
     name: str
     """Name of the format in `--record`."""
     title: str
     """Name of the format in messages."""
     reader: type[RecordReader]
-    """Class of the readers of dumps."""
+    """Class that reads the dumps; for a format that is not read (`recipe`), `RecordReader`."""
     recognise: Callable[[bytes, str], bool | None] = lambda _head, _name: False
-    """Whether a dump has the format, by the first bytes and the file name (in lower case). None: more bytes are needed."""
+    """Whether a dump has the format: a function of the first bytes and the file name (in lower case). None: more bytes
+    are needed.
+    """
     suffixes: tuple[str, ...] = ()
     """Suffixes of the names of files that programs write in this format, in lower case."""
     trace: bytes = b"(?!)"
-    """Pattern of bytes that hardly any other text has. With it, a message names the likely format of a damaged dump."""
+    """Pattern of bytes that hardly any other text has. With it, a message names the likely format of a damaged dump.
+    The default matches nothing.
+    """
     separator: bytes = b""
     """Bytes between two records, in addition to white space. They do not follow the last record."""
     framed: bool = False
-    """Whether a dump has more than records, for example a header. Then two dumps cannot be joined to a single dump."""
+    """Whether two dumps cannot be joined to a single dump, for example because a dump has a header."""
     line_ends: int = 1
     """Least number of line ends between the last record of a dump and another dump that follows."""
     keyed: bool = False
-    """Whether two records with the same ID in a dump are parts of a record."""
+    """Whether two records with the same ID in a dump describe the same work."""
     numbered: bool = True
     """Whether the ID of a record identifies the record. In Dublin Core the ID identifies the work."""
     has_fields: bool = True
     """Whether a record has fields, and so can have keys other than URNs, and record-level identifiers."""
     knows_fields: Callable[[bytes], bool] = lambda _head: True
-    """Whether a dump that begins with these bytes has fields that are known to contain identifiers: a table may have
-    none.
+    """Whether a dump that begins with these bytes has fields that are known to contain identifiers. If not, every URN
+    in its records counts.
     """
     unread: Callable[[bytes], str] = lambda _head: ""
     """Name of an element in the records of a dump that begins with these bytes, if its fields are not known; otherwise

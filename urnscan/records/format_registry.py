@@ -56,7 +56,9 @@ _UNREAD = ("mab", "rdf")
 
 
 class Registry(Mapping[str, "Format"]):
-    """Formats by name, in the order in which they are tried. The module of a format is loaded at the first use."""
+    """Formats by name, in the order in which they are tried. The module of a format is loaded at the first use of the
+    format. An unknown name raises KeyError.
+    """
 
     def __init__(self, loaders: Mapping[str, Callable[[], Format]]) -> None:
         self._loaders = loaders
@@ -92,13 +94,13 @@ entry point.
 
 @functools.cache
 def suffixes() -> frozenset[str]:
-    """Suffixes of the names of files, of all formats."""
+    """The suffixes of the names of files in all formats, in lower case, with the dot: `.mrc`."""
     return frozenset(suffix for format_ in _RECOGNISED.values() for suffix in format_.suffixes)
 
 
 def recognise(buffer: Buffer, name: str) -> Format | None:
-    """The format of a dump, by the first bytes and the file name `name`; None if unknown. No bytes are consumed from
-    the buffer.
+    """Return the format of a dump, by the first bytes and the file name `name`; None if unknown. The format may be one
+    that is not read (`Format.recipe`). No bytes are consumed from the buffer.
     """
     count = _FIRST_BYTES
     while True:
@@ -116,7 +118,7 @@ def recognise(buffer: Buffer, name: str) -> Format | None:
 
 
 def likely(head: bytes) -> Format | None:
-    """The likely format of an unrecognised dump that begins with `head`, for a message; None if `head` has no trace of
-    a format.
+    """Return the likely format of an unrecognised dump that begins with `head`, for a message; None if `head` has no
+    trace of a format.
     """
     return next((format_ for format_ in FORMATS.values() if re.search(format_.trace, head)), None)
