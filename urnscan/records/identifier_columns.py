@@ -47,17 +47,20 @@ Rows = npt.NDArray[np.int64]
 
 
 class Texts(NamedTuple):
-    """Texts of a column of identifiers, for the scanner."""
+    """Texts of a column of identifiers, in which the scanner finds URNs."""
 
     rows: Rows
     """Indices of the values that have a text, ascending."""
     texts: pa.StringArray
+    """The text of each of these values."""
     doubtful: Rows
     """Indices of values without a text whose check digit may be wrong."""
 
 
 def as_texts(values: pa.StringArray, scheme: str) -> Texts:
-    """The texts of identifiers with the scheme `scheme`; see `as_text`."""
+    """Return the texts of identifiers with the scheme `scheme`: for each value that has a text, the same text as by
+    `identifiers.as_text`.
+    """
     kind = kind_of(scheme)
     if kind == "isbn":
         texts, codes = _urns_of_isbn(values)

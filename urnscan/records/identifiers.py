@@ -195,7 +195,8 @@ def as_text(own: Own) -> str | None:
 
 
 def with_wrong_digit(own: Own) -> str | None:
-    """The first ISBN or ISSN in an identifier that has no URN because the check digit is wrong; otherwise None.
+    """Return the first ISBN or ISSN in an identifier that has no URN because the check digit is wrong; None for any
+    other identifier.
 
     A number that the record itself calls wrong does not count.
 
@@ -206,8 +207,10 @@ def with_wrong_digit(own: Own) -> str | None:
 
 
 def wrong_number(own: Own) -> str | None:
-    """The first ISBN or ISSN in an identifier without a URN (`as_text`): the check digit is wrong. None without a
-    number.
+    """Return the first ISBN or ISSN in an identifier that has no URN (`as_text` gives None), so that the check digit
+    must be wrong; None without such a number.
+
+    Numbers that the record calls wrong, or that only fill the field, do not count.
 
     >>> wrong_number(Own("ISSN 1234-5678 (online)", "issn"))
     '1234-5678'
@@ -234,14 +237,19 @@ def _kind_and_text(own: Own) -> tuple[str, str]:
 
 
 def names_other(scheme: str) -> bool:
-    """Whether a scheme names a kind of identifier other than DOI. Without a named kind, the identifier may be an address."""
+    """Whether a scheme (the kind of an identifier, as a record names it) means a kind other than DOI. False for a
+    scheme that names no known kind: the identifier may be an address.
+    """
     return kind_of(scheme) not in (UNNAMED, "doi")
 
 
 @functools.lru_cache(maxsize=1 << 10)
 def kind_of(scheme: str) -> str:
-    """Kind of identifier that a scheme means, for example `dcterms:isbn`, `ISBN-13`,
-    `info:eu-repo/semantics/altIdentifier/doi`.
+    """Return the kind of identifier that a scheme means, for example `doi` for
+    `info:eu-repo/semantics/altIdentifier/doi`, `isbn` for `ISBN-13`.
+
+    UNNAMED for a scheme that names no known kind. OTHER for a kind that has no URN, an ISBN of a set, and a number that
+    the scheme calls wrong.
     """
     lower = scheme.lower()
     if ("isbn" in lower and _OF_SET.search(scheme)) or (
@@ -284,7 +292,9 @@ def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def counts_out(qualifier: str, nid: str) -> bool:
-    """Whether a qualifier calls a number wrong, or is about the ISBN of several volumes."""
+    """Whether a qualifier (words next to a number, such as `(falsch)`) calls the number wrong, or, for `nid` "isbn", is
+    about the ISBN of several volumes. False for a qualifier with a number in it.
+    """
     match = _OF_NOTHING.search(qualifier)
     if nid == "isbn":
         match = match or _OF_SET.search(qualifier) or _VOLUMES.search(qualifier)

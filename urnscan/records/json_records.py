@@ -80,12 +80,15 @@ class JsonArrayRecords(RecordReader):
         self._values = ValueLines() if self.in_lines else JsonValues(wraps=find_array)
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the values, without the bytes around them."""
+        """Yield a `Cut` (offset, bytes, decoded value) for each value, and a `Damaged` where no value can be decoded.
+
+        The bytes have no commas, brackets or white space around the value; in JSON Lines they are the whole line.
+        """
         for value in self._values.read(buffer):
             yield value if isinstance(value, Damaged) else Cut(*value[:3])
 
     def record(self, cut: Cut) -> Record:
-        """Read the members of a value."""
+        """Return the record with the members of the value read."""
         offset, data, value = cut
         pairs = value if isinstance(value, tuple) else ()
         own: tuple[Own, ...] = ()
@@ -129,7 +132,7 @@ def _knows_fields(head: bytes) -> bool:
 
 
 def show_json(data: bytes) -> str:
-    """A record for people: MARC-in-JSON in the form of MARC editors, other records unchanged."""
+    """Return a record as text for people: MARC-in-JSON in the form of MARC editors, other records unchanged."""
     for item in ValueLines().read(Buffer(io.BytesIO(data).readinto)):
         value = None if isinstance(item, Damaged) else item[2]
         if marc := _marc(value if isinstance(value, tuple) else ()):

@@ -63,16 +63,19 @@ class Re2(NamedTuple):
     """
 
     pattern: str
+    """The pattern; its groups have the names `g0`, `g1`, …"""
     plain: str
     """The pattern with groups that capture nothing."""
     groups: int
-    """Number of groups; their names are `g0`, `g1`, …"""
+    """Number of groups."""
     longest: int
-    """Bytes. If RE2 fits a text of at most this length, Python fits the text, too, with the same groups."""
+    """A length in bytes: if RE2 fits a text of at most this length, Python fits the text, too, with the same groups. 0:
+    Python must try each text that RE2 fits.
+    """
 
 
 def re2_of(pattern: str) -> Re2:
-    """Write a pattern of Python for RE2.
+    """Return a pattern of Python in the syntax of RE2.
 
     A possessive repetition becomes a plain repetition. A large maximum of a repetition is removed, because RE2 is slow
     where it counts. Lookaheads are left out.
@@ -167,7 +170,7 @@ def _urls(addresses: pa.StringArray) -> pa.StringArray:
 
 
 class SpellingColumns:
-    """The spellings of identifiers of a kind, for columns; see `keys.Spellings`."""
+    """Reader of a column of identifiers of a kind: finds the keys in all values; see `keys.Spellings`."""
 
     def __init__(self, spellings: Spellings) -> None:
         self._spellings = spellings
@@ -176,7 +179,9 @@ class SpellingColumns:
         self._special = f"(?is)^(?:{'|'.join(row.re2.plain for row in self._rows[:-1])})$"
 
     def read(self, texts: pa.StringArray) -> tuple[Integers, pa.StringArray]:
-        """The keys in values: the index of the value of each key, and the keys, sorted by index."""
+        """Return the keys in values: the index of the value of each key, and the keys, sorted by index. A value may
+        give no key, or several.
+        """
         if len(texts) < _FEW:
             return self._one_by_one(texts, np.arange(len(texts)))
         lengths = numbers(pc.binary_length(texts))
@@ -220,7 +225,9 @@ class KeyColumns:
         self._columns_of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
 
     def read(self, columns: Columns) -> Iterator[Texts]:
-        """Columns of keys of the records. A key is repeated if several identifiers of a record give the same key."""
+        """Yield the keys of the records, in several sets of columns. A key is repeated if several identifiers of a
+        record give the same key.
+        """
         count = len(columns.identifiers)
         names = columns.identifiers if self._reader.named else pa.nulls(count, pa.string())
         sources = {scheme: pa.nulls(count, pa.string()) for scheme in (INSTITUTION, AGENCY)}
@@ -236,7 +243,7 @@ class KeyColumns:
         yield from self._of_names(names, *sources.values())
 
     def of_bytes(self, records: Sequence[bytes]) -> Texts:
-        """A key for each record: the digest of the bytes, without the white space around them."""
+        """Return a key for each record: a hash of the bytes (BLAKE2b), without the white space around them."""
         digests = b"".join([blake2b(data.strip(), digest_size=_DIGEST).digest() for data in records])
         kind = f"{BYTES}:".encode()
         written = np.empty((len(records), len(kind) + 2 * _DIGEST), np.uint8)

@@ -34,7 +34,7 @@ MOST_SCHEMES = 1 << 10
 DESCRIPTION = "description"
 """Name and kind of the key that joins two citations of an article by their descriptions."""
 BYTES = "octets"
-"""Name of the key that is a digest of all bytes of a record."""
+"""Name of the key that is a hash of all bytes of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,9 @@ class Key:
 
     name: str
     kind: str
+    """Kind of the keys, as in `--keys`."""
     meaning: str
+    """What the keys are, in words."""
     unsure: bool = False
     """True for a supporting key, which joins only records with the same title, author, year and part."""
     always: bool = False
@@ -51,7 +53,7 @@ class Key:
 
     @property
     def beginning(self) -> str:
-        """The prefix of the keys: `oclc:`."""
+        """The prefix of the keys, with the colon: `oclc:`."""
         return f"{self.name}:"
 
 
@@ -60,16 +62,22 @@ class Spelling:
     """A row `spelling` of `keys.toml`: a way in which identifiers are written, and the key that they give."""
 
     key: str
+    """Name of the key that the row gives, without colon."""
     pattern: str
+    """Pattern of a whole value; its groups are the parts of the key."""
     unless: str
     """Pattern of the start of values to which the row does not apply; empty: the row applies to all values."""
     form: Callable[[str], str | None] | None
+    """Function that normalizes the identifier, or returns None if it is invalid; None: the identifier is not changed.
+    """
     keeps_case: bool
+    """Whether the identifier keeps its case; otherwise it becomes lower case."""
     several: bool
+    """Whether a value may be a list, separated by `,`, `;` or `|`."""
 
     def key_of(self, groups: Sequence[str | None]) -> str | None:
-        """The key of an identifier, from the groups of the pattern; None for a filler (`none`), or an identifier that
-        `form` refuses.
+        """Return the key of an identifier, as in `oclc:1234`, from the groups of the pattern; None for a filler
+        (`none`), or an identifier that `form` refuses.
         """
         parts = ["".join(group.split()) for group in groups if group]
         last = parts[-1]
@@ -85,7 +93,7 @@ class Spelling:
 
 
 class Spellings:
-    """The spellings of identifiers of a kind, compiled to a single pattern."""
+    """The spellings of identifiers of a kind, compiled to a single pattern, in the order in which they are tried."""
 
     def __init__(self, rows: Sequence[Spelling]) -> None:
         self.rows = rows
@@ -101,7 +109,9 @@ class Spellings:
         """Rows by the number of their group in the pattern, with a slice for the groups inside it."""
 
     def read(self, text: str) -> list[str]:
-        """The keys in a value; empty if the value is longer than `LONGEST`."""
+        """Return the keys in a value, as in `oclc:1234`; empty if no spelling fits, or if the value is longer than
+        `LONGEST` (2,000 characters).
+        """
         if len(text) > LONGEST:
             return []
         keys_in_text = []
@@ -115,27 +125,27 @@ class Spellings:
 
 @functools.cache
 def keys() -> Mapping[str, Key]:
-    """The rows `key` of `keys.toml`, by name."""
+    """Return the rows `key` of `keys.toml`, by name."""
     return {entry["name"]: Key(**entry) for entry in read_data("keys.toml")["key"]}
 
 
 def unsure() -> tuple[str, ...]:
-    """Prefixes of supporting keys: they join only records whose descriptions agree."""
+    """Return the prefixes of supporting keys, which join only records whose descriptions agree."""
     return tuple(key.beginning for key in keys().values() if key.unsure)
 
 
 def single() -> tuple[str, ...]:
-    """Prefixes of the URNs and keys of which a work usually has a single value (`doi:`)."""
+    """Return the prefixes of the URNs and keys of which a work usually has a single value (`doi:`)."""
     return tuple(f"{name}:" for name in read_data("keys.toml")["single"]["names"].split())
 
 
 def always() -> tuple[str, ...]:
-    """Prefixes of the keys that nearly every record has."""
+    """Return the prefixes of the keys that nearly every record has."""
     return tuple(key.beginning for key in keys().values() if key.always)
 
 
 def kinds() -> tuple[str, ...]:
-    """All kinds of keys, in the order of the table; the first is `urn`."""
+    """Return all kinds of keys, in the order of the table; the first is `urn`."""
     return tuple(dict.fromkeys((URN, *(key.kind for key in keys().values()))))
 
 
@@ -167,7 +177,9 @@ def _rows(scheme: str) -> Sequence[Spelling]:
 
 
 class KeyReader:
-    """Reader of the keys of the records of a dump."""
+    """Reader of the keys of the records of a dump. A key is an identifier other than a URN, in a common form
+    (`oclc:1234`).
+    """
 
     def __init__(self, kinds_of_keys: Sequence[str], dump: int, *, named: bool = True) -> None:
         """Only keys of `kinds_of_keys` are read. `dump`: number of the dump, from 1. `named`: the ID of a record gives
@@ -180,10 +192,12 @@ class KeyReader:
         self.has_bytes = BYTES in self._names
         """Whether the bytes of a record make a key."""
         self.of_scheme = functools.lru_cache(MOST_SCHEMES)(self._read_scheme)
-        """The spellings of identifiers of a scheme; None if they give no keys. The function has a cache."""
+        """Function from the scheme of an identifier (its kind, as the record names it) to its spellings; None if such
+        identifiers give no keys. The function has a cache.
+        """
 
     def of_own(self, own: Own) -> Sequence[str]:
-        """The keys in a record-level identifier."""
+        """Return the keys in a record-level identifier; empty without keys."""
         spellings = self.of_scheme(own.scheme)
         return () if spellings is None else spellings.read(own.text)
 
@@ -224,8 +238,8 @@ def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def url(address: str) -> str | None:
-    """Normalize an address: no scheme, `www.`, default port, fragment, slash at the end or tracking. None for a whole
-    site.
+    """Return an address without scheme, `www.`, default port, fragment, slash at the end and parameters that only track
+    readers. None for the address of a whole site, or an invalid address.
     """
     # Most addresses need no more than this.
     if plain := PLAIN_ADDRESS.fullmatch(address):

@@ -15,7 +15,7 @@ class LineRecords(RecordReader):
     """Reader of lines. A line has no fields, so the whole line is a record-level identifier."""
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the lines, except blank lines."""
+        """Yield the lines, except blank lines; a `Damaged` for a line that is too long."""
         for line in lines(buffer):
             if isinstance(line, Damaged):
                 yield line
@@ -23,7 +23,7 @@ class LineRecords(RecordReader):
                 yield Cut(*line)
 
     def record(self, cut: Cut) -> Record:
-        """Make a record of a line."""
+        """Return a line as a record, which has no ID."""
         offset, data, _ = cut
         if self.has_texts:
             return Record(offset, data, None, (data,))

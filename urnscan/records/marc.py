@@ -70,8 +70,8 @@ _CHANGE, _CHANGE_BY_REFERENCE = 3, 8
 
 
 def is_marc(head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a leader and a directory, perhaps after a record with faults. None: more bytes are
-    needed.
+    """Whether a dump that begins with `head` begins with a leader and a directory, perhaps after a record with faults.
+    None: more bytes are needed.
     """
     if MARK.startswith(head):
         return None
@@ -97,7 +97,9 @@ class MarcRecords(RunReader):
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records in order; records without faults in runs."""
+        """Yield the records in order: many records without faults together as a `Run`, any other as a `Cut`, and a
+        `Damaged` for a record that cannot be read.
+        """
         one_by_one = parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN))
         while True:
             yield from self._runs(buffer)
@@ -133,16 +135,18 @@ class MarcRecords(RunReader):
             yield run
 
     def fields_of(self, run: Run) -> Fields:
-        """Columns of the fields of the records in a run. Records with faults are REFUSED."""
+        """Return the fields of the records in a run, in columns. A record that compiled code cannot read has the number
+        of fields REFUSED, and no fields.
+        """
         return fields_of(run.data, run.starts, run.ends)
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """The bytes of the records `numbers` of a run."""
+        """Return the bytes of the records with the indices `numbers` in a run."""
         places = (column[numbers].astype(np.int32) for column in (run.starts, run.ends))
         return string_array(*cut_out(np.frombuffer(run.data, np.uint8), *places)).view(pa.binary())
 
     def record(self, cut: Cut) -> Record:
-        """Read leader, directory and fields of a record."""
+        """Return the record with leader, directory and fields read. Damaged records are already found by `find`."""
         data = cut.data
         tags, fields = _fields(data, data.find(b"\x1e") + 1)
         number = first_name(decoded(field) for tag, field in zip(tags, fields, strict=True) if tag == b"001")
@@ -184,7 +188,8 @@ def _fields(data: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
 
 
 def show_marc(data: bytes) -> str:
-    """A record in the form of MARC editors: a line for each field, `$` before codes. A damaged record is unchanged.
+    """Return a record as text in the form of MARC editors: a line for each field, `$` before codes. A damaged record is
+    decoded and not changed.
 
     A record of MARC 21 that is not in UTF-8 is in MARC-8.
     """

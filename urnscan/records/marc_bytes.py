@@ -13,7 +13,9 @@ from urnscan.records.marc_values import FAMILIES, PACKED
 
 
 def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
-    """Indicators and subfields (pairs of code and value) of a data field. `read` decodes bytes."""
+    """Return the indicators (at least two characters) and the subfields (pairs of code and value) of a data field.
+    Without subfields, the whole field is in place of the indicators. `read` decodes bytes.
+    """
     if read is not decoded:
         # In MARC-8, every subfield begins with the default character set.
         indicators, *subfields = map(read, field.split(b"\x1f"))
@@ -23,12 +25,14 @@ def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[s
 
 
 def pack_field(name: str, text: str) -> bytes:
-    """A field that can be appended to a packed description."""
+    """Return a field as bytes that can be appended to packed fields of MARC. `name`: name of the field in
+    `descriptions.toml`. Controls of MARC in `text` become tabs.
+    """
     return f"\x1e{name}\x1e{text.translate(MARKS)}".encode("utf-8", "replace")
 
 
 def unpack_marc(packed: bytes) -> Description | None:
-    """The description in packed fields of MARC; None if `packed` has another format."""
+    """Return the description in packed fields of MARC; None if `packed` has another format."""
     if not packed.startswith(PACKED):
         return None
     _, name, leader, count, *fields = packed.split(b"\x1e")
@@ -49,9 +53,10 @@ def unpack_marc(packed: bytes) -> Description | None:
 
 
 def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[bytes], str]:
-    """The decoder of the fields of a record: UTF-8, or MARC-8 for a record of MARC 21 that is not in UTF-8.
+    """Return the function that decodes the fields of a record: from UTF-8, or from MARC-8 for a record of MARC 21 that
+    is not in UTF-8.
 
-    A record of ASCII with ESC is in MARC-8: ESC changes the character set.
+    `family`: a name of `FAMILIES`. A record of ASCII with ESC is in MARC-8: ESC changes the character set.
     """
     if family != FAMILIES[0]:
         return decoded
@@ -69,7 +74,9 @@ def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
 
 
 def of_marc8(data: bytes) -> str:
-    """Decode MARC-8 (MARC 21 Specifications, Character Sets); bytes that are not MARC-8 are decoded as UTF-8."""
+    """Return bytes of MARC-8 (MARC 21 Specifications, Character Sets) as text; bytes that are not MARC-8 are decoded as
+    UTF-8.
+    """
     if data.isascii() and b"\x1b" not in data:
         return data.decode()
     from pymarc.marc8 import marc8_to_unicode  # noqa: PLC0415 (large tables, which few runs need)

@@ -32,9 +32,9 @@ class Field(NamedTuple):
     data: bytes
     """Indicators and subfields, as in ISO 2709, without the terminator."""
     encoding: str
-    """`ascii`; `utf-8`; or `other`, such as MARC-8."""
+    """Encoding of the bytes: `ascii`, `utf-8`, or `other`, such as MARC-8."""
     scheme: bytes
-    """Byte 9 of the leader: the encoding of the record."""
+    """Byte 9 of the leader, the encoding that the record states: `a` is UTF-8."""
 
 
 class NotChangedError(ValueError):
@@ -42,16 +42,19 @@ class NotChangedError(ValueError):
 
 
 def fields_of(format_: str, data: bytes, tags: Collection[str]) -> list[Field]:
-    """The fields of a record with the tags `tags`, in order. Raises NotChangedError."""
+    """Return the data fields of a record with the tags `tags`, in order. Raises NotChangedError if the record cannot be
+    read with certainty.
+
+    `format_`: a name in FORMATS. `data`: bytes of the record.
+    """
     return [field for field in _FUNCTIONS[format_].fields(data) if field.tag in tags]
 
 
 def with_fields(format_: str, data: bytes, fields: Sequence[Field]) -> tuple[bytes, int]:
-    """Add fields to a record, except fields that the record has already. Returns the record and the number of added
-    fields.
+    """Return a record (its bytes) with fields added, except those that it already has, and the number of added fields.
 
-    A field is put after the last field with the same tag, or else before the first field with a greater tag. Raises
-    NotChangedError.
+    `format_`: a name in FORMATS. A field is put after the last field with the same tag, or else before the first field
+    with a greater tag. Raises NotChangedError, for example if the record and a field have different encodings.
     """
     functions = _FUNCTIONS[format_]
     present = {(field.tag, field.data) for field in functions.fields(data)}
@@ -228,4 +231,4 @@ class _Functions(NamedTuple):
 _ISO, _XML = _Functions(_iso_fields, _iso_put), _Functions(_xml_fields, _xml_put)
 _FUNCTIONS: Mapping[str, _Functions] = {"marc": _ISO, "marcxml": _XML, "oai": _XML, "sru": _XML}
 FORMATS = tuple(_FUNCTIONS)
-"""Names of the formats whose fields can be copied."""
+"""Names of the formats of dumps whose fields can be copied."""

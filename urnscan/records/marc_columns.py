@@ -38,7 +38,9 @@ _LAST_NAME = 3
 
 
 class MarcColumns:
-    """Reader of fields of MARC in columns, by the tables of both families."""
+    """Reader of fields of MARC in columns: finds record-level identifiers, control numbers and descriptions, by the
+    tables of MARC 21 and of UNIMARC.
+    """
 
     def __init__(self, *, own: bool, described: bool, keys: bool) -> None:
         """The options are the same as for `RecordReader`."""
@@ -82,7 +84,9 @@ class MarcColumns:
         return tables, rows
 
     def read(self, fields: Fields, records: Integers) -> Columns:
-        """Columns of values of records. `records` has the number of each record, which `Texts.record` refers to."""
+        """Return the values of records in columns, without texts to scan. `records` has the number of each record in
+        `fields`, which the result refers to.
+        """
         fields = _without_held(fields)
         data = read_only(fields.data)
         fields = fields._replace(data=data)
@@ -143,12 +147,14 @@ class MarcColumns:
 
 @functools.cache
 def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
-    """The `MarcColumns` for some options, shared by all readers with the same options."""
+    """Return the `MarcColumns` for some options, the same object for all readers with the same options. The options are
+    the same as for `RecordReader`.
+    """
     return MarcColumns(own=own, described=described, keys=keys)
 
 
 def in_columns(records: Sequence[MarcBytes]) -> Fields:
-    """Columns of the fields of records that Python has split."""
+    """Return the fields of records in columns; Python has split these records."""
     count = sum(len(record.fields) for record in records)
     out = Fields.room(np.empty(0, np.uint8), len(records), count)
     parts: list[bytes] = []

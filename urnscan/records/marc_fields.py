@@ -24,19 +24,19 @@ MARKS = str.maketrans("\x1e\x1f\x1b", "\t\t\t")
 
 
 class MarcBytes(NamedTuple):
-    """Fields of a record with certain tags, as in ISO 2709."""
+    """The leader of a MARC record, and those of its fields whose tags were asked for, in the form of ISO 2709."""
 
     leader: bytes
-    """See `leader_with_status`."""
+    """The leader; its status is DELETED if a field marks the record as deleted (`leader_with_status`)."""
     total: int
-    """Number of all fields of the record."""
+    """Number of all fields of the record, also of those that `fields` lacks."""
     fields: Sequence[tuple[int, bytes]]
-    """Tags and fields, without field terminators."""
+    """Tags, as numbers, and fields, without field terminators."""
 
 
 def leader_with_status(leader: bytes, tags: Collection[str]) -> bytes:
-    """The leader of a record that has fields with the tags `tags`. With a field DEL of Aleph or Alma, the status
-    becomes DELETED.
+    """Return the leader of a record that has fields with the tags `tags`: with the status DELETED if a field DEL of
+    Aleph or Alma is among them, otherwise unchanged.
 
     >>> leader_with_status(b"00092nam a22", ["001", "DEL"])
     b'00092dam a22'
@@ -55,11 +55,11 @@ class MarcFields:
 
     @property
     def number(self) -> str | None:
-        """Control number (001), or None."""
+        """Control number (001); None if there is none."""
         return first_name(self.split(field)[0] for tag, field in self.fields if tag == "001")
 
     def data(self, tags: Collection[str]) -> MarcBytes:
-        """The leader, and the fields with the tags `tags`, as in ISO 2709."""
+        """Return the leader, and the fields with the tags `tags`, as in ISO 2709. `tags` are tags of three digits."""
         return MarcBytes(
             leader_with_status(
                 self.leader[:_LEADER].translate(MARKS).encode("utf-8", "replace"), [tag for tag, _ in self.fields]
@@ -79,7 +79,7 @@ class MarcFields:
         return "\x1f".join(part.translate(MARKS) for part in parts).encode("utf-8", "replace")
 
     def lines(self) -> str:
-        """The record in the form of MARC editors: a line for each field, `$` before codes."""
+        """Return the record as text in the form of MARC editors: a line for each field, `$` before codes."""
         lines = [f"LDR    {in_line(self.leader)}"]
         for tag, field in self.fields:
             if tag in LEADERS:

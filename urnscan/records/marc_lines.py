@@ -34,26 +34,28 @@ class MarcLineRecords(TaggedRecords):
     sign: ClassVar[re.Pattern[str]]
     """Pattern of the start of a subfield, with its code as a group."""
     delimiter: ClassVar[bytes] = b""
-    """Bytes before a code, in formats without a space between the code and the value."""
+    """Bytes before a code, in formats without a space between the code and the value; otherwise empty."""
     indented: ClassVar[int] = 0
-    """Characters between the tag and the value of a control field."""
+    """Number of characters between the tag and the value of a control field."""
     leader: ClassVar[int] = 0
-    """Bytes of a leader without a tag, at the start of a record."""
+    """Number of bytes of a leader without a tag, at the start of a record; 0 if the leader has a tag."""
 
     @classmethod
     def show(cls, data: bytes) -> str:
-        """A record in the form of MARC editors, as for other formats of MARC; unchanged if no field is recognised."""
+        """Return a record as text in the form of MARC editors, as for other formats of MARC; unchanged if no field is
+        recognised.
+        """
         marc = cls(own=False).fields_of(data)
         return marc.lines() if marc.fields else decoded(data)
 
     def fields_of(self, data: bytes) -> MarcFields:
-        """The leader and the fields of a record."""
+        """Return the leader and the fields of a record."""
         fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(with_line_feeds(data))]
         leaders = [value for tag, value in fields if tag in LEADERS] or [data[: self.leader]]
         return MarcFields(self._split(leaders[0])[0], fields, self._split)
 
     def record(self, cut: Cut) -> Record:
-        """Read the leader and the fields of a record."""
+        """Return the record with leader and fields read."""
         offset, data, _ = cut
         texts = (self._text_to_search(data),) if self.has_texts else ()
         marc = self.fields_of(data).data(self.marc.tags)

@@ -22,8 +22,9 @@ _FIELD_END, _RECORD_END = 0x1E, 0x1D
 _BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")
 _DIGIT_0, _DIGIT_9 = b"09"
 NO_NUMBER = -1
+"""Takes the place of a number if the bytes are not digits."""
 REFUSED = -1
-"""Instead of the number of fields: compiled code does not read the record."""
+"""Takes the place of the number of fields: compiled code cannot read the record, so `RecordReader.record` must."""
 # Digits of a tag.
 TAG = 3
 
@@ -66,8 +67,8 @@ def _base(data: ByteArray, start: int, end: int) -> int:
 
 @compiled
 def find_whole(data: ByteArray, at: int, starts: Integers, ends: Integers) -> int:
-    """Find the records from `at` on, up to the first record that has a fault or is incomplete. Returns the number of
-    records.
+    """Write the starts and ends of the records from index `at` on to `starts` and `ends`, up to the first record that
+    has a fault or is incomplete, or until the arrays are full. Returns the number of records.
 
     A record has no fault if the length in the leader leads to the first record terminator, and if the last field starts
     where the directory says.
@@ -110,7 +111,7 @@ class Fields(NamedTuple):
     columns.
     """
     ends: Offsets
-    """Number of fields in the columns, summed up to the end of each record."""
+    """For each record, the number of fields in the columns up to its end, with those of all earlier records."""
     tags: Numbers
     """The tag of each field as a number. The columns do not contain fields whose tags have letters."""
     starts: Offsets
@@ -120,7 +121,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def room(cls, data: ByteArray, records: int, fields: int) -> Fields:
-        """Empty columns with room for some records and fields. All records are REFUSED."""
+        """Return empty columns with room for some records and fields. All records are REFUSED."""
         return cls(
             data,
             np.zeros((records, 2), np.int32),
@@ -132,7 +133,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def joined(cls, groups: Sequence[Fields]) -> Fields:
-        """Concatenate the columns of several groups of records."""
+        """Return the columns of several groups of records in one set of columns."""
         if len(groups) == 1:
             return groups[0]
         first_bytes = np.cumsum([0, *(len(group.data) for group in groups)])
@@ -161,7 +162,7 @@ class Fields(NamedTuple):
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -> None:
     """Write the places of the fields of records to `out`. A record is REFUSED unless the directory has all fields in
-    order.
+    order. `starts` and `ends` are the places of the records in `data`.
     """
     row = 0
     for record in range(len(ends)):
@@ -188,7 +189,7 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -
 
 
 def fields_of(data: bytes, starts: Integers, ends: Integers) -> Fields:
-    """Columns of the fields of records of ISO 2709; `starts` and `ends` are the places of the records in `data`."""
+    """Return the fields of records of ISO 2709 in columns; `starts` and `ends` are the places of the records in `data`."""
     out = Fields.room(np.frombuffer(data, np.uint8), len(ends), len(data) // ENTRY)
     take_apart(out.data, starts, ends, out)
     return out
