@@ -25,7 +25,7 @@ FAMILIES = ("marc", "unimarc")
 PACKED = b"ISO 2709"
 """Prefix of packed descriptions of MARC. No table of descriptions.toml has this name."""
 NONE = -1
-"""Place of a missing subfield, and code of a row without a code."""
+"""Takes the place of the start and end of a missing subfield, and of the code in a row without a code."""
 CONTROL = 10
 """Tags of control fields are below this number."""
 # Returned instead of the number of values, for a field that Python reads.
@@ -49,10 +49,11 @@ def is_unimarc(
     first: int,
     last: int,
 ) -> bool:
-    r"""Whether the record with the fields `first` to `last - 1` is UNIMARC.
+    r"""Whether the record with the fields `first` to `last - 1` is UNIMARC; otherwise it is MARC 21.
 
-    UNIMARC has the title in 200, MARC 21 in 245. If a record has both tags, or neither, 100 $a decides: in UNIMARC it
-    begins with a date of eight digits and a type of date.
+    `tags` has the tag of each field as a number, `starts` and `stops` its place in `data`. UNIMARC has the title in
+    200, MARC 21 in 245. If a record has both tags, or neither, 100 $a decides: in UNIMARC it begins with a date of
+    eight digits and a type of date.
 
     The function is called in plain Python for a single record, and compiled for columns.
 
@@ -85,7 +86,7 @@ class Tables(NamedTuple):
     is_given: npt.NDArray[np.bool_]
     """Tags whose fields have record-level identifiers; shape (family, tag)."""
     is_packed: npt.NDArray[np.bool_]
-    """Tags whose fields are packed; shape (family, tag)."""
+    """Tags whose fields are packed, that is, copied for the description; shape (family, tag)."""
     names: tuple[ByteArray, ByteArray]
     """The prefix of packed descriptions, by family."""
     first_row: Numbers
@@ -97,29 +98,32 @@ class Tables(NamedTuple):
     first: npt.NDArray[np.bool_]
     """The first indicators that each row admits."""
     second: npt.NDArray[np.bool_]
+    """The second indicators that each row admits."""
     parts: npt.NDArray[np.bool_]
     """The codes of the subfields that contain identifiers, for each row."""
     qualifier: Numbers
-    """The code of the subfields that qualify the subfield before them."""
+    """For each row, the code of the subfields that qualify the subfield before them, or NONE."""
     scheme_in: Numbers
-    """The code of the subfield with the kind of identifier."""
+    """For each row, the code of the subfield with the kind of identifier, or NONE."""
     source_in: Numbers
-    """The code of the subfield with the source of the identifier."""
+    """For each row, the code of the subfield with the source of the identifier, or NONE."""
 
 
 class Values(NamedTuple):
     """Control numbers, packed descriptions and record-level identifiers of many records."""
 
     families: Numbers
-    """The family of each record."""
+    """The family of each record: 0 for MARC 21, 1 for UNIMARC."""
     numbers: Offsets
-    """Start and end of the control number of each record, the first 001 that is not blank; equal without a control
-    number.
+    """Start and end of the control number of each record in the bytes of the fields: the first 001 that is not blank;
+    start and end are equal without a control number.
     """
     packed: ByteArray
-    """The packed descriptions, concatenated."""
+    """The packed descriptions of all records, one after the other: leader, number of fields, and the fields that
+    describe the work.
+    """
     packed_ends: Offsets
-    """The start of the first packed description, and the end of each."""
+    """The start of the first packed description, 0, and the end of each."""
     is_alone: npt.NDArray[np.bool_]
     """Fields whose record-level identifiers only Python can read, for example because they are not ASCII."""
     field: Offsets
@@ -133,7 +137,7 @@ class Values(NamedTuple):
 
     @classmethod
     def room(cls, fields: Fields, tables: Tables) -> Values:
-        """Empty columns with room for all values in `fields`."""
+        """Return empty columns with room for all values in `fields`."""
         records, count = len(fields.ends), fields.total
         is_given = np.logical_or(*tables.is_given)[fields.tags[:count]]
         lengths = (fields.stops[:count] - fields.starts[:count])[is_given]
@@ -275,7 +279,9 @@ def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Valu
 
 @compiled
 def find_values(fields: Fields, tables: Tables, out: Values) -> int:
-    """Read the fields of records into `out`. Returns the number of record-level identifiers."""
+    """Write the values in the fields of records to `out`. Returns the number of record-level identifiers. A record that
+    is REFUSED gets no values.
+    """
     data = fields.data
     values = at = first = 0
     for record in range(len(fields.ends)):

@@ -76,7 +76,7 @@ class Words(NamedTuple):
 
     @classmethod
     def of(cls, start: bytes, prefix: bytes) -> Words:
-        """The words of records with the start tag `start` and the prefix `prefix`, which may be empty."""
+        """Return the words of records with the start tag `start` and the prefix `prefix`, which may be empty."""
         begin, end, code, indicator = b"<" + prefix, b"</" + prefix, bytes([_OF_CODE]), bytes([_OF_INDICATOR])
         tag, indicators = b' tag="%b"' % (TAG * code), b' ind1="%b" ind2="%b"' % (indicator, indicator)
         words = {
@@ -241,9 +241,11 @@ def _fields(
 
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, out: Fields) -> None:
-    """Write the fields of records to the columns and the bytes of `out`. Unusual records are REFUSED.
+    """Write the fields of records to the columns and the bytes of `out`. Unusual records get the number of fields
+    REFUSED, and no fields.
 
-    Bytes are in UTF-8, and records have fewer than DEFAULT_LIMITS bytes.
+    `starts` and `ends` are the places of the records in `data`. Bytes are in UTF-8, and records have fewer than
+    DEFAULT_LIMITS bytes.
     """
     row = to = 0
     for record in range(len(ends)):
@@ -260,8 +262,8 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, 
 
 
 def fields_of(run: Run, declarations: bytes) -> Fields:
-    """Columns of the fields of the records in a run. `declarations` are the namespaces that are declared around the
-    records.
+    """Return the fields of the records in a run, in columns; an unusual record has the number of fields REFUSED, and no
+    fields. `declarations` are the namespaces that are declared around the records, as attributes.
     """
     starts_of = (_usual_start(record.data, declarations) for record in run.cuts())
     start, prefix = next(filter(None, starts_of), _NO_START)

@@ -19,8 +19,8 @@ values are ignored.
 
 _NAMES = ("@id", "id", "_id", "identifier", "recordid", "record_id", "recid", "ppn", "controlnumber", "key", "uid")
 RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(_NAMES)}
-"""Names of values that may be the ID of a record, in lower case, with their ranks. The value with the lowest rank
-counts.
+"""Names of values that may be the ID of a record, in lower case, each with a rank, from 0: the value with the lowest
+rank is the ID.
 """
 
 # Members that contain the record itself: JSON:API (section 7.2), Elasticsearch, Google Books, DOAJ.
@@ -60,7 +60,9 @@ _Row = TypeVar("_Row")
 
 
 def identifier(pairs: Pairs) -> str | None:
-    """The ID of a record: the string whose name has the lowest rank in `RANKS`; None without an ID."""
+    """Return the ID of a record: the string whose name has the lowest rank in `RANKS`; None without such a string that
+    is not empty.
+    """
     best, best_value = len(RANKS), None
     for name, value in pairs:
         rank = RANKS.get(name.lower(), best)
@@ -79,7 +81,9 @@ def are_known(names: Collection[str], table: str) -> bool:
 
 
 def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
-    """The record-level identifiers of a record, in the order of the members."""
+    """Yield the record-level identifiers of a record, in the order of the members. `fields`: rows of a table, from
+    `fields.own_fields`.
+    """
     as_written = list(pairs)
     members = [(_fold(name[:_LONGEST_NAME]), value) for name, value in as_written]
     for written_name, value in as_written:
@@ -92,7 +96,9 @@ def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
 
 
 def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.Statement]:
-    """The statements of a record about a work, in the order of the members."""
+    """Yield the statements of a record about a work, in the order of the members. A statement is a row of `fields` and
+    a text; of a value with several strings, the first counts.
+    """
     for written_name, value in pairs:
         if isinstance(value, tuple) and written_name.lower() in _ENVELOPES:
             yield from statements([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)

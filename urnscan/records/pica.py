@@ -76,7 +76,10 @@ class PicaRecords(RecordReader):
     _plain: bool | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records. `Cut.around` has whether the dump is plain, and whether bytes before the record are lost."""
+        """Yield the place and bytes of each record, and a `Damaged` for a record that is cut off or too long.
+
+        `Cut.around` has whether the dump is plain, and whether bytes before the record are lost.
+        """
         is_resumed = self._plain is not None
         if self._plain is None:
             buffer.has(HEAD)
@@ -98,7 +101,7 @@ class PicaRecords(RecordReader):
             is_resumed = False
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Read the fields of a record."""
+        """Return the record with its fields read, or a `Damaged` if it does not begin, or does not end, with a field."""
         offset, data, (plain, is_resumed) = cut
         first = (_PLAIN if plain else _NORMALISED).match(data)
         if not first:
@@ -142,7 +145,7 @@ def _normalised(data: bytes) -> bytes:
 
 
 def show_pica(data: bytes) -> str:
-    r"""A normalised record in the plain form, for people.
+    r"""Return a normalised record as text in the plain form, for people.
 
     >>> print(show_pica(b"021A \x1faDie Uhrmacher\x1fhA. Wimpelfeld\x1e\n"))
     021A $aDie Uhrmacher$hA. Wimpelfeld

@@ -30,8 +30,8 @@ class Cut(NamedTuple):
     data: bytes
     """Bytes of the record in the dump."""
     around: Any = None
-    """Facts that the reader needs in addition to the bytes, for example XML namespaces around the record. They can be
-    pickled.
+    """Facts that the reader needs in addition to the bytes, for example XML namespaces around the record; None for most
+    formats. They can be pickled.
     """
 
 
@@ -56,18 +56,18 @@ class Run(NamedTuple):
     """See `Cut.around`; the same for all records of the run."""
 
     def cuts(self, numbers: Integers | slice = _ALL) -> Iterator[Cut]:
-        """The records at the indices `numbers` of the run, as `Cut`s; by default all records."""
+        """Yield the records at the indices `numbers` of the run, as `Cut`s; by default all records."""
         for start, end in zip(self.starts[numbers].tolist(), self.ends[numbers].tolist(), strict=True):
             yield Cut(self.offset + start, self.data[start:end], self.around)
 
     def bytes_of_each(self) -> list[bytes]:
-        """The bytes of each record; faster than `cuts`."""
+        """Return the bytes of each record; faster than `cuts`."""
         return [self.data[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
 
     @classmethod
     def joined(cls, items: Sequence[Cut | Run]) -> Run:
-        """The records of all `items` in a single run. `offset` and `around` come from the first item, also if the items
-        are not neighbours.
+        """Return the records of all `items` (at least one) in a single run. `offset` and `around` come from the first
+        item, also if the items are not neighbours.
         """
         if len(items) == 1 and isinstance(items[0], Run):
             return items[0]
@@ -82,12 +82,12 @@ class Run(NamedTuple):
 
 
 def count_of(item: Cut | Damaged | Run) -> int:
-    """The number of records in an item that a reader yields: 1, except for a run."""
+    """The number of records in an item that a reader yields: 1, except for a `Run`, which has many."""
     return len(item.ends) if isinstance(item, Run) else 1
 
 
 class Record(NamedTuple):
-    """A record after reading: place, bytes, ID, identifiers, texts to scan, and description."""
+    """A record of a dump after reading: place, bytes, ID, identifiers, texts to scan, and description."""
 
     offset: int
     """Bytes from the start of the dump to the record."""
@@ -102,10 +102,12 @@ class Record(NamedTuple):
     own: Sequence[Own] = ()
     """Record-level identifiers, if they or keys are read; otherwise empty."""
     description: bytes = b""
-    """Packed fields that describe the work, if descriptions are read; otherwise empty. `description_of` unpacks them."""
+    """Packed fields that describe the work (a few bytes that `description_of` unpacks), if descriptions are read;
+    otherwise empty.
+    """
     marc: MarcBytes | None = None
     """Fields of MARC, which `record_columns` reads: their identifiers come after `own`, their description before
-    `description`.
+    `description`. None for a record without fields of MARC.
     """
     is_deleted: bool = False
     """Whether the record is marked as deleted. For fields of MARC (`marc`), `record_columns` finds that out."""
@@ -114,7 +116,7 @@ class Record(NamedTuple):
 # Many duplicates are copies of each other.
 @lru_cache(maxsize=1 << 12)
 def description_of(packed: bytes) -> Description:
-    """Unpack the description of a record; `NOTHING` if `packed` is empty."""
+    """Return the description in packed fields (`Record.description`); `NOTHING` if `packed` is empty."""
     if not packed:
         return NOTHING
     return unpack_marc(packed) or unpack(packed)
@@ -139,27 +141,34 @@ class RecordReader:
         """
         self._own, self._is_described = own, described
         self.has_texts = not own
+        """Whether records get texts to scan for URNs."""
         self.has_keys = keys
+        """Whether records get the identifiers that give keys."""
         self.fields = self.own_fields(self.table) if own or keys else None
+        """Rows of the fields that contain record-level identifiers or identifiers for keys; None if neither are read.
+        """
         self.field_bytes = {name.encode(): rows for name, rows in (self.fields or {}).items()}
-        """`fields` by names as bytes."""
+        """`fields` by names as bytes; empty if `fields` is None."""
         self.field_names = field_names(self.fields or {})
         """Names of all fields that `fields` needs, as bytes."""
         self.described = self.described_fields(self.described_by)
-        """Rows of the fields that describe a record; empty if descriptions are not read."""
+        """Rows of the fields that describe a record, by the name of the field; empty if descriptions are not read."""
         self.described_bytes = {name.encode(): rows for name, rows in self.described.items()}
         """`described` by names as bytes."""
 
     def own_fields(self, table: str) -> OwnFields:
-        """Rows of a table of fields.toml, and with `keys` also of keys.toml, by field."""
+        """Return the rows of a table of fields.toml, and with `keys` also of keys.toml, by the name of the field."""
         return own_fields(table, urns=self._own, keys=self.has_keys)
 
     def described_fields(self, table: str) -> DescribedFields:
-        """Rows of a table of descriptions.toml, by field; empty if descriptions are not read."""
+        """Return the rows of a table of descriptions.toml, by the name of the field; empty if descriptions are not
+        read.
+        """
         return described_fields(table) if self._is_described else {}
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records of a dump, in order. A damaged record is yielded as a `Damaged`.
+        """Yield the place and bytes of each record of a dump, in order, and a `Damaged` for a record that cannot be
+        read.
 
         After lost bytes (`Buffer.resume`) the method is called again; the next byte may be in the middle of a record.
         """
@@ -171,13 +180,13 @@ class RecordReader:
         return marc_columns(own=self._own, described=self._is_described, keys=self.has_keys)
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records of a dump, in order: a `Run` where compiled code finds many records, otherwise a `Cut` for
-        each record.
+        """Yield the records of a dump, in order: a `Run` where compiled code finds many records, otherwise a `Cut` for
+        each record, and a `Damaged` for a record that cannot be read.
         """
         return self.cuts(buffer)
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Read the fields of a record; a `Damaged` says why they cannot be read."""
+        """Return the record with its fields read, or a `Damaged` that says why they cannot be read."""
         raise NotImplementedError
 
 
@@ -187,7 +196,9 @@ class RunReader(RecordReader):
     """
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records of a dump, in order: a `Cut` for each record."""
+        """Yield the place and bytes of each record of a dump, in order, and a `Damaged` for a record that cannot be
+        read.
+        """
         for item in self.find(buffer):
             if isinstance(item, Run):
                 yield from item.cuts()
@@ -195,13 +206,15 @@ class RunReader(RecordReader):
                 yield item
 
     def fields_of(self, run: Run) -> Fields:
-        """Columns of the fields of the records in a run. A record that only `record` can read has the total `REFUSED`
-        and no fields.
+        """Split the records of a run into MARC fields, and return the fields in columns.
+
+        If compiled code cannot read a record, its `Fields.totals` (number of fields) is REFUSED, the columns have no
+        fields of the record, and `record` must read the record.
         """
         raise NotImplementedError
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """Texts to scan for URNs, a text for each record in `numbers` (indices in the run), none of which `fields_of`
-        has refused.
+        """Return texts to scan for URNs, a text for each record in `numbers` (indices in the run); `fields_of` has
+        refused none of these records.
         """
         raise NotImplementedError

@@ -36,8 +36,8 @@ _TAGGED = re.compile(rb"(?:=?LDR|00[0-9])[\t ]|\s*+[A-Z][A-Z0-9]{1,3}[ \t]{0,2}-
 
 
 def is_separated(head: bytes, name: str) -> bool | None:
-    """Whether a dump is a table: by the file name, or because the first rows have as many values as the header has
-    names.
+    """Whether a dump that begins with `head` is a table: by the file name (in lower case), or because the first rows
+    have as many values as the header has names. None: more bytes are needed.
     """
     unknown = None if len(head) < HEAD else False
     head = head.removeprefix(MARK)
@@ -77,10 +77,11 @@ class SeparatedRecords(RecordReader):
     _named_by: int | None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the rows, with their LF. The header, and a line `sep=;` before the header, are not records.
+        """Yield the place and bytes of each row, with its LF, and a `Damaged` for a row, or a header, with a fault. The
+        header, and a line `sep=;` before the header, are not records.
 
-        `Cut.around` has the row, the layout of the table, the names of the columns, and the column that contains the
-        IDs of records.
+        `Cut.around` has the row, the layout of the table, the names of the columns, and the index of the column that
+        contains the IDs of records, or None.
         """
         if self._rows is None:
             self._layout, header = begin(buffer)
@@ -98,7 +99,7 @@ class SeparatedRecords(RecordReader):
                 yield Damaged(row.offset, row.fault) if row.fault else Cut(row.offset, row.data, around)
 
     def record(self, cut: Cut) -> Record:
-        """Read the values of a row."""
+        """Return the row as a record, with its values read."""
         row, layout, names, named_by = cut.around
         text, values = layout.split_values(row)
         identifier = None
@@ -126,7 +127,8 @@ def _text(layout: CsvLayout, value: bytes) -> str:
 
 
 def values_in(text: str) -> str | list[str]:
-    """The values in a cell: `||` separates values of DSpace, with authorities after `::`; brackets enclose a list.
+    """Return the text of a cell, or a list of its values if it has several. `||` separates values of DSpace, with
+    authorities after `::`, which are left out; brackets enclose a list.
 
     >>> values_in("Inks||Tinten"), values_in("['9780306406157', '0306406152']"), values_in("[0306406152]")
     (['Inks', 'Tinten'], ['9780306406157', '0306406152'], ['0306406152'])

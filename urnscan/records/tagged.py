@@ -66,7 +66,9 @@ class Layout:
     """Layout of dumps in which records have the last line, but not the first line. The fields are the same."""
 
     def of_dump(self, head: bytes) -> Layout:
-        """The layout of a dump that begins with `head`."""
+        """Return the layout of a dump that begins with `head`: `untyped` if the dump has last lines of records and no
+        first line, otherwise this layout.
+        """
         if self.untyped and not self.begun.search(head) and self.ended.search(head):
             return self.untyped
         return self
@@ -123,14 +125,15 @@ class TaggedRecords(RecordReader):
     """Base class of the readers of lines with tags: finds records by the layout of their format."""
 
     layout: ClassVar[Layout]
+    """Layout of the format."""
     # The layout by which records are cut, once the first bytes are read.
     _cut_by: Layout | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records of a dump, in order.
+        """Yield the place and bytes of each record of a dump, in order, and a `Damaged` for damaged records and lines.
 
         A record without its last line is damaged, because it may have lost a part. Lines with tags outside of a record
-        are damaged, too.
+        are damaged, too; neighbouring lines are reported once.
         """
         if self._cut_by is None:
             buffer.has(HEAD)
@@ -191,7 +194,7 @@ class TaggedRecords(RecordReader):
         return (bound.start(1) if is_next else bound.end()) - buffer.at, is_next
 
     def record(self, cut: Cut) -> Record:
-        """Read the fields of a record."""
+        """Return the record with its fields read."""
         offset, data, _ = cut
         lines = with_line_feeds(data)
         name = self._name(lines)
@@ -233,18 +236,20 @@ class TaggedRecords(RecordReader):
 
 
 def with_line_feeds(data: bytes) -> bytes:
-    """Replace all line ends by LF."""
+    """Return bytes with LF instead of all line ends."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def to_line_end(buffer: Buffer, start: int = 0) -> int:
-    """Distance to the end of the line that continues at the distance `start`; 0 for a line without an end."""
+    """Return the distance from the next byte of the buffer to the end of a line, after its line end: of the line in
+    which the byte at the distance `start` is. 0 for a line without an end.
+    """
     line_end = buffer.search(_LINE_END, start, 2)
     return line_end.end() - buffer.at if line_end else 0
 
 
 def begins_with(pattern: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a pattern, after blank lines. None: more bytes are needed."""
+    """Whether a dump that begins with `head` begins with a pattern, after blank lines. None: more bytes are needed."""
     text = _LEADING.sub(b"", head)
     if pattern.match(text):
         return True

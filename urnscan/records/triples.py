@@ -78,7 +78,8 @@ def is_triples(head: bytes, _name: str) -> bool | None:
 
 
 def is_other_rdf(head: bytes, name: str) -> bool | None:
-    """Whether a dump is RDF/XML, Turtle or TriG: the first element is `RDF`, or the dump begins with a directive.
+    """Whether a dump is RDF/XML, Turtle or TriG: the first element is `RDF`, or the dump begins with a directive. None:
+    more bytes are needed.
 
     Turtle without directives is recognised by the file name.
     """
@@ -94,12 +95,14 @@ def is_other_rdf(head: bytes, name: str) -> bool | None:
 
 
 class TripleRecords(RecordReader):
-    """Reader of N-Triples and N-Quads. A record is a run of statements with the same subject."""
+    """Reader of N-Triples and N-Quads. A record is a sequence of neighbouring statements with the same subject."""
 
     table = described_by = "triples"
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the runs; `Cut.around` is the subject. A line that is not a statement is damaged, and ends the run."""
+        """Yield a `Cut` for each sequence of statements with the same subject, which is `Cut.around`. A line that is
+        not a statement is yielded as a `Damaged`, and ends the sequence.
+        """
         is_at_end = False
         while True:
             yield from self._runs_in(buffer, is_at_end)
@@ -142,7 +145,7 @@ class TripleRecords(RecordReader):
         buffer.at = start
 
     def record(self, cut: Cut) -> Record:
-        """Read the statements of a run."""
+        """Return the record with its statements read. The ID is the subject."""
         offset, data, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)
         texts = (_without_escapes(data),) if self.has_texts else ()

@@ -195,13 +195,13 @@ LOOSE_NAMES = frozenset(name for name, _ in _BY_BEGINNING)
 
 
 def local(name: str) -> str:
-    """The local part of a name `{namespace}local`."""
+    """Return the local part of a name `{namespace}local`."""
     return name.rpartition("}")[2]
 
 
 def kind_of(name: str, first: str) -> Kind | None:
-    """The kind of the record with the element `name` and the first inner element `first`; None if the element is not a
-    record.
+    """Return the kind of the record with the element `name` and the first inner element `first`, both as
+    `{namespace}local`; None if the element is not a record.
     """
     namespace = first.removesuffix(local(first))
     return (
@@ -212,7 +212,9 @@ def kind_of(name: str, first: str) -> Kind | None:
 
 
 def empty_kind(name: str, attributes: bytes) -> Kind | None:
-    """The kind of the records that an element `name` contains, even if the element is empty; None if unknown."""
+    """Return the kind of the records that an element `name` contains, even if the element is empty; None if unknown.
+    `attributes`: the bytes of its attributes.
+    """
     kind, attribute = _BY_AROUND.get(name, (None, b""))
     return kind if attribute in attributes else None
 
@@ -223,7 +225,7 @@ def is_deleted(kind: Kind, record: etree._Element) -> bool:
 
 
 def identifier(kind: Kind, record: etree._Element) -> str | None:
-    """ID of a record in the dump, or else of the inner record; None without an ID."""
+    """Return the ID of a record in the dump, or else of the inner record; None without an ID."""
     for path in kind.identifiers:
         texts = [record.get(path[1:])] if path.startswith("@") else map(_data, record.iterfind(path))
         if name := first_name(texts):
@@ -233,8 +235,8 @@ def identifier(kind: Kind, record: etree._Element) -> str | None:
 
 
 def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> tuple[Own, ...]:
-    """Record-level identifiers of a record, without repetitions, except in fields of MARC. `fields` gives the table of
-    a format.
+    """Return the record-level identifiers of a record, except in fields of MARC; if there is an inner record, also its
+    identifiers, and each only once. `fields` gives the table of a format.
     """
     of_fields = _of_subfields if kind.in_subfields else _of_elements
     identifiers = [*of_fields(fields(kind.table or kind.name), record)]
@@ -243,7 +245,7 @@ def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> t
 
 
 def marc_fields_in(kind: Kind, record: etree._Element) -> MarcFields | None:
-    """The fields of a MARCXML record, or of an inner MARCXML record; otherwise None."""
+    """Return the fields of a MARCXML record, or of an inner MARCXML record; None for other records."""
     inner = inner_record(record) if kind.holds else (kind, record)
     return _marc_fields(inner[1]) if inner and inner[0].name == "marcxml" else None
 
@@ -280,7 +282,9 @@ def _split(element: etree._Element) -> SplitField:
 
 
 def described(kind: Kind, record: etree._Element, fields: Callable[[str], description.Table]) -> bytes:
-    """Packed fields that describe the work of a record, except fields of MARC. `fields` gives the table of a format."""
+    """Return the packed fields that describe the work of a record, except fields of MARC; empty if there are none.
+    `fields` gives the table of a format.
+    """
     inner = inner_record(record) if kind.holds else (kind, record)
     if not inner:
         return b""
@@ -360,7 +364,7 @@ def _value_next_to(element: etree._Element, name: str) -> str:
 
 
 def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
-    """The record inside a record, with the kind; None without an inner record, or with several, as in METS."""
+    """Return the record inside a record, with its kind; None without an inner record, or with several, as in METS."""
     children = [*record.iterchildren("{*}metadata", "{*}recordData")]
     while len(children) == 1:
         (element,) = children

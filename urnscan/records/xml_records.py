@@ -97,10 +97,11 @@ class XmlRecords(RunReader):
         self._no_end_before: dict[bytes, int] = {}
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records; records in the usual form in runs. `Cut.around` has the kind, the namespaces around the
-        record, and the encoding.
+        """Yield the records: many records in the usual form together as a `Run`, any other as a `Cut`, and a `Damaged`
+        for a record that is truncated or too long.
 
-        The element around all records, such as `<records>`, is not a record.
+        `Cut.around` has the kind, the namespaces around the record, and the encoding. The element around all records,
+        such as `<records>`, is not a record.
         """
         while kind := self.seek(buffer):
             if run := self._run(buffer):
@@ -135,8 +136,8 @@ class XmlRecords(RunReader):
         return run
 
     def fields_of(self, run: Run) -> Fields:
-        """Columns of the fields of MARCXML records in their most usual form. Other records, and records of other kinds,
-        are REFUSED.
+        """Return the fields of MARCXML records in their most usual form, in columns. Other records, and records of
+        other kinds, have the number of fields REFUSED, and no fields.
         """
         kind, declarations, encoding = run.around
         if kind != "marcxml" or encoding != "utf-8":
@@ -144,7 +145,7 @@ class XmlRecords(RunReader):
         return fields_of(run, declarations)
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """Texts to scan for URNs, a text for each record in `numbers` (indices in the run)."""
+        """Return texts to scan for URNs, a text for each record in `numbers` (indices in the run)."""
         _, declarations, encoding = run.around
 
         def text(start: int, end: int) -> bytes:
@@ -154,7 +155,7 @@ class XmlRecords(RunReader):
         return bytes_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Parse a record and read its fields; a `Damaged` says why the record cannot be read."""
+        """Parse a record, and return it with its fields read, or a `Damaged` that says why the record cannot be read."""
         offset, data, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]
         try:
@@ -173,14 +174,14 @@ class XmlRecords(RunReader):
 
     @property
     def kind_if_empty(self) -> Kind | None:
-        """Kind of documents without records that were read; None if there were records, documents go on, or the kind is
-        unknown.
+        """Kind of documents without records that were read; None if there were records, the document is not at its end,
+        or the kind is unknown.
         """
         return None if self._kind or self._scope.open else self._empty
 
     def seek(self, buffer: Buffer) -> Kind | None:
-        """Consume the bytes before the start tag of the next record, and return the kind. Without a record, consume all
-        bytes and return None.
+        """Consume the bytes before the start tag of the next record, and return the kind of the record. Without a
+        record, consume all bytes and return None.
         """
         while True:
             at = buffer.data.find(b"<", buffer.at)

@@ -25,7 +25,9 @@ class Scope:
         self.clear()
 
     def clear(self) -> None:
-        """Begin a document: no element is open, the encoding is UTF-8."""
+        """Begin a document: no element is open, the encoding is UTF-8. `open` has the names of open elements, the
+        outermost first, with the namespaces that each declares, by prefix.
+        """
         self.open: list[tuple[bytes, Mapping[bytes, bytes]]] = []
         self.encoding = "utf-8"
         # Open elements that are deeper than `_DEEPEST`: they are only counted.
@@ -35,7 +37,7 @@ class Scope:
         self._declarations: bytes | None = None
 
     def start(self, name: bytes, declared: Mapping[bytes, bytes]) -> None:
-        """Open an element."""
+        """Open an element `name` that declares the namespaces `declared`, by prefix, in their quotes."""
         if len(self.open) == _DEEPEST:
             self._deeper += 1
             return
@@ -43,7 +45,9 @@ class Scope:
         self._add_to_count(len(declared))
 
     def end(self, name: bytes) -> None:
-        """Close an element, and all open elements inside. An end tag without a start tag is ignored."""
+        """Close the innermost open element `name`, and all open elements inside. An end tag without a start tag is
+        ignored.
+        """
         if self._deeper:
             self._deeper -= 1
             return
@@ -57,8 +61,8 @@ class Scope:
             self.clear()
 
     def expanded(self, name: bytes, *declared: Mapping[bytes, bytes]) -> str:
-        """Expand a name to `{namespace}local`. `declared` has declarations in addition to those in scope, the innermost
-        first.
+        """Return a name in the form `{namespace}local`, or only the local name without a namespace. `declared` has
+        declarations in addition to those in scope, the innermost first.
         """
         prefix, _, local_name = name.rpartition(b":")
         uri = next((names[prefix] for names in declared if prefix in names), None) or self._uri(prefix) or b'""'
@@ -72,8 +76,8 @@ class Scope:
         return self._count > _FEW
 
     def declarations(self, record: bytes) -> bytes:
-        """Declarations of the namespaces in scope, or of the namespaces that a record uses (`is_large`), as attributes
-        in UTF-8.
+        """Return the declarations of the namespaces in scope, or of the namespaces that a record uses (`is_large`), as
+        attributes in UTF-8.
         """
         if self.is_large:
             return self._as_attributes((b"", *PREFIX.findall(record)))

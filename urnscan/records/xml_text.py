@@ -25,7 +25,9 @@ _PLACE = re.compile(r",? line \d+(?:, column \d+)?")
 
 
 def parsed_text(record: etree._Element) -> bytes:
-    """Text of a record: character data, values of attributes, declared namespaces; without comments and instructions."""
+    """Return the text of a record in UTF-8: character data, values of attributes, declared namespaces, with NUL between
+    them; without comments and instructions.
+    """
     parts = [uri for _, (_, uri) in etree.iterwalk(record, events=("start-ns",))]
     for element in record.iter():
         parts += (element.text or "", *element.values(), element.tail or "")
@@ -33,8 +35,11 @@ def parsed_text(record: etree._Element) -> bytes:
 
 
 def plain_text(data: bytes) -> bytes | None:
-    """The text of a record without parsing: bytes with characters instead of references. None: the record must be
-    parsed.
+    """Return the bytes of a well-formed XML record with characters instead of references, or None if the record must be
+    parsed. Tags remain, as they do no harm in a scan.
+
+    None for comments, CDATA, declarations, instructions, and attribute values in single quotation marks. Only numbers
+    and the five names of XML are replaced.
     """
     # Tags do no harm, as `<`, `>` and `"` end a URN. But a single quotation mark may be a part of a URN, and comments and
     # instructions are not text. To find one byte is ten times as fast as to find two.
@@ -45,7 +50,9 @@ def plain_text(data: bytes) -> bytes | None:
 
 
 def without_references(data: bytes) -> bytes:
-    """Replace references by their characters."""
+    """Return bytes of XML with characters instead of references to numbers and to the five names of XML; other
+    references remain.
+    """
     return _REFERENCE.sub(_character, data) if b"&" in data else data
 
 
@@ -81,7 +88,9 @@ def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Eleme
 
 
 def parse_element(data: bytes, declarations: bytes) -> etree._Element:
-    """Parse an element inside declarations of namespaces. Raises XMLSyntaxError."""
+    """Parse an element inside declarations of namespaces, which are attributes, and return it. Raises XMLSyntaxError if
+    it is not well-formed.
+    """
     document = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, data, _WRAPPER)
     return etree.fromstring(document, _parser(len(data) >= DEFAULT_LIMITS))[0]
 
