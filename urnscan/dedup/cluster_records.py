@@ -42,10 +42,10 @@ _IN_MEMORY = 1 << 26
 
 
 def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> Clustering:
-    """Join the records of all dumps to clusters, and rank the records of each cluster.
+    """Join the records of all dumps to clusters, rank the records of each cluster, and return the result.
 
     `progress` is called with the stages of joining, of comparing descriptions, and of choosing records by their
-    descriptions. The caller closes the result. Raises FatalError.
+    descriptions. The caller closes the result. Raises FatalError, for example if the disk is full.
     """
     check_sources(policy.keep, reading.dumps)
     progress.on_stage(

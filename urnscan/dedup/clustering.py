@@ -27,11 +27,12 @@ from urnscan.tables.schemas import CLUSTERS, REVIEW
 from urnscan.tables.spill import Spilled
 
 DECISIONS = ("alone", "kept", "removed", "apart")
-"""Decisions of a run about a record: `alone` shares no key; `kept` and `removed` share a cluster; `apart` shares a key,
-but is alone in its cluster.
+"""Decisions of a run about a record. `alone`: no record of its cluster is removed. `kept` and `removed`: a record of
+its cluster is removed. `apart`: as `alone`, but in doubt, as it shares a key with records of other clusters, or because
+people decided so.
 """
 BY_DECISION = "decision"
-"""What `joined_by` has for a record that people joined to others."""
+"""Entry of `joined_by` for a record that people joined to others."""
 _ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), REVIEW.field("part")])
 _PLACE_TEXTS = [
     [f"{DESCRIPTION}:{place.name}" for at, place in enumerate(PLACES) if bits_ >> at & 1]
@@ -44,23 +45,26 @@ _REASON_TEXTS = [
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """Connected components of all records, and the records in batches."""
+    """Groups of records that keys and citations connect (connected components), before conflicts split the groups into
+    clusters; and the records in batches.
+    """
 
     reading: ReadDumps
+    """The dumps that were read."""
     component: Numbers
     """Number of the component of each record, from 1."""
     is_shared: Flags
     """Whether a component has several records, by the number of the component."""
 
     def connected(self, pairs: Pair) -> Components:
-        """The components after `pairs` of records are connected, too."""
+        """Return the components that result if `pairs` of records are connected, too."""
         lead = np.unique(self.component, return_index=True)[1].astype(np.int32)
         every = np.arange(len(self.component), dtype=np.int32)
         component = components(len(every), (lead[self.component - 1], every), pairs)
         return Components(self.reading, component, np.bincount(component, minlength=1) > 1)
 
     def batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:
-        """Batches of all records: the dump, the slice of record numbers, and the rows. Raises FatalError."""
+        """Yield batches of all records: the dump, the slice of record numbers, and the rows (ROWS). Raises FatalError."""
         batches = self.reading.records.rows.batches()
         for dump in self.reading.dumps:
             record = dump.first
@@ -70,26 +74,34 @@ class Components:
                 record += len(rows)
 
     def described(self) -> Iterator[tuple[tuple[Dump, slice, pa.RecordBatch], pa.RecordBatch]]:
-        """Batches of all records (`batches`), and the descriptions of the records that share a key. Raises FatalError."""
+        """Return an iterator over batches of all records (`batches`), each with the descriptions (`unpacked`) of those
+        records that share a key. Raises FatalError.
+        """
         batches, sources = itertools.tee(self.batches())
         packed = (rows.column("description").filter(flag_array(self.share(span))) for _, span, rows in sources)
         return zip(batches, self.reading.workers.results(unpacked, packed), strict=True)
 
     def share(self, span: slice) -> Flags:
-        """Mark the records of a batch that share a key: only their descriptions are unpacked."""
+        """Whether each record of a batch is in a component with other records, that is, shares a key: only then its
+        description is unpacked. `span`: slice of record numbers.
+        """
         return self.is_shared[self.component[span]]
 
     def name(self, record: int) -> str:
-        """Name of a record in messages: the dump, and the number of the record in the dump."""
+        """Return the name of a record in messages: the dump, and the number of the record in the dump."""
         dump = next(dump for dump in reversed(self.reading.dumps) if dump.first <= record)
         return f"{dump.name}: record {record - dump.first + 1:,}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering:
-    """Cluster, rank and decision of each record, as arrays by the number of the record; and the rows of the tables."""
+    """Cluster, rank and decision of each record, as arrays by the number of the record; and the rows of the tables.
+
+    A cluster has the records that are treated as the same work; ranks order the records of a cluster.
+    """
 
     records: Components
+    """The records, and the components that the clusters are parts of."""
     cluster: Numbers
     """Number of the cluster, from 1."""
     rank: Numbers
@@ -97,15 +109,19 @@ class Clustering:
     decision: npt.NDArray[np.int8]
     """Index in DECISIONS."""
     reasons: Bits
-    """Bits of REASONS: why a record that shares a key is in another cluster."""
+    """Bits of REASONS (why people should look at a record), for example why a record that shares a key is in another
+    cluster; 0 without a reason.
+    """
     joins: Flags
-    """Whether a key of a record is also a key of another record in the cluster; an element for each key in the rows of
-    all records.
+    """Whether a key of a record is also a key of another record in the cluster; an element for each key (URNs included)
+    in the rows of all records.
     """
     citation_places: npt.NDArray[np.uint8]
-    """For each record, bits of PLACES: the places by which records are joined that no key joins."""
+    """For each record, bits of PLACES: the places (such as journal and page) of an article by which it is joined to
+    records that no key joins; 0 for others.
+    """
     by_decision: Flags | None
-    """Records that people joined to others of their cluster; None: there are no decisions."""
+    """Whether people joined a record to others of its cluster; None without decisions."""
     separate: Pair
     """Pairs of records that people decided to keep in two clusters."""
     descriptions: Spilled | None
@@ -128,7 +144,7 @@ class Clustering:
         return np.bincount(self.records.component, is_seen, minlength=1) > 0
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """Batches of all records: the dump, and rows of CLUSTERS with edition and part as further columns.
+        """Yield batches of all records: the dump, and rows of CLUSTERS with edition and part as further columns.
 
         Raises FatalError.
         """
@@ -168,7 +184,9 @@ class Clustering:
         return pa.array(lists, names.type)
 
     def kept(self) -> Iterator[pa.RecordBatch]:
-        """Batches of the records with the decision `kept`: cluster, dump, ID and digest. Raises FatalError."""
+        """Yield batches of the records with the decision `kept`: cluster, dump, number, ID and digest (hash of the
+        bytes). Raises FatalError.
+        """
         for dump, span, rows in self.records.batches():
             columns = {
                 "cluster": number_array(self.cluster[span].astype(np.int64)),
@@ -182,7 +200,9 @@ class Clustering:
             yield pa.RecordBatch.from_pydict(columns).filter(is_kept)
 
     def standing(self) -> Iterator[tuple[Dump, Numbers, pa.RecordBatch]]:
-        """The records that are neither removed nor deleted: their dump, their numbers, and their rows. Raises FatalError."""
+        """Yield the records that are neither removed nor deleted, in batches: their dump, their numbers, and their
+        rows. Raises FatalError.
+        """
         is_standing = self.rank == 1
         is_standing[self.records.reading.records.deleted] = False
         for dump, span, rows in self.records.batches():
@@ -198,8 +218,8 @@ class Clustering:
         return columns | {"format": columns["format"].dictionary_encode()}
 
     def places(self, *, kept: bool = True) -> Iterator[Places]:
-        """Places of all records, and whether each is kept, or, with `kept=False`, whether each is removed. Raises
-        FatalError.
+        """Yield the places of all records, each with whether it stays: a kept record, or, with `kept=False`, a removed
+        record. Raises FatalError.
         """
         for _, span, rows in self.records.batches():
             start, length = (numbers(rows.column(name)) for name in ("start", "length"))

@@ -212,7 +212,9 @@ def _of_languages(one: Features, other: Features) -> float | None:
 
 
 def far_titles(one: Features, other: Features) -> float:
-    """Distance of the titles from 0 to 1; 1 for titles that cannot be compared."""
+    """Distance of the titles from 0 (equal) to 1; 1 also for titles that cannot be compared, because one is missing or
+    they are in two scripts.
+    """
     distance = _of_titles(one, other)
     return 1 if distance is None else distance
 
@@ -227,7 +229,9 @@ def _numbers(record: Features) -> frozenset[str]:
 
 
 def other_kinds(one: Features, other: Features) -> float:
-    """1 if the kinds of the works differ: a reply, a correction, a workbook and the like, or none of them."""
+    """1.0 if the kinds of the works differ, 0.0 if they are the same. A kind is a reply, a correction, a workbook and
+    the like, or none of these.
+    """
     return float(one.about != other.about)
 
 
@@ -241,7 +245,9 @@ def _other_years(one: Features, other: Features) -> float:
 
 
 def other_authors(one: Features, other: Features) -> float | None:
-    """1 if the family name of neither first author is in the name of the other author; None if a name is missing."""
+    """1.0 if the family name of neither first author is in the name of the other author, otherwise 0.0; None if a name
+    is missing. Small differences of spelling do not count.
+    """
     if not one.family or not other.family:
         return None
     names = one.author | one.family, other.author | other.family
@@ -262,13 +268,16 @@ def _other_editions(one: Features, other: Features) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A row of the table of conflicts: records conflict if their distance is greater than `most`."""
+    """A rule that compares two records: they conflict in `aspect` if `distance` is greater than `most`. A distance of
+    None is no conflict.
+    """
 
     aspect: str
-    """The aspect, a member of ASPECTS."""
+    """The aspect of a description: a member of ASPECTS; in SURE_RULES also `author`."""
     compared: str
     """Name of the distance, for people."""
     most: float
+    """The greatest distance that is no conflict."""
     distance: Callable[[Features, Features], float | None]
     """Distance of two records; None if a record lacks the value."""
 
@@ -314,22 +323,22 @@ ASPECTS = tuple(dict.fromkeys(rule.aspect for rule in RULES))
 
 
 class Comparison(NamedTuple):
-    """Result of the comparison of two descriptions."""
+    """Result of the comparison of two descriptions by rules."""
 
     against: int
-    """Aspects that conflict: a bit for each, in the order of ASPECTS."""
+    """Aspects that conflict: a bit for each, in the order of ASPECTS; 0 without a conflict."""
     same: int
     """Number of rules with the distance 0."""
 
 
 def similarity(one: Description, other: Description) -> float:
-    """Similarity of two titles from 0 to 1; 1 is equal. 0 if a title is missing, or if the titles are in two scripts."""
+    """Similarity of two titles from 0 to 1 (equal). 0 if a title is missing, or if the titles are in two scripts."""
     distance = _of_titles(features(one), features(other))
     return 0 if distance is None else 1 - distance
 
 
 def rules_of(aspects: Sequence[str]) -> tuple[Rule, ...]:
-    """The rules of some aspects."""
+    """Return the rules of RULES for some aspects."""
     return tuple(rule for rule in RULES if rule.aspect in aspects)
 
 
@@ -343,17 +352,19 @@ def is_surely_same(one: Description, other: Description) -> bool:
 
 
 def have_other_authors(one: Description, other: Description) -> bool:
-    """Whether the first authors in two descriptions differ."""
+    """Whether the first authors in two descriptions differ; False if an author is missing."""
     return bool(other_authors(features(one), features(other)))
 
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:
-    """Compare two descriptions by `rules`; the order of the two does not matter."""
+    """Compare two descriptions by `rules`, and return the conflicts; the order of the two does not matter. A value that
+    a record lacks is no conflict.
+    """
     return compare_features(features(one), features(other), rules)
 
 
 def compare_features(mine: Features, others: Features, rules: Sequence[Rule]) -> Comparison:
-    """Compare two descriptions by `rules` and their features; the order of the two does not matter."""
+    """Compare two prepared descriptions (`features`) by `rules`, as `compare` does."""
     against = same = 0
     for rule in rules:
         distance = rule.distance(mine, others)

@@ -7,7 +7,7 @@ _INITIALS = 3
 
 
 def family_part(author: str) -> str:
-    """The family name of the first author.
+    """Return the family name of the first author; empty for an empty text.
 
     >>> [family_part(author) for author in ("Paul, Jean", "Jean Paul", "Paul JF", "Jean Paul and Sophie Mereau")]
     ['Paul', 'Paul', 'Paul', 'Paul']

@@ -42,6 +42,7 @@ class Start(NamedTuple):
     """The first page or the number of an article: `101`, `S12`, `e123`."""
 
     letters: str
+    """Letters before the number, in lower case; empty without letters."""
     number: int
 
 
@@ -49,12 +50,15 @@ class Citation(NamedTuple):
     """The description of an article, prepared for comparison."""
 
     features: Features
+    """The description, prepared for comparison with any other."""
     title: str
     """The whole title in words, with the additions of databases."""
     host: str
-    """Title of the journal or book; empty if unknown."""
+    """Title of the journal or book that contains the article; empty if unknown."""
     start: Start | None
+    """First page; None if unknown."""
     has_author: bool
+    """Whether a first author is named; words such as `anonymous` do not count."""
 
 
 @functools.cache
@@ -65,7 +69,9 @@ def _no_articles() -> frozenset[str]:
 
 
 def is_article(description: Description) -> bool:
-    """Whether a description is of an article, a paper or a chapter: by the format, or by a host and a first page."""
+    """Whether a description is of an article, a paper or a chapter: by the format, or by a first page in a host (a
+    journal or book). False without a title.
+    """
     formats = (description.format or "").split()
     if not description.title or not _no_articles().isdisjoint(formats):
         return False
@@ -74,7 +80,7 @@ def is_article(description: Description) -> bool:
 
 @functools.lru_cache(maxsize=1 << 12)
 def citation(description: Description) -> Citation:
-    """Prepare the description of an article for comparison."""
+    """Return the description of an article, prepared for comparison with other articles."""
     of_description = features(description)
     return Citation(
         features=of_description,
@@ -86,7 +92,8 @@ def citation(description: Description) -> Citation:
 
 
 def start_of(pages: str) -> Start | None:
-    """The first page in a statement of pages; None without digits, or if the statement is the number of all pages.
+    """Return the first page in a statement of pages; None without digits, or if the statement is the number of all
+    pages.
 
     >>> [tuple(start_of(pages)) for pages in ("101-10", "pp. 101--110", "e123", "12S-14S", "Art. No. A161")]
     [('', 101), ('', 101), ('e', 123), ('', 12), ('a', 161)]
@@ -97,8 +104,8 @@ def start_of(pages: str) -> Start | None:
 
 
 def blocks(description: Description) -> tuple[str, str, str]:
-    """Names of the three blocks of an article: two articles are compared only if they share a block. An empty name
-    means no block.
+    """Return the names of the three blocks of an article: two articles are compared only if they share a block. An
+    empty name means no block.
 
     The blocks are: first page and start of the title; first page, volume and family name; start of the title.
     """
@@ -244,8 +251,8 @@ def _in_journal(pair: _Pair) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A row of the table of places: the parts that two citations of an article must share, in addition to title, author
-    and year.
+    """A row of the table of places: the parts of a citation (page, volume, journal) that two citations of an article
+    must share, in addition to title, author and year.
     """
 
     name: str
@@ -253,6 +260,7 @@ class Place:
     compared: str
     """A phrase for people: the parts of the two citations that must be the same."""
     is_shared: Callable[[_Pair], bool]
+    """Whether a pair of citations shares the place."""
 
 
 PLACES = (
@@ -264,7 +272,8 @@ PLACES = (
 
 
 def shared_place(one: Citation, other: Citation) -> int | None:
-    """The index in PLACES of the place that two citations of the same article share; None for different articles.
+    """Return the index in PLACES of the place that two citations of the same article share; None for different
+    articles, or if they share no place.
 
     The order of the two does not matter.
     """

@@ -24,16 +24,21 @@ class Extent(NamedTuple):
     """The extent of a book; None or empty: not stated."""
 
     pages: int | None = None
-    """The greatest number of pages of a sequence: libraries differ about the other sequences."""
+    """The number of pages of the longest sequence, as libraries differ about the other sequences; None if not stated.
+    """
     volumes: frozenset[int] = frozenset()
-    """Volumes as they were published, and as they are bound: 3 and 4 of `3 v. in 4`."""
+    """How many volumes there are, as they were published, and as they are bound: 3 and 4 of `3 v. in 4`; empty if not
+    stated, or if volumes still appear.
+    """
 
 
 NO_EXTENT = Extent()
+"""The extent of a record that states no extent."""
 
 
 def extent_of(text: str, words: str) -> Extent:
-    """The extent in a text; `words` has the words of the text in lower case.
+    """Return the extent in a text; `words` has the words of the text in lower case. NO_EXTENT if the text names neither
+    pages nor volumes.
 
     A number counts if only other numbers are between it and the word for pages or volumes.
     """

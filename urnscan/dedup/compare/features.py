@@ -71,10 +71,11 @@ class Title(NamedTuple):
     """With the subtitle, if the title has one; likewise in one or two forms."""
     subtitle: str
     parallel: tuple[tuple[str, str], ...]
-    """Titles in several languages: `Title = Título`, `Title [Título]`; each without its subtitle, and with it."""
+    """Titles in several languages (`Title = Título`, `Title [Título]`), each without its subtitle, and with it."""
     without_part: str
     """The title proper without the number of a part at its end; empty if no part is there."""
     script: str
+    """First word of the Unicode name of the script, such as `LATIN`; the scripts of East Asia count as one."""
 
 
 class Features(NamedTuple):
@@ -83,6 +84,7 @@ class Features(NamedTuple):
     title: Title | None
     years: frozenset[int]
     edition: int | None
+    """Number of the edition; None without a number."""
     part: Part
     in_title: tuple[tuple[str, ...], tuple[str, ...]]
     """Numbers and letters in the title proper, and in the whole title, in their order."""
@@ -91,8 +93,9 @@ class Features(NamedTuple):
     kinds: Mapping[str, frozenset[str]]
     """Words of the format by their axis."""
     page: tuple[str, int] | None
-    """First page in a host."""
+    """First page in a host (journal or book), as letters before the number, and the number."""
     languages: frozenset[str]
+    """Languages of the text, as codes."""
     author: frozenset[str]
     """Words of the name of the first author."""
     family: frozenset[str]
@@ -118,7 +121,7 @@ class Features(NamedTuple):
 
 @functools.lru_cache(maxsize=1 << 12)
 def features(description: Description) -> Features:
-    """Prepare a description for comparison."""
+    """Return a description prepared for comparison. A value that the description lacks is None or empty."""
     title, edition = _title(description.title) if description.title else (None, None)
     if description.edition:
         edition = _edition(description.edition) or edition
@@ -168,8 +171,8 @@ def _documents(text: str) -> frozenset[str]:
 
 
 def words(text: str) -> str:
-    """Words in lower case, without accents, punctuation and tags of HTML; a lone Greek letter becomes the name of the
-    letter.
+    """Return the words of a text in lower case, with spaces between them, without accents, punctuation and tags of
+    HTML; a lone Greek letter becomes the name of the letter.
     """
     if "<" in text:
         text = _TAG.sub(" ", text)
@@ -296,8 +299,7 @@ class Closest(NamedTuple):
 
 @functools.lru_cache(maxsize=1 << 12)
 def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
-    """Find the most similar forms of two titles. Subtitles count if both titles have them; otherwise with and without
-    them.
+    """Return the most similar forms of two titles: with subtitles if both titles have them, otherwise with and without.
 
     `are_parts`: both records have the number of a part, so the number is no part of the title.
     """
@@ -336,7 +338,7 @@ def _are_nested(one: str, other: str) -> bool:
 
 
 def alone(one: str, other: str) -> int:
-    """Number of words in a title that the other title lacks; small words and numbers do not count.
+    """Return the number of words in a title that the other title lacks; small words and numbers do not count.
 
     Two words are alike if one is a prefix of the other, such as its abbreviation, or if they may be two spellings of a
     word. A word that both titles have is not compared again: in `Maps of lamps` and `Text of lamps`, `Maps` is not
@@ -364,9 +366,7 @@ def alone(one: str, other: str) -> int:
 
 
 def _begin_alike(one: str, other: str) -> bool:
-    """Whether two words begin with the same letter, or with letters that alternate in spellings: `Katalog`,
-    `catalogue`.
-    """
+    """Whether two words begin with the same letter, or with letters that alternate: `Katalog`, `catalogue`."""
     return one[0] == other[0] or bool(
         {f"{one[:2]} {other[0]}", f"{other[:2]} {one[0]}", f"{min(one[0], other[0])}{max(one[0], other[0])}"}
         & _SPELLINGS
@@ -374,7 +374,9 @@ def _begin_alike(one: str, other: str) -> bool:
 
 
 def have_opposites(one: str, other: str) -> bool:
-    """Whether a title has a word, and the other title the opposite word: `Eastern`, `Western`."""
+    """Whether a title has a word, and the other the opposite word (`Eastern`, `Western`); titles in the form of
+    `words`.
+    """
     if one == other:
         return False
     mine, others = set(one.split()), set(other.split())

@@ -21,9 +21,11 @@ class Words(NamedTuple):
     """
 
     parts: frozenset[str]
+    """Words before or after the number of a part (`volume`, `Band`)."""
     numbers: Mapping[str, int]
     """Numbers by their words, except the cardinal words for 1."""
     ones: frozenset[str]
+    """Cardinal words for 1, such as `one`, which may mean no number."""
     small: frozenset[str]
     """Small words, such as articles."""
     uncounted: frozenset[str]
@@ -33,6 +35,7 @@ class Words(NamedTuple):
     nobody: frozenset[str]
     """Words instead of the name of an unknown author."""
     editions: frozenset[str]
+    """Words for an edition (`Auflage`)."""
     edition: re.Pattern[str]
     """An edition with its number in a title; `editions` are its words."""
     printings: frozenset[str]
@@ -44,18 +47,25 @@ class Words(NamedTuple):
     months: Mapping[str, int]
     """Months by their words, from 1."""
     pages: frozenset[str]
+    """Words for pages."""
     volumes: frozenset[str]
+    """Words for volumes."""
     unnumbered: frozenset[str]
     """Words between a number and the word for pages."""
     unknown: re.Pattern[str]
     """Pattern of an unknown publisher."""
     additions: frozenset[str]
+    """Words of `addition`."""
     addition: re.Pattern[str]
+    """Pattern of what databases add to a title."""
     general: re.Pattern[str]
+    """Pattern of a whole title that many texts have (`Editorial`)."""
     kinds: Mapping[str, re.Pattern[str]]
+    """Pattern of each kind of work that is about another work, or made for another work: `reply`, `workbook`."""
     hints: Mapping[str, tuple[str, ...]]
     """Prefixes of words of each of `kinds`."""
     languages: Mapping[str, str]
+    """Codes of languages, by the words for each language."""
     levels: Mapping[str, str]
     """Words before the number of a part -> the level: `volume`, `part`, `issue`."""
     extras: Mapping[str, str]
@@ -68,7 +78,7 @@ class Words(NamedTuple):
 
 @functools.cache
 def known_words() -> Words:
-    """Read `words.toml`."""
+    """Return the content of `words.toml`; the file is read once."""
     data: Mapping[str, Any] = read_data("words.toml")
     ones = frozenset(data["cardinals"][0].split())
     numbers = {

@@ -35,7 +35,7 @@ class Part(NamedTuple):
     designations: tuple[tuple[str, str], ...] = ()
     """Level (`volume`, `part`, `issue`; empty if not named) and number or letter, in the order of the text."""
     extras: frozenset[str] = frozenset()
-    """`supplement`, `index`."""
+    """Kinds of additions: `supplement`, `index`."""
 
     @property
     def is_extra(self) -> bool:
@@ -43,16 +43,19 @@ class Part(NamedTuple):
         return bool(self.extras) and len(self.designations) <= 1
 
     def values(self, *, are_years: bool) -> tuple[str, ...]:
-        """The numbers that may be years, or, without `are_years`, the other numbers and letters."""
+        """Return the numbers that may be years, or, without `are_years`, the other numbers and letters; in order."""
         return tuple(value for _, value in self.designations if _is_year(value) == are_years)
 
 
 NO_PART = Part()
+"""The part of a record that names no part."""
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def part_of(words: str) -> Part:
-    """The part in a text of words: `vol 2 pt 1`, `2 band 1 teil`, `12a`, `index`."""
+    """Return the part in a text of words (`features.words`): `vol 2 pt 1`, `2 band 1 teil`, `12a`, `index`. NO_PART if
+    there is none.
+    """
     known = known_words()
     tokens = words.split(" ")
     designations = []
@@ -99,10 +102,10 @@ def _values(word: str, after: str) -> Iterator[str]:
 
 
 def differ(one: Part, other: Part) -> float | None:
-    """1 if the numbers of two parts conflict, 0 if they agree, None if no numbers can be compared.
+    """1.0 if the numbers of two parts conflict, 0.0 if they agree, None if no numbers can be compared.
 
-    Numbers of the same level must be the same as far as both go. Otherwise the numbers of a part must be among the
-    numbers of the other, in the same order. A year counts only if both parts have a year.
+    Numbers of the same level (`volume`, `part`) must be the same as far as both go. Otherwise the numbers of a part
+    must be among the numbers of the other, in the same order. A year counts only if both parts have a year.
     """
     if not (one.designations and other.designations):
         return None
@@ -144,7 +147,9 @@ def _is_year(value: str) -> bool:
 
 @functools.lru_cache(maxsize=1 << 14)
 def number_of(word: str) -> str | None:
-    """The number that a word means, in digits: `3rd`, `third`, `three`, `iii`; None for another word."""
+    """Return the number that a word means, in digits: `3rd`, `third`, `three`, `iii`; None for another word, and for
+    the cardinal words for 1.
+    """
     if number := _NUMBER.match(word):
         return str(int(number[1]))
     if word in known_words().numbers:
@@ -154,8 +159,8 @@ def number_of(word: str) -> str | None:
 
 
 def numbers_in(title: str) -> tuple[str, ...]:
-    """Numbers among the words of a title, also Roman numbers and numbers in letters, and single letters: `Level 3`,
-    `Faust II`, `Part B`.
+    """Return the numbers among the words of a title, in order, also Roman numbers and numbers in letters, and single
+    letters: `Level 3`, `Faust II`, `Part B`. Empty if there are none.
     """
     designations = []
     known = known_words()

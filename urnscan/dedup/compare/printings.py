@@ -9,7 +9,8 @@ _REPRINT, _CORRECTED, _MONTH = "reprint", "corrected", "month "
 
 
 def printing_of(edition: str) -> frozenset[str]:
-    """Numbers of a printing, and months, in the words of an edition. The first printing has none.
+    """Return the marks of a printing in the words of an edition: its numbers, `corrected` or `reprint`, and months, as
+    in `month 4`. The first printing has no mark, except months.
 
     A later printing without a number, or with the number 1, is `corrected` or `reprint`.
 
@@ -35,5 +36,5 @@ def printing_of(edition: str) -> frozenset[str]:
 
 
 def numbered_printing(printing: frozenset[str]) -> frozenset[str]:
-    """The marks of a printing, without months and the mark of a reprint."""
+    """Return the marks of a printing, without months and the mark `reprint`."""
     return frozenset(value for value in printing if value != _REPRINT and not value.startswith(_MONTH))

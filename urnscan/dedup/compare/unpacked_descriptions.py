@@ -23,7 +23,9 @@ SHOWN = pa.schema(
 
 
 def unpacked(packed: pa.BinaryArray) -> pa.RecordBatch:
-    """Unpack descriptions to the columns of SHOWN, and `description`, the whole description (`description.as_text`)."""
+    """Return packed descriptions in the columns of SHOWN, and `description`, the whole description as a text
+    (`description.as_text`). A value that a record lacks is null.
+    """
     # Many duplicates are copies: their description is unpacked once.
     encoded = packed.dictionary_encode()
     descriptions = [description_of(data) for data in encoded.dictionary.to_pylist()]
