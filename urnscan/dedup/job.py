@@ -88,7 +88,9 @@ class DedupReport:
     unknown: Sequence[str] = ()
     """Names of dumps without a known field for identifiers, so that every URN in them counts."""
     apart: int = 0
-    """Records in doubt: each shares a key with other records, but is alone in its cluster (`decision` is `apart`)."""
+    """Records in doubt: each is alone in its cluster, though it shares a key with other records, or people decided so
+    (`decision` is `apart`).
+    """
     untitled: int = 0
     """Clusters of several records without any title."""
     candidates: int = 0
@@ -122,7 +124,9 @@ class DedupReport:
         return html_fields(shown) + html_failures(self.failures, self.notes)
 
     def parts(self, *, has_keys: bool) -> list[str]:
-        """The counts of the summary, in words. `has_keys`: keys other than URNs can join records."""
+        """Return the counts of the summary, in words; counts of 0 are left out, except the first four. `has_keys`: keys
+        other than URNs can join records.
+        """
         without = "without identifiers" if has_keys else "without URNs"
         without += "" if self.left_out is None else " that count"
         wrong = f" ({self.wrong:,} with a wrong check digit)" if self.wrong else ""
@@ -138,8 +142,8 @@ class DedupReport:
         ]
 
     def silences(self) -> list[str]:
-        """Messages about dumps without identifiers, dumps in which every URN counts, dumps with unknown fields, and
-        clusters without titles.
+        """Return messages about dumps without identifiers, dumps in which every URN counts, dumps with unknown fields,
+        and clusters without titles; empty if there are none.
 
         Up to five dumps of each kind are named; a message counts the rest.
         """
@@ -169,8 +173,8 @@ class DedupReport:
         return [*_first(without), *_first(unknown), *_first(unread), *([untitled] if self.untitled else [])]
 
     def mistakes(self) -> list[str]:
-        """Messages about records whose only identifiers have a wrong check digit: the first five, and the number of the
-        rest.
+        """Return messages about records whose only identifiers have a wrong check digit: the first five, and the number
+        of the rest; empty if there are none.
         """
         lines = [
             f"{name}: its only identifier, {identifier}, has a wrong check digit, so nothing joins it"
@@ -184,7 +188,9 @@ class DedupReport:
         return lines
 
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
-        """Metadata of the table of clusters: the same for two runs with the same inputs and options."""
+        """Return the metadata of the table of clusters: options and counts. They are the same for two runs with the
+        same inputs and options.
+        """
         numbers_of = "inputs failures notes byte_count records damaged clusters duplicates".split()
         numbers_of += "apart untitled too_large trimmable components_in_names".split()
         numbers_of += "longer_in_rfc8141 cut_short left_out common".split()
@@ -203,7 +209,7 @@ def _first(sentences: Sequence[str]) -> list[str]:
 def run(
     inputs: Sequence[Argument], options: Options, policy: Policy, outputs: Outputs, progress: Progress
 ) -> DedupReport:
-    """Find the clusters of the records in dumps and write the outputs.
+    """Find the clusters of the records in dumps, write the outputs, and return the counts.
 
     `progress` is called with failures and notes, with numbers of bytes and rows, and with each stage that follows the
     reading: edges are joined, descriptions unpacked and compared, records chosen by them, rows written, candidates

@@ -103,19 +103,23 @@ class Policy:
             raise ArgumentError("max_cluster must be at least 2")
 
     def metadata(self) -> dict[str, Any]:
-        """The options for metadata: values, for `never_join` the SHA-256 of the file, for `decisions` those of all files."""
+        """Return the options for metadata: values, for `never_join` the SHA-256 of the file, for `decisions` the
+        SHA-256 of each file; None for either if it is not given.
+        """
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {name: values[name] and values[name].sha256 for name in ("decisions", "never_join")}
 
     def most_in_class(self, records: int) -> int:
-        """Maximum number of records that a URN or another key joins, if there are `records` in all; at least 2."""
+        """Return the maximum number of records that a URN or another key joins, if there are `records` in all:
+        `max_class`, or its percentage of `records`, but at least 2.
+        """
         if isinstance(self.max_class, int):
             return self.max_class
         return max(2, int(records * float(self.max_class.removesuffix("%")) / 100))
 
     @property
     def files(self) -> list[str]:
-        """Paths of the tables of `decisions` and `never_join`."""
+        """Paths of the tables of `decisions` and `never_join`; empty without these options."""
         pairs = [self.never_join.path] if self.never_join else []
         return [*(self.decisions.paths if self.decisions else ()), *pairs]
 

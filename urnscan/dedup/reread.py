@@ -26,40 +26,45 @@ ReadInto = Callable[[memoryview], int]
 
 @dataclass(slots=True, eq=False)
 class Dump:
-    """A document of records, and counts of the first reading."""
+    """A document of records (a file, or a member of an archive), and counts of the first reading."""
 
     source: Input
+    """The input that is, or contains, the dump."""
     name: str
     """Name in messages."""
     member: str | None
+    """Name of the member of the input; None if the dump is the whole input."""
     number: int
     """Index among the documents of the input, from 0."""
     format: Format
     first: int = 0
     """Number of the first record among the readable records of all dumps, from 0; set when the dump is read."""
     records: int = 0
+    """Number of records that could be read."""
     damaged: int = 0
+    """Number of records that could not be read."""
     without: int = 0
-    """Records without a URN."""
+    """Records without a URN and without another key (keys that nearly every record has do not count)."""
     wrong: int = 0
-    """Records without a URN that contain an ISBN or ISSN with a wrong check digit."""
+    """Records without a URN or key, but with an ISBN or ISSN whose check digit is wrong."""
     byte_count: int = 0
+    """Bytes of the dump, without those of the compression."""
     checksum: int = 0
     """CRC-32 of the bytes; 0 if the dump is read only once."""
     own: bool = False
-    """Whether only record-level identifiers count, and not every URN."""
+    """Whether only record-level identifiers count; False: every URN in a record counts."""
     unread: str = ""
     """Name of an element in the records whose fields are not known (`Format.unread`), or empty."""
     spooled: int | None = None
-    """Offset in the spool; None if the input can be read again."""
+    """Offset of the dump in the `Spool`; None if the input can be read again."""
 
 
 Place = tuple[Dump, int]
-"""A dump, and the offset of a record in the dump."""
+"""A dump, and the offset of a record in the dump, in bytes."""
 
 
 class Spool:
-    """Content of pipes, kept for the second reading: an unnamed file for all dumps."""
+    """Content of pipes, kept on disk for the second reading: an unnamed file for all dumps."""
 
     def __init__(self, folder: Path) -> None:
         """Raises FatalError if the file cannot be made in the folder."""
@@ -76,8 +81,8 @@ class Spool:
         self.byte_count += len(data)
 
     def read_again(self, start: int, end: int) -> ReadInto:
-        """Reader of the bytes between two offsets; nothing can be kept afterwards. Function and reader raise
-        FatalError.
+        """Return a reader of the bytes between two offsets, a function that fills a buffer and returns the number of
+        bytes, 0 at the end. Nothing can be kept afterwards. Function and reader raise FatalError.
         """
         with self._as_fatal():
             self._file.seek(start)
@@ -92,7 +97,7 @@ class Spool:
         return read_into
 
     def close(self) -> None:
-        """Delete the bytes."""
+        """Delete the file."""
         self._file.close()
 
     @contextlib.contextmanager
@@ -109,13 +114,20 @@ class SummedReader:
 
     reader: ReadInto
     want_checksum: bool = True
+    """Whether the checksum is computed."""
     spool: Spool | None = None
+    """Where the bytes are kept; None: nowhere."""
     on_read: Callable[[int], object] = lambda _: None
+    """Called with the number of bytes of each reading."""
     byte_count: int = 0
+    """Number of bytes read so far."""
     checksum: int = 0
+    """CRC-32 of the bytes read so far; 0 without `want_checksum`."""
 
     def read_into(self, view: memoryview) -> int:
-        """Read the next bytes. Raises the errors of the reader, and FatalError if the disk is full."""
+        """Read the next bytes into `view`, and return their number; 0 at the end. Raises the errors of the reader, and
+        FatalError if the disk is full.
+        """
         length = self.reader(view)
         self.byte_count += length
         self.on_read(length)
@@ -132,20 +144,25 @@ class SecondReading:
 
     dumps: Sequence[Dump]
     spool: Spool | None
-    """Content of pipes, if dumps were read from pipes."""
+    """Content of pipes, if dumps were read from pipes; otherwise None."""
     reading: Reading
+    """Options of the first reading, by which the dumps are opened again."""
     on_read: Callable[[int], object]
     """Called with the number of bytes of the dumps that were read since the last call."""
 
     def read(self) -> Iterator[tuple[Dump, Buffer]]:
-        """The dumps, in order; the caller reads each dump to the end. Raises FatalError for a dump that has changed."""
+        """Yield the dumps, in order, each with its bytes; the caller reads each dump to the end. Raises FatalError for
+        a dump that has changed, or cannot be read again.
+        """
         for dump, reader in self._open(self.dumps):
             yield dump, Buffer(past_damage(reader.read_into))
             if (reader.byte_count, reader.checksum) != (dump.byte_count, dump.checksum):
                 raise changed(dump)
 
     def excerpts(self, places: Mapping[Dump, Sequence[tuple[int, int]]]) -> Iterator[tuple[Place, bytes]]:
-        """The first bytes of records. `places`: by dump, offset and number of bytes, sorted. Raises FatalError."""
+        """Yield the first bytes of records, each with the dump and the offset. `places`: by dump, offset and number of
+        bytes, sorted. Raises FatalError for a dump that cannot be read again.
+        """
         for dump, reader in self._open([dump for dump in self.dumps if dump in places]):
             buffer = Buffer(past_damage(reader.read_into))
             for start, length in places[dump]:
@@ -177,5 +194,5 @@ class SecondReading:
 
 
 def changed(dump: Dump) -> FatalError:
-    """The error for a dump whose second reading gives different bytes."""
+    """Return the error for a dump whose second reading gives different bytes; raises nothing."""
     return FatalError(f"{dump.name}: has changed during the run; run again when nothing writes to it")

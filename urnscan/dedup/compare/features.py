@@ -84,7 +84,6 @@ class Features(NamedTuple):
     title: Title | None
     years: frozenset[int]
     edition: int | None
-    """Number of the edition; None without a number."""
     part: Part
     in_title: tuple[tuple[str, ...], tuple[str, ...]]
     """Numbers and letters in the title proper, and in the whole title, in their order."""

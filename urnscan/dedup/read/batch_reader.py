@@ -39,7 +39,9 @@ class BatchReader:
         self._opened: tuple[ReadSettings, RecordReader, KeyColumns | None] | None = None
 
     def read(self, batch: Batch) -> ReadBatch:
-        """Read the records of a batch, and scan their texts."""
+        """Read the records of a batch, scan their texts, and return rows and counts. Damaged records are in the result,
+        and raise nothing.
+        """
         if self._opened is None or self._opened[0] != batch.settings:
             self._opened = batch.settings, batch.settings.reader(), batch.settings.key_reader()
         settings, reader, keys_of = self._opened

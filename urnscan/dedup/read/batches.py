@@ -37,7 +37,9 @@ _FULL_BYTES = 1 << 21
 
 
 def only_names(names: pa.ListArray, *, of: str = "", but: Sequence[str] = ()) -> pa.ListArray:
-    """Keep only names with the prefix `of` and without the prefixes `but`."""
+    """Return lists of names with only those names that have the prefix `of` and none of the prefixes `but`; lists may
+    become empty.
+    """
     which = pc.starts_with(names.values, of)
     for prefix in but:
         which = pc.and_not(which, pc.starts_with(names.values, prefix))
@@ -45,7 +47,7 @@ def only_names(names: pa.ListArray, *, of: str = "", but: Sequence[str] = ()) ->
 
 
 def digest_of(data: bytes) -> int:
-    """Digest of bytes, which shows whether a record has changed."""
+    """Return a hash of bytes (BLAKE2b, as a number of 64 bits with sign), which shows whether a record has changed."""
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big", signed=True)
 
 
@@ -64,15 +66,15 @@ class ReadSettings:
     described: bool = False
     """Whether descriptions are read."""
     digests: bool = False
-    """Whether digests are calculated."""
+    """Whether a digest (hash of the bytes) is calculated for each record."""
 
     def reader(self) -> RecordReader:
-        """Make a reader of records."""
+        """Return a new reader of the records of the dump."""
         format_ = FORMATS[self.format]
         return format_.reader(own=self.own, described=self.described, keys=bool(self.keys) and format_.has_fields)
 
     def key_reader(self) -> KeyColumns | None:
-        """Make a reader of keys; None if only URNs count, or the format has no fields for keys."""
+        """Return a new reader of keys; None if only URNs count, or the format has no fields for keys."""
         format_ = FORMATS[self.format]
         if not (self.keys and format_.has_fields):
             return None
@@ -87,11 +89,14 @@ class Batch:
     items: list[tuple[int, Cut | Damaged | Run]] = field(default_factory=list)
     """Records and runs, with the number of the record, or of the first record of the run, in the dump, from 1."""
     records: int = 0
+    """Number of records, damaged ones included."""
     byte_count: int = 0
-    """Bytes of the records."""
+    """Bytes of the records, without those of damaged records."""
 
     def add(self, number: int, item: Cut | Damaged | Run) -> None:
-        """Append a record or a run."""
+        """Append a record, a damaged record or a run (neighbouring records). `number`: its number, or that of the first
+        record, in the dump, from 1.
+        """
         self.items.append((number, item))
         self.records += count_of(item)
         if not isinstance(item, Damaged):
@@ -135,6 +140,8 @@ class ReadBatch(NamedTuple):
     cut: int
     """Number of URNs longer than `max_length`. They are left out: two of them may share only a prefix."""
     wrong: Sequence[tuple[int, str]]
-    """Rows whose record-level identifiers give no URN, with an identifier whose check digit is wrong."""
+    """Records whose record-level identifiers give no URN: index of the row, and an identifier whose check digit is
+    wrong.
+    """
     deleted: Sequence[int]
-    """Rows of deleted records."""
+    """Indices of the rows of deleted records, ascending."""

@@ -21,7 +21,10 @@ class DamagedRecords:
         self._pending: list[RecordError] = []
 
     def add(self, batch: ReadBatch) -> None:
-        """Add the damaged records of a batch. Raises FatalError if a damaged record ends the run."""
+        """Add the damaged records of a batch to the pending errors, and count them in the dump. Reports the pending
+        errors if a record of the dump could be read, or after 1,000 records. Raises FatalError if an error ends the
+        run.
+        """
         dump = self._dump
         for number, damaged in batch.damaged:
             dump.damaged += 1
@@ -33,13 +36,17 @@ class DamagedRecords:
             self.report()
 
     def report(self) -> None:
-        """Report all pending errors. Raises FatalError if an error ends the run."""
+        """Pass all pending errors to `report` of the constructor, and forget them. Raises FatalError if an error ends
+        the run.
+        """
         for error in self._pending:
             self._report(error)
         self._pending.clear()
 
     def end(self, count: int) -> None:
-        """Report all pending errors, as a single error if none of the `count` records can be read. Raises FatalError."""
+        """Report all pending errors, as a single error if none of the `count` records of the dump can be read. Raises
+        FatalError if an error ends the run.
+        """
         if len(self._pending) > 1:
             reason = f"none of its {count:,} records can be read; {self._pending[0].reason}"
             self._pending = [RecordError(self._dump.name, reason)]

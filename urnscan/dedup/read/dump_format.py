@@ -25,15 +25,17 @@ class DumpFormats:
         self._named = named
 
     def recognise(self, buffer: Buffer, name: str) -> tuple[Format | None, bool]:
-        """The format of a document `name`, None if unknown; and whether the bytes of the document were recognised as
-        this format.
+        """Return the format of a document `name`, or None if it is unknown; and False if the user chose the format, and
+        the bytes were not recognised as this format, otherwise True.
         """
         recognised = recognise(buffer, name)
         format_ = self._chosen or recognised
         return format_, format_ is recognised
 
     def error_of_unknown(self, source: Input, name: str, data: bytes, format_: Format | None) -> SourceError:
-        """The error or note about a document whose format is unknown or not read; `data` is the start of the document."""
+        """Return the error or note about a document whose format is unknown (`format_` is None) or not read; `data` is
+        the start of the document. Raises nothing.
+        """
         if format_ is not None:
             return FormatError(name, f"{format_.title} is not read; {format_.recipe}")
         reason = "unknown record format (urnscan dedup --help lists the formats)"
@@ -45,7 +47,7 @@ class DumpFormats:
         return self._no_dump(source, name.removeprefix(source.name), reason)
 
     def error_of_pdf(self, source: Input, member: str | None) -> SourceError:
-        """The error or note about a PDF; `member` is a page or stream of the PDF."""
+        """Return the error or note about a PDF; `member` is a page or stream of the PDF. Raises nothing."""
         around, _, _ = f"{INSIDE}{member}".rpartition(INSIDE)
         return self._no_dump(source, around, "is a PDF, not a dump of records")
 
@@ -56,7 +58,7 @@ class DumpFormats:
 
 
 def error_of_table(source: Input, values: Values) -> FormatError:
-    """The error about a table. Raises the error if the table is the whole input."""
+    """Return the error about a table that is a part of an input. Raises the error if the table is the whole input."""
     reason = "is a table, not a dump of records: export it as CSV or JSON Lines"
     member, inside, _ = values.place(0).rpartition(INSIDE)
     if not inside:

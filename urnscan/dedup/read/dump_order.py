@@ -41,20 +41,22 @@ class DumpOrder:
         """Whether the bytes that are read now belong to a dump."""
 
     def submit(self, batch: Batch, on_result: Callable[[ReadBatch], object]) -> None:
-        """Have a batch with records read, and run callbacks that are due. Raises FatalError."""
+        """Give a batch to a worker, unless the batch is empty, and run callbacks that are due. `on_result` is called
+        later with the result, in dump order. Raises FatalError.
+        """
         if batch.records:
             self._pending += [_PendingBatch(self._workers.submit(batch), on_result), self._report()]
             self._batches += 1
             self._run(self._workers.ahead)
 
     def call(self, callback: Callable[[], object]) -> None:
-        """Run a callback after all earlier batches. Raises FatalError."""
+        """Put a callback into the queue: it runs after all earlier batches, perhaps at once. Raises FatalError."""
         self._pending.append(callback)
         self._run(self._workers.ahead if len(self._pending) < _MAX_PENDING else 0)
 
     def count(self, byte_count: int) -> None:
-        """Count bytes that were read. Bytes of a dump are reported after the batches of the dump, which comes much
-        later.
+        """Count bytes that were read. `on_read` gets bytes of a dump after the batches of the dump, which comes much
+        later; other bytes after the pending batches.
         """
         self._unreported += byte_count
         if self.is_in_dump:
@@ -66,7 +68,7 @@ class DumpOrder:
             report()
 
     def finish(self) -> None:
-        """Run all pending callbacks. Raises FatalError."""
+        """Wait for all batches, and run all pending callbacks. Raises FatalError."""
         self._run(0)
 
     def _report(self) -> Callable[[], object]:

@@ -33,21 +33,23 @@ class ReadDumps:
     """All dumps after reading, and the objects that the next steps need."""
 
     dumps: Sequence[Dump]
+    """The dumps, in the order of the inputs."""
     empty: Sequence[Input]
     """Inputs without bytes, whose format is unknown."""
     records: RecordCollection
+    """Rows, edges (pairs of a record and an identifier) and counts of all records."""
     workers: Workers
     """Workers that read batches, and then call functions of the next steps."""
     options: Options
     folder: Callable[[], Path]
-    """Gives the folder for spilled rows."""
+    """Function that returns the folder for spilled rows (rows on disk)."""
     second_reading: SecondReading
     """The second reading of the same dumps."""
     any_urn: bool
     """Whether every URN counts in all dumps."""
 
     def close(self) -> None:
-        """Release thread and files."""
+        """End the workers, and delete rows, edges and the content of pipes."""
         self.workers.close()
         self.records.close()
         if self.second_reading.spool is not None:
@@ -64,10 +66,10 @@ def read_dumps(
     on_read: Callable[[int], object],
     named: Collection[str],
 ) -> ReadDumps:
-    """Read all dumps; the caller closes the result. Raises FatalError.
+    """Read all dumps, and return their records; the caller closes the result. Raises FatalError.
 
-    `folder` gives the folder for spilled rows. `on_read` is called with the bytes read since the last call. `named`:
-    names of the inputs that the user named; all other inputs are in folders and archives.
+    `folder` gives the folder for spilled rows (rows on disk). `on_read` is called with the bytes read since the last
+    call. `named`: names of the inputs that the user named; all other inputs are in folders and archives.
     """
     with ExitStack() as stack:
         records = RecordCollection(policy, folder)

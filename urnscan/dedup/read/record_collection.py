@@ -26,7 +26,9 @@ _IN_MEMORY = 1 << 26
 
 
 class RecordCollection:
-    """Rows of all records, edges between records and identifiers, and counts."""
+    """Rows of all records, edges between records and identifiers, and counts. An edge is a pair: a record, and a URN or
+    key in it.
+    """
 
     def __init__(self, policy: Policy, folder: Callable[[], Path]) -> None:
         """`folder` gives the folder for spilled rows."""
@@ -34,7 +36,9 @@ class RecordCollection:
         self.edges = Edges((*policy.weak, *PLACEHOLDERS), folder, unsure(), by_urn=URN in policy.keys)
         """Edges between records and their URNs and keys."""
         self.id_edges: Edges | None = None
-        """Edges between records and their `record_id`, for formats in which several records describe a work."""
+        """Edges between records and their `record_id`, for formats in which several records describe a work; None
+        without a dump of such a format.
+        """
         self.rows = Spilled(ROWS, folder)
         """ROWS of all records; no batch has rows of two dumps."""
         self.lengths: list[IntArray] = []
@@ -42,28 +46,34 @@ class RecordCollection:
         self.counts: list[IntArray] = []
         """Number of different URNs and keys of each record, stored likewise, without keys that nearly all records have."""
         self.count = 0
-        """Number of records."""
+        """Number of records that could be read."""
         self._deleted: list[Numbers] = []
         self.occurrences = Counts()
         """Counts of the occurrences in all records."""
         self.cut = 0
         """Number of URNs that were left out because they are longer than `max_length`."""
         self.wrong: list[tuple[str, str]] = []
-        """The first records whose only identifiers have a wrong check digit: name, and the identifier."""
+        """For the first 100 records whose only identifiers have a wrong check digit: name of the record, and the
+        identifier.
+        """
 
     @property
     def deleted(self) -> Numbers:
-        """Numbers of the deleted records: they join nothing."""
+        """Numbers of the deleted records, ascending: they join nothing."""
         return np.concatenate([np.empty(0, np.int32), *self._deleted])
 
     def close(self) -> None:
-        """Delete rows and edges."""
+        """Free the rows of the records, and the edges between records and their URNs, keys and IDs; delete their
+        temporary files. Counts and lengths remain.
+        """
         for part in (self.rows, self.edges, self.id_edges):
             if part is not None:
                 part.close()
 
     def add(self, dump: Dump, dump_number: int, batch: ReadBatch) -> None:
-        """Add the records of a batch, and count them in their dump. Raises FatalError, also if the disk is full."""
+        """Add the records of a batch, and count them in their dump. `dump_number`: number of the dump, from 1. Raises
+        FatalError if there are too many records, or if the disk is full.
+        """
         self.occurrences += batch.counts
         self.cut += batch.cut
         rows = batch.rows

@@ -35,7 +35,7 @@ _Result = TypeVar("_Result")
 
 
 class Workers:
-    """Reads batches, the next batches while the caller works."""
+    """A thread, and for large dumps processes, that read batches while the caller works."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -49,11 +49,15 @@ class Workers:
 
     @property
     def ahead(self) -> int:
-        """Number of batches that should be pending, so that no worker waits."""
+        """Number of batches that should be pending, so that no worker waits: twice the number of processes, or 2
+        without processes.
+        """
         return 2 * max(len(self._processes), 1)
 
     def submit(self, batch: Batch) -> Future[ReadBatch]:
-        """Have a batch read; the result may be a FatalError, if a process has died."""
+        """Have a batch read by the thread or a process, and return at once; the result comes later. `result()` of it
+        raises FatalError if a process has died.
+        """
         is_in_columns = FORMATS[batch.settings.format].in_columns
         self._bytes += 0 if is_in_columns else batch.byte_count
         if is_in_columns or self._options.jobs == 1 or self._bytes < _LARGE:
@@ -65,7 +69,7 @@ class Workers:
         return self._waiting.submit(self._in_process, batch)
 
     def results(self, function: Callable[[_Argument], _Result], arguments: Iterable[_Argument]) -> Iterator[_Result]:
-        """Results of a module-level function for each argument, in their order.
+        """Yield the results of a module-level function for each argument, in their order.
 
         The function runs in the processes, if there are processes, and else in the caller. Raises the errors of the
         function, and FatalError if a process has died.
@@ -82,7 +86,7 @@ class Workers:
             yield future.result()
 
     def close(self) -> None:
-        """End the workers; pending batches are not read."""
+        """End thread and processes; pending batches are not read."""
         for process in self._processes:
             process.kill()
         self._waiting.shutdown(cancel_futures=True)
@@ -135,7 +139,8 @@ class _Process:
 
 
 def collect_seldom() -> None:
-    """Let Python search for cyclic garbage after 50,000 new objects, not after 700, in the whole process.
+    """Let Python search for cyclic garbage only after 50,000 new objects, and never among the objects that exist now,
+    in the whole process.
 
     Records have no cycles, and the search took a tenth of the time of their reading.
     """
@@ -144,7 +149,9 @@ def collect_seldom() -> None:
 
 
 def serve() -> None:
-    """Read batches, and call functions, that the parent process sends, until the pipe is closed."""
+    """Be a process of `Workers`: read batches, and call functions, that the parent process sends to standard input, and
+    send back the results or exceptions, until the pipe is closed.
+    """
     collect_seldom()
     # The parent process gets the signal, too, and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
