@@ -43,20 +43,23 @@ class RankingValues:
     """
 
     byte_count: IntArray
+    """Number of bytes of the records."""
     identifiers: IntArray
     """Number of different keys."""
     dump: IntArray
-    """Number of the dump."""
+    """Index of the dump, from 0."""
     changed: IntArray
-    """Moment of the last change; see `moment_of`."""
+    """Moment of the last change, as a number that grows with time; 0 if unknown (`moment_of`)."""
     level: IntArray
-    """Encoding level; see `level_of`."""
+    """Encoding level, from 1 (the fullest) to 10 (unknown); see `level_of`."""
     fields: IntArray
-    """Number of fields; 0 if not read."""
+    """Number of fields of MARC; 0 if there are none, or if no rule needs them."""
     decided: IntArray
-    """Order that people decided, the smallest for the best; compared before all rules."""
+    """Order that people decided: the work with the smallest number comes first; compared before all rules."""
     deleted: IntArray
-    """1 for a work whose records are deleted: all other works of the cluster come first, whatever the rules say."""
+    """1 for a work whose records are deleted, otherwise 0: all other works of the cluster come first, whatever the
+    rules say.
+    """
 
 
 _RULES: Mapping[str, Callable[[RankingValues, Numbers], Sequence[IntArray]]] = MappingProxyType(
@@ -71,12 +74,13 @@ _RULES: Mapping[str, Callable[[RankingValues, Numbers], Sequence[IntArray]]] = M
 )
 """Sort keys of works for each rule; the smallest wins. `~` reverses the order, also of unsigned numbers."""
 KEEP = tuple(_RULES)
-"""Names of the rules, except SOURCE."""
+"""Names of the rules that need no value after them: all except SOURCE."""
 _DESCRIBED = {"newest", "fullest"}
 
 
 def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
-    """Rules that choose the kept record, after a check. Raises ArgumentError for an unknown rule, or without any rule.
+    """Check rules that choose the kept record, and return them. Raises ArgumentError for an unknown rule, or without
+    any rule.
 
     >>> read_rules(["source:dnb*", "newest"])
     ('source:dnb*', 'newest')
@@ -92,12 +96,12 @@ def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def need_descriptions(rules: Iterable[str]) -> bool:
-    """Whether a rule compares values from descriptions."""
+    """Whether one of the rules compares values from descriptions."""
     return not _DESCRIBED.isdisjoint(rules)
 
 
 def moment_of(description: Description) -> int:
-    """The last change of a record as a number that grows with time; 0 if unknown.
+    """Return the last change of a record as a number that grows with time, `20240131123456`; 0 if unknown.
 
     >>> moment_of(Description(changed="2024-01-31T12:34:56Z")), moment_of(Description(changed="20240131123456.0"))
     (20240131123456, 20240131123456)
@@ -115,12 +119,12 @@ def _long_date(short: re.Match[str]) -> str:
 
 
 def level_of(description: Description) -> int:
-    """The encoding level of a record, from 1 (the fullest) to 10 (unknown)."""
+    """Return the encoding level of a record, from 1 (the fullest) to 10 (unknown)."""
     return int(description.level or _LEVELS)
 
 
 def check_sources(rules: Iterable[str], dumps: Sequence[Dump]) -> None:
-    """Raise FatalError for a rule that prefers a dump that was not read: the name may have a typo."""
+    """Raise FatalError if a rule prefers a dump that was not read, as its name may have a typo; otherwise do nothing."""
     for rule in rules:
         if rule.startswith(SOURCE) and not any(_is_named(dump, rule) for dump in dumps):
             raise FatalError(f"{option('keep', rule)}: no dump has this name; the first dump is {dumps[0].name}")
@@ -135,8 +139,8 @@ def _is_named(dump: Dump, rule: str) -> bool:
 def ranks(
     keep: Sequence[str], cluster: Numbers, work: Numbers, values: RankingValues, dumps: Sequence[Dump] = ()
 ) -> Numbers:
-    """Rank the records of each cluster by rules; the record of rank 1 is kept. A tie goes to the next rule, and finally
-    to the first record.
+    """Rank the records of each cluster by rules, and return the rank of each record, from 1; the record of rank 1 is
+    kept. A tie goes to the next rule, and finally to the first record.
 
     `cluster` and `work` have an element for each record: the number of its cluster, and of its work. In N-Triples,
     several records may describe a work, which is kept or removed as a whole: these records have the same number in
@@ -162,7 +166,7 @@ def ranks(
 
 
 def first_records(work: Numbers) -> Numbers:
-    """The first record of each work; `work` as in `ranks`."""
+    """Return the number of the first record of each work; `work` as in `ranks`."""
     begins = np.empty(work.max(initial=-1) + 1, np.int32)
     begins[work[::-1]] = np.arange(len(work), dtype=np.int32)[::-1]
     return begins

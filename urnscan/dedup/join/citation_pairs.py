@@ -53,13 +53,15 @@ class CitationPairs(NamedTuple):
     """Pairs of records that cite the same article; an element of each array for each pair."""
 
     first: Numbers
+    """Number of the record that comes first in the dumps."""
     other: Numbers
+    """Number of the other record."""
     place: npt.NDArray[np.int8]
     """Index in PLACES of the place that both records share."""
 
     def places(self, cluster: Numbers, by_keys: Numbers) -> npt.NDArray[np.uint8]:
-        """For each record, bits of PLACES: the places that joined the record to records of the same cluster that no key
-        joins.
+        """Return bits of PLACES (such as journal and page) for each record: the places that joined it to records of the
+        same cluster that no key joins.
 
         `cluster`: number of the cluster of each record; `by_keys`: the same if only keys of the records joined them.
         """
@@ -71,7 +73,9 @@ class CitationPairs(NamedTuple):
         return places
 
     def joined_alone(self, cluster: Numbers, by_keys: Numbers) -> int:
-        """Number of records that only the pairs join: the number of clusters that the pairs save."""
+        """Return the number of records that only the pairs join: the number of clusters that the pairs save. `cluster`
+        and `by_keys` as in `places`.
+        """
         is_joined = cluster[self.first] == cluster[self.other]
         pairs = by_keys[self.first[is_joined]] - 1, by_keys[self.other[is_joined]] - 1
         before = int(by_keys.max(initial=0))
@@ -80,16 +84,18 @@ class CitationPairs(NamedTuple):
 
 _NOTHING = np.empty(0, np.int32)
 NO_PAIRS = CitationPairs(_NOTHING, _NOTHING, _NOTHING.astype(np.int8))
+"""No pairs: all arrays are empty."""
 
 
 def citation_pairs(
     batches: Callable[[], Iterable[Batch]], component: Numbers, folder: Callable[[], Path], results: Results = map
 ) -> CitationPairs:
-    """Find pairs of records that cite the same article.
+    """Find pairs of records that cite the same article, and return them.
 
     `batches` gives the numbers of records, and their packed descriptions; it is called three times. `component`: number
-    of the component of each record by keys; records of the same component are not compared. `folder` gives the folder
-    for spilled rows. `results` is a function like `map`, perhaps with processes. Raises FatalError.
+    of the component of each record, that is, of the group that its keys connect; records of the same component are not
+    compared. `folder` gives the folder for spilled rows (rows on disk). `results` is a function like `map`, perhaps
+    with processes. Raises FatalError.
     """
     records = [numbers_of for numbers_of, _ in _citations(batches())]
     if not records:

@@ -30,18 +30,20 @@ SINGLE = pa.schema([("work", pa.int32()), ("kind", pa.int8()), ("name", pa.strin
 
 @dataclass(frozen=True, slots=True)
 class ComponentBatch:
-    """Some of the components: their edges, sorted by identifier, and the descriptions of their works.
+    """Some of the components (groups of works that shared identifiers connect): their edges (pairs of a work and an
+    identifier), sorted by identifier, and the descriptions of their works.
 
     A record describes a work; in N-Triples, several records may describe the same work.
     """
 
     component: Numbers
-    """Component of each edge."""
+    """Number of the component of each edge."""
     identifier: Numbers
+    """Number of the identifier of each edge."""
     level: Levels
-    """Trust in the identifier of each edge."""
+    """Trust in the identifier of each edge: SURE, OTHER, UNSURE or CITATION."""
     work: Numbers
-    """Work of each edge. All works of a component have edges."""
+    """Number of the work of each edge. All works of a component have edges."""
     described: pa.Table
     """DESCRIBED of the works. A work may have no row, or several."""
     agree: Sequence[str]
@@ -49,7 +51,7 @@ class ComponentBatch:
     never: Sequence[tuple[int, int]] = ()
     """Pairs of works of the same component, in order, that are never joined."""
     single: pa.Table | None = None
-    """SINGLE of the works whose component has an identifier that is UNSURE or CITATION."""
+    """SINGLE of the works whose component has an identifier that is UNSURE or CITATION; None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +61,15 @@ class BatchClusters:
     works: int
     """Number of works in the batch."""
     joined: Pairs
-    """Pairs of works of the same cluster, enough to connect the cluster."""
+    """Pairs of works of the same cluster, enough to connect the cluster; shape (2, pairs)."""
     apart: Numbers
-    """Works that have a reason."""
+    """Works that have a reason, that is, works that people should look at."""
     reasons: Bits
     """Bits of REASONS for each work in `apart`."""
 
 
 def split_components(batch: ComponentBatch) -> BatchClusters:
-    """Split the components of a batch into clusters."""
+    """Split the components of a batch into clusters, whose works do not conflict, and return the clusters."""
     rules = rules_of(batch.agree)
     components = _Components(batch)
     lead, other = components.alike()

@@ -50,26 +50,31 @@ Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Mark the ignored URNs: canonical forms with a prefix in `weak` (`urn/prefix_filter.py`)."""
+    """Whether each URN is ignored: its canonical form has a prefix in `weak` (`urn/prefix_filter.py`)."""
     return with_beginnings(*byte_strings(urns), weak)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedEdges:
-    """The edges of identifiers that several records share, sorted by identifier, then in the order of adding."""
+    """The edges (pairs of a record and an identifier) whose identifier several records share, sorted by identifier,
+    then in the order of adding.
+    """
 
     edge: Numbers
     """Number of each edge, in the order of adding."""
     record: Numbers
+    """Number of the record of each edge, from 0."""
     identifier: Numbers
     """Number of the identifier of each edge, from 0."""
     level: Levels
-    """Trust in each identifier, by its number."""
+    """Trust in each identifier, by its number: SURE, OTHER, UNSURE or CITATION."""
     common: Sequence[tuple[str, int]]
-    """Identifiers in too many records, with the number of records; largest first."""
+    """Identifiers in too many records, which join none, with the number of records; largest first."""
 
     def with_pairs(self, pairs: Pair) -> SharedEdges:
-        """Add pairs of CITATION, as if both records of a pair shared an identifier. The added edges have the number -1."""
+        """Return the edges with pairs of CITATION added, as if both records of a pair shared an identifier. The added
+        edges have the number -1.
+        """
         count = len(pairs[0])
         return SharedEdges(
             np.append(self.edge, np.full(2 * count, -1, np.int32)),
@@ -80,7 +85,9 @@ class SharedEdges:
         )
 
     def upto(self, level: int, records: Flags | None = None) -> SharedEdges:
-        """Remove the edges of identifiers above a level; with `records`, only the edges of marked records."""
+        """Return the edges without those of identifiers above a level; with `records`, only edges of marked records are
+        removed.
+        """
         is_kept = self.level[self.identifier] <= level
         if records is not None:
             is_kept |= ~records[self.record]
@@ -90,15 +97,15 @@ class SharedEdges:
         return SharedEdges(*edges, self.level, self.common)
 
     def pairs(self) -> Pair:
-        """Pairs of records that share an identifier: each record with the first record that has the identifier."""
+        """Return pairs of records that share an identifier: each record with the first record that has the identifier."""
         is_first = np.append(True, self.identifier[1:] != self.identifier[:-1])[: len(self.identifier)]
         first = np.flatnonzero(is_first)
         others = np.diff(first, append=len(is_first)) - 1
         return np.repeat(self.record[first], others), self.record[~is_first]
 
     def pairs_in(self, cluster: Numbers) -> Pair:
-        """Pairs of records of a cluster that share an identifier: each record with the first record of the cluster that
-        has the identifier.
+        """Return pairs of records of the same cluster that share an identifier: each record with the first record of
+        the cluster that has the identifier. `cluster`: number of the cluster of each record.
         """
         order = np.lexsort((cluster[self.record], self.identifier))
         record, identifier = self.record[order], self.identifier[order]
@@ -110,7 +117,9 @@ class SharedEdges:
         return np.repeat(record[first], np.diff(first, append=len(is_first)) - 1), record[~is_first]
 
     def joins(self, cluster: Numbers, edges: int) -> Flags:
-        """Mark the edges whose identifier is also in another record of the same cluster. `edges`: number of all edges."""
+        """Whether the identifier of each edge is also in another record of the same cluster. `edges`: number of all
+        edges, also of those that are not shared. `cluster`: number of the cluster of each record.
+        """
         shared = np.zeros(edges, np.bool_)
         for group in whole_groups(self.identifier):
             of_edge, of_record = self.edge[group], cluster[self.record[group]]
@@ -123,7 +132,7 @@ class SharedEdges:
 
 
 def whole_groups(ordered: Numbers) -> Iterator[slice]:
-    """Slices of about a million elements of a sorted array; equal elements are never split between two slices.
+    """Yield slices of about a million elements of a sorted array; equal elements are never split between two slices.
 
     A computation slice by slice needs little memory.
     """
@@ -136,7 +145,9 @@ def whole_groups(ordered: Numbers) -> Iterator[slice]:
 
 
 class Edges:
-    """Edges of all records, added in the order of the records, then joined."""
+    """Edges of all records, added in the order of the records, then joined. An edge is a pair: a record, and an
+    identifier in it.
+    """
 
     def __init__(
         self,
@@ -152,15 +163,16 @@ class Edges:
         self._trust = _Trust(weak, unsure, by_urn)
         self._parts = SpilledParts(_EDGES, _PARTS, _IN_MEMORY, folder)
         self.count = 0
-        """Number of edges."""
+        """Number of all edges that were added."""
 
     def close(self) -> None:
-        """Delete the edges."""
+        """Delete the edges, in memory and on disk."""
         self._parts.close()
 
     def add(self, records: Numbers, urns: pa.StringArray, are_live: Flags | None = None) -> None:
-        """Append edges: record numbers, from 0, and canonical forms or keys, each pair once. Edges that are not `are_live`
-        are counted, and join nothing. Raises FatalError.
+        """Append edges: record numbers, from 0, and canonical forms or keys, each pair once. Edges that are not
+        `are_live` (of deleted records) are counted, and join nothing; None: all are live. Raises FatalError if there
+        are too many edges, or if the disk is full.
         """
         if self.count + len(urns) > MOST:
             raise FatalError(f"more than {MOST:,} URNs and keys; split the dumps into several runs")
@@ -174,11 +186,11 @@ class Edges:
     def join(
         self, max_class: int, on_edges: Callable[[int], object] = lambda _: None, results: Results = map
     ) -> SharedEdges:
-        """Find the edges of shared identifiers; no edge can be added afterwards. Identifiers in more than `max_class`
+        """Return the edges of shared identifiers; no edge can be added afterwards. Identifiers in more than `max_class`
         records join nothing.
 
-        `on_edges` is called with the number of edges of each part. `results` calls the function that joins a part, perhaps
-        in processes. Raises FatalError.
+        `on_edges` is called with the number of edges of each part. `results` calls the function that joins a part,
+        perhaps in processes. Raises FatalError.
         """
         common: list[tuple[str, int]] = []
         shared = [np.empty((3, 0), np.int32)]
@@ -246,7 +258,8 @@ def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _PartEdges:
 
 
 def components(records: int, *pairs: Pair) -> Numbers:
-    """Number the connected components of `records` records; each pair connects two of them.
+    """Find the groups that pairs connect (connected components) among `records` records; each pair connects two
+    records.
 
     Returns the number of each record's component, from 1 in the order of first records.
     """

@@ -32,10 +32,12 @@ _IN_MEMORY = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class SplitComponents:
-    """Clusters of all components, and the reasons why records of a component are in different clusters."""
+    """Clusters of all components, and the reasons why people should look at records, mostly because records of a
+    component are in different clusters.
+    """
 
     joined: Sequence[Pair]
-    """Pairs of records of the same cluster."""
+    """Pairs of records of the same cluster, enough to connect the cluster."""
     reasons: Bits
     """Bits of REASONS for each record; 0 without a reason."""
     too_large: Sequence[tuple[int, int]]
@@ -43,7 +45,7 @@ class SplitComponents:
 
 
 class ComponentSplitter:
-    """Splits all components into clusters."""
+    """Splits all components (groups of records that keys connect) into clusters of records that do not conflict."""
 
     def __init__(
         self, joined: SharedEdges, component: Numbers, work: Numbers, max_cluster: int, folder: Callable[[], Path]
@@ -70,13 +72,14 @@ class ComponentSplitter:
         """Number of works whose descriptions are compared."""
 
     def close(self) -> None:
-        """Delete the descriptions."""
+        """Delete the descriptions, in memory and on disk."""
         self._described.close()
         self._single.close()
 
     def add(self, records: Numbers, descriptions: pa.StringArray, names: pa.ListArray) -> None:
-        """Add the descriptions of records, written as in DESCRIBED, and their URNs and keys. Raises FatalError if the disk
-        is full.
+        """Add the descriptions of records, written as in DESCRIBED, and their URNs and keys, for the comparison.
+        Records that share no key, and those of components that are too large, are ignored. Raises FatalError if the
+        disk is full.
         """
         component = self._component[records]
         is_shared = self._is_shared[component]
@@ -105,8 +108,8 @@ class ComponentSplitter:
         on_works: Callable[[int], object] = lambda _: None,
         results: Results = map,
     ) -> SplitComponents:
-        """Split all components into clusters. Without aspects that must `agree`, and without pairs that are `never`
-        joined, only components that are too large are split.
+        """Split all components into clusters, and return these. Without aspects that must `agree`, and without pairs
+        that are `never` joined, only components that are too large are split.
 
         `on_works` is called with the number of works compared since its last call. `results` calls the function that
         splits a batch, perhaps in processes. Raises FatalError if the disk fails or a process dies.

@@ -26,22 +26,25 @@ _HINT = "it needs the columns identifier and other, with a pair of identifiers i
 
 @dataclass(frozen=True, slots=True)
 class NeverJoin:
-    """Pairs of identifiers, as URNs or keys (`oclc:1234`)."""
+    """Pairs of identifiers, as URNs or keys (`oclc:1234`), whose records are never joined, as read from a table."""
 
     path: str
+    """Path of the table."""
     sha256: str
+    """SHA-256 of the table, in hexadecimal digits."""
     pairs: tuple[tuple[str, str], ...]
 
     def at(self, level: Level) -> list[tuple[str, str]]:
-        """The pairs, with URNs in the canonical form of a level of equivalence."""
+        """Return the pairs, with URNs in the canonical form of a level of equivalence; keys are not changed."""
         return [(_refined(one, level), _refined(other, level)) for one, other in self.pairs]
 
 
 def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
-    """Read a table with the columns `identifier` and `other`: CSV or TSV in UTF-8.
+    """Read a table with the columns `identifier` and `other`, CSV or TSV in UTF-8, and return its pairs, each once.
 
     An identifier is a URN, an identifier that has a URN (`ISBN 0-395-36341-1`), or a key as in the column `other_keys`.
-    Raises FatalError, with the line, for a file that cannot be read or has other columns or identifiers.
+    Raises FatalError, with the line, for a file that cannot be read or has other columns or identifiers, and for a pair
+    of equal identifiers.
     """
     table = read_table(path, "the pairs of identifiers")
     pairs = []
@@ -54,8 +57,8 @@ def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
 
 
 def never_join_of(value: object) -> NeverJoin | None:
-    """The pairs of an option: `read_never_join` reads a path, and may raise FatalError. Raises ArgumentError for other
-    values.
+    """Return the pairs of an option: a path is read by `read_never_join`, which may raise FatalError; None and a
+    NeverJoin are returned unchanged. Raises ArgumentError for other values.
     """
     if value is None or isinstance(value, NeverJoin):
         return value
@@ -81,7 +84,7 @@ def _refined(name: str, level: Level) -> str:
 
 
 class NeverJoinedWorks:
-    """Works whose records have an identifier in a pair that is never joined."""
+    """The works (records, or all records with the same subject) that have an identifier in a pair that is never joined."""
 
     def __init__(
         self, pairs: Sequence[tuple[str, str]], batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
@@ -109,8 +112,8 @@ class NeverJoinedWorks:
                 self._names[int(work[span.start + record])].add(name)
 
     def pairs(self, component: Numbers) -> list[tuple[int, int]]:
-        """Pairs of works of the same component that are never joined, sorted. `component`: number of the component of
-        each work.
+        """Return the pairs of works of the same component (group that keys connect) that are never joined, sorted.
+        `component`: number of the component of each work.
         """
         # For each component, its works by the number of a name.
         by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))

@@ -49,20 +49,22 @@ def split(
     single: Sequence[Identifiers] = (),
     citations: Iterable[Sequence[int]] = (),
 ) -> tuple[list[int], list[int]]:
-    """Split a component into clusters. Records have the numbers 0, 1, …
+    """Split a component (a group of records that shared identifiers connect) into clusters whose records do not
+    conflict. Records have the numbers 0, 1, …
 
     * `described`: the description of each record.
     * `shared`: for each identifier, the records that share it.
+    * `rules`: the rules by which two records conflict.
     * `unsure`: for each supporting key, the records that share it; it joins only records that are surely the same.
     * `never`: pairs of records, in order, that are never joined.
-    * `single`: the identifiers of each record of which a work has a single one, by kind.
+    * `single`: the identifiers of each record of which a work has a single one, by kind; empty: no such identifiers.
     * `citations`: pairs of records that cite the same article.
 
     A supporting key or a citation never joins records, or their clusters, with different identifiers of a kind or
     different authors.
 
     Returns for each record the number of a record of its cluster, the same for the whole cluster; and for each record
-    the bits of REASONS.
+    the bits of REASONS, 0 without a reason.
     """
     count = len(described)
     # For each record, a bit for each record that conflicts with it.
