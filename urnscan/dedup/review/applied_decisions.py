@@ -25,6 +25,7 @@ class Refused(NamedTuple):
     path: str
     line: int
     reason: str
+    """Why the row is not applied, for a message."""
 
 
 class _WorkPair(NamedTuple):
@@ -36,7 +37,7 @@ class _WorkPair(NamedTuple):
 
 
 class AppliedDecisions:
-    """Decisions about the records of a run, applied or refused."""
+    """Decisions of people about the records of a run, applied or refused."""
 
     def __init__(
         self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
@@ -46,7 +47,7 @@ class AppliedDecisions:
         `work`: for each record, the number of the work that it describes. Raises FatalError as `batches` does.
         """
         self.refused: list[Refused] = []
-        """Rows that are not applied, and why not."""
+        """Rows of the tables of decisions that are not applied, and why not; `check` adds to them."""
         self._files = {path: number for number, path in enumerate(decisions.paths)}
         self._first = first_records(work)
         self._work = work
@@ -90,21 +91,25 @@ class AppliedDecisions:
 
     @property
     def order(self) -> IntArray:
-        """For each work 0 if it is to be kept, 2 if it is to be removed, else 1."""
+        """Sort key of each work, by number of the work: 0 with the decision KEEP, 2 with REMOVE, otherwise 1. A work is
+        a record, or all records of a dump with the same ID.
+        """
         return np.where(self._code == _CODES[KEEP], 0, np.where(self._code == _CODES[REMOVE], 2, 1))
 
     def are(self, word: str) -> Flags:
-        """Mark the records with this decision."""
+        """Whether each record has the decision `word` (one of OF_RECORDS)."""
         marked: Flags = self._code == _CODES[word]
         return marked[self._work]
 
     def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
-        """Clusters of records after the decisions. No two records of a pair that is APART are in one cluster of `cluster`.
+        """Return the number of the cluster of each record after the decisions. `cluster`: the same before the
+        decisions; it never has both records of a pair that is APART in one cluster. `shared_edges`: edges of the keys
+        that several records share. `same_work`: pairs of records of the same work.
 
-        A record that is apart, or the second one of a cluster that is to be kept, is a cluster by itself; records
-        that are together are one cluster, and nothing else is in it. The records left in a changed cluster are joined
-        where they still share keys. A pair joins what a key would join that both records have, if that brings no pair
-        together that is APART.
+        A record that is APART is a cluster by itself, and so is each record with the decision KEEP except the first of
+        its cluster. Records that are TOGETHER are a cluster, without other records. The records that remain in a
+        changed cluster are joined where they still share keys. A pair that is TOGETHER joins its records as a shared
+        key does, except if that joins a pair that is APART; then the row is added to `refused`.
         """
         self._together = [*self._admitted(cluster)]
         pairs = self.pairs
@@ -134,7 +139,9 @@ class AppliedDecisions:
         return components(len(cluster), kept_whole, linked, decided, (pairs[0][still], pairs[1][still]), same_work)
 
     def joined(self, cluster: Numbers) -> Flags:
-        """Mark the records that people joined to others of their cluster."""
+        """Whether people joined each record to others of its cluster. `cluster`: number of the cluster of each record,
+        after the decisions.
+        """
         is_joined = np.zeros(len(self._first), np.bool_)
         is_joined[[work for works in self._same for work in works]] = True
         for one, other in zip(*self.pairs, strict=True):
@@ -144,16 +151,18 @@ class AppliedDecisions:
 
     @property
     def pairs(self) -> Pair:
-        """The pairs of records that are together, though they share no key."""
+        """The pairs of records with the decision TOGETHER: people joined them, though they share no key."""
         return self._records([(pair.one, pair.other) for pair in self._together])
 
     @property
     def separate(self) -> Pair:
-        """The pairs of records that are never in one cluster."""
+        """The pairs of records with the decision APART: they are never in the same cluster."""
         return self._records([(pair.one, pair.other) for pair in self._apart])
 
     def separate_works(self, component: Numbers) -> Iterator[tuple[int, int]]:
-        """Pairs of works of one component that are never in one cluster. `component`: number of the component of each work."""
+        """Yield the pairs of works of the same component (group that keys connect) that are never in the same cluster.
+        `component`: number of the component of each work.
+        """
         for pair in self._apart:
             if component[pair.one] == component[pair.other]:
                 yield min(pair.one, pair.other), max(pair.one, pair.other)
@@ -242,7 +251,12 @@ class AppliedDecisions:
             self._refuse(self._row[works[0]], f"no other record of its group has the decision {TOGETHER}")
 
     def check(self, cluster: Numbers, rank: Numbers) -> None:
-        """Refuse to remove a record in whose place nothing is kept, and pairs of which both records are kept."""
+        """Refuse each decision REMOVE whose record is kept all the same, because no other record of the cluster is
+        kept, and each pair TOGETHER whose records are in two clusters, because people decided to keep both.
+
+        `rank`: rank of each record in its cluster; rank 1 is kept. Adds line and reason to `refused`, and sorts
+        `refused`; raises nothing.
+        """
         for work in np.flatnonzero((self._code == _CODES[REMOVE]) & (rank[self._first] == 1)).tolist():
             self._refuse(self._row[work], "no other record would be kept instead of this one; it stays")
         for pair, one, other in zip(self._together, *self.pairs, strict=True):

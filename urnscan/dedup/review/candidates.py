@@ -56,8 +56,8 @@ class _KeptRecord(NamedTuple):
 
 
 def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
-    """LOCATED_CANDIDATES rows, in the order of the first records; none of clusters that people decided to keep separate.
-    Raises FatalError if the disk fails.
+    """Yield rows of LOCATED_CANDIDATES, pairs of records that share no key and may be the same, in the order of the
+    first records; none of clusters that people decided to keep separate. Raises FatalError if the disk fails.
 
     `progress` is called with the search for records that share name, year and start of title, and with their
     comparison. Memory holds twelve bytes for each word of a name, and the descriptions of records that share a word.

@@ -21,13 +21,14 @@ _DIGEST = re.compile("d[0-9a-f]{16}")
 
 
 class KnownRecord(NamedTuple):
-    """A record of the run."""
+    """A record of the run, as it is now."""
 
     overall: int
-    """Its number among all records."""
+    """Number of the record among the records of all dumps, from 0."""
     place: Place
+    """The dump that contains the record."""
     number: int
-    """Its number in its dump."""
+    """Number of the record in its dump, from 1."""
 
 
 class DecidedRecords:
@@ -65,7 +66,9 @@ class DecidedRecords:
                 self._of_id[name].append(known)
 
     def find(self, record: Record) -> KnownRecord | None:
-        """The record as it was when somebody decided; None: it is not there. Of equal records the nearest one counts."""
+        """Return the record that has the bytes that it had when somebody decided; None if there is none. Of several
+        equal records, one is chosen by their order, or else the nearest.
+        """
         alike = self._nearest(record, self._alike.get(record.digest, []))
         rows = self._numbers[record.place, record.digest]
         # Equal records keep their order.
@@ -74,8 +77,8 @@ class DecidedRecords:
         return min(alike, key=lambda known: abs(known.number - record.number), default=None)
 
     def now(self, decision: Decision) -> KnownRecord | None:
-        """The record as it is now, after it changed: that with its identifier, or without one that at its place. None: it is
-        not there.
+        """Return the record as it is now, after it changed: the record with the ID in the decision, or, without an ID,
+        the record with the same number in its dump. None if it is not there.
         """
         record = decision.record
         named = self._of_id[decision.record_id] if decision.record_id else self._at[record.key]
@@ -92,7 +95,9 @@ class DecidedRecords:
         return of_name or [each for each in known if each.place not in self._named]
 
     def fault(self, record: Record, now: KnownRecord | None = None, record_id: str = "") -> str:
-        """Why the record about which somebody decided is not found. `now`: the record with its identifier as it is now."""
+        """Return the reason why the record about which somebody decided is not found, for a message; raises nothing.
+        `now`: what `now` has returned, if it was called. `record_id`: the ID in the decision, or empty.
+        """
         if now is not None and (now.place, now.number) != record.key:
             return f"{record.name} has changed, and is {record_name(now.place, now.number)} now"
         if now is None and record.place not in self._places:

@@ -17,7 +17,7 @@ from urnscan.errors import ArgumentError, FatalError
 from urnscan.formats.context import full_name
 
 OF_RECORDS = (REMOVE, KEEP, TOGETHER, APART)
-"""Words about a record, by how much they save: of two words about one work, the later one counts."""
+"""Decisions about a record. Of two decisions about the same work, the later in this order is applied."""
 _OF_PAIRS = (TOGETHER, APART)
 _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
 """Words of the table of clusters -> decisions of a person who leaves them unchanged."""
@@ -29,7 +29,7 @@ Place = tuple[str, str]
 
 
 class Row(NamedTuple):
-    """A row of a table of decisions, as messages name it."""
+    """A row of a table of decisions; as a text, its name in messages: `a.csv: line 3`."""
 
     path: str
     line: int
@@ -42,17 +42,20 @@ class Record(NamedTuple):
     """A record that a row names, in the state in which somebody decided about it."""
 
     place: Place
+    """The dump that contains the record."""
     number: int
+    """Number of the record in its dump, from 1."""
     digest: str
+    """Hash of the bytes of the record at that time, as in the table: `d` and 16 hexadecimal digits."""
 
     @property
     def key(self) -> tuple[Place, int]:
-        """The record in any state."""
+        """Dump and number: the record, whatever its bytes are."""
         return self.place, self.number
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """Name of the record in messages."""
         return record_name(self.place, self.number)
 
 
@@ -63,10 +66,12 @@ class Decision(NamedTuple):
     word: str
     """One of OF_RECORDS."""
     component: str
-    """Name of a group in this table: of its records those marked TOGETHER are the same."""
+    """Name of a group in the table: those of its records that are marked TOGETHER are the same; may be empty for other
+    decisions.
+    """
     record: Record
     record_id: str
-    """Its own identifier, by which it is known after it changed; "" if the table has none."""
+    """ID of the record, by which it is found after it changed; empty if the table has none."""
 
     @property
     def said(self) -> str:
@@ -79,8 +84,9 @@ class PairDecision(NamedTuple):
 
     row: Row
     word: str
-    """TOGETHER: what both records describe is the same. APART: it never is."""
+    """TOGETHER: both records describe the same work. APART: they describe different works."""
     ends: tuple[Record, Record]
+    """The two records."""
 
     @property
     def said(self) -> str:
@@ -90,27 +96,31 @@ class PairDecision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """All rows of some tables in which somebody decided, in order; no two contradict each other."""
+    """All rows of some tables in which somebody decided, in order; no two rows contradict each other."""
 
     paths: Sequence[str]
+    """Paths of the tables."""
     sha256: Sequence[str]
-    """Of each file, in hexadecimal digits."""
+    """SHA-256 of each table, in hexadecimal digits."""
     records: Sequence[Decision]
+    """Decisions about single records; repetitions are left out."""
     pairs: Sequence[PairDecision]
+    """Decisions about pairs of records, each pair once."""
 
 
 def record_name(place: Place, number: int) -> str:
-    """The name of a record in messages."""
+    """Return the name of a record in messages. `place`: source and member of its dump."""
     source, member = place
     return f"{full_name(source, member or None)}: record {number:,}"
 
 
 def read_decisions(*paths: str | os.PathLike[str]) -> Decisions:
-    """Read tables whose column `decision` people have edited: CSV, or TSV, as spreadsheets save it. Each is one of
-    `--review`, of its page, of `--candidates` or of clusters, or any other with the same columns.
+    """Read tables whose column `decision` people have edited, and return their decisions; rows with an empty `decision`
+    are left out.
 
-    Raises FatalError, with file and line, for a file that cannot be read or is no such table, and for rows that contradict
-    each other, in one file or in two.
+    A table is CSV, or TSV, as spreadsheets save it: the table of `--review`, of its page, of `--candidates` or of
+    clusters, or another table with the same columns. Raises FatalError, with file and line, for a file that cannot be
+    read or has other columns or decisions, and for rows that contradict each other, in a single file or in two.
     """
     tables = [read_table(path, "the decisions") for path in dict.fromkeys(map(os.fsdecode, paths))]
     rows = [row for table in tables for row in _rows(table)]
@@ -121,8 +131,8 @@ def read_decisions(*paths: str | os.PathLike[str]) -> Decisions:
 
 
 def decisions_of(value: object) -> Decisions | None:
-    """The decisions that an option means: one path or several. Raises FatalError as `read_decisions`, ArgumentError for
-    another value.
+    """Return the decisions that an option means: a path, or several, are read by `read_decisions`, which may raise
+    FatalError; None and Decisions are returned unchanged. No paths give None. Raises ArgumentError for another value.
     """
     if value is None or isinstance(value, Decisions):
         return value

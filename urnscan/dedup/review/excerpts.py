@@ -21,7 +21,7 @@ from urnscan.tables.rows import canonical_column
 from urnscan.tables.scanned_columns import scan_values
 
 READ = 1 << 16
-"""Bytes to read of a record that is shown."""
+"""Maximum number of bytes that are read of a record that is shown."""
 # Characters that are shown of a record.
 _EXCERPT = 3_000
 
@@ -30,16 +30,18 @@ class Excerpt(NamedTuple):
     """The start of a record, prepared for a page."""
 
     text: str
+    """The first characters of the record, at most 3,000, as the format shows a record to people."""
     rest: int
-    """Bytes that are left out."""
+    """Bytes of the record that are left out."""
     spellings: list[tuple[str, str]]
-    """Spellings of URNs and keys in the record, each with its canonical form."""
+    """URNs and keys in the record: how each is written there, and its canonical form."""
 
 
 class Beginning(NamedTuple):
-    """The first bytes of a record."""
+    """The first bytes of a record, from which an excerpt is made."""
 
     dump: Dump
+    """The dump that contains the record."""
     data: bytes
     length: int
     """Bytes of the whole record."""
@@ -55,7 +57,9 @@ class Excerpts:
         self._key_reader = KeyReader(policy.keys if policy.has_keys else (), 0)
 
     def of(self, records: Sequence[Beginning]) -> list[Excerpt]:
-        """The excerpts of records. Their texts are scanned together, because a scan costs more than a record."""
+        """Return the excerpts of records, in their order. Their texts are scanned together, because a scan costs more
+        than a record.
+        """
         spellings: list[list[tuple[str, str]]] = [[] for _ in records]
         texts = [data for _, data, _ in records]
         owner: list[tuple[int, str | None]] = [(at, None) for at in range(len(records))]

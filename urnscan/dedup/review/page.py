@@ -85,7 +85,11 @@ class _Kind:
 def page_of(
     review: Review, pairs: ShownPairs, again: SecondReading, excerpts: Excerpts, folder: Callable[[], Path]
 ) -> Iterator[bytes]:
-    """The bytes of the page. `folder` gives one for a file of the excerpts. Raises FatalError."""
+    """Yield the bytes of the page of `--review`, in pieces; a page without records if there are none.
+
+    `again` reads the records, `excerpts` prepares their text. `folder` gives the folder for a temporary file of the
+    excerpts. Raises FatalError, also if a record has changed.
+    """
     table, candidates = review.table(), pairs.table()
     schema = REVIEW if candidates is None else PAGE
     kinds = []

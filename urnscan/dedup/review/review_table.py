@@ -14,29 +14,34 @@ from urnscan.dedup.reread import Dump
 from urnscan.tables.schemas import CANDIDATES, REVIEW
 
 KEEP, REMOVE, APART, TOGETHER = "keep", "remove", "apart", "together"
-"""Decisions of people about a record: kept for its cluster; removed; joins no other record; the same as other records."""
+"""Decisions of people about a record. KEEP: the kept record of its cluster. REMOVE: removed. APART: joins no other
+record. TOGETHER: the same work as other records.
+"""
 
 MOST_PAIRS = 10_000
-"""Pairs that a page has at most: its records are some megabytes then, and a browser opens it in a second."""
+"""Maximum number of pairs in a page: then its records take some megabytes, and a browser opens it in a second."""
 
 LOCATION = pa.schema([("dump", pa.int32()), ("start", pa.int64()), ("length", pa.int64())])
-"""Where a record is: number of the dump, offset, number of bytes."""
+"""Columns of the place of a record: index of the dump, from 0, offset of the record, number of bytes."""
 LOCATED_CANDIDATES = pa.schema(
     [*CANDIDATES, *LOCATION, *(field.with_name(f"other_{field.name}") for field in LOCATION)]
 )
-"""CANDIDATES, and where both records are."""
+"""Columns of CANDIDATES, and the places of both records."""
 PAGE = pa.schema(
     field.with_nullable(True)
     for field in [*REVIEW, *(CANDIDATES.field(name) for name in CANDIDATES.names if name not in REVIEW.names)]
 )
-"""One row per record, as in REVIEW, or per pair, as in CANDIDATES: what a page with pairs has, and saves."""
+"""Columns of the table in a page with pairs, which the page saves: a row for each record, as in REVIEW, or for each
+pair, as in CANDIDATES; the columns of the other kind are null.
+"""
 
 # As many rows propose APART as the summary counts in doubt. A record that is alone without a reason simply stays.
 _PROPOSED = {"alone": KEEP, "kept": KEEP, "removed": REMOVE, "apart": APART}
 
 
 def shown_digests(digests: npt.NDArray[np.int64]) -> pa.StringArray:
-    """Digests in the form of tables: `d` and hexadecimal digits, so that spreadsheets do not read numbers.
+    """Return digests (hashes of records) in the form of tables: `d` and 16 hexadecimal digits, so that spreadsheets do
+    not read numbers.
 
     >>> shown_digests(np.array([0, -1])).to_pylist()
     ['d0000000000000000', 'dffffffffffffffff']
@@ -47,17 +52,19 @@ def shown_digests(digests: npt.NDArray[np.int64]) -> pa.StringArray:
 
 
 def shown_digest(digest: int) -> str:
-    """A digest in the form of `shown_digests`."""
+    """Return a digest in the form of `shown_digests`."""
     return str(shown_digests(np.array([digest]))[0])
 
 
 def review_rows(table: pa.RecordBatch) -> pa.RecordBatch:
-    """The REVIEW columns of a table."""
+    """Return the columns of REVIEW of a table that has further columns."""
     return pa.RecordBatch.from_arrays([table.column(name) for name in REVIEW.names], schema=REVIEW)
 
 
 class Review:
-    """Collects the records of components that people should see, in memory, and sorts them by component and cluster."""
+    """Collects, in memory, the records of components (groups that keys connect) that people should see, and sorts them
+    by component and cluster.
+    """
 
     def __init__(self, is_shown: Flags, dumps: Sequence[Dump]) -> None:
         """`is_shown`: whether people should see a component, by its number. `dumps`: all dumps of the run."""
@@ -77,9 +84,10 @@ class Review:
         self._batches.append(pa.RecordBatch.from_pydict(columns))
 
     def table(self) -> pa.RecordBatch | None:
-        """All collected records, sorted by component, cluster and rank; None without records.
+        """Return all collected records, sorted by component, cluster and rank, and forget them; None without records.
 
-        The columns are the columns of REVIEW, then `dump` and `length`: the index in `dumps`, and the number of bytes.
+        The columns are the columns of REVIEW, then `cluster_rank`, `length` and `dump`: rank in the cluster, number of
+        bytes, and index in `dumps`.
         """
         if not self._batches:
             return None
@@ -90,7 +98,7 @@ class Review:
         return rows
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """All collected records as REVIEW rows."""
+        """Yield all collected records as REVIEW rows, in a single batch, and forget them; nothing without records."""
         table = self.table()
         if table is not None:
             yield review_rows(table)
@@ -102,10 +110,10 @@ class ShownPairs:
     def __init__(self) -> None:
         self._rows = LOCATED_CANDIDATES.empty_table()
         self.left_out = 0
-        """Number of pairs that are not shown."""
+        """Number of collected pairs that are not shown, because they are less similar."""
 
     def take(self, rows: pa.RecordBatch) -> None:
-        """Collect LOCATED_CANDIDATES rows."""
+        """Collect LOCATED_CANDIDATES rows, and drop the least similar pairs if there are more than MOST_PAIRS."""
         table = pa.concat_tables([self._rows, pa.Table.from_batches([rows])]).unify_dictionaries().combine_chunks()
         if len(table) > MOST_PAIRS:
             similarity = table.column("similarity").to_numpy()
@@ -115,6 +123,6 @@ class ShownPairs:
         self._rows = table
 
     def table(self) -> pa.RecordBatch | None:
-        """The pairs as LOCATED_CANDIDATES rows; None if there are none."""
+        """Return the pairs as LOCATED_CANDIDATES rows; None if there are none."""
         batches = self._rows.combine_chunks().to_batches()
         return batches[0] if batches else None

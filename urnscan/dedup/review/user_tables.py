@@ -31,7 +31,7 @@ class UserTable:
         return hashlib.sha256(self.data).hexdigest()
 
     def has(self, column: str) -> bool:
-        """Whether the header names a column."""
+        """Whether the header names a column `column`."""
         head = self.data.partition(b"\n")[0].decode("utf-8-sig", "replace")
         return any(column in (name.strip('\r"') for name in head.split(separator)) for separator in _SEPARATORS)
 
@@ -60,8 +60,8 @@ class UserTable:
 
 
 def read_table(path: str | os.PathLike[str], what: str) -> UserTable:
-    """Read a table; `what` names the rows in messages ("the decisions"). Raises FatalError for a file that cannot be
-    read.
+    """Read a file, and return its bytes as a table, which is not checked yet; `what` names the rows in messages ("the
+    decisions"). Raises FatalError for a file that cannot be read, or has more than 1 GiB.
     """
     name = os.fsdecode(path)
     try:

@@ -18,14 +18,14 @@ from urnscan.records.marc_carry import FORMATS, Field, NotChangedError, fields_o
 
 
 class Carry:
-    """Fields of removed records with some tags, by cluster, and their copies in the kept records."""
+    """Fields of MARC with some tags from removed records, and their copies in the kept records."""
 
     def __init__(self, tags: tuple[str, ...], clustering: Clustering, again: SecondReading) -> None:
         """Read the removed records. Raises FatalError, also if no dump is in a format whose fields can be carried."""
         self.fields = 0
-        """Number of fields that were copied into records."""
+        """Number of fields that were copied into records so far; they are copied while the dumps are written."""
         self.refused: list[tuple[str, str]] = []
-        """Records whose fields are not copied, or that are not changed, and the reasons."""
+        """Records whose fields are not copied, or that are not changed: the name of the record, and the reason."""
         self._clustering, self._dumps = clustering, again.dumps
         self._fields: dict[int, list[Field]] = defaultdict(list)
         if not any(dump.format.name in FORMATS for dump in again.dumps):
@@ -51,7 +51,9 @@ class Carry:
             self._fields[int(self._clustering.cluster[record])] += fields
 
     def places(self) -> Iterator[Places]:
-        """Places of all records; kept records have the changes to them. Raises FatalError."""
+        """Yield the places of all records, each with whether it stays; kept records have the changes to their bytes
+        (`Places.changes`). Raises FatalError.
+        """
         places = self._clustering.places()
         record = 0
         for dump in self._dumps:

@@ -25,10 +25,15 @@ class Places:
     """Neighbouring records of a dump, and whether each record is copied or left out."""
 
     start: npt.NDArray[np.int64]
+    """Bytes from the start of the dump to each record."""
     length: npt.NDArray[np.int64]
+    """Number of bytes of each record."""
     stays: npt.NDArray[np.bool_]
+    """Whether each record is copied."""
     changes: Mapping[int, Change] = field(default_factory=dict)
-    """Changes by the index of a record that stays."""
+    """For records that stay, the function that changes their bytes, by the index of the record; unchanged records are
+    missing.
+    """
 
     def __getitem__(self, span: slice) -> Places:
         """Places of the records in a slice, without changes."""
@@ -40,7 +45,9 @@ class Places:
         return not self.changes and bool(np.all(self.start[1:] == self.start[:-1] + self.length[:-1]))
 
     def cut(self, data: bytes) -> bytes:
-        """The bytes of the records that stay. `data` has the bytes of all records. Precondition: `is_dense`."""
+        """Return the bytes of the records that stay, one after the other. `data` has the bytes of all records. Only for
+        records that follow each other directly (`is_dense`).
+        """
         bounds = np.append(self.start, self.start[-1] + self.length[-1]) - self.start[0]
         turns = bounds[np.flatnonzero(np.diff(self.stays, prepend=False, append=False))].tolist()
         return b"".join(data[start:end] for start, end in zip(turns[::2], turns[1::2], strict=True))
@@ -56,7 +63,7 @@ class _Span(NamedTuple):
 
 
 def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
-    """The next places, up to `count` records: the places of a dump."""
+    """Yield the next places, up to `count` records: the places of a dump."""
     while count:
         batch = next(places)
         count -= len(batch.start)
@@ -64,9 +71,10 @@ def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
 
 
 def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, write: Write) -> None:
-    """Copy a dump without the records that do not stay.
+    """Write a dump without the records that do not stay to `write`; records with a change are written changed.
 
-    A record goes together with the white space and the `separator` of the format (the comma of a JSON array) before it.
+    `buffer` has the bytes of the dump, and is consumed; `places` has all its records that can be read, in order. A
+    record goes together with the white space and the `separator` of the format (the comma of a JSON array) before it.
     If no earlier record is kept, it goes together with the white space and separator after it. Everything else stays:
     wrapper, comments, damaged records. Raises the errors of `write`.
     """

@@ -28,7 +28,9 @@ class Redirects:
         self._kept = None if table is None else table.take(number_array(first))
 
     def rows(self, clusters: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """MAPPING rows of the removed records in rows of CLUSTERS."""
+        """Yield MAPPING rows of those records in rows of CLUSTERS that are removed: a batch, or nothing if no record is
+        removed.
+        """
         removed = clusters.filter(pc.equal(clusters.column("decision"), "removed"))
         if self._kept is None or not len(removed):
             return

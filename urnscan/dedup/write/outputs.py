@@ -40,7 +40,9 @@ class JoinedDumps:
         self._begins = False
 
     def begin(self, line_ends: int) -> None:
-        """Begin another dump, after at least `line_ends` line ends."""
+        """Begin another dump: before its next bytes, at least `line_ends` line ends are written, unless it is the
+        first.
+        """
         self._begins = bool(self._tail)
         self._line_ends = line_ends if self._tail else 0
 
@@ -93,10 +95,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._clean_up.close()
 
     def foresee(self, inputs: Iterable[Input | SourceError], others: Iterable[str] = ()) -> list[str]:
-        """Check before the reading that all files can be written. `others` are the paths of the other outputs of the
-        run.
+        """Check before the reading that all files can be written, and return their paths. `others` are the paths of the
+        other outputs of the run.
 
-        Returns the paths of the files. Raises FatalError for a file that cannot be written.
+        Raises FatalError for a file that cannot be written, or that is also an input or another output.
         """
         sources = [source for source in inputs if not isinstance(source, SourceError)]
         if self._folder is not None:
@@ -133,10 +135,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         return list(paths)
 
     def admit(self, source: Input, format_: Format, codec: str | None) -> None:
-        """Check that a dump of an input can be written after the earlier dumps.
+        """Check that a dump of an input can be written after the earlier dumps; returns nothing. Raises FatalError if
+        not.
 
-        `codec` is the encoding from which the dump was decoded, if any. Raises FatalError if the dump cannot be
-        written.
+        `codec` is the encoding from which the dump was decoded; None if its bytes were not decoded.
         """
         if codec is not None:
             raise FatalError(
@@ -163,7 +165,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
 
     @contextlib.contextmanager
     def open(self, source: Input) -> Iterator[JoinedDumps]:
-        """Open the file for the dumps of an input. Raises FatalError."""
+        """Return a context manager for the function that writes the dumps of an input. Raises FatalError."""
         if self._joined is not None:
             yield self._joined
             return
@@ -177,12 +179,14 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._outputs.append(output)
 
     def complete(self, _metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the files; they contain no metadata. Raises FatalError."""
+        """Write the files to their end in work folders; they do not appear yet, and contain no metadata. Raises
+        FatalError.
+        """
         for output in self._outputs:
             output.complete()
 
     def commit(self, _metadata: Mapping[str, Any] | None = None) -> None:
-        """Move the files to their places. Raises FatalError."""
+        """Complete the files, and move them to their places. Raises FatalError."""
         for output in self._outputs:
             if self._distinct:
                 with as_fatal(self._path):
@@ -225,7 +229,9 @@ def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
 
 
 def open_review(path: str | os.PathLike[str], *, force: bool = False, layout: Layout = USUAL) -> Output | FlatTable:
-    """Open the output of `--review`: a page if the name ends in .html, otherwise a table. Raises FatalError."""
+    """Open the output of `--review`, and return it: a page if the name ends in .html, .htm or .xhtml, otherwise a
+    table. Raises FatalError.
+    """
     if isinstance(path, str | os.PathLike) and form_of(os.fspath(path))[0] in PAGES:
         return PageOutput(path, force=force)
     return open_table(path, REVIEW, force=force, layout=layout)
@@ -248,8 +254,8 @@ FILES: Mapping[str, Callable[..., Any]] = {
 
 
 def review_sinks(file: Any) -> tuple[Callable[[Any], None] | None, Callable[[Any], None] | None]:  # noqa: ANN401
-    """The functions that append to the output of `--review`: rows to a table, and bytes to a page; None for the other
-    kind.
+    """Return the two functions that append to the output of `--review`, `file`: of rows to a table, and of bytes to a
+    page. The function of the other kind is None; both are None without a file.
     """
     if isinstance(file, PageOutput):
         return None, file.write
@@ -285,12 +291,14 @@ class Outputs:
 
     @property
     def copies(self) -> Mapping[bool, Dumps]:
-        """Destinations of copies of the dumps: True for the kept records, False for the removed records."""
+        """Destinations of copies of the dumps: True for the kept records, False for the removed records; without those
+        that are not written.
+        """
         return {kept: dumps for kept, dumps in ((True, self.dumps), (False, self.removed)) if dumps is not None}
 
     @property
     def need_second_reading(self) -> bool:
-        """Whether the dumps have to be read twice."""
+        """Whether the dumps have to be read twice: for copies, and for pages that show records."""
         return bool(self.copies) or self.page is not None or self.review_page is not None
 
     @property
@@ -300,6 +308,6 @@ class Outputs:
 
     @property
     def has_digests(self) -> bool:
-        """Whether the digests of records are written."""
+        """Whether the digests of records (hashes of their bytes) are written."""
         tables = (self.clusters, self.mapping, self.candidates)
         return self.has_review or any(table is not None for table in tables)

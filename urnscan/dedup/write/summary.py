@@ -37,7 +37,7 @@ _ClusterRow = Mapping[str, Any]
 
 
 class Counted(Protocol):
-    """Counts and failures of a run for the report."""
+    """Counts and failures of a run for the report; the attributes are those of `DedupReport`."""
 
     apart: int
     wrong: int
@@ -47,7 +47,9 @@ class Counted(Protocol):
 
 
 class ReportClusters:
-    """Clusters chosen for the report, and the rows of some of their records."""
+    """Clusters (records that are treated as the same work) chosen for the report, and the rows of some of their
+    records.
+    """
 
     def __init__(self, cluster: Numbers, dumps: Sequence[Dump]) -> None:
         """`cluster`: number of the cluster of each record."""
@@ -69,7 +71,9 @@ class ReportClusters:
         self._removed: Counter[Dump] = Counter()
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
-        """Count CLUSTERS rows of a dump, and keep the rows that are shown."""
+        """Count CLUSTERS rows of a dump, and keep the rows that are shown. Call it with all rows before `places` and
+        `page`.
+        """
         self._removed[dump] += len(rows) - rows.column("kept").true_count
         wanted = pc.and_(
             pc.is_in(rows.column("cluster"), value_set=self._wanted),
@@ -79,7 +83,7 @@ class ReportClusters:
             self._rows[row["cluster"]].append((dump, row))
 
     def places(self) -> Mapping[Dump, Sequence[tuple[int, int]]]:
-        """Offset and number of bytes to read of each record that is shown, by dump, sorted."""
+        """Return the offset and the number of bytes to read of each record that is shown, by dump, sorted."""
         places: dict[Dump, set[tuple[int, int]]] = defaultdict(set)
         for cluster in self._example_clusters:
             for dump, row in self._examples(cluster):
@@ -97,7 +101,9 @@ class ReportClusters:
         counted: Counted,
         excerpts: Mapping[Place, bytes],
     ) -> bytes:
-        """Make the report. `counted` has the counts of the run, `excerpts` the bytes of the records in `places`."""
+        """Return the HTML report in UTF-8. `counted` has the counts of the run, `excerpts` the bytes of the records in
+        `places`, by dump and offset.
+        """
         sizes = Counter(self._sizes[1:].tolist())
         made = Excerpts(options, policy)
         inputs = [
