@@ -46,7 +46,7 @@ class DedupReport:
     """Result of a deduplication: counts of records and clusters, ignored keys, failures and notes."""
 
     inputs: int = 0
-    """Dumps with records."""
+    """Dumps that were read: files, or members of archives, in a known format."""
     empty: int = 0
     """Inputs without a byte."""
     byte_count: int = 0
@@ -80,8 +80,8 @@ class DedupReport:
     left_out: int | None = None
     """Occurrences of names that do not count because of `nid` and `not_nid`; None if all names count."""
     silent: Sequence[tuple[str, int, bool]] = ()
-    """Dumps in which no record has an identifier or is joined by its description: the name of the dump, the number of its
-    records, and whether only record-level identifiers count.
+    """Dumps in which no record has an identifier or is joined by its description: the name of the dump, the number of
+    its records, and True if only record-level identifiers count.
     """
     unread: Sequence[tuple[str, str]] = ()
     """Dumps with records in an unknown format inside (OAI-PMH, SRU): the name of the dump, and the element, such as `ead`."""

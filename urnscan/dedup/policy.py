@@ -125,7 +125,7 @@ class Policy:
 
     @property
     def needs_descriptions(self) -> bool:
-        """Whether the descriptions of the records are read."""
+        """Whether descriptions of the records are needed: to compare aspects (`agree`), or for a rule of `keep`."""
         return bool(self.agree) or need_descriptions(self.keep)
 
     @property

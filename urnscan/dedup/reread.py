@@ -31,7 +31,7 @@ class Dump:
     source: Input
     """The input that is, or contains, the dump."""
     name: str
-    """Name in messages."""
+    """Name in messages: of the input, and of the member."""
     member: str | None
     """Name of the member of the input; None if the dump is the whole input."""
     number: int

@@ -46,12 +46,12 @@ class Format:
     in its records counts.
     """
     unread: Callable[[bytes], str] = lambda _head: ""
-    """Name of an element in the records of a dump that begins with these bytes, if its fields are not known; otherwise
-    empty.
+    """For a dump that begins with these bytes, the name of an element in its records whose fields are not known, such
+    as `ead`; empty if there is none.
     """
     recipe: str = ""
     """How to convert a dump of a format that is recognised and not read; empty if the format is read."""
     in_columns: bool = False
     """Whether compiled code reads nearly all records. Then other processes that read records save no time."""
     show: Callable[[bytes], str] = decoded
-    """Function that shows a record to people, and never raises."""
+    """Function from the bytes of a record to a text for people; it never raises."""

@@ -54,7 +54,7 @@ class Texts(NamedTuple):
     texts: pa.StringArray
     """The text of each of these values."""
     doubtful: Rows
-    """Indices of values without a text whose check digit may be wrong."""
+    """Indices of values without a text whose check digit may be wrong, ascending."""
 
 
 def as_texts(values: pa.StringArray, scheme: str) -> Texts:

@@ -169,7 +169,7 @@ _SHOWS_KIND = regex.compile(
 
 
 def as_text(own: Own) -> str | None:
-    """A record-level identifier as a text in which the scanner finds URNs; None without a URN.
+    """Return a record-level identifier as a text in which the scanner finds URNs; None without a URN.
 
     A text that contains a URN is returned unchanged. In other texts, native identifiers become URNs, a line for each:
     the first identifier, and those that follow in a list. Some are left out: identifiers that are malformed, have a

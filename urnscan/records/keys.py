@@ -47,7 +47,9 @@ class Key:
     meaning: str
     """What the keys are, in words."""
     unsure: bool = False
-    """True for a supporting key, which joins only records with the same title, author, year and part."""
+    """True for a supporting key, which is trusted less than others: it joins only records with the same title, author,
+    year and part.
+    """
     always: bool = False
     """Whether nearly every record has a key of this row."""
 

@@ -33,7 +33,7 @@ Numbers = npt.NDArray[np.int16]
 
 @inner
 def number_at(data: ByteArray, at: int, digits: int) -> int:
-    """The number in `digits` bytes from `at` on; NO_NUMBER if a byte is not a digit."""
+    """Return the number in `digits` bytes from index `at` on; NO_NUMBER if a byte is not a digit."""
     number = 0
     for place in range(at, at + digits):
         if not _DIGIT_0 <= data[place] <= _DIGIT_9:

@@ -23,7 +23,9 @@ from urnscan.records.marc_runs import REFUSED, TAG, Fields, Numbers
 FAMILIES = ("marc", "unimarc")
 """Names of the tables of MARC 21 and of UNIMARC."""
 PACKED = b"ISO 2709"
-"""Prefix of packed descriptions of MARC. No table of descriptions.toml has this name."""
+"""Prefix of packed descriptions of MARC (bytes that `marc_bytes.unpack_marc` reads). No table of descriptions.toml has
+this name.
+"""
 NONE = -1
 """Takes the place of the start and end of a missing subfield, and of the code in a row without a code."""
 CONTROL = 10

@@ -75,17 +75,17 @@ class Layout:
 
     @cached_property
     def begun(self) -> re.Pattern[bytes]:
-        """Pattern of the first line, and the line end before."""
+        """Pattern of the first line of a record, and the line end before."""
         return re.compile(rb"%b(?:%b)?%b" % (_BEGIN, MARK, self.first))
 
     @cached_property
     def ended(self) -> re.Pattern[bytes]:
-        """Pattern of the last line, and the line end before."""
+        """Pattern of the last line of a record, and the line end before."""
         return re.compile(rb"[\r\n]%b" % self.last)
 
     @cached_property
     def first_line(self) -> re.Pattern[bytes]:
-        """Pattern of the first line."""
+        """Pattern of the first line of a record, compiled."""
         return re.compile(self.first)
 
     @cached_property

@@ -44,7 +44,7 @@ class Large:
     size: int
     """Number of records."""
     urns: Sequence[str]
-    """Some URNs and keys that join the records."""
+    """Some URNs and keys (or other entries of `joined_by`) that join the records."""
     records: Sequence[str]
     """Names of some records: the ID in the dump, or else `record 12`."""
     more_urns: int = 0
@@ -73,13 +73,15 @@ class ExampleRecord:
     identifier: str | None
     """ID of the record in the dump; None if there is no ID."""
     excerpt: str
-    """The start of the record, decoded, with its control characters."""
+    """The first characters of the record, as the format shows a record to people, with control characters."""
     rest: int = 0
     """Bytes that the excerpt leaves out."""
     urns: Sequence[str] = ()
     """Canonical forms of all URNs in the record."""
     joined_by: Sequence[str] = ()
-    """URNs and keys of the record that other records of the cluster contain, too."""
+    """URNs and keys of the record that other records of the cluster contain, too; and `description:` with the name of a
+    place, or `decision`, if descriptions or people joined it.
+    """
     spellings: Sequence[str] = ()
     """Spellings of `joined_by` in the excerpt, which are marked there."""
     kept: bool = False
@@ -127,9 +129,10 @@ class Summary:
     more_failures: int = 0
     """Number of failures that `failures` leaves out."""
     apart: int = 0
-    """Records in doubt: each shares a key with other records, but is alone in its cluster."""
+    """Records in doubt: each is alone in its cluster, though it shares a key with other records, or people decided so.
+    """
     wrong: Sequence[tuple[str, str]] = ()
-    """Name and identifier of each record whose only identifier has a wrong check digit."""
+    """Records whose only identifier has a wrong check digit: name of the record, and the identifier."""
     more_wrong: int = 0
     """Number of such records that `wrong` leaves out."""
     title: str = "Duplicate records"

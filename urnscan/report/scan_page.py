@@ -112,11 +112,11 @@ class Summary:
     more_sources: int
     """Number of sources that `sources` leaves out."""
     folder: str
-    """The folder that contains all sources, or an empty text."""
+    """The folder that contains all sources, with its final `/`; empty if there is none."""
     ends: MatchEnds | None
-    """None if the report is made without the table of occurrences."""
+    """Counts of the bytes at which matches ended; None if the report is made without the table of occurrences."""
     verdicts: Sequence[CountRow]
-    """Rows whose names are `valid`, `invalid`, `unknown`."""
+    """Counts by verdict; the names of the rows are `valid`, `invalid`, `unknown`."""
     problems: Sequence[CountRow]
     """Counts by code of problem. A class with several codes counts in each."""
     frequent: Mapping[str, Sequence[Any]]

@@ -275,11 +275,11 @@ class Rule:
     aspect: str
     """The aspect of a description: a member of ASPECTS; in SURE_RULES also `author`."""
     compared: str
-    """Name of the distance, for people."""
+    """What the distance is, for people."""
     most: float
     """The greatest distance that is no conflict."""
     distance: Callable[[Features, Features], float | None]
-    """Distance of two records; None if a record lacks the value."""
+    """Function that returns the distance of two records; None if a record lacks the value."""
 
 
 RULES = (
@@ -344,8 +344,8 @@ def rules_of(aspects: Sequence[str]) -> tuple[Rule, ...]:
 
 def is_surely_same(one: Description, other: Description) -> bool:
     """Whether two descriptions agree enough for a supporting key, by SURE_RULES: titles match (small typos allowed),
-    authors and years match, and numbers match or are absent in both. `Comment on Inks` is not `Inks`, volume 2 is not
-    the whole, and number 3 of a journal is not number 4.
+    authors and years match, and numbers match or are absent in both. False if a title is missing. `Comment on Inks` is
+    not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
     """
     mine, others = features(one), features(other)
     return all((rule.distance(mine, others) or 0) <= rule.most for rule in SURE_RULES)

@@ -268,7 +268,7 @@ PLACES = (
     Place("volume", "journal, volume and whole title, where a page is missing", _in_volume),
     Place("journal", "journal, year and whole title, where page and volume are missing", _in_journal),
 )
-"""The places in which articles may be, the surest first."""
+"""The rows of the table of places, the surest first."""
 
 
 def shared_place(one: Citation, other: Citation) -> int | None:

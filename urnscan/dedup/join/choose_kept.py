@@ -36,7 +36,8 @@ IntArray = npt.NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingValues:
-    """Values of works that the rules compare; all arrays have an element for each work.
+    """Values of works that the rules compare; all arrays have an element for each work. A work is a record, or all
+    records of a dump with the same ID, if its format describes a work by several records (N-Triples).
 
     If several records describe a work, sizes and numbers of keys are added, and the latest change, the fullest level
     and the largest number of fields count.
@@ -45,7 +46,7 @@ class RankingValues:
     byte_count: IntArray
     """Number of bytes of the records."""
     identifiers: IntArray
-    """Number of different keys."""
+    """Number of different URNs and keys, without keys that nearly every record has."""
     dump: IntArray
     """Index of the dump, from 0."""
     changed: IntArray

@@ -56,7 +56,7 @@ class ComponentBatch:
 
 @dataclass(frozen=True, slots=True)
 class BatchClusters:
-    """Clusters of the works in a batch of components."""
+    """Clusters of the works in a batch of components. A cluster has the works that are treated as the same."""
 
     works: int
     """Number of works in the batch."""

@@ -28,7 +28,8 @@ ROWS = pa.schema(
     ]
 )
 """A row per record, before clustering: columns of CLUSTERS that are already known; `names`, the URNs and then the keys;
-the packed description; and the digest, 0 if digests are not needed.
+the packed description (bytes that `record.description_of` unpacks); and the digest (hash of the bytes of the record), 0
+if digests are not needed.
 """
 
 # A batch with more records or bytes is full.
@@ -138,7 +139,7 @@ class ReadBatch(NamedTuple):
     counts: Counts
     """Counts of the occurrences in all records."""
     cut: int
-    """Number of URNs longer than `max_length`. They are left out: two of them may share only a prefix."""
+    """Number of URNs longer than `max_length`, which are left out: two of them may share only a prefix."""
     wrong: Sequence[tuple[int, str]]
     """Records whose record-level identifiers give no URN: index of the row, and an identifier whose check digit is
     wrong.

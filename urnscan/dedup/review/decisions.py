@@ -64,7 +64,7 @@ class Decision(NamedTuple):
 
     row: Row
     word: str
-    """One of OF_RECORDS."""
+    """The decision: one of OF_RECORDS."""
     component: str
     """Name of a group in the table: those of its records that are marked TOGETHER are the same; may be empty for other
     decisions.

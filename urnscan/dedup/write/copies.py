@@ -22,7 +22,9 @@ Change = Callable[[bytes], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Neighbouring records of a dump, and whether each record is copied or left out."""
+    """Neighbouring records of a dump, and whether each record is copied or left out; an element of each array for each
+    record.
+    """
 
     start: npt.NDArray[np.int64]
     """Bytes from the start of the dump to each record."""
