@@ -31,7 +31,7 @@ class Explanation:
     """
 
     text: str
-    """The text, unchanged. Bytes become characters."""
+    """The text, unchanged. Each byte of a bytes value becomes one character (Latin-1)."""
     syntax: SyntaxName
     """The name of the syntax."""
     is_urn: bool
@@ -49,9 +49,11 @@ class Explanation:
     nid_status: NidStatus | None = None
     """The status of the NID, as `urnscan.nid_status` returns it."""
     namespace: str | None = None
-    """Title of the namespace, with its reference if the namespace is registered."""
+    """Title of the namespace, with its reference if the namespace is registered. None without rules for the NID."""
     rule: str | None = None
-    """Equivalences that the namespace adds to those of the syntax, and the section that defines them."""
+    """Equivalences that the namespace adds to those of the syntax, and the section that defines them. None without
+    rules for the NID.
+    """
     valid: bool | None = None
     """Whether the rules of the namespace allow the name; None if the rules do not decide."""
     verdict: str | None = None
@@ -67,22 +69,23 @@ class Explanation:
     directives: dict[str, str] = field(default_factory=dict, hash=False)
     """Keyword -> value of the query of rfc2141bis-03 (§2.3), without repeated keywords. Empty in the other syntaxes."""
     service: str | None = None
-    """The service that the directive `s` asks a resolver for (rfc2141bis-03 §9.2.2, RFC 2483 §4)."""
+    """The registered service that the directive `s` asks a resolver for, with its section (rfc2141bis-03 §9.2.2, RFC
+    2483 §4); None without such a directive.
+    """
     display: str | None = None
     """The URN for display to people, as `URN.display` returns it."""
     problems: tuple[str, ...] = ()
-    """Codes of problems, as in the column `problem`."""
+    """Codes of `urnscan.urn.problems.PROBLEMS`: those of the name, then those of its spelling. Empty without problems."""
     resolver: str | None = None
-    """Address of the URN at a public and stable resolution service, as `urnscan.urn.explanation.resolver` returns it.
-    """
+    """URL of the URN at a public and stable resolution service; None if no known service resolves it."""
     remarks: tuple[str, ...] = ()
     """Sentences for people. Of a URN: which components go to a resolver, and which do not (RFC 8141 §2.3, rfc2141bis-03
     §2.3, §2.4). Of a text that is not a URN: the other syntaxes in which the text is a URN.
     """
     position: int | None = None
-    """Index, from 0, of the first character that cannot be part of a URN."""
+    """Index, from 0, of the first character that cannot be part of a URN. None if the text is or represents a URN."""
     reason: str | None = None
-    """A sentence: why the text is not a URN."""
+    """A sentence: why the text is not a URN. None if the text is or represents a URN."""
 
     def __str__(self) -> str:
         """The lines that `urnscan explain` prints: the text, then a line for each field."""
@@ -107,11 +110,11 @@ class Explanation:
 
     @property
     def is_good(self) -> bool:
-        """Whether the text is or represents a URN that is not invalid."""
+        """Whether the text is or represents a URN whose name is valid, or of unknown validity."""
         return (self.is_urn or self.read_as is not None) and self.valid is not False
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as a dict, for JSON."""
+        """All fields as a dict, name -> value, for JSON; unset fields are included."""
         return asdict(self)
 
 
@@ -135,12 +138,12 @@ def explain(
 
     A native identifier (an ISBN, ISSN, ISNI, DOI, UUID, the number of an RFC; others with their label, as in `LEI: …`)
     and a link to a resolver are explained as the URN that they represent: `read_as`. The same holds for a URN in
-    `<...>`,
-    in quotation marks or with white space around it. Any other text that is not a URN raises no error.
-    `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`. Raises ArgumentError (a
-    ValueError
-    and a TypeError) for an unknown syntax or equivalence, for an equivalence that the syntax does not define, and for a
-    value that is not a text.
+    `<...>`, in quotation marks or with white space around it. Any other text that is not a URN raises no error: the
+    result has `reason` and `position`.
+
+    `equivalence` is the level of the canonical form. `rules` are custom rules: a file, or the result of
+    `urnscan.namespaces.read_rules`. Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax or
+    equivalence, for an equivalence that the syntax does not define, and for a value that is not a text.
 
     >>> explain("URN:ISBN:0%2d395").canonical
     'urn:isbn:0%2D395'
@@ -215,7 +218,7 @@ def _explained(urn: URN, level: Level) -> Explanation:
 
 
 def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
-    """Address at a public and stable service that resolves the URN; None if no known service does.
+    """URL of the URN at a public and stable service that resolves it; None if no known service does.
 
     If the address contains the URN, it also contains the r-component (RFC 8141 §2.3.1), or the query of rfc2141bis-03
     (§2.3). The q-component is not sent to the resolver; it belongs to the address that the resolver returns (RFC 8141

@@ -118,8 +118,9 @@ _TRAITS = {
 
 
 def lookalikes(nss: str) -> tuple[str, ...]:
-    """The codes of problems of the decoded characters of an NSS, as the docstring of this module defines them:
-    `confusable` and others.
+    """Return the codes of the problems of the decoded characters of an NSS: `mixed-scripts`, `confusable`,
+    `invisible-character`, `not-nfc`, `compatibility-character`, as the docstring of this module defines them. Empty
+    without problems.
 
     >>> lookalikes("%D0%B0123,z456"), lookalikes("p%D0%B0ypal"), lookalikes("soft%C2%ADhyphen")
     (('confusable',), ('mixed-scripts', 'confusable'), ('invisible-character',))
@@ -148,8 +149,9 @@ def lookalikes(nss: str) -> tuple[str, ...]:
 
 
 def problems_of_words(traits: Sequence[int] | Integers) -> int:
-    """The bits MIXED and CONFUSABLE of a text. `traits` are the traits of the characters, composed (NFC) and without
-    IGNORABLE.
+    """Return the problems of the words of a text as a set of the bits MIXED and CONFUSABLE; 0 without problems.
+
+    `traits` are the results of `traits_of` for the characters, composed (NFC) and without IGNORABLE ones.
     """
     problems = 0
     has_ascii = has_lone = has_other = False
@@ -182,7 +184,9 @@ def problems_of_words(traits: Sequence[int] | Integers) -> int:
 
 
 def has_invisible(traits: Sequence[int] | Integers) -> bool:
-    """Whether a text has an invisible character without a use at that place. `traits` are the traits of the characters."""
+    """Whether a text has an invisible character without a use at that place. `traits` are the results of `traits_of`
+    for the characters.
+    """
     can_join = is_flag = False
     for trait in traits:
         if trait & _INVISIBLE or (trait & _JOINER and not can_join) or (trait & _TAG and not is_flag):
@@ -194,10 +198,10 @@ def has_invisible(traits: Sequence[int] | Integers) -> bool:
 
 @functools.lru_cache(maxsize=1 << 13)
 def traits_of(char: str, *, exact: bool = False) -> int:
-    """The traits of a character, a set of bits.
+    """Return the traits of a character as a set of bits, never 0: its writing systems, and COMPOSED, IGNORABLE, ….
 
-    Without `exact`, every letter that is not Latin gets the trait `_LIKE_ASCII`. The exact answer needs the table of
-    confusables, which takes long to load and which few names need.
+    Without `exact`, every letter or digit that is not Latin counts as one that looks like ASCII. The exact answer needs
+    the table of confusables, which takes long to load and which few names need.
     """
     traits = _KNOWN | sum(trait for trait, pattern in _TRAITS.items() if pattern_of(pattern).fullmatch(char))
     if pattern_of(_LETTER_OF_ONE_SCRIPT).fullmatch(char):

@@ -43,7 +43,7 @@ class URN:
     """
 
     text: str
-    """The text that was parsed."""
+    """The text that was parsed, unchanged. Each byte of a bytes value becomes one character."""
     nid: str
     """The namespace identifier in lower case."""
     nss: str
@@ -71,7 +71,7 @@ class URN:
 
     @property
     def directives(self) -> Mapping[str, str]:
-        """Keyword -> value of an rfc2141bis-03 query (§2.3), in the order of the query.
+        """Keyword -> value of an rfc2141bis-03 query (§2.3), in the order of the query. Empty in the other syntaxes.
 
         Repeated keywords are left out. §2.3 requires this of resolvers for registered keywords; for other keywords, no
         single value would be the right one. `problems` reports repeated keywords.
@@ -81,13 +81,15 @@ class URN:
 
     @property
     def repeated_keywords(self) -> tuple[str, ...]:
-        """Keywords that several directives of an rfc2141bis-03 query have (§2.3), in the order of the query."""
+        """Keywords that several directives of an rfc2141bis-03 query have (§2.3), in the order of the query. Empty
+        without such keywords, and in the other syntaxes.
+        """
         return tuple(keyword for keyword, count in keywords_of(self._query).items() if count > 1)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Problems of this spelling: codes of `urnscan.urn.problems.PROBLEMS`. Problems of the name, which the rules of
-        the namespace decide, are not included.
+        """Problems of this spelling: codes of `urnscan.urn.problems.PROBLEMS`, empty without problems. Problems of the
+        name, which the rules of the namespace decide, are not included.
 
         >>> parse("urn:example:a#%D0%B0123", syntax="rfc8141").problems, parse("urn:example:%41%00").problems
         (('confusable',), ('nul-octet', 'needless-encoding'))
@@ -95,7 +97,8 @@ class URN:
         return spelling_problems(self.text, get_syntax(self.syntax))
 
     def locator(self, base: str) -> str:
-        """The locator that a resolver makes from this URN and the URL `base` (RFC 8141 §2.3.2, §2.3.3).
+        """Return the URL that a client gets from the resolver's answer `base`, a URL, and the components of this URN
+        (RFC 8141 §2.3.2, §2.3.3).
 
         The q-component becomes the query, the f-component the fragment. If `base` has a query, the q-component is
         appended with one "&" (RFC 8141 leaves this open). The f-component replaces a fragment of `base`. The query of
@@ -152,7 +155,7 @@ class URN:
 
 @checks_options
 def parse(text: str | bytes, syntax: SyntaxName = "rfc2141") -> URN:
-    """Parse a text that is a whole URN.
+    """Return the parts of a text that is a whole URN.
 
     `syntax` is `rfc2141` (§2), `rfc8141` (§2) or `rfc2141bis-03` (§2). Raises InvalidURN, with reason and position, for
     a text that is not a URN; ArgumentError for an unknown syntax and for a value that is not a text.
@@ -188,7 +191,7 @@ def parse(text: str | bytes, syntax: SyntaxName = "rfc2141") -> URN:
 
 @checks_options
 def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = None) -> str:
-    """Encode a native name as an NSS: UTF-8, then %HH for each byte that the syntax does not allow unencoded.
+    """Return a native name encoded as an NSS: UTF-8, then %HH for each byte that the syntax does not allow unencoded.
 
     `/` stays unencoded in rfc8141, except as the first character; `~` and `&` stay in rfc8141 and rfc2141bis-03. `%`,
     `?` and `#` are always encoded (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
@@ -197,11 +200,10 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
     of these names (RFC 8141 §2.2). `urnscan.namespaces` has the rules of some namespaces, as in
     `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the encodings of RFC 2141.
 
-    With `nid`, a name that the grammar or the check digit of this namespace does not allow is refused.
-
-    Raises ArgumentError (a ValueError and a TypeError) for such a name, for an unknown syntax, for a value that is not
-    a str, for an empty text, and for NUL, which no URN may contain, encoded or not (RFC 2141 §2.4); UnicodeEncodeError
-    (a ValueError) for a lone surrogate; InvalidURN for a `nid` that is not a NID.
+    Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax, for a value that is not a str, for an
+    empty text, and for NUL, which no URN may contain, encoded or not (RFC 2141 §2.4); UnicodeEncodeError (a ValueError)
+    for a lone surrogate. With `nid`, also raises ArgumentError for a name that the grammar or the check digit of this
+    namespace does not allow, and InvalidURN for a `nid` that is not a NID.
 
     >>> encode_nss("Grüße, 100%")
     'Gr%C3%BC%C3%9Fe,%20100%25'
@@ -264,9 +266,9 @@ def _with_query(url: str, query: str) -> str:
 
 
 def directives_of(query: str) -> list[tuple[str, str]]:
-    """(keyword, value) of each directive of a query, without the directives that a resolver must ignore.
+    """(keyword, value) of each directive of a query (without `?`), in the order of the query.
 
-    A resolver ignores all directives with a repeated registered keyword (rfc2141bis-03 §2.3).
+    All directives with a repeated registered keyword are left out: a resolver must ignore them (rfc2141bis-03 §2.3).
     """
     times = keywords_of(query)
     pairs = (directive.partition("=") for directive in query.split("&") if directive)

@@ -29,15 +29,16 @@ class Beginnings(NamedTuple):
     data: ByteArray
     """The prefixes without `urn:`, in lower case, concatenated."""
     ends: npt.NDArray[np.int32]
-    """The end of each prefix in `data`."""
+    """For each prefix, the index in `data` after its last byte."""
     are_whole: npt.NDArray[np.uint8]
-    """1 for each prefix that no letter or digit may follow, else 0."""
+    """1 for each prefix that a letter or digit may not follow in a name, else 0."""
 
 
 def read_beginnings(name: str, values: Iterable[str], syntax: Syntax) -> tuple[str, ...]:
     """The prefixes in the values of the option `name`: in lower case, without `urn:` and without duplicates.
 
-    A NID alone has no colon at its end. Raises ArgumentError for a prefix that no name of the syntax can have.
+    A NID alone has no colon at its end; `*` fits every name. `name` is only for messages. Raises ArgumentError for a
+    prefix that no name of the syntax can have.
 
     >>> from urnscan.urn.syntax import get_syntax
     >>> read_beginnings("nid", ["urn:ISBN:", "nbn:DE", "schemas-*", "isbn"], get_syntax("rfc2141"))
@@ -80,8 +81,8 @@ def compiled_beginnings(beginnings: Sequence[str]) -> Beginnings:
 def with_beginnings(
     data: ByteArray, offsets: npt.NDArray[np.int32], beginnings: Sequence[str]
 ) -> npt.NDArray[np.bool_]:
-    """For each canonical form of a column, whether the name has a prefix in `beginnings`, a result of
-    `read_beginnings`.
+    """For each canonical form (with `urn:`) of a column, whether the name has a prefix in `beginnings`, a result of
+    `read_beginnings`. Form i is `data[offsets[i]:offsets[i + 1]]`.
     """
     flags = np.empty(len(offsets) - 1, np.bool_)
     _mark(data, offsets, compiled_beginnings(beginnings), flags)
@@ -98,7 +99,7 @@ def _mark(
 
 @inner
 def begins(data: ByteArray, start: int, end: int, beginnings: Beginnings) -> bool:
-    """Whether the name in `data[start:end]`, which is without `urn:`, has a prefix in `beginnings`."""
+    """Whether the name in `data[start:end]`, without `urn:` and in any case, has a prefix in `beginnings`."""
     first = 0
     for number in range(len(beginnings.ends)):
         last = beginnings.ends[number]

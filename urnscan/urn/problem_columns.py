@@ -35,7 +35,7 @@ from urnscan.urn.syntax import TAIL_NONE, TAIL_QUERY, Syntax
 Marks = npt.NDArray[np.uint16]
 
 MARKS_IN_ALL = 1 << len(OF_SPELLINGS)
-"""Number of possible marks, including 0."""
+"""Number of possible marks (sets of problems of a spelling), including 0."""
 # These bits are literals and not computed from OF_SPELLINGS, because cached compiled code contains them.
 _NUL, _REPEATED, _NOT_UTF_8, _NEEDLESS, _NOT_ADOPTED = 1, 2, 32, 64, 512
 _SUSPECT = 1 << 15
@@ -61,7 +61,9 @@ _TRAITS = np.zeros((2, 0x110000), np.int64)
 
 
 def marks_of(data: ByteArray, offsets: Offsets, syntax: Syntax) -> Marks:
-    """The mark of each spelling of a column (bytes, offsets); 0 for a spelling without problems."""
+    """For each spelling of a column, its problems as a mark: bit i is set for the problem `OF_SPELLINGS[i]`; 0 without
+    problems. Spelling i is `data[offsets[i]:offsets[i + 1]]`, a whole URN in `syntax`.
+    """
     marks = np.zeros(len(offsets) - 1, np.uint16)
     has_directives = syntax.tail == TAIL_QUERY
     text = data[offsets[0] : offsets[-1]]

@@ -48,9 +48,10 @@ _COMPONENTS = re.compile("[?#].*", re.DOTALL)
 
 
 def joined(problems: Iterable[str | None]) -> str | None:
-    """Several values of the column `problem` united: each code once, in the order of PROBLEMS; None without a code.
+    """Several values of the column `problem` (codes with `; ` between them, or None) united to one: each code once, in
+    the order of PROBLEMS, unknown codes last; None without a code.
 
-    The result does not depend on the order of the values, nor on how they were united before. Unknown codes come last.
+    The result does not depend on the order of the values, nor on how they were united before.
 
     >>> joined(["confusable", None, "nss-grammar; nul-octet", "nul-octet"])
     'nss-grammar; nul-octet; confusable'
@@ -61,9 +62,8 @@ def joined(problems: Iterable[str | None]) -> str | None:
 
 
 def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
-    """The codes of the problems of a spelling, including the components, in the order of PROBLEMS.
-
-    `text` is a whole URN in `syntax`.
+    """The codes of the problems of a spelling, including the components, in the order of PROBLEMS; empty without
+    problems. `text` is a whole URN in `syntax`.
     """
     found = set(misleading(text, syntax)) if "%" in text else set()
     if "%00" in text:
@@ -82,7 +82,9 @@ def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
 
 
 def misleading(text: str, syntax: Syntax) -> tuple[str, ...]:
-    """The codes of problems of the decoded characters of a URN: of the name alone, and of the name with the components."""
+    """The codes of problems of the decoded characters of a URN: of the name alone, and of the name with the components.
+    Empty without problems.
+    """
     rest = text.split(":", 2)[2]
     name = rest if syntax.tail == TAIL_NONE else _COMPONENTS.sub("", rest)
     found = {*lookalikes(name), *(lookalikes(rest) if rest != name else ())}

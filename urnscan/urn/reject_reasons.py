@@ -31,15 +31,17 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "component-first-character": "the {component} cannot begin with {character!r}",
     }
 )
-"""Code of a reason why a text is not a URN (`InvalidURN.code`) -> a sentence for people. Programs may rely on the
-codes.
+"""Code of a reason why a text is not a URN (`InvalidURN.code`) -> a sentence for people, with placeholders as in
+`{character!r}`. Programs may rely on the codes.
 """
 
 _COMPONENTS = {"?+": "r-component", "?=": "q-component"}
 
 
 def why_not(text: str, syntax: Syntax) -> InvalidURN:
-    """The error for a text that is not a URN: the reason, and the position of the first wrong character."""
+    """Return (not raise) the error for a text that is not a URN: code, reason, and position of the first wrong
+    character. The field `text` of the error is not set.
+    """
     for position, expected in enumerate("urn:"):
         if text[position : position + 1].lower() != expected:
             return invalid("scheme-missing", position)
@@ -69,8 +71,8 @@ def why_not(text: str, syntax: Syntax) -> InvalidURN:
 
 
 def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
-    """The error for `rest`, the text directly after a URN that looks like a part of the URN. The position of the error
-    is 0.
+    """Return (not raise) the error for `rest`, the text directly after a URN that looks like a part of the URN. The
+    position of the error is 0.
 
     For example, in `urn:example:a%4` the rest is `%4`. A rest that begins with "#" is always a second fragment.
     """
@@ -105,5 +107,5 @@ def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) ->
 
 
 def invalid(code: str, position: int, **words: object) -> InvalidURN:
-    """The InvalidURN error with this code. `words` fill the placeholders in the sentence of REASONS."""
+    """Return (not raise) the InvalidURN error with this code. `words` fill the placeholders of `REASONS[code]`."""
     return InvalidURN(REASONS[code].format_map(words), position, code)

@@ -69,13 +69,15 @@ class Syntax:
     reserved: str
     """Characters that the grammar allows in an NSS, but that are reserved. `encode_nss` encodes them."""
     namestring: str = field(repr=False)
-    """Regular expression of a namestring, with a group for each part. The pattern never backtracks, so each match is
-    the longest.
+    """Regular expression of a URN with its components, with a group for each part, not anchored. The pattern never
+    backtracks, so each match is the longest.
     """
 
     @property
     def pattern(self) -> regex.Pattern[str]:
-        """The regular expression `namestring`, compiled."""
+        """The compiled form of the field `namestring`, with the groups `nid` and `nss`, and `r`, `q` and `f` where the
+        syntax has them. The pattern is not anchored.
+        """
         return pattern_of(self.namestring)
 
     @property
@@ -85,7 +87,8 @@ class Syntax:
 
 
 pattern_of = functools.cache(regex.compile)
-"""The compiled form of a regular expression. It is compiled at its first use, because few programs need all patterns.
+"""The compiled form of a regular expression (a str). It is compiled at its first use and kept, because few programs
+need all patterns.
 """
 
 
@@ -110,7 +113,9 @@ _PC, _PC_SLASH, _PC_SLASH_QUESTION = _chars(_PCHAR), _chars(_PCHAR + "/"), _char
 _VALUE_CHARS = (_PCHAR + "/?").replace("&", "")
 _FRAGMENT = f"(?:#(?P<f>{_PC_SLASH_QUESTION}*+))?+"
 URL = f"[A-Za-z][A-Za-z0-9+.-]*+://{_chars(_PCHAR + '/?[]')}++{_FRAGMENT}"
-"""Pattern of a URL: a scheme, `://`, and characters that are allowed in URLs (RFC 3986 §2, §3)."""
+"""Pattern of a URL: a scheme, `://`, and characters that are allowed in URLs (RFC 3986 §2, §3). Group `f` is the
+fragment.
+"""
 _DIRECTIVE = f"[A-Za-z](?:-?{_ALNUM})*+={_chars(_VALUE_CHARS)}*+"
 
 _SYNTAXES = [
@@ -175,7 +180,9 @@ The order is that of RFC 2483 §4, which has a subsection for each service.
 
 
 def keywords_of(query: str) -> Counter[str]:
-    """Keyword -> number of directives with this keyword in a query (rfc2141bis-03 §2.3), in the order of the query."""
+    """Keyword -> number of directives with this keyword in a query without `?` (rfc2141bis-03 §2.3), in the order of
+    the query.
+    """
     return Counter(directive.partition("=")[0] for directive in query.split("&") if directive)
 
 
@@ -195,14 +202,18 @@ def chosen(label: str, choices: Mapping[Any, _Choice], name: str) -> _Choice:
 
 
 def as_text(label: str, value: object) -> str:
-    """The value, if the value is a str. Raises ArgumentError for another type; `label` is the subject of the message."""
+    """Return a value that is a str unchanged. Raises ArgumentError for another type; `label` is the subject of the
+    message.
+    """
     if isinstance(value, str):
         return value
     raise ArgumentError(f"{label} must be a str, not {type(value).__name__}")
 
 
 def as_strings(name: str, value: object) -> tuple[str, ...]:
-    """The value of an option, a string or several strings, as a tuple. Raises ArgumentError for another type."""
+    """The value of an option, a str or several, as a tuple of str. Raises ArgumentError for another type; `name` is the
+    subject of the message.
+    """
     strings = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     if not all(isinstance(string, str) for string in strings):
         raise ArgumentError(f"{name} must be strings, not {value!r}")
@@ -210,7 +221,9 @@ def as_strings(name: str, value: object) -> tuple[str, ...]:
 
 
 def as_bytes(label: str, value: object) -> bytes:
-    """The bytes of a bytes-like value. Raises ArgumentError for another type; `label` is the subject of the message."""
+    """The bytes of a bytes-like value with items of one byte. Raises ArgumentError for another type; `label` is the
+    subject of the message.
+    """
     try:
         view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:

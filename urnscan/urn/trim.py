@@ -40,8 +40,8 @@ _CASE = 32
 
 
 def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: bool = True) -> int:
-    """Index of the first byte in a match at which other text begins, between the colon after the NID and `end`; -1 if
-    there is none.
+    """Return the index in `data` of the first byte in a match at which other text begins, between the colon after the
+    NID and `end`; -1 if there is none.
 
     Other text begins at a second quotation mark, at `&quot;`, `&lt;` or `&gt;`, or at a list separator outside of the
     brackets of the name. If the match is not `whole`, a bracket may close after `end`, so separators in an open bracket
@@ -107,8 +107,8 @@ def _is_amp(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def may_be_cut(data: ByteArray | bytes, end: int, closes: ByteArray | bytes) -> bool:
-    """Whether trimming may cut the end of a URN, from a look at the last bytes. A quick test that is false for most
-    URNs.
+    """Whether trimming may cut the URN that ends before `data[end]`, from a look at its last bytes: a quick test. False
+    is certain, and the answer for most URNs. `closes` is CLOSES.
     """
     last = data[end - 1]
     is_genitive = last | _CASE == _S and data[end - 2] == QUOTATION_MARK
@@ -116,8 +116,8 @@ def may_be_cut(data: ByteArray | bytes, end: int, closes: ByteArray | bytes) -> 
 
 
 def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: ByteArray | bytes) -> int:
-    """The end of `data[start:end]` without closing punctuation, without `'s` and `&amp`, and without closing brackets
-    that have no partner.
+    """Return the end (an index in `data`) of the URN `data[start:end]` without closing punctuation, without `'s` and
+    `&amp`, and without closing brackets that have no partner. `closes` is CLOSES.
 
     >>> [end_without_closing(text, 0, len(text), CLOSES) for text in (b"urn:a:b).", b"urn:a:b(c).", b"urn:a:b.c")]
     [7, 10, 9]
@@ -141,8 +141,8 @@ def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: B
 
 
 def is_trimmable(data: ByteArray | bytes, at: int, end: int, closes: ByteArray | bytes) -> bool:
-    """Whether trimming cuts the whole text from index `at` on: closing punctuation up to `end`, up to the next item of
-    a list, or up to markup.
+    """Whether trimming cuts the whole text `data[at:end]`: closing punctuation up to `end`, up to the next item of a
+    list, or up to markup. `closes` is CLOSES.
 
     >>> is_trimmable(b").", 0, 2, CLOSES), is_trimmable(b").,urn:a:b", 0, 10, CLOSES), is_trimmable(b"/2", 0, 2, CLOSES)
     (True, True, False)
