@@ -38,10 +38,8 @@ class SeriesURN:
     series.
 
     A missing value has a missing result. Each different text is processed once. All methods raise ArgumentError if the
-    series is not text, and for an unknown option or value.
-
-    A missing value has a missing result. Each different text is looked at once. All methods raise
-    ArgumentError if the series is not text, and for an unknown option or value.
+    series is not text, and for an unknown option or value. `rules` are custom rules: a file, or the result of
+    `urnscan.namespaces.read_rules`.
 
     >>> import pandas, urnscan.pandas
     >>> names = pandas.Series(["URN:ISBN:0-395-36341-1", "see urn:ietf:rfc:2648", None])
@@ -89,7 +87,7 @@ class SeriesURN:
 
     @checks_options
     def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> pd.Series:
-        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS`, as in the column `problem` of classes.
+        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS` with `; ` between them.
 
         A value that is not a URN has the code of `urnscan.InvalidURN`. Missing for a value without problems.
 
@@ -139,7 +137,7 @@ class SeriesURN:
         rules: Rules = None,
         progress: bool | None = None,
     ) -> pd.Series:
-        """The number of URNs in each value, of the type Int64. Options are as in `find`."""
+        """The number of URNs in each value, of the type Int64. Options are as in `find`, without `equivalence`."""
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         with watched(progress, "scanning", lambda: None) as shown:
             return self._like(counts(self._array(), options, shown), lambda _: pd.Int64Dtype())

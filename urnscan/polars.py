@@ -44,10 +44,8 @@ class ColumnURN(Generic[_Column]):
     null.
 
     Each different text is processed once. All methods raise ArgumentError for an unknown option or value, and for a
-    column that is not text; in an expression, the latter is an error of Polars with the same message.
-
-    Each different text is looked at once. All methods raise ArgumentError for an unknown option or value, and for
-    a column that is not text; in an expression this is an error of Polars that says so.
+    column that is not text; in an expression, the latter is an error of Polars with the same message. `rules` are
+    custom rules: a file, or the result of `urnscan.namespaces.read_rules`.
 
     >>> import polars, urnscan.polars
     >>> names = polars.DataFrame({"name": ["URN:ISBN:0-395-36341-1", "see urn:ietf:rfc:2648", None]})
@@ -88,7 +86,7 @@ class ColumnURN(Generic[_Column]):
 
     @checks_options
     def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> _Column:
-        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS`, as in the column `problem` of classes.
+        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS` with `; ` between them.
 
         A value that is not a URN has the code of `urnscan.InvalidURN`. Null for a value without problems.
         """
@@ -129,7 +127,7 @@ class ColumnURN(Generic[_Column]):
         not_nid: str | Iterable[str] = (),
         rules: Rules = None,
     ) -> _Column:
-        """The number of URNs in each value. Options are as in `find`."""
+        """The number of URNs in each value, of the type Int64. Options are as in `find`, without `equivalence`."""
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         return self._mapped(partial(counts, options=options), pl.Int64())
 

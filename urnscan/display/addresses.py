@@ -37,7 +37,7 @@ _SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
 
 
 def without_secrets(text: str) -> str:
-    """The text, with users, passwords and signatures of addresses left out.
+    """The text without the users, the passwords, and the secret parameters (signatures, tokens) of addresses in it.
 
     >>> without_secrets("https:me:secret@host/a?page=2&sharedsecret=x: no such file or folder")
     'https:host/a?page=2: no such file or folder'
@@ -55,7 +55,9 @@ def _public(match: re.Match[str]) -> str:
 
 
 def public_user(scheme: str, user: str) -> str:
-    """The part before the "@" of an address that is not a secret: a container or a repository, not a user."""
+    """The part of `user`, the text before the "@" of an address, that is not a secret: a container (`abfs`) or a
+    repository (`github`). Empty for other schemes.
+    """
     if scheme in ("abfs", "abfss"):
         return user.partition(":")[0]
     return user if scheme == "github" else ""

@@ -27,6 +27,7 @@ class Stage:
     """A stage of a run, and the total amount of work."""
 
     name: str
+    """What the run does, as in `scanning`."""
     total: int | None = None
     """Amount of work in `unit`; None if unknown."""
     unit: str = "B"
@@ -39,12 +40,12 @@ ROWS, FUNCTIONS, TEXTS = " rows", " functions", " texts"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Functions that a run calls to report failures and progress."""
+    """Functions that a run calls to report failures and progress. By default, they do nothing."""
 
     on_failure: Callable[[Any], None] = lambda _: None
-    """Called with each failure and each note."""
+    """Called with each failure (SourceError) and each note (SourceNote)."""
     on_progress: Callable[[int], object] = lambda _: None
-    """Called with the amount of work done since the last call."""
+    """Called with the amount of work done since the last call, in the unit of the stage."""
     on_stage: Callable[[Stage], object] = lambda _: None
     """Called with each stage after the first, when it begins."""
     close: Callable[[], object] = lambda: None
@@ -54,7 +55,8 @@ class Progress:
 def show_if_wanted(
     wanted: bool | None, stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack
 ) -> Progress:
-    """Show a bar until the stack is closed, if `wanted` is true and the run takes longer than half a second.
+    """Show a bar until the stack is closed, if `wanted` is true and the run takes longer than half a second. Returns
+    the functions that move the bar; they do nothing if there is no bar.
 
     If `wanted` is None, the bar is shown in a notebook and in an interactive session on a terminal. `stage` is the name
     of the first stage. `total` returns the number of bytes that will be read, or None if unknown.
@@ -70,7 +72,9 @@ def show_if_wanted(
 
 
 def tell_if_interactive(message: str) -> None:
-    """Print a line on standard error, if this is a notebook or an interactive session on a terminal."""
+    """Print `urnscan: ` and the message on standard error, if this is a notebook or an interactive session on a
+    terminal; otherwise do nothing.
+    """
     if _is_interactive() and sys.stderr is not None:
         with without_bar():
             sys.stderr.write(f"urnscan: {message}\n")
@@ -101,7 +105,9 @@ def open_bar(
     file: TextIO | None = None,
     delay: float = 0,
 ) -> Progress:
-    """Show a text bar until the stack is closed, on standard error or on `file`, after `delay` seconds."""
+    """Show a text bar until the stack is closed, on `file` (None: standard error), after `delay` seconds. Returns the
+    functions that move the bar; `on_failure` is not set.
+    """
     from tqdm import tqdm  # noqa: PLC0415 (only a run with a bar needs it)
 
     class Bar(tqdm):  # type: ignore[type-arg]
@@ -172,7 +178,9 @@ def _bar_options(stage: Stage) -> dict[str, Any]:
 
 
 def _bar_format(columns: int | None, total: int | None, seconds: float) -> str | None:
-    """The layout of a bar for tqdm; None for the default layout. In the first second, the remaining time is left out."""
+    """The layout of a bar for tqdm; None for the default layout. In the first second, the remaining time is left
+    out.
+    """
     if total is None:
         return None
     times = "{elapsed}<{remaining}" if seconds >= _TELLING else "{elapsed}"

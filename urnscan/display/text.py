@@ -24,7 +24,9 @@ _LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'
 
 
 def printable(text: str) -> str:
-    """The text with control characters escaped, so that names and contents of files cannot control the terminal."""
+    r"""The text with control characters escaped as in Python (`\x1b`), also those of direction and format, so that
+    names and contents of files cannot control the terminal.
+    """
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
@@ -43,8 +45,8 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def bytes_of(text: str) -> int:
-    """Number of bytes of a size in text form. k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of 1024, in any
-    case.
+    """Number of bytes of a size in text form, rounded down. k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of
+    1024, in any case.
 
     Raises ValueError if the text is not a size.
 
@@ -71,13 +73,16 @@ def width_of(text: str) -> int:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """The text, padded with spaces to `width` columns of a terminal; `right` aligns the text right."""
+    """The text, padded with spaces to `width` columns of a terminal; `right` aligns the text right. A wider text is
+    unchanged.
+    """
     space = " " * (width - width_of(text))
     return space + text if right else text + space
 
 
 def pointed(text: str, position: int) -> tuple[str, str]:
-    r"""Two lines: the text (or the part of a long text around the position), and a caret below the position.
+    r"""Two lines: the text (or the part of a long text around the position), and a caret below the position, an index
+    from 0.
 
     >>> print(*pointed("urn:a b", 5), sep="\n")
     urn:a b
@@ -89,14 +94,15 @@ def pointed(text: str, position: int) -> tuple[str, str]:
 
 
 def html_text(text: str) -> str:
-    """The text escaped for HTML."""
+    """The text escaped for HTML, and with control characters escaped as in `printable`."""
     import html  # noqa: PLC0415 (loads slowly, and the command does not need it)
 
     return html.escape(printable(text))
 
 
 def others_left_out(count: int | None) -> list[str]:
-    """Part of a summary: the number of occurrences that a filter of names left out. Empty without a filter (`None`).
+    """Part of a summary, a list of at most one text: the number of occurrences that a filter of names (`--nid`) left
+    out. Empty without a filter (`None`).
 
     >>> others_left_out(1200), others_left_out(None)
     (['1,200 others left out'], [])
@@ -180,11 +186,12 @@ def hints(
     joinable: int | None = None,
     has_rejects: bool = False,
 ) -> list[str]:
-    """A sentence for each option that would change the result.
+    """A sentence for each option that would change the result; empty if none would.
 
-    `option` returns a name and a value in the form that the user types. `rejects` is the call that lists rejects,
-    `has_rejects` whether the run lists them. `untrimmed` is the number of classes that fit their namespaces only after
-    trimming, `joinable` how many fewer classes the equivalence `namespace` would make.
+    `option` gets the name and the value of an option (empty for a flag), and returns them in the form that the user
+    types. `rejects` is the call that lists rejects, `has_rejects` whether the run lists them. `untrimmed` is the number
+    of classes that fit their namespaces only after trimming, `joinable` how many fewer classes the equivalence
+    `namespace` would make; None: unknown, no sentence.
     """
     rfc8141 = option("syntax", "rfc8141")
     sentences = (
@@ -198,8 +205,8 @@ def hints(
 
 
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """HTML table with at least one row under column names. Numbers are aligned right, with thousands separators; None
-    is an empty cell.
+    """HTML table of `rows`, at least one, under column names. Numbers are aligned right, with thousands separators;
+    None is an empty cell.
     """
     sides = [_RIGHT if type(value) in (int, float) else _LEFT for value in rows[0]]
     head = "".join(f"<th {side}>{html_text(name)}</th>" for name, side in zip(names, sides, strict=True))

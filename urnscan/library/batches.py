@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Names: TypeAlias = Sequence[str | None]
-"""The name of the column to scan, then the names of the columns to keep. None as the first name means the only column.
+"""The name of the column to scan, then the names of the columns to keep. None as the first name means the only column
+of the frame.
 """
 _WANTED = "batches must be record batches of Arrow, or a table, frame or series that gives them"
 _WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
@@ -58,11 +59,11 @@ def scan_batches(
     `row` is the number of the row in all batches, from 0; `start` and `line` are positions in the value. `start` and
     `length` count bytes of UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of
     `batches` follow, unchanged. Other columns of a pandas frame are not read.
-    If there are no occurrences, the result is one batch without rows, so `pyarrow.Table.from_batches` accepts each
-    result.
+    Without occurrences, one batch without rows is yielded, so `pyarrow.Table.from_batches` accepts each result; only an
+    iterable without any batch yields nothing.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
-    not text, if `batches` contains no batches, for invalid options, and if a column to keep has the name of a column of
-    the rows.
+    not text, if `batches` contains another thing than batches, for invalid options, and if a column to keep has the
+    name of a column of the rows. An iterable is checked batch by batch, while its occurrences are read.
 
     >>> notes = pa.table({"id": ["a", "b"], "note": [None, "see urn:isbn:0451450523"]})
     >>> for rows in scan_batches(notes, "note", keep=["id"]):
@@ -75,7 +76,7 @@ def scan_batches(
 
 
 def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None, tuple[str, ...]]:
-    """The name of the column to scan, and the names of the columns to keep.
+    """The name of the column to scan (None: the only column), and the names of the columns to keep, without duplicates.
 
     Raises ArgumentError for a name that is not a str, and for a column to keep that has the name of a column of
     IN_COLUMN.
@@ -87,7 +88,12 @@ def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None,
 
 
 def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """Yield the occurrences in the first column of batches, with the other columns of the same rows."""
+    """Yield the occurrences in the first column of batches, as rows of IN_COLUMN with the other columns of the same
+    rows.
+
+    Without occurrences, yields one batch without rows; without batches, nothing. Raises ArgumentError if Arrow cannot
+    select rows of a column.
+    """
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     first_row = 0
     schema, has_rows = None, False
@@ -110,7 +116,7 @@ def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.
 
 def selected(batches: Any, names: Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (of any library)
     """Yield batches with only the named columns; the first column is text. `batches` is an argument of `scan_batches`.
-    Raises ArgumentError.
+    Raises ArgumentError for another object, for a name that is missing or not unique, and if the first is not text.
     """
     # If pandas is not loaded, `batches` cannot be an object of pandas.
     pandas = sys.modules.get("pandas")
@@ -161,8 +167,8 @@ def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
 
 
 def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
-    """The values of a pandas series. Raises ArgumentError if Arrow has no type for the values; the message begins with
-    `problem`.
+    """The values of a pandas series in Arrow; missing values become null. Raises ArgumentError if Arrow has no type for
+    the values; the message begins with `problem`.
     """
     try:
         array = pa.array(series, from_pandas=True)
@@ -191,7 +197,7 @@ def _mixed(series: pd.Series) -> str:
 
 
 def remedy_for(kind: pa.DataType) -> str:
-    """A sentence about the pandas calls that convert a column of this type to text."""
+    """Part of a message: the pandas calls that convert a column of this type to text."""
     # Integers with missing values are floats in pandas: without Int64, 9780306406157 would become "9780306406157.0".
     steps = ".astype('Int64').astype('string')" if pa.types.is_floating(kind) else ".astype('string')"
     return f"{steps} makes it text"
@@ -214,7 +220,9 @@ def rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
 
 
 def without_views(kind: pa.DataType) -> pa.DataType:
-    """The type with string views replaced by strings, because Arrow cannot select rows of views."""
+    """The type with views of strings and of bytes (`string_view`, `binary_view`) replaced by large strings and bytes,
+    also inside lists and structs, because Arrow cannot select rows of views.
+    """
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(without_views(field.type)) for field in kind])
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
@@ -234,7 +242,9 @@ def _indices(schema: pa.Schema, names: Names) -> list[int]:
 
 
 def indices_of(columns: Sequence[str], names: Names) -> list[int]:
-    """Indices of the named columns. Raises ArgumentError if a name is missing or occurs several times."""
+    """Indices of the named columns in `columns`. Raises ArgumentError if a name is missing or occurs several times, and
+    for the name None if there is not exactly one column.
+    """
     if names[0] is None and len(columns) != 1:
         raise ArgumentError(f"name the column to scan; there are {', '.join(columns)}")
     return [0 if name is None else _index(columns, name) for name in names]

@@ -47,7 +47,7 @@ EXPLANATION = pa.struct([(field.name, _OTHER_TYPES.get(field.name, pa.string()))
 
 
 def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
-    """The canonical form of each value that is a whole URN; null for other values.
+    """The canonical form, at the level of the options, of each value that is a whole URN; null for other values.
 
     Raises ArgumentError if the values are not text.
     """
@@ -60,8 +60,8 @@ def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def validities(values: Values, options: Options) -> pa.ChunkedArray:
-    """For each value, whether the value is a URN that the namespace allows; null for null, and for a URN whose validity
-    is unknown.
+    """For each value, whether the value is a URN that the namespace allows; false if the value is not a URN; null for
+    null, and for a URN whose validity is unknown.
 
     Raises ArgumentError if the values are not text.
     """
@@ -91,8 +91,8 @@ def nids(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def problems(values: Values, options: Options) -> pa.ChunkedArray:
-    """The problems of each value that is a whole URN, as in the column `problem` of the classes: codes separated by ";
-    ".
+    """The problems of each value that is a whole URN, as in the column `problem` of the classes: codes of
+    `urn.problems.PROBLEMS` with `; ` between them.
 
     A value that is not a URN has the code of `InvalidURN`. Null for null, and for a value without problems. Raises
     ArgumentError if the values are not text.
@@ -123,7 +123,7 @@ def _code(data: bytes, syntax: SyntaxName) -> str | None:
 
 
 def counts(values: Values, options: Options, progress: Progress = _NO_PROGRESS) -> pa.ChunkedArray:
-    """The number of URNs in each value; null for null. `progress` and errors are as in `names_in`."""
+    """The number of URNs in each value, as int64; null for null. `progress` and errors are as in `names_in`."""
     found = names_in(values, options, progress)
     return pa.chunked_array([pc.list_value_length(chunk).cast(pa.int64()) for chunk in found.chunks], pa.int64())
 
@@ -167,7 +167,9 @@ def explanations(values: Values, options: Options) -> pa.ChunkedArray:
 def explained_rows(
     texts: Sequence[str | bytes], options: Options, progress: Progress = _NO_PROGRESS
 ) -> list[dict[str, Any]]:
-    """The explanation of each text, with the fields of EXPLANATION. `progress` gets the stage "explaining", in texts."""
+    """The explanation of each text, as a dict with the fields of EXPLANATION. `progress` gets the stage "explaining",
+    in texts.
+    """
     progress.on_stage(Stage("explaining", len(texts), TEXTS))
     rows = []
     for text in texts:

@@ -28,9 +28,9 @@ class DiffReport:
     went: int = 0
     """Number of classes that only the old table has."""
     changed: int = 0
-    """Number of classes that both tables have, with other values."""
+    """Number of classes that both tables have, with different values."""
     remarks: list[str] = field(default_factory=list)
-    """A line about each option that differs between the two runs."""
+    """A line about each option that differs between the two runs; empty if none differs."""
     table: pa.Table | None = None
     """The rows of the difference; None if the rows were written to a file."""
 

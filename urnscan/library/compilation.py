@@ -55,12 +55,13 @@ class WarmUp:
     seconds: float
     """Duration of the call in seconds."""
     folder: Path | None
-    """The folder in which compiled code is saved; None if no folder can be written to, so that each process compiles.
-    """
+    """The folder in which compiled code is saved; None if no folder can be written to: then each process compiles."""
 
     @property
     def is_kept(self) -> bool:
-        """Whether later runs can load the compiled code."""
+        """Whether later runs can load the compiled code; also true if NUMBA_DISABLE_JIT is set, so nothing is
+        compiled.
+        """
         return self.folder is not None or not jit.IS_COMPILED
 
     def __str__(self) -> str:
@@ -153,7 +154,9 @@ def _count(lines: Iterable[bytes]) -> None:
 
 
 def use_half() -> None:
-    """Compile the two largest functions, which do not call the others, and print a line for each compiled function."""
+    """Compile the two largest functions, which do not call the others, and write an empty line to standard output for
+    each compiled function.
+    """
     jit.count_with(lambda _: os.write(1, b"\n"))
     offsets = np.array([0, len(_URN)], np.int32)
     namespace_forms(np.frombuffer(_URN, np.uint8), offsets)

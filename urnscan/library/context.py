@@ -38,15 +38,15 @@ class ContextLine(NamedTuple):
     before: str
     """Characters before the occurrence."""
     text: str
-    """The occurrence as in the document, before a view decoded it."""
+    """The occurrence as in the document: encoded, if a view (a decoding such as `percent`) found it."""
     after: str
     """Characters after the occurrence."""
     source: str
     """The path or URL of the input."""
     member: str | None
-    """The path of the document in the input; None if the document is the input itself."""
+    """The path of the document in the input, an archive or a table; None if the document is the input itself."""
     start: int
-    """Byte offset of the occurrence in the document, or in the value of a table."""
+    """Byte offset of the occurrence, from 0, in the document or in the value of a table."""
     line: int
     """Number of the line in which the occurrence begins, from 1."""
 
@@ -60,7 +60,9 @@ _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.stri
 
 
 def _namespace_hint(name: str, options: Options) -> str:
-    """A hint if the name has another canonical form at level `namespace`: a scan at that level may have found the name."""
+    """A hint if the name has another canonical form at level `namespace`: a scan at that level may have found the
+    name.
+    """
     form = namespace_form(name, options.level.rulebook)
     if options.level.by_namespace or form == name:
         return ""
@@ -81,7 +83,9 @@ class Context(Sequence[ContextLine]):
     more: int = 0
     """Number of occurrences beyond the limit, which are left out."""
     failures: tuple[SourceError, ...] = ()
-    """A failure for each input that could not be read again or has changed, with the number of missing occurrences."""
+    """A failure for each input that could not be read again or has changed: why, and how many occurrences are missing
+    in `lines`.
+    """
 
     @overload
     def __getitem__(self, index: int) -> ContextLine: ...
@@ -96,7 +100,7 @@ class Context(Sequence[ContextLine]):
         return len(self.lines)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Convert to a pandas frame with the columns before, text, after, source, member, start, line."""
+        """Convert `lines` to a pandas frame with the columns before, text, after, source, member, start, line."""
         frame: pd.DataFrame = pa.Table.from_pylist([line._asdict() for line in self.lines], _COLUMNS).to_pandas()
         return frame
 
@@ -135,7 +139,7 @@ class Context(Sequence[ContextLine]):
 
 
 class Scanned(NamedTuple):
-    """The parts of a scan that are needed to read contexts."""
+    """The parts of a scan that are needed to read contexts: inputs, options, and the table of occurrences."""
 
     inputs: Sequence[Argument]
     options: Options
@@ -143,7 +147,9 @@ class Scanned(NamedTuple):
 
 
 def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None, progress: bool | None) -> Context:
-    """Read the context of a class. Parameters and errors are as in `Scan.context`."""
+    """Read inputs of the scan again, and return the context of a class. Parameters and errors are as in
+    `Scan.context`.
+    """
     check_width(width)
     if limit is not None and (not isinstance(limit, int | np.integer) or limit < 0):
         raise ArgumentError(f"limit is a number of lines, or None for all of them, not {limit!r}")

@@ -64,7 +64,8 @@ def scan_frame(
     UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of `frame` follow, with their
     types. The index of a pandas frame is not a column: `frame.reset_index()` makes it a column.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
-    not text, for invalid options, and if a column to keep has the name of a column of the result.
+    not text, for invalid options, for another object than a frame, and if a column to keep has the name of a column of
+    the result.
 
     >>> import pandas
     >>> notes = pandas.DataFrame({"id": ["a", "b"], "note": [None, "see urn:isbn:0451450523"]})

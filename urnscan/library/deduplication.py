@@ -48,7 +48,9 @@ class Dedup:
     """
 
     clusters: pa.Table = field(repr=False)
-    """A row for each record, in the order of the dumps, with the columns of `urnscan dedup -o` (`cluster`, `kept`, …)."""
+    """A row for each record, in the order of the dumps, with the columns of `urnscan dedup -o` (`cluster`, `kept`,
+    …).
+    """
     report: DedupReport
     """Counts, and the failures: inputs and records that could not be read."""
 
@@ -144,30 +146,24 @@ def deduplicate(
     * `deduplicated`: the dumps without duplicates, a file or a folder. `removed`: the duplicates, in the same way.
     * `mapping`: a table that says which kept record replaces each removed one.
     * `review`: the groups with records in doubt, as a table or, with .html, as a page. `review_all` adds all groups
-      from
-      which a record is removed.
+      from which a record is removed.
     * `candidates`: a table of pairs that share no key and may be the same.
     * `force`: replace outputs that exist.
 
-    Tables that people wrote: `decisions` is the path of an edited table of `review` or `candidates`, or a list of such paths;
-    `never_join` is the path of a table with pairs of identifiers whose records are never joined.
+    Tables that people wrote: `decisions` is the path of an edited table of `review` or `candidates`, or a list of such
+    paths; `never_join` is the path of a table with pairs of identifiers whose records are never joined.
 
     `any_urn` and `keys` to `record` are the fields of `Policy`. The other options are those of `scan`, with other
-    defaults
-    for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as
-    `urn:a:b`;
-    `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs` is the number of processes that
-    read
-    dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: the number of cores; 1: only this process.
-    `fields` is accepted and ignored.
+    defaults for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as
+    `urn:a:b`; `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs` is the number of
+    processes that read dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: the number of cores; 1:
+    only this process. `progress`: whether to show a bar, as in `scan`. `fields` is accepted and ignored.
 
     Returns a `Dedup` with a row for each record, all in memory (use the command for very large dumps), and counts.
-    Records
-    and inputs that cannot be read are in `report.failures`.
+    Records and inputs that cannot be read are in `report.failures`; with `strict`, a failure raises FatalError.
 
     Raises FatalError if no dump can be read or an output cannot be written, ArgumentError (a ValueError and a
-    TypeError) for
-    invalid options.
+    TypeError) for invalid options.
 
     >>> from urnscan import deduplicate, samples
     >>> result = deduplicate(samples() / "catalogue.marcxml.xml")

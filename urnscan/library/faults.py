@@ -18,14 +18,17 @@ from urnscan.urn.namespaces import judge
 
 
 class Fault(NamedTuple):
-    """A wrong name in a text, with the position of the name."""
+    """A wrong name in a text, with the position of the name. `member` is the path of the text in the input `source`, or
+    None if the text is the input itself.
+    """
 
     source: str
     member: str | None
     line: int
     """Number of the line, from 1."""
     column: int | None
-    """Number of the first character in the line, from 1; None if the input can be read only once."""
+    """Number of the first character in the line, from 1; None if the text cannot be read a second time, or has changed.
+    """
     text: str
     code: str
     """The kind of fault: a code of `urn.problems.PROBLEMS`, a code of `urn.reject_reasons.REASONS`, or `unregistered`.
@@ -39,7 +42,7 @@ class Fault(NamedTuple):
 
 
 class FaultSearch:
-    """Sinks of a scan that search the rows for faults."""
+    """Two sinks (functions that get the rows of a scan), which search the rows for faults."""
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class FaultSearch:
         self._of_names, self._of_rejects = Passages(inputs, options, 0), Passages(inputs, options, 0)
 
     def add_names(self, rows: pa.RecordBatch) -> None:
-        """Search OCCURRENCES rows for faults."""
+        """Search OCCURRENCES rows for names that are invalid or unregistered, and pass each as a Fault to `add`."""
         nid = rows.column("nid")
         is_odd = np.array([self._about_nid(name) is not None for name in nid.dictionary.to_pylist()], np.bool_)
         is_wrong = is_odd[numbers(nid.indices)]
@@ -75,13 +78,15 @@ class FaultSearch:
                 self._add(self._of_names, row, row["problem"], reason)
 
     def add_rejects(self, rows: pa.RecordBatch) -> None:
-        """Add REJECTS rows, each of which is a fault."""
+        """Pass each of the REJECTS rows as a Fault to `add`."""
         for row in rows.to_pylist():
             whole = row | {"length": len(row["text"].encode()), "via": None}
             self._add(self._of_rejects, whole, row["reason"], row["message"])
 
     def _about_nid(self, nid: str) -> str | None:
-        """The message about a NID that is neither registered nor in the custom rules; None if the NID is not a fault."""
+        """The message about a NID that is neither registered nor in the custom rules; None if the NID is not a
+        fault.
+        """
         if "unregistered" not in self._kinds or nid in self._rulebook.nids:
             return None
         return self._about(nid)

@@ -39,11 +39,15 @@ class Partial:
     """Result of a scan of a share of the inputs, grouped by spelling. Can be pickled."""
 
     rows: bytes = field(repr=False)
-    """NAMED_PARTIAL rows, one for each spelling: a compressed stream of Arrow."""
+    """NAMED_PARTIAL rows, one or several for each spelling, with counts and first places: a compressed stream of
+    Arrow.
+    """
     counts: Counts
     """Counts of inputs, bytes and occurrences, as in `Report`."""
     failures: tuple[SourceError, ...] = ()
-    """Failures (inputs that could not be read) and notes, in the order of the inputs."""
+    """Failures (inputs that could not be read) and notes (inputs of a known form that were scanned as plain text), in
+    the order of the inputs.
+    """
     options: Options = field(default_factory=Options, repr=False)
     """The options of the scan."""
     places: int = 0

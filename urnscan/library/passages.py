@@ -37,7 +37,9 @@ _OpenText = tuple[str | None, Callable[[], _ReadInto]]
 
 
 class Wanted(NamedTuple):
-    """An occurrence to find. The fields are columns of OCCURRENCES."""
+    """An occurrence to find. The fields are columns of OCCURRENCES: `start` is a byte offset, `length` in bytes, `via`
+    the view (decoding) that found it or None, `member` None if the text is the input itself.
+    """
 
     source: str
     member: str | None
@@ -70,7 +72,7 @@ def name_of(source: Input | SourceError) -> str:
 
 
 def why_unreadable(source: Input | SourceError) -> str:
-    """The reason why an input cannot be read a second time; empty for an input that can be read."""
+    """The reason why an input cannot be read a second time (it failed, or is a stream); empty for an input that can."""
     if isinstance(source, SourceError):
         return source.reason
     # A pipe: opening it a second time could wait for ever.
@@ -130,10 +132,11 @@ class Text:
 def texts_of(
     source: Input, options: Options, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[_OpenText, None, None]:
-    """Yield the texts of an input. Raises SourceError.
+    """Yield (member, function) for each text of an input. Raises SourceError.
 
-    Each text must be read before the next text is requested. `on_read` is called with numbers of bytes of the input
-    that were read.
+    `member` is the path of the text in the input, or None for the input itself. The function returns a `readinto`: it
+    fills a memoryview with the next bytes, and returns their number, 0 at the end. Each text must be read before the
+    next text is requested. `on_read` is called with numbers of bytes of the input that were read.
     """
     with closing(open_documents(source, options.reading, on_read)) as documents:
         for document in documents:
@@ -154,8 +157,8 @@ def _open_value(values: pa.Array, number: int) -> _ReadInto:
 
 
 class Passages:
-    """Adds passages to the occurrences of a scan. Occurrences come in the order of the scan, so each input is read
-    once.
+    """Finds the passages (the text around) of the occurrences of a scan. Occurrences must come in the order of the
+    scan, so each input is read once.
 
     Only one block of a single text is in memory, for a scan of any size.
     """
@@ -176,7 +179,9 @@ class Passages:
         self._missing: Counter[tuple[str, str]] = Counter()
 
     def add(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Add the columns `before` and `after` to OCCURRENCES rows; both are null if an occurrence is not found."""
+        """Return OCCURRENCES rows with the columns `before` and `after` added; both are null if an occurrence is not
+        found.
+        """
         passages = [self.find(Wanted(**row)) for row in rows.select(list(Wanted._fields)).to_pylist()]
         for name in ("before", "after"):
             rows = rows.append_column(name, text_array([getattr(passage, name, None) for passage in passages]))
@@ -190,7 +195,7 @@ class Passages:
         ]
 
     def find(self, wanted: Wanted) -> Passage | None:
-        """The passage of an occurrence that comes after the last occurrence; None if the occurrence is not found."""
+        """The passage of an occurrence that comes after the last one; None if it is not found: `failures` counts it."""
         if wanted.source != self._source:
             self._open(wanted.source)
         # An archive may have several members with the same name: the occurrence may be in any of them.

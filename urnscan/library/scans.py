@@ -64,7 +64,7 @@ class Scan:
     """
 
     classes: pa.Table = field(repr=False)
-    """One row per class, sorted by `urn`. Columns as in `urnscan -o`."""
+    """One row per class (all URNs with the same canonical form), sorted by `urn`. Columns as in `urnscan -o`."""
     occurrences: pa.Table = field(repr=False)
     """One row per occurrence, in the order of the inputs, then by `start`. Columns as in `urnscan --occurrences`."""
     report: Report
@@ -74,9 +74,9 @@ class Scan:
     was not asked for rejects.
     """
     inputs: tuple[str, ...] = field(default=(), repr=False)
-    """The arguments that name the inputs of the scan."""
+    """The arguments that name the inputs of the scan: paths, globs, URLs, `-`."""
     cdx: str | None = field(default=None, repr=False)
-    """The path of the index of records, if the scan had one."""
+    """The path of the index of records, or None without an index."""
     options: Options = field(default_factory=Options, repr=False)
     """The options of the scan."""
 
@@ -92,8 +92,8 @@ class Scan:
 
     @checks_options
     def to_polars(self, table: TableName = "classes") -> pl.DataFrame:
-        """Convert a table to a frame of Polars. Columns of text are strings, also if the file has dictionaries for
-        them.
+        """Convert a table to a frame of Polars. Columns of text are strings (not categorical), also if the table has
+        dictionaries for them.
 
         Raises ImportError without Polars, ArgumentError as `to_pandas`.
         """
@@ -139,7 +139,7 @@ class Scan:
     def to_html(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the page of `urnscan report`: an HTML file with a table of classes in which a reader can search.
 
-        With `force`, an existing file is replaced. Raises FatalError if the file cannot be written.
+        `path` is a file. With `force`, an existing file is replaced. Raises FatalError if the file cannot be written.
         """
         from urnscan.report.figures import summarise  # noqa: PLC0415 (a scan does not need it)
         from urnscan.report.scan_page import render  # noqa: PLC0415
@@ -156,7 +156,7 @@ class Scan:
     def context(
         self, urn: str | URN, width: int = 60, *, limit: int | None = 100, progress: bool | None = None
     ) -> Context:
-        """Show the occurrences of a class with the text around each, like a keyword in a concordance.
+        """Return the occurrences of a class with the text around each, like a keyword in a concordance.
 
         `urn` is any spelling of the class. `width` is the number of characters on each side, up to 10,000. `limit` is
         the maximum number of occurrences; None: all. `progress`: whether to show a bar, as in `scan`.
@@ -288,9 +288,9 @@ def scan(
     namespace; `recover` is one or several of percent, entities, escapes, wraps, labels, bare and markup, or all;
     `resolver_tail` is keep or cut.
     Returns the tables and the counts. Inputs that fail are in `report.failures`; inputs of a known form that were
-    scanned as plain text are in `report.notes`.
-    Raises FatalError if no input could be read, ArgumentError (a ValueError and a TypeError) for invalid options. All
-    tables are in memory: for very large inputs use the command.
+    scanned as plain text are in `report.notes`. All tables are in memory: for very large inputs use the command.
+    Raises FatalError if no input could be read, or, with `strict`, if any input fails; ArgumentError (a ValueError and
+    a TypeError) for invalid options.
 
     >>> from urnscan import samples, scan
     >>> result = scan(samples() / "prose.txt", trim=True)

@@ -31,8 +31,11 @@ _SHOWN = 60
 
 @contextlib.contextmanager
 def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) -> Iterator[Progress]:
-    """Context that shows the progress of a run, as `show_if_wanted` does. A FatalError in the context also gets the
-    first failure.
+    """Context that shows the progress of a run, and yields its `Progress`; the parameters are those of
+    `show_if_wanted`.
+
+    A FatalError in the context is raised again with the first failure in its message. Raises ArgumentError if `wanted`
+    is not True, False or None.
     """
     if wanted not in (None, True, False):
         raise ArgumentError(f"progress must be True, False or None, not {wanted!r}")
@@ -65,7 +68,7 @@ def _failure_line(failure: SourceError) -> str:
 
 
 def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Table:
-    """A table of the schema, with the metadata of a run.
+    """A table of the schema with the rows of the batches, and the metadata of a run as JSON under the key `urnscan`.
 
     Columns of the batches may have dictionaries, also if the columns of the schema do not.
     """

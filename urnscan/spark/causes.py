@@ -53,7 +53,7 @@ _ADVICE = (
 
 @contextlib.contextmanager
 def clear_errors() -> Iterator[None]:
-    """Context that converts errors of Spark to FatalErrors with a single line."""
+    """Context in which an error of Spark is raised as a FatalError with a single line, by `cause_of`."""
     from py4j.protocol import Py4JError  # noqa: PLC0415
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -64,7 +64,7 @@ def clear_errors() -> Iterator[None]:
 
 
 def cause_of(text: str) -> str:
-    r"""The line for an error of Spark. `text` is the whole text of the error.
+    r"""Return the line for an error of Spark: cause, executor, attempts, advice. `text` is the whole text of the error.
 
     >>> cause_of("An error occurred while calling o1.collect.\n: java.io.IOException: No space left on device")
     'Spark: No space left on device (a disk is full: results and exchanged rows are in spark.local.dir)'

@@ -55,7 +55,7 @@ class Scan:
     """
 
     results: DataFrame
-    """The results of all tasks, as blobs (`frames.RESULTS`)."""
+    """The results of all tasks, as blobs (many rows of Arrow in one binary value): `frames.RESULTS`."""
     options: Options
     """The options of the scan."""
     _partitions: int
@@ -77,7 +77,7 @@ class Scan:
 
     @property
     def rejects(self) -> DataFrame:
-        """The table of rejects, if the scan was asked for rejects."""
+        """The table of rejects; without rows if the scan was not asked for rejects."""
         return self._rows_of(self._blobs("rejects"), "rejects")
 
     def _rows_of(self, blobs: DataFrame, table: str) -> DataFrame:
@@ -90,14 +90,17 @@ class Scan:
         return _with_options(rows, self.options)
 
     def to_write(self, table: str) -> DataFrame:
-        """A table in which small neighbouring partitions are joined, so that the table becomes few files."""
+        """The table `classes`, `occurrences` or `rejects` in few partitions, so that it becomes few files: small
+        neighbouring partitions are joined.
+        """
         return self.classes if table == "classes" else self._rows_of(self._in_order(table), table)
 
     def write(self, table: str, folder: str) -> list[Row]:
-        """Let executors write a table to files in a folder that all executors share, or at a URL.
+        """Write the table `classes`, `occurrences` or `rejects` to Parquet files. Executors write them, to a folder
+        that all executors share, or to a URL.
 
-        Returns a row for each file, in the order of the table (`frames.WRITTEN_FILES`). The folder may contain more
-        files, which lost attempts have left.
+        Returns a row of `frames.WRITTEN_FILES` (name and counts) for each file, in the order of the table. The folder
+        may contain more files, which lost attempts have left. Raises an error of Spark if an executor cannot write.
         """
         options, lines_before = self.options, self._lines_before
         blobs = self._in_ranges() if table == "classes" else self._in_order(table)
@@ -123,7 +126,7 @@ class Scan:
 
     @property
     def notes(self) -> DataFrame:
-        """Notes in the order of the inputs: columns `source` and `reason`. All were scanned as plain text."""
+        """Notes in order: `source`, an input of a known form that was scanned as plain text, and `reason`."""
         return self._frame(self.report().notes)
 
     def _frame(self, failures: Sequence[SourceError]) -> DataFrame:
@@ -131,7 +134,7 @@ class Scan:
         return self.results.sparkSession.createDataFrame(rows, "source string, reason string")
 
     def report(self) -> Report:
-        """Counts, failures and notes; `classes` and `seconds` are not set."""
+        """Counts, failures and notes, after the whole scan; `classes` and `seconds` are not set."""
         return report_of(self._summaries, self.options)
 
     def unpersist(self) -> None:
@@ -215,8 +218,9 @@ def scan(
 ) -> Scan:
     """Scan files, folders, globs and URLs. All executors must be able to read each input by the same name.
 
-    `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan`, without `jobs` and `memory`.
-    Inputs that fail are in `errors` of the result.
+    `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan`, without `cdx`, `progress`,
+    `jobs` and `memory`. The inputs are found now, and scanned when the first table of the result is used. Inputs that
+    fail are in `errors` of the result.
     Raises FatalError for standard input, ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as result:  # doctest: +SKIP
@@ -279,7 +283,7 @@ def _scan(
 
 @checks_options
 def classes(occurrences: DataFrame, *, rules: Rules = None) -> DataFrame:
-    """Group occurrences into classes.
+    """Group occurrences into classes: returns the table of classes, sorted by `urn`.
 
     `occurrences` is the result of a function of this module, or some rows of it, also if written to Parquet and read
     again. The columns `urn`, `text`, `source`, `member`, `start` and `place` must be unchanged. If the scan had custom
@@ -326,7 +330,8 @@ def scan_column(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> DataFrame:
-    """Scan a column of text or bytes. Each occurrence gets the columns `keep` of the same row.
+    """Scan a column of text or bytes, and return a frame with a row for each occurrence. Each gets the columns `keep`
+    of the same row.
 
     The result has the columns of the occurrence table. `source` is empty. `member` is `row/column`; the number of the
     row comes from `monotonically_increasing_id`. The options are those of `urnscan.scan_batches`. Raises ArgumentError
@@ -364,7 +369,9 @@ def _with_options(occurrences: DataFrame, options: Options) -> DataFrame:
 def scan_inputs(
     spark: SparkSession, inputs: Sequence[Argument], request: ScanRequest, outputs: Collection[str] = ()
 ) -> Scan:
-    """Plan a scan of inputs, without the files `outputs`. Raises FatalError for standard input."""
+    """Return a `Scan` of inputs whose tasks run when a table is used. The files `outputs` are not inputs. If many bytes
+    are to be grouped, the heads of some inputs are read now. Raises FatalError for standard input.
+    """
     from pyspark import StorageLevel  # noqa: PLC0415
 
     if "-" in inputs:

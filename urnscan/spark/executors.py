@@ -50,7 +50,9 @@ _Blob = tuple[int, int, str, int, bytes]
 
 @dataclass(frozen=True)
 class ScanRequest:
-    """The options of a scan, and the names of the tables to make."""
+    """What a scan makes: options, the names of its tables (`occurrences`, `classes`, `rejects`), sizes of tasks in
+    bytes, and the number of rows for each key of a sample.
+    """
 
     options: Options
     tables: frozenset[str] = frozenset({"occurrences", "classes"})
@@ -69,9 +71,9 @@ in use.
 def sample_heads(
     batches: Iterable[pa.RecordBatch], request: ScanRequest, heads: Sequence[bytes]
 ) -> Iterator[pa.RecordBatch]:
-    """Read heads of tasks. Yields RESULTS rows with the number of bytes that were read, and a sample of the keys.
+    """Read heads (first bytes) of tasks. Yields a RESULTS row for each head, with its results of `keys.sample_head`.
 
-    `batches` have the numbers of heads; `heads` are tasks, pickled.
+    `batches` have the numbers of heads in the column `id`; `heads` are tasks, pickled.
     """
     _prepare(request.folder)
     for (number,) in _values(batches, "id"):
@@ -82,10 +84,10 @@ def sample_heads(
 def scan_tasks(
     batches: Iterable[pa.RecordBatch], request: ScanRequest, partitions: Sequence[tuple[int, bytes]], ranges: Ranges
 ) -> Iterator[pa.RecordBatch]:
-    """Process the tasks of partitions. Yields RESULTS rows.
+    """Scan the inputs of the tasks of partitions. Yields RESULTS rows. Inputs that fail are in the summaries.
 
-    `batches` have the numbers of partitions; `partitions` has, for each partition, the number of the first task and the
-    tasks, pickled.
+    `batches` have the numbers of partitions in the column `id`; `partitions` has, for each partition, the number of the
+    first task and the tasks, pickled. `ranges` are ranges of keys (canonical forms), by which partial rows are split.
     """
     _prepare(request.folder)
     # Partial rows are made in each scan, because rows of occurrences get the numbers of their inputs from them.
@@ -198,7 +200,9 @@ class _PartialSums:
 
 
 def partial_of_occurrences(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
-    """Convert SPARK_OCCURRENCES rows, sorted by `place`, to RESULTS rows of the kind `partial`."""
+    """Yield RESULTS rows of the kind `partial` (rows added up by spelling and split by `ranges` of keys), for
+    SPARK_OCCURRENCES rows sorted by `place`.
+    """
     sums = _PartialSums(SAMPLE_STEP, ranges)
     for batch in batches:
         if not batch.num_rows:
@@ -218,7 +222,7 @@ def partial_of_occurrences(batches: Iterable[pa.RecordBatch], ranges: Ranges) ->
 
 
 def sample_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield a RESULTS row with a sample of the keys of rows; `batches` have a column `urn`."""
+    """Yield one RESULTS row: a sample of the keys (canonical forms) of all rows; `batches` have a column `urn`."""
     sample = KeySample()
     for number, batch in enumerate(batches):
         if batch.num_rows:
@@ -227,7 +231,7 @@ def sample_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
 
 
 def split_blobs(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
-    """Split the rows of PARTIAL_BLOBS rows by other ranges. Yields PARTIAL_BLOBS rows."""
+    """Yield PARTIAL_BLOBS rows for other PARTIAL_BLOBS rows, whose content is split again by other ranges of keys."""
     for task, row, blob in _values(batches, "task", "row", "rows"):
         for rows in unpacked(blob):
             parts = split_by_range(rows.select(PARTIAL.names), names_of(rows), ranges)
@@ -235,22 +239,22 @@ def split_blobs(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[p
 
 
 def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """Yield the CODED_CLASSES rows of a range; `batches` are the PARTIAL_BLOBS rows of the range, sorted by `task` and
-    `row`.
+    """Yield the CODED_CLASSES rows of a range of keys, sorted by name; `batches` are the PARTIAL_BLOBS rows of the
+    range, sorted by `task` and `row`.
     """
     rows = chain.from_iterable(unpacked(blob) for (blob,) in _values(batches, "rows"))
     yield from classes_of_partial(rows, options, _MEMORY)
 
 
 def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
-    """Convert RESULTS rows of occurrences to SPARK_OCCURRENCES rows. `lines_before` is as in `table_rows`."""
+    """Yield SPARK_OCCURRENCES rows for RESULTS rows of the kind `occurrences`. `lines_before` is as in `table_rows`."""
     for task, first, rows in _unpack(batches, lines_before):
         place = _places(number_array(np.full(len(rows), task, np.int64)), first, rows.column("input"))
         yield frames.to_spark_types(rows, frames.SPARK_OCCURRENCES, {"place": place})
 
 
 def reject_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
-    """Convert RESULTS rows of rejects to SPARK_REJECTS rows. `lines_before` is as in `table_rows`."""
+    """Yield SPARK_REJECTS rows for RESULTS rows of the kind `rejects`. `lines_before` is as in `table_rows`."""
     return to_spark_types(table_rows(batches, lines_before, REJECTS), frames.SPARK_REJECTS)
 
 
@@ -263,9 +267,10 @@ def _places(task: pa.Array, first: int, source: pa.Array) -> pa.StructArray:
 def table_rows(
     batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Convert RESULTS rows of occurrences or of rejects to rows of the schema, OCCURRENCES or REJECTS.
+    """Yield rows of the schema, OCCURRENCES or REJECTS, for RESULTS rows of this kind.
 
-    For a task that is a part of a file, `lines_before` has the number of LF bytes in earlier parts.
+    `lines_before` maps the number of a task that is a part of a file to the number of LF bytes in earlier parts; this
+    number is added to `line`.
     """
     for _, _, rows in _unpack(batches, lines_before):
         yield rows.select(schema.names)
@@ -285,7 +290,7 @@ def _unpack(
 
 
 def to_spark_types(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Convert rows of a table to a schema with types of Spark."""
+    """Yield rows of a table with the types of a schema of Spark, as `frames.to_spark_types` converts them."""
     for rows in batches:
         yield frames.to_spark_types(rows, schema)
 
@@ -297,10 +302,11 @@ def write_file(
     metadata: Mapping[str, Any],
     folder: str,
 ) -> Iterator[pa.RecordBatch]:
-    """Write the rows of a partition to a file in the folder. Yields a WRITTEN_FILES row. Raises FatalError.
+    """Write the rows of a partition to a Parquet file in the folder, and yield a WRITTEN_FILES row; nothing for an
+    empty partition. Raises FatalError if the file cannot be written.
 
-    `rows_of` makes rows of the blobs in `batches`. `folder` is a path or URL. The file name begins with the number of
-    the first range or task; each attempt has another file name.
+    `rows_of` makes rows of the table `table` (a key of WRITTEN) of the blobs in `batches`. `folder` is a path or URL.
+    The file name begins with the number of the first range or task; each attempt has another file name.
     """
     remaining = iter(batches)
     first = next((batch for batch in remaining if batch.num_rows), None)
@@ -333,9 +339,8 @@ def _values(batches: Iterable[pa.RecordBatch], *names: str) -> Iterator[tuple[An
 def scan_column_batches(
     batches: Iterable[pa.RecordBatch], options: Options, kept: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Scan the first column of rows. Yields SPARK_OCCURRENCES rows with the columns `kept`.
-
-    The last column of `batches` has the numbers of the rows.
+    """Scan the first column of rows. Yields SPARK_OCCURRENCES rows with the columns `kept`, which are the columns after
+    the first in `batches`. The last column of `batches` has the numbers of the rows.
     """
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     count = 0

@@ -41,9 +41,8 @@ _MOVES = 16
 
 
 def open_folder(spark: SparkSession, path: str, *, force: bool) -> Folder:
-    """Open the folder of an output, a path or a URL. Raises FatalError if the folder exists already.
-
-    With `force`, it may exist, but only as the result of an earlier run.
+    """Return the folder of an output, a path or a URL, to be entered as a context. Raises FatalError if the folder
+    exists already; with `force`, it may exist, but only as the result of an earlier run.
     """
     with as_fatal(path):
         if path.lower().startswith("s3://"):
@@ -58,14 +57,19 @@ def open_folder(spark: SparkSession, path: str, *, force: bool) -> Folder:
 
 
 class Folder:
-    """A folder of Parquet files; a context manager that removes temporary files."""
+    """A folder of Parquet files; a context manager that makes temporary folders, and removes them at the end.
+
+    `fill` writes to the temporary folders, `commit` moves the files to the path or URL.
+    """
 
     def __init__(self, name: str, *, force: bool) -> None:
         self.name = name_of(name)
         self._force = force
 
     def check(self) -> None:
-        """Raise FatalError if the output cannot have this path or URL."""
+        """Raise FatalError if something exists at the path or URL and must not be replaced: anything without `force`,
+        and whatever is not the result of an earlier run.
+        """
         exists, is_result = self._look()
         if exists and not self._force:
             raise existing_output(self.name)
@@ -85,11 +89,15 @@ class Folder:
         raise NotImplementedError
 
     def fill(self, table: str, scan: Scan, report: Report) -> None:
-        """Write a table, and add counts of the table to the report. Raises FatalError if rows are missing."""
+        """Write the table `classes`, `occurrences`, `rejects` or `errors`. For `classes`, sets `classes` and
+        `untrimmed` of the report. Raises FatalError if rows are missing or cannot be written.
+        """
         raise NotImplementedError
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
-        """Write the metadata, and move the folder to the path or URL. Raises FatalError."""
+        """Write the metadata of the run, and move the folder to the path or URL; an earlier folder is replaced, with
+        `force`. Raises FatalError if this fails.
+        """
         raise NotImplementedError
 
     def _check_rows(self, table: str, written: int, expected: int) -> None:
@@ -274,7 +282,9 @@ class _Disk:
 
 
 class _Bucket:
-    """A folder in an object store. The file with the metadata is written last, as a mark that the folder is complete."""
+    """A folder in an object store. The file with the metadata is written last, as a mark that the folder is
+    complete.
+    """
 
     def __init__(self, url: str) -> None:
         self._folder = RemoteFolder(parse_url(url))

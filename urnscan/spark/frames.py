@@ -28,7 +28,9 @@ _NAMES = {
 
 
 def ddl(schema: Iterable[pa.Field]) -> str:
-    """A schema in the syntax of Spark."""
+    """A schema of Arrow, with types that Spark has, in the syntax of Spark: names and types with commas between
+    them.
+    """
     return ", ".join(f"`{field.name}` {_ddl(field.type)}" for field in schema)
 
 
@@ -49,7 +51,9 @@ def _spark_schema(schema: Iterable[pa.Field]) -> pa.Schema:
 
 
 PLACE = pa.struct([("task", pa.int64()), ("row", pa.int64()), ("input", pa.int32())])
-"""Position of an occurrence in the run, because frames have no order, and the number of the input."""
+"""Position of an occurrence in the run, because frames have no order: number of the task, and of the row in it; and the
+number of the input.
+"""
 
 SPARK_OCCURRENCES = _spark_schema([*OCCURRENCES, pa.field("place", PLACE)])
 """OCCURRENCES in types of Spark, with a column `place`."""
@@ -59,7 +63,7 @@ SPARK_REJECTS = _spark_schema(REJECTS)
 SPARK_CLASSES = _spark_schema(CLASSES)
 
 PARTIAL_BLOBS = pa.schema([("range", pa.int32()), ("task", pa.int64()), ("row", pa.int64()), ("rows", pa.binary())])
-"""Blobs of NAMED_PARTIAL rows. All rows of a blob are in the same range of keys.
+"""Blobs of NAMED_PARTIAL rows. All rows of a blob are in the same range of keys (canonical forms).
 
 Sorted by `task` and `row`, the blobs of a range are in the order of the inputs.
 """
@@ -92,7 +96,7 @@ WRITTEN_FILES = pa.schema(
 
 
 def batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
-    """A batch of a few rows, which are tuples."""
+    """A batch of the schema with a few rows, which are tuples of Python values."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     return pa.RecordBatch.from_arrays(
         [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
@@ -102,7 +106,9 @@ def batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch
 def to_spark_types(
     rows: pa.RecordBatch, schema: pa.Schema, other: Mapping[str, pa.Array] = MappingProxyType({})
 ) -> pa.RecordBatch:
-    """Convert rows to a schema with types of Spark. Columns in `other` replace columns of the rows."""
+    """Return rows with the columns and types of a schema of Spark. Arrays in `other`, by name, replace columns of the
+    rows.
+    """
     columns: list[Any] = []
     for field in schema:
         column = other[field.name] if field.name in other else rows.column(field.name)

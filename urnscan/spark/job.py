@@ -77,8 +77,9 @@ def run(
     force: bool = False,
     on_failure: Callable[[SourceError], None] = lambda _: None,
 ) -> Report:
-    """Scan the inputs, and write the tables that have an output. `outputs` maps classes, occurrences, rejects and
-    errors to paths or URLs.
+    """Scan the inputs, and write the tables that have an output. `outputs` maps `classes`, `occurrences`, `rejects` and
+    `errors` to paths or URLs of folders. `on_failure` is called with each note, then with each failure, after the scan.
+    Returns counts, failures and notes.
 
     Raises FatalError if no input could be read, or, with `strict`, if an input could not be read; if an output exists
     already (without `force`) or cannot be written; and if a task fails at each attempt.

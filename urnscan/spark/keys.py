@@ -55,31 +55,38 @@ _HEAD_SAMPLE_STEP = 4
 
 @dataclass
 class KeySample:
-    """A sample of the keys of rows."""
+    """A sample of the keys (canonical forms) of rows."""
 
     keys: list[bytes] = field(default_factory=list)
+    """The first 1,024 bytes of each key of the sample, not sorted."""
     byte_count: int = 0
     """Number of bytes of all rows, not only of the sample."""
 
     def add_rows(self, rows: pa.RecordBatch, step: int, seed: str) -> None:
-        """Add a key of each `step` rows. The seed chooses the first row, so that many small batches are sampled, too."""
+        """Add a key (the column `urn`) of each `step` rows to the sample. The seed chooses the first row, so that many
+        small batches are sampled, too.
+        """
         first = zlib.crc32(seed.encode()) % step
         chosen = rows.column("urn").take(number_array(np.arange(first, rows.num_rows, step)))
         self.keys += [key.encode()[:_KEY] for key in chosen.to_pylist()]
         self.byte_count += rows.nbytes
 
     def add(self, other: KeySample) -> None:
-        """Add the sample of other rows."""
+        """Add the sample of other rows to this one."""
         self.keys += other.keys
         self.byte_count += other.byte_count
 
     def ranges(self, cores: int) -> Ranges:
-        """Ranges of keys for all rows, if `cores` cores group the rows."""
+        """Ranges of keys for all rows: about 32 MiB of rows each; smaller, down to 4 MiB, if there were fewer ranges
+        than cores.
+        """
         count = max(self.byte_count // _RANGE, min(cores, self.byte_count // _SMALL_RANGE), 1)
         return choose_ranges(self.keys, count)
 
     def fits(self, ranges: Ranges, cores: int) -> bool:
-        """Whether ranges fit the keys: the number of ranges is about right, and no range is much too large."""
+        """Whether ranges fit the sample: at least half and at most 4 times as many as `ranges` would choose, and no
+        range of several keys with more than 4 times its share.
+        """
         wanted = len(self.ranges(cores))
         counts = Counter(bisect_right(ranges.bounds, key) for key in self.keys)
         largest = max((counts[number] for number in counts if not ranges.is_single(number)), default=0)
@@ -88,8 +95,8 @@ class KeySample:
 
 
 def choose_heads(planned: Sequence[Task], sizes: Sequence[int]) -> list[Task]:
-    """Choose tasks whose heads are read. They are evenly spread over the bytes of all tasks. Empty if there is little
-    to do.
+    """Return the tasks whose heads (first bytes) are to be read: evenly spread over the bytes of all tasks; empty for
+    less than 128 MiB.
 
     A part of a file is shortened to its head. `sizes` has the number of bytes of each task.
     """
@@ -109,7 +116,9 @@ class _HeadEnd(Exception):  # noqa: N818 (it is not an error)
 
 
 def sample_head(head: Task, options: Options, sizes: Sizes) -> tuple[int, KeySample]:
-    """Scan the head of a task. Returns the number of bytes that were read, and a sample of the keys in the head."""
+    """Scan the head of a task: about 512 KiB, or up to 4 MiB until a URN is found. Returns the number of bytes that
+    were read, and a sample of the keys (canonical forms) in the head.
+    """
     sample, read = KeySample(), 0
 
     def on_read(byte_count: int) -> None:

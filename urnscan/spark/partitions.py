@@ -29,7 +29,7 @@ _FILE = 32 << 20
 
 
 def cores_of(spark: SparkSession) -> int:
-    """Number of cores of the executors."""
+    """Number of cores of the executors that Spark reports. On Spark Connect, this runs a job."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
     # Spark Connect has no such number, but it makes as many partitions of a frame.
@@ -75,13 +75,15 @@ def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanR
 
 
 def by_range(blobs: DataFrame, ranges: Ranges) -> DataFrame:
-    """Repartition blobs of partial rows: a partition has all rows of a range of keys, so all rows of a class."""
+    """Blobs of partial rows (PARTIAL_BLOBS) in a partition for each range of keys, which has all rows of its classes,
+    sorted by `task` and `row`.
+    """
     return blobs.select(*PARTIAL_BLOBS.names).repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")
 
 
 def first_tasks(summaries: Sequence[TaskSummary], kind: str) -> list[int]:
-    """The first task of each partition, if tasks with few bytes in blobs of a kind share a partition with neighbouring
-    tasks.
+    """Number of the first task of each partition. A partition gets neighbouring tasks until their blobs of `kind`
+    ("occurrences" or "rejects") have 32 MiB; the first number is always 0.
     """
     firsts, byte_count = [0], 0
     for summary in summaries:

@@ -30,13 +30,15 @@ class TaskSummary:
     """Failures and notes."""
     counts: Counts = field(default_factory=Counts)
     lines: int = 0
-    """Number of LF bytes in the task, if the task is a part of a huge file."""
+    """Number of LF bytes in the task, if the task is a part of a huge file; otherwise without meaning."""
     blobs: Counter[str] = field(default_factory=Counter)
     """Kind of blob -> number of bytes of blobs of the task, except `partial`: such a blob has rows of several tasks."""
 
 
 def collect(blobs: DataFrame) -> tuple[list[TaskSummary], KeySample]:
-    """Collect the summaries of all partitions, in the order of the tasks, and a sample of all keys."""
+    """Run the scan, and return the summaries of all tasks, in the order of the tasks, and a sample of all keys
+    (canonical forms). `blobs` are the RESULTS rows of the kind `summaries`.
+    """
     all_summaries, sample = [], KeySample()
     for (blob,) in blobs.select("rows").collect():
         summaries, keys = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
@@ -46,8 +48,8 @@ def collect(blobs: DataFrame) -> tuple[list[TaskSummary], KeySample]:
 
 
 def report_of(summaries: Sequence[TaskSummary], options: Options) -> Report:
-    """Add up counts, failures and notes to a report. The parts of a file count as a single input, and equal failures of
-    the parts count once.
+    """Return a report with the sums of counts, and with all failures and notes. The parts of a file count as a single
+    input, and equal failures of the parts count once.
     """
     counts, failures, reported, counted_files = Counts(), [], set(), set()
     for summary in summaries:

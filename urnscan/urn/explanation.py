@@ -27,7 +27,8 @@ _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 class Explanation:
     """The parts of a URN in some syntax, or the reason why a text is not a URN.
 
-    If a text neither is nor represents a URN, only `text`, `syntax`, `position`, `reason`, and perhaps `remarks` are set.
+    If a text neither is nor represents a URN, only `text`, `syntax`, `position`, `reason`, and perhaps `remarks` are
+    set.
     """
 
     text: str
@@ -75,7 +76,9 @@ class Explanation:
     display: str | None = None
     """The URN for display to people, as `URN.display` returns it."""
     problems: tuple[str, ...] = ()
-    """Codes of `urnscan.urn.problems.PROBLEMS`: those of the name, then those of its spelling. Empty without problems."""
+    """Codes of `urnscan.urn.problems.PROBLEMS`: those of the name, then those of its spelling. Empty without
+    problems.
+    """
     resolver: str | None = None
     """URL of the URN at a public and stable resolution service; None if no known service resolves it."""
     remarks: tuple[str, ...] = ()
@@ -293,7 +296,9 @@ def _remarks_of_bis_03(urn: URN, rulebook: Rulebook) -> Iterator[str]:
 
 
 def _but_not_here(urn: URN, rulebook: Rulebook) -> str:
-    """The end of a remark, if the address of the known service does not contain the URN, so that no component is sent."""
+    """The end of a remark, if the address of the known service does not contain the URN, so that no component is
+    sent.
+    """
     rule, form = rulebook.rules.get(urn.nid), namespace_form(urn.canonical, rulebook)
     link = rule.link(form) if rule else None
     is_left_out = rule and link and link == rule.link(form, _request(urn))

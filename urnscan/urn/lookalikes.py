@@ -19,7 +19,8 @@ are those of UTS #39, "Unicode Security Mechanisms", applied word by word:
 * `invisible-character`: a zero-width space, a soft hyphen, a control of direction and the like. Variation selectors are
   allowed. Joiners are allowed where they change the display: inside emoji and after letters that join.
 
-The text is composed first (NFC). A byte that is not UTF-8 counts as U+FFFD, which separates words: its meaning is unknown.
+The text is composed first (NFC). A byte that is not UTF-8 counts as U+FFFD, which separates words: its meaning is
+unknown.
 """
 
 from __future__ import annotations
@@ -215,7 +216,9 @@ def traits_of(char: str, *, exact: bool = False) -> int:
 
 @functools.cache
 def _like_ascii() -> frozenset[str]:
-    """The characters that look like an ASCII letter or digit, by the confusables of Unicode 17. All are below U+20000."""
+    """The characters that look like an ASCII letter or digit, by the confusables of Unicode 17. All are below
+    U+20000.
+    """
     from homoglyphs_fork import Homoglyphs  # noqa: PLC0415 - hardly ever needed
 
     alike = Homoglyphs.get_table({chr(code) for code in range(0x20000)})

@@ -244,7 +244,9 @@ def _check_name(text: str, urn: URN) -> None:
 
 @functools.cache
 def _encodings(syntax: str, role: int) -> Sequence[str]:
-    """The text of each of the 256 bytes in an NSS, percent-encoded if the syntax does not allow the byte in this role."""
+    """The text of each of the 256 bytes in an NSS, percent-encoded if the syntax does not allow the byte in this
+    role.
+    """
     rules = get_syntax(syntax)
     return [
         chr(byte) if rules.data[byte] & role and chr(byte) not in rules.reserved else f"%{byte:02X}"

@@ -80,7 +80,9 @@ def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
 
 
 def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) -> InvalidURN:
-    """The error for `rest`, the text from index `position` on, where the longest URN at the beginning of the text ends."""
+    """The error for `rest`, the text from index `position` on, where the longest URN at the beginning of the text
+    ends.
+    """
     in_fragment &= syntax.tail != TAIL_NONE
     component = _COMPONENTS.get(rest[:2])
     if component and syntax.tail == TAIL_COMPONENTS and not in_fragment:
