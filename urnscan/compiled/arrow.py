@@ -21,7 +21,9 @@ _DTYPES = {pa.uint8(): np.uint8, pa.uint16(): np.uint16, pa.int32(): np.int32, p
 
 
 def byte_strings(column: pa.StringArray) -> tuple[ByteArray, Offsets]:
-    """The bytes and offsets of a column of strings, read-only and not copied."""
+    """The bytes and offsets of a column of strings, read-only and not copied: string i is
+    `data[offsets[i]:offsets[i + 1]]`. The string of a null has no meaning.
+    """
     _, offsets, data = column.buffers()
     return (
         read_only(np.frombuffer(data or b"", np.uint8)),
@@ -30,12 +32,12 @@ def byte_strings(column: pa.StringArray) -> tuple[ByteArray, Offsets]:
 
 
 def string_array(data: ByteArray, offsets: Offsets) -> pa.StringArray:
-    """A column of strings from bytes and offsets, not copied."""
+    """A column of strings from bytes (UTF-8, not checked) and offsets, not copied."""
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def numbers(column: pa.Array) -> npt.NDArray[Any]:
-    """The values of a column of numbers without nulls, as a read-only array, not copied."""
+    """The values of a column without nulls of uint8, uint16, int32 or int64, as a read-only array, not copied."""
     values = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
     return read_only(values[column.offset : column.offset + len(column)])
 
@@ -78,7 +80,7 @@ def bytes_array(values: Sequence[bytes]) -> pa.BinaryArray:
 
 
 def text_array(texts: Sequence[str | None]) -> pa.StringArray:
-    """A column of a few strings; None is null, a lone surrogate becomes an escape."""
+    r"""A column of a few strings; None is null, a lone surrogate becomes an escape such as `\ud800`."""
     validity = bits([text is not None for text in texts]) if None in texts else None
     return _column(pa.string(), [(text or "").encode("utf-8", "backslashreplace") for text in texts], validity)
 

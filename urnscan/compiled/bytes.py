@@ -30,7 +30,7 @@ _memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 @inlined
 def hunt(data: ByteArray, at: int, filled: int, dense_until: int) -> int:
     """Index of the first `urn:` in `data[at:filled]`, in any case. If there is none, the index near `filled` where a
-    `urn:` may still begin.
+    `urn:` may still begin when more bytes follow: more than `filled - 4`.
 
     A quick check skips blocks without `urn:`. Blocks that begin before `dense_until` are searched without this check,
     because another `urn:` is likely there.
@@ -83,13 +83,13 @@ def _first_scheme(data: ByteArray) -> int:
 
 @inlined
 def is_urn(data: ByteArray, at: int) -> bool:
-    """Whether the letters `urn`, in any case, begin at `data[at]`."""
+    """Whether the letters `urn`, in any case, begin at `data[at]`. `data[at + 2]` must exist."""
     return bool(data[at + 2] | CASE == _N and data[at + 1] | CASE == _R and data[at] | CASE == _U)
 
 
 @inlined
 def is_scheme(data: ByteArray, at: int) -> bool:
-    """Whether `urn:`, in any case, begins at `data[at]`."""
+    """Whether `urn:`, in any case, begins at `data[at]`. `data[at + 3]` must exist."""
     return data[at + 3] == COLON and is_urn(data, at)
 
 
@@ -151,7 +151,9 @@ def find_byte(data: ByteArray, at: int, end: int, byte: int) -> int:
 
 @compiled
 def join(data: ByteArray, starts: Integers, ends: Integers, separator: int, into: ByteArray) -> None:
-    """Copy each `data[starts[i]:ends[i]]` to `into`, without gaps, each followed by the byte `separator`."""
+    """Copy each `data[starts[i]:ends[i]]` to `into`, without gaps, each followed by the byte `separator`. `into` must
+    be large enough.
+    """
     at = 0
     for i in range(len(starts)):
         at = copy(data, starts[i], ends[i], into, at)
@@ -161,7 +163,9 @@ def join(data: ByteArray, starts: Integers, ends: Integers, separator: int, into
 
 @inlined
 def copy(data: ByteArray, start: int, end: int, into: ByteArray, at: int) -> int:
-    """Copy `data[start:end]` to `into[at:]` and return the end of the copy. `into` must be large enough."""
+    """Copy `data[start:end]` to `into[at:]` and return the end of the copy, an index in `into`, which must be large
+    enough: nothing is checked.
+    """
     # memcpy is several times as fast as a loop, also for short strings.
     if IS_COMPILED:
         _memcpy(into.ctypes.data + np.uintp(at), data.ctypes.data + np.uintp(start), np.uintp(end - start))

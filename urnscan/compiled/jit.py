@@ -48,7 +48,7 @@ class CompiledFunction:
         self._function, self._options = function, options
 
     def __call__(self, *_: object) -> Any:  # noqa: ANN401 (any function)
-        """Raise TypeError, because Python has no way to call the code."""
+        """Always raise TypeError, because Python has no way to call the code."""
         raise TypeError("only compiled functions can call this function")
 
     @functools.cached_property
@@ -65,7 +65,9 @@ class Entry(CompiledFunction):
         self._codes: dict[object, Callable[..., Any]] = {}
 
     def __call__(self, *arguments: object) -> Any:  # noqa: ANN401 (any function)
-        """Run the code that is compiled for these kinds of arguments."""
+        """Run the code that is compiled for these kinds of arguments, and return its result. Raises TypeError for an
+        array that is not contiguous.
+        """
         kinds = (*map(_kind, arguments),)
         return (self._codes.get(kinds) or self._prepared(kinds, arguments))(*arguments)
 
@@ -87,7 +89,7 @@ class Entry(CompiledFunction):
 
     @property
     def kinds(self) -> list[object]:
-        """The kinds of arguments for which code is loaded in this process."""
+        """The kinds (types, and dtypes and flags of arrays) of arguments for which code is loaded in this process."""
         return [*self._codes]
 
     def _prepared(self, kinds: tuple[object, ...], arguments: tuple[object, ...]) -> Callable[..., Any]:
@@ -106,7 +108,9 @@ class Entry(CompiledFunction):
 
 
 class External(NamedTuple):
-    """The declaration of a C library function that compiled functions call."""
+    """The declaration of a C library function that compiled functions call. `result` and `arguments` are Numba's names
+    of types.
+    """
 
     name: str
     result: str
@@ -152,8 +156,8 @@ def _compiler() -> ModuleType:
 
 
 def compiled(function: _Function) -> _Function:
-    """Decorator: compile the function at the first call from Python. With NUMBA_DISABLE_JIT=1, return the function
-    unchanged.
+    """Decorator: compile the function at its first call from Python with arguments of these types. With
+    NUMBA_DISABLE_JIT=1, return the function unchanged.
 
     The function must not create arrays, because NumPy functions that create arrays take long to compile. Callers pass
     arrays for the results.
@@ -183,7 +187,9 @@ def inlined(function: _Function) -> _Function:
 
 
 class _Watch:
-    """Counter of the functions compiled in this process, with a message before the first compilation of a user's call."""
+    """Counter of the functions compiled in this process, with a message before the first compilation of a user's
+    call.
+    """
 
     def __init__(self) -> None:
         self.compiled = 0
@@ -226,14 +232,14 @@ _WATCH = _Watch()
 
 
 def tell_with(tell: Callable[[str], None]) -> None:
-    """Call `tell` once, with a line of text, before the first function is compiled in this process."""
+    """From now on, call `tell` with a line of text instead of printing: once, before the next function is compiled."""
     _WATCH.tell = tell
     _WATCH.begin(is_all=True)
 
 
 @contextlib.contextmanager
 def all_in_one() -> Iterator[None]:
-    """Context in which a single message covers all compilations."""
+    """Context in which users see at most one message about all compilations, instead of one for each call."""
     earlier = _WATCH.is_all
     _WATCH.begin(is_all=True)
     try:
@@ -258,7 +264,7 @@ def count() -> int:
 
 
 def notice() -> str:
-    """The message that users see while functions are compiled."""
+    """The message that users see while functions are compiled: how long that takes, and where the result is saved."""
     folder = kept_in()
     if folder is None:
         return f"compiling takes {_TIME}, in each run, as {NOT_KEPT}"
@@ -272,8 +278,8 @@ def notice() -> str:
 
 
 def kept_in() -> Path | None:
-    """The folder in which compiled code is saved, or None. A read-only folder counts if all compiled code is in the
-    folder.
+    """The folder in which compiled code is saved; PACKAGE if it is inside the package; None if no folder is writable. A
+    read-only folder counts if all compiled code is in the folder.
     """
     folder = object_code.WHEEL if object_code.wheel_machine() else object_code.cache_folder()
     if folder is None:
@@ -282,14 +288,14 @@ def kept_in() -> Path | None:
 
 
 def from_c(name: str, result: str, *arguments: str) -> Any:  # noqa: ANN401 (only compiled code can call it)
-    """Declare a C library function that compiled functions call. `result` and `arguments` are Numba's names of types:
-    `uintp`.
+    """Return the declaration of a C library function, by which compiled functions call it. `result` and `arguments` are
+    Numba's names of types: `uintp`.
     """
     return External(name, result, arguments)
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-    """A read-only view of `array`.
+    """A read-only view of `array`, which shares its memory; `array` itself stays as it is.
 
     Numba compiles a function separately for writable and for read-only arrays. Inputs that are always read-only save
     the second compilation.

@@ -42,7 +42,8 @@ def version_text() -> bytes:
 
 
 def lean_options() -> dict[str, bool]:
-    """The option `_nrt=False` of Numba, which switches off reference counting of arrays.
+    """The option `_nrt=False` of Numba, which switches off reference counting of arrays; empty if this version of Numba
+    lacks it.
 
     Numba counts references atomically whenever a function passes an array to another function. That can take longer
     than the work on the array. Versions of Numba without this option count references; the results are the same.
@@ -97,7 +98,9 @@ def symbols() -> dict[str, int]:
 
 
 def python_function(module: ModuleType, name: str, address: int, engine: object) -> tuple[Callable[..., Any], int]:
-    """A Python function that calls the code at `address`, and the address of the `Environment` object of that function."""
+    """A Python function that calls the code at `address`, and the address of the `Environment` object of that
+    function.
+    """
     _, functions = c_modules()
     environment = functions.Environment({})
     return functions.make_function(module, name, "", address, environment, (engine,)), id(environment)

@@ -55,7 +55,9 @@ _MARK = ".complete"
 
 
 def load(function: str, kinds: object) -> Callable[..., Any] | None:
-    """The function with this name, for these kinds of arguments, from saved code; None if no code is saved."""
+    """The function with this name (`module.function`), for these kinds (types) of arguments, from saved code; None if
+    no code is saved.
+    """
     for folder, machine in _places():
         try:
             entry, environment, data = _path(folder, machine, function, kinds).read_bytes().split(b"\n", 2)
@@ -66,8 +68,8 @@ def load(function: str, kinds: object) -> Callable[..., Any] | None:
 
 
 def save(function: str, kinds: object, code: ObjectCode) -> None:
-    """Save the code of a function, if a folder is writable, and remove code of the same function with another
-    `source_key`.
+    """Save the code of a function to a file, and remove code of the same function with another `source_key`, from other
+    sources. Does nothing if no folder is writable or the disk is full.
     """
     folder, new = cache_folder(), None
     if folder is None:
@@ -101,7 +103,9 @@ def _digest(text: str) -> str:
 
 
 def source_key(package: Path) -> str:
-    """Digest of the SOURCES below `package`, and of the versions of Numba, NumPy and llvmlite, which generate the code."""
+    """Digest (16 hex digits) of the SOURCES below `package`, and of the versions of Numba, NumPy and llvmlite, which
+    generate the code. Raises OSError if a file cannot be read.
+    """
     versions = [version_text(), np.__version__.encode(), llvmlite.__version__.encode()]
     texts = [(package / source).read_bytes() for source in SOURCES]
     return hashlib.blake2b(b"\0".join([*versions, *texts]), digest_size=8).hexdigest()
@@ -125,7 +129,9 @@ def _machine_of(*processor: str | None) -> str:
 
 
 def variants() -> list[str]:
-    """The processors for which a wheel can have code, and whose code this processor can run, best first."""
+    """The processors for which a wheel can have code, and whose code this processor can run, best first: keys of
+    `_X86_VARIANTS`; `generic` if this is not x86-64.
+    """
     if not llvm.get_process_triple().startswith("x86_64"):
         return ["generic"]
     features = llvm.get_host_cpu_features()
@@ -134,7 +140,9 @@ def variants() -> list[str]:
 
 @functools.cache
 def wheel_machine() -> str | None:
-    """The machine of the best code from the wheel; None if no code fits the versions, the settings and the processor."""
+    """Digest (processor and settings) by which files of the best code from the wheel are named; None if no code fits
+    the versions, the settings and the processor.
+    """
     if any(name in os.environ for name in _PROCESSOR) or not WHEEL.exists() or not _can_load():
         return None
     machines = (_machine_of(name, "") for name in variants())
@@ -162,7 +170,7 @@ def _can_load() -> bool:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """The folder in which compiled code is saved, or None.
+    """The folder in which compiled code is saved; None if no folder is suitable, or saved code cannot be loaded.
 
     Candidates are NUMBA_CACHE_DIR if it is set; else the `__pycache__` of the package, then a folder in the user's
     home. The result is the first candidate that is writable or already contains all compiled code.
@@ -204,7 +212,9 @@ def count() -> int:
 
 
 def mark_complete() -> None:
-    """Write the mark that all functions are compiled and saved, if there is a folder for them."""
+    """Write the mark (an empty file) that all functions are compiled and saved. Does nothing without a
+    `cache_folder`.
+    """
     folder = cache_folder()
     if folder is not None and not is_complete():
         for old in folder.glob(f"{_machine()}.{sys.implementation.cache_tag}.*{_MARK}"):

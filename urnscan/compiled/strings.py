@@ -57,7 +57,9 @@ def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Colum
 
 
 class Sorting(NamedTuple):
-    """State of a sort: row numbers, the word by which each row is sorted, and working memory."""
+    """State of a sort: row numbers, the word (eight bytes of a string, as a number) by which each row is sorted, and
+    working memory.
+    """
 
     rows: RowNumbers
     words: Words
@@ -74,9 +76,9 @@ class Sorting(NamedTuple):
 
 
 def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> RowNumbers:
-    """The row numbers, sorted by the pairs (first string, second string). Equal pairs keep their order.
+    """Row numbers, in the order of the pairs (first string, second string). Equal pairs keep their order.
 
-    All first strings must begin with the same `shared` bytes, which are not compared.
+    All first strings must begin with the same `shared` bytes (a number), which are not compared.
     """
     sorting = Sorting.of(len(firsts[1]) - 1)
     parts = np.empty((len(sorting.rows) // 2 + 1, 3), np.int64)
@@ -121,7 +123,7 @@ def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, 
 
 @inner
 def sort_words(sorting: Sorting, low: int, high: int) -> None:
-    """Sort the rows from `low` to `high` by their words, together with the words. Rows with equal words keep their
+    """Sort `rows[low:high]` and `words[low:high]` of `sorting` by the words, in place. Rows with equal words keep their
     order.
     """
     rows, words = sorting.rows[low:high], sorting.words[low:high]
@@ -250,7 +252,7 @@ def _take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers, out: npt.NDAr
 
 
 def spread(data: ByteArray, offsets: Offsets, parts: int) -> RowNumbers:
-    """A hash (FNV-1a) of each string: a number less than `parts`, which must be a power of two."""
+    """A hash (FNV-1a) of each string: a number from 0 to `parts - 1`; `parts` must be a power of two."""
     numbers = np.empty(len(offsets) - 1, np.int32)
     _spread(data, offsets, parts, numbers)
     return numbers
@@ -266,7 +268,9 @@ def _spread(data: ByteArray, offsets: Offsets, parts: int, numbers: RowNumbers) 
 
 
 class Vocabulary(NamedTuple):
-    """A hash table of a few words. A word is in the slot of the hash of the word, or in the next free slot."""
+    """A hash table of a few words (byte strings), for compiled code. A word is in the slot of its hash, or in the next
+    free slot. Word i is `data[offsets[i]:offsets[i + 1]]`.
+    """
 
     data: ByteArray
     offsets: Offsets
@@ -275,7 +279,7 @@ class Vocabulary(NamedTuple):
 
 
 def index_words(words: Sequence[bytes]) -> Vocabulary:
-    """The vocabulary of the given words. All words must be different."""
+    """The hash table of the given words, for `word_number`. All words must be different."""
     data = read_only(np.frombuffer(b"".join(words), np.uint8))
     offsets = read_only(np.cumsum([0, *map(len, words)]).astype(np.int32))
     # Most slots stay empty, so that a search is short.

@@ -49,5 +49,7 @@ def _ends_sign(data: ByteArray, end: int) -> bool:
 
 @inlined
 def may_be_character(data: ByteArray, start: int) -> bool:
-    """Whether the letter or digit before index `start` may be the last byte of a character of several bytes."""
+    """Whether the letter or digit before index `start` may be the last byte of a character of several bytes, as in
+    Shift_JIS: a byte from 0x81 on is before it. False is certain.
+    """
     return start > 1 and data[start - 2] >= _LEAD

@@ -73,13 +73,17 @@ class Rejects:
     """
     text: ByteArray
     text_offsets: npt.NDArray[np.int32]
-    """The text of each reject, stored as in Matches: from `start` up to a byte of REJECT_ENDS, at most 256 bytes."""
+    """Reject i is `text[text_offsets[i]:text_offsets[i + 1]]`: from `start` up to a byte of REJECT_ENDS, at most 256
+    bytes.
+    """
 
     def __len__(self) -> int:
         return len(self.start)
 
     def locate(self, starts: Integers, _ends: Integers) -> npt.NDArray[np.int32]:
-        """For each reject, the index of the text that contains the reject; see `Matches.locate`."""
+        """For each reject, the index of the text that contains the reject, if several texts were scanned as a single
+        text. Text i begins at `starts[i]` in the stream. Changes nothing.
+        """
         return (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
 
 
@@ -114,9 +118,11 @@ class Matches:
     URLs.
     """
     via: ByteArray
-    """The view of each match: the index in `views.kinds.KINDS` plus 1; 0 for a literal match."""
+    """The view (decoding) that found each match: the index in `views.kinds.KINDS` plus 1; 0 for a literal match."""
     rejects: Rejects | None = None
-    """The rejects, if the Grammar requests them. Then a Matches may have no match."""
+    """The rejects, texts that are nearly URNs; None if the Grammar does not request them. With rejects, a Matches may
+    have no match.
+    """
 
     def __len__(self) -> int:
         return len(self.start)
@@ -134,7 +140,9 @@ class Matches:
 
 
 class OtherReadings(NamedTuple):
-    """Numbers of matches that other options would change, and of matches that were cut short."""
+    """Numbers of matches that other options would change, and of matches that were cut short: text follows that looks
+    like a part of the URN.
+    """
 
     trimmable: int
     """Matches that `trim` would change."""
@@ -156,7 +164,7 @@ class OtherReadings(NamedTuple):
 
 
 def components_in_names(matches: Matches, grammar: Grammar) -> int:
-    """The number of matches whose names contain text that RFC 8141 calls components.
+    """The number of matches whose names contain text that RFC 8141 calls components (`?+`, `?=`, `#`).
 
     Only RFC 2141 treats this text as a part of the name; for other syntaxes the number is 0.
     """
@@ -215,7 +223,7 @@ class Scanner:
         self._kernel = self._kernel_by(self.rules)
 
     def scan_bytes(self, data: ByteArray) -> Iterator[Matches]:
-        """Yield the matches of a text in memory."""
+        """Yield the matches of a text in memory; each Matches has at least one match or reject."""
         self._begin()
         data, done = read_only(data), False
         while not done:
@@ -287,7 +295,9 @@ class Scanner:
         return with_last(kernel, self._state, rules, self._columns, self._rejects)
 
     def _advance(self, find: Callable[[Block], bool], block: Block, base: int) -> bool:
-        """Run the kernel on a block that begins at byte offset `base` of the text. Returns whether the block is done."""
+        """Run the kernel on a block that begins at byte offset `base` of the text. Returns whether the block is
+        done.
+        """
         state = self._state
         matches, rejects = int(state[MATCHES]), int(state[REJECTS])
         done = bool(find(block))

@@ -32,7 +32,9 @@ _TAIL, _TAIL_END, _TIMES, _DIVIDED = 0x80, 0xC0, 0x97, 0xB7
 MAY_BE_CUT = np.array(
     [_TWO <= byte < _TWO_END or byte in (_THREE, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE) for byte in range(256)]
 )
-"""For each byte, whether a name that this byte ends may have been cut short."""
+"""For each byte, whether a name may be cut short (end in the middle) before this byte, so that `is_cut_short` must be
+called.
+"""
 
 
 @inner
@@ -41,8 +43,8 @@ def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, ma
 
     Such a text begins with a letter beyond ASCII; in RFC 2141, with text that RFC 8141 allows in an NSS; or with an
     error that `_ends_in_error` finds. `places` are the indices of the start of the URN, of the colon after the NID, and
-    of the end. `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off. `needs_more`
-    decides whether the result must wait for more bytes.
+    of the end. `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off, else 0. Call
+    `needs_more` first: `data` must have enough bytes after the URN.
     """
     end = places[2]
     byte, rest = data[end], data[end:]
@@ -57,7 +59,7 @@ def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, ma
 
 @inner
 def needs_more(rest: ByteArray) -> bool:
-    """Whether `rest`, the bytes after a URN, is too short for `is_cut_short`.
+    """Whether `rest`, the bytes in memory after a URN (at least one), is too short for `is_cut_short`.
 
     It never asks for more than necessary, because a match in a pipe is reported before more bytes arrive.
     """
@@ -134,5 +136,7 @@ def _ends_in_error(rest: ByteArray, mark: int, rules: Rules) -> bool:
 
 @inlined
 def letter_length(byte: int) -> int:
-    """The number of bytes of the letter that begins with this byte, for letters that `is_cut_short` knows; 0 for ASCII."""
+    """The number of bytes (2 or 3) of the letter that begins with this byte, for letters that `is_cut_short` knows; 0
+    for a byte below 0xC3, so also for ASCII.
+    """
     return 0 if byte < _TWO else 2 if byte < _TWO_END else 3

@@ -40,7 +40,9 @@ class Occurrence:
 
 
 def _bytes(text: object) -> bytes:
-    """The bytes of a bytes-like text. Raises ArgumentError; for a column of texts, the message names the right function."""
+    """The bytes of a bytes-like text. Raises ArgumentError; for a column of texts, the message names the right
+    function.
+    """
     if isinstance(text, list | tuple) or hasattr(text, "__arrow_c_stream__"):
         kind = type(text).__name__
         raise ArgumentError(f"a text must be a str or bytes, not {kind}; urnscan.scan_frame takes a column of texts")
@@ -60,14 +62,13 @@ def find(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> list[Occurrence]:
-    """Find all URNs in a text, from left to right. A URN ends at the first character that the syntax does not allow
+    """Return all URNs in a text, from left to right. A URN ends at the first character that the syntax does not allow
     (RFC 2141 §2.4).
 
     `syntax`, `equivalence`, `trim`, `resolver_tail`, `max_length` (bytes), `nid` and `not_nid` (one or several) and
     `rules` are the options of the command `urnscan`. Raises ArgumentError (a ValueError and a TypeError) for a
     `text` that is not a str or bytes, for an unknown option, and for an invalid value of an option: `max_length` is
-    from
-    1 to 2**28.
+    from 1 to 2**28.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]

@@ -75,13 +75,17 @@ class Grammar:
     max_length: int = MAX_LENGTH
     trim: bool = False
     resolver_tail: ResolverTail = "keep"
-    """With "cut", a match inside a URL ends where the rest of the URL begins; with "keep", the match goes on."""
+    """With "cut", a match inside a URL ends where the rest of the URL begins (its query or fragment); with "keep", the
+    match goes on.
+    """
     keep_query: bool = False
     """Whether canonical forms keep the query of rfc2141bis-03 (§5, step 5b). The directives are sorted later."""
     count_lines: bool = True
     """Whether `Matches.line` is set; else all line numbers are 0. Counting lines costs a pass over all bytes."""
     rejects: bool = False
-    """Whether `Matches.rejects` is set: texts that begin like a URN but are not URNs."""
+    """Whether `Matches.rejects` is set: texts that begin like a URN but are not URNs, and matches that end in an
+    error.
+    """
     nid: tuple[str, ...] = ()
     """Prefixes of the names to keep, such as `nbn:de`; empty: all names."""
     not_nid: tuple[str, ...] = ()
@@ -115,7 +119,7 @@ class Grammar:
 
     @property
     def rules(self) -> Rules:
-        """The grammar as a tuple for compiled code."""
+        """The grammar as a tuple for compiled code; a new one at each access."""
         syntax = self.syntax
         return Rules(
             np.frombuffer(syntax.data, np.uint8),
@@ -166,8 +170,9 @@ class Rules(NamedTuple):
 def match(data: ByteArray, start: int, limit: int, rules: Rules) -> tuple[int, int, int, bool]:
     """Find the longest URN that begins with the `urn:` at index `start`, in a text that ends at `limit`.
 
-    Returns the index of the colon after the NID, the end of the NSS, the end of the URN (-1: there is no URN), and
-    whether bytes from `limit` on could change the result.
+    Returns the index of the colon after the NID, the end of the NSS, the end of the URN with its components (-1: there
+    is no URN, and the first two mean nothing), and whether bytes from `limit` on could change the result. An end is the
+    index after the last byte.
     """
     roles = rules.roles
     colon = start + 4
@@ -207,8 +212,8 @@ def match(data: ByteArray, start: int, limit: int, rules: Rules) -> tuple[int, i
 
 @inlined
 def separator(data: ByteArray, start: int, colon: int, end: int, whole: bool, rules: Rules) -> int:
-    """Index at which other text follows the match at `start`, as `urn.trim.separator` defines it; -1 without other
-    text.
+    """Index at which other text begins inside the match `data[start:end]`, as `urn.trim.separator` defines it: a list
+    separator before `urn:`, a closing quotation mark; -1 without other text. `whole`: whether the match is complete.
     """
     is_quoted = start > 0 and data[start - 1] == QUOTATION_MARK
     # Most matches have no separator. A search in whole blocks is faster than a search byte by byte.
@@ -223,11 +228,11 @@ def separator(data: ByteArray, start: int, colon: int, end: int, whole: bool, ru
 
 @inlined
 def trim(data: ByteArray, start: int, parts: tuple[int, int, int], rules: Rules) -> tuple[int, int, int]:
-    """Trim the match that begins at `start`. `parts` are the index of the colon after the NID, the end of the NSS, and
-    the end of the match.
+    """Return the ends of the match that begins at `start` after trimming. `parts` are the index of the colon after the
+    NID, the end of the NSS, and the end of the match. Changes nothing.
 
-    Returns the index where other text follows (the end of the match if there is none), and the ends of the NSS and of
-    the match after trimming (-1: nothing is left).
+    Returns the index where other text follows (the end of the match if there is none), the end of the NSS, and the end
+    of the match (-1: no URN is left).
     """
     colon, nss_end, end = parts
     item_end = end
@@ -264,8 +269,8 @@ def is_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
 
 @inner
 def may_be_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether `nid` and `not_nid` keep the text `data[start:end]`, which begins with `urn:`. A text without a NID is
-    kept.
+    """Whether `nid` and `not_nid` keep the text `data[start:end]`, which begins with `urn:` and may be no URN. A text
+    without a NID is kept.
     """
     colon, _, _, _ = match(data, start, end, rules)
     has_nid = colon < end and data[colon] == COLON and _is_nid(data, start + 4, colon, rules)

@@ -118,11 +118,11 @@ class _Urn(NamedTuple):
 
 @compiled
 def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, rejects: RejectColumns) -> bool:
-    """Scan a block from `state[AT]` on, and append matches and rejects. Returns False if a column is full, or if DOUBT
-    is set.
+    """Scan a block (a part of a text) from `state[AT]` on, and append matches and rejects to the columns. Returns False
+    if a column is full or if DOUBT is set: the caller must call again; otherwise True.
 
-    At the end of a block, `state[AT]` is the first index that must be scanned again with the next block; in a final
-    block it is the end of the block.
+    `state` has the slots AT to REJECT_TEXT_USED, and is changed. At the end of a block, `state[AT]` is the first index
+    that must be scanned again with the next block; in a final block it is the end of the block.
     """
     data, filled, final = block
     at, dense_until = state[AT], 0
@@ -264,14 +264,18 @@ def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
 
 @compiled
 def mark_selected(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules, flags: npt.NDArray[np.bool_]) -> None:
-    """For each text of matches or rejects, set in `flags` whether `nid` and `not_nid` keep the text."""
+    """For each text of matches or rejects, set `flags[i]` to whether `nid` and `not_nid` keep the text
+    `text[offsets[i]:offsets[i + 1]]`.
+    """
     for i in range(len(flags)):
         flags[i] = may_be_selected(text, offsets[i], offsets[i + 1], rules)
 
 
 @compiled
 def count_components(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules) -> int:
-    """The number of texts that are URNs with components. `rules` are the rules of RFC 8141."""
+    """The number of texts `text[offsets[i]:offsets[i + 1]]` that are URNs with components. `rules` are those of RFC
+    8141.
+    """
     count = 0
     if may_hold(text, 0, len(text), _HASH, _QUESTION_MARK):
         for i in range(len(offsets) - 1):

@@ -29,12 +29,12 @@ class MultiByte:
         self._boundary = 0
 
     def begin(self) -> None:
-        """Begin with another text."""
+        """Forget the text before: the next calls of `ends_at` are about another text."""
         self._boundary = 0
 
     def ends_at(self, data: ByteArray, at: int, base: int) -> bool:
         """Whether a character of several bytes ends before index `at` of a block that begins at byte offset `base` of
-        the text.
+        the text. False if no encoding is known there.
         """
         characters = self.characters_at(base + at) if self.characters_at else None
         if characters is None:

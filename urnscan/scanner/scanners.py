@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
-    """A scanner for a grammar. `recover` has the names of views, from KINDS; empty: only literal URNs are found."""
+    """A scanner for a grammar. `recover` has the names of views, the decodings of KINDS by which encoded URNs are
+    found; empty: only literal URNs are found.
+    """
     if not recover:
         from urnscan.scanner.blocks import Scanner  # noqa: PLC0415 (loaded only if needed)
 

@@ -41,8 +41,8 @@ _ROLES = np.array(
 
 @inner
 def may_be_in_url(data: ByteArray, start: int) -> bool:
-    """Whether a URL may contain the URN at `start`, judging by the bytes before the URN. A quick test that is false for
-    most URNs.
+    """Whether a URL may contain the URN at `start`, from a look at the bytes before the URN: a quick test. False is
+    certain, and the answer for most URNs.
     """
     if start < 1 or not is_alnum(data[start - 1]):
         return start > 0 and _ROLES[data[start - 1]] & _BEFORE != 0
@@ -55,7 +55,7 @@ def find_host(data: ByteArray, start: int) -> tuple[int, int, bool]:
     path of the URL, and not in the query or fragment.
 
     The host is `data[first:end]`: a registered name, an IPv4 address, or an IPv6 address in brackets, without user
-    information and port (RFC 3986 §3.2). The host is empty if there is no URL, or if the URL has no host. Call
+    information and port (RFC 3986 §3.2). Without a URL, or if the URL has no host, both indices are equal. Call
     `may_be_in_url` first, unless the byte before the URN may be encoded.
     """
     floor = max(0, start - LOOK_BACK)

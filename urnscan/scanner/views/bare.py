@@ -124,14 +124,14 @@ class Reference(NamedTuple):
     start: int
     end: int
     urn: bytes
-    """The URN of the identifier; empty if the name is in doubt."""
+    """The URN of the identifier; empty if the check digit is wrong, or the end of the name is in doubt."""
 
 
 def find_references(
     data: ByteArray, start: int, end: int, are_free: Callable[[Integers], Booleans], *, whole: bool
 ) -> tuple[list[Reference], int]:
-    """Find the references whose word is in `data[start:end]`. Returns them in order, and the index up to which all
-    references are known.
+    """Find the references whose word (a part of the label, such as `sbn`) is in `data[start:end]`. Returns those with a
+    URN, in order, and the index up to which all references are known.
 
     References after this index depend on more bytes. With `whole`, the text ends after `data`. `are_free` returns, for
     an array of indices, whether each is outside of all other matches; a label inside a match does not count.

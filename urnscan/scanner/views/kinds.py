@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Literal, get_args
 
 ViewName = Literal["percent", "entities", "escapes", "wraps", "labels", "bare", "markup", "all"]
-"""Name of a view, or `all`: a value of the option `recover`."""
+"""Name of a view (a decoding by which hidden URNs are found), or `all`: a value of the option `recover`."""
 KINDS = get_args(ViewName)[:-1]
 """Names of the views. `Matches.via` is the index in this tuple plus 1."""
 MEANINGS: Mapping[str, str] = {
@@ -22,7 +22,7 @@ MEANINGS: Mapping[str, str] = {
 
 
 def separators(recover: Collection[str]) -> bytes | None:
-    """Bytes at which a text can be split for the views in `recover`; None: the text must not be split.
+    """Bytes at which a text can be split for the views in `recover`, at least one; None: the text must not be split.
 
     A URN that is broken over lines may go on after the quote mark of a mail or the mark of a comment, a label may
     precede any mark, and a tag in the middle of a URN may contain any byte. So for these views no byte is safe.

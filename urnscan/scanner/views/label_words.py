@@ -18,8 +18,8 @@ _B, _D, _I, _N, _O, _S = np.frombuffer(b"bdinos", np.uint8)
 def find_words(data: ByteArray, at: int, end: int, places: Integers) -> tuple[int, int]:
     """Write to `places` the indices at which `sbn`, `ssn`, `sni`, `nbn` or `doi` begins in `data[at:end]`, in any case.
 
-    The last word may reach two bytes beyond `end`. Returns the number of indices and the index reached, which is less
-    than `end` if `places` is full.
+    `data` must have two bytes after `end`, which the last word may reach. Returns the number of indices, and the index
+    where the search goes on: `end`, or less if `places` has no room for 64 more.
     """
     count = 0
     while at < end and count + _HUNT <= len(places):

@@ -82,7 +82,7 @@ DOUBT: whether the end of the name is in doubt.
 
 
 class Elements(NamedTuple):
-    """The inline elements of HTML, WordprocessingML, DrawingML and OpenDocument, by name, and the kind of each."""
+    """Inline elements of HTML, WordprocessingML, DrawingML and OpenDocument by name, and kinds: LOOSE to HYPHENATED."""
 
     names: Vocabulary
     kinds: ByteArray
@@ -115,7 +115,7 @@ def is_split(data: ByteArray, at: int) -> bool:
 
 @inner
 def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
-    """Index of the tag directly before `start`, if the tag begins an element that is a style, phrase or link; else -1."""
+    """Index of the tag directly before `start`, if it begins an element that is a style, phrase or link; else -1."""
     if start == 0 or data[start - 1] != GREATER:
         return -1
     at, floor = start - 2, max(0, start - LOOK_BACK)
@@ -131,7 +131,7 @@ def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
 def step_over_markup(
     block: Block, at: int, name: PartialName, state: Integers, tables: tuple[Elements, References]
 ) -> tuple[int, int]:
-    """A step of a reading. Returns a byte, or NOTHING for a gap; and the end of the text of that byte or gap."""
+    """Read a byte or skip a gap at `at`. Returns it, NOTHING (gap) or STOP; next index or MORE. Changes `state`."""
     data, filled, _ = block
     byte, after, _ = _piece(data, at, filled, tables)
     if byte == APOSTROPHE and _is_quoted(data, name.start, tables[1]):

@@ -73,10 +73,10 @@ Flags = npt.NDArray[np.uint8]
 
 
 class Plan(NamedTuple):
-    """The readings of a search for hidden URNs, with the grammar and the tables for them."""
+    """The readings (ways to decode a text) of a search for hidden URNs, with the grammar and the tables for them."""
 
     readings: Flags
-    """1 for each of the READINGS that is on, else 0."""
+    """For each reading, by its number: 1 if it is on, else 0."""
     rules: Rules
     """The grammar."""
     references: References
@@ -89,10 +89,10 @@ class Plan(NamedTuple):
 
 @inner
 def next_candidate(data: ByteArray, at: int, until: int, filled: int, in_markup: bool) -> int:
-    """Index of the first `urn` in `data[at:until]` that is followed by `:`, "%", "&" or a backslash; `until` if there
-    is none.
+    """Index of the first candidate, a place where a hidden URN may begin, in `data[at:until]`: a `urn`, in any case,
+    that is followed by `:`, "%", "&" or a backslash; `until` if there is none.
 
-    With `in_markup`, a gap may also be between or after the letters.
+    With `in_markup`, a gap (markup) may also be between or after the letters.
     """
     while at < until and at + 4 <= filled:
         at = _pass_over_gaps(data, at, until) if in_markup else _pass_over(data, at, until)
@@ -155,7 +155,8 @@ def _differs_from_gap(byte: np.uint8) -> np.uint8:
 
 @inner
 def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
-    """Whether a reading can find more at a candidate than the literal match, if there is a literal match.
+    """Whether a reading can find a URN at a candidate (a `urn`), or more than the literal match if `is_literal`: there
+    is one. False is certain.
 
     `following` is the byte after `urn`. `stop` is the byte that ended the literal match, or "&" if the match contains
     "&".
@@ -171,7 +172,7 @@ def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
 @inner
 def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
     """Whether a URN can begin at index `at` in this reading, although a letter or digit precedes index `at` in the
-    text.
+    text: it belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, to a word before the label.
     """
     if reading == LABELS:
         letter = data[at - 1] | CASE
@@ -206,7 +207,9 @@ def _is_delimiter(data: ByteArray, at: int) -> bool:
 
 @inner
 def may_be_broken(data: ByteArray, start: int, end: int, filled: int) -> bool:
-    """Whether a match, or the beginning of a match, may go on after index `end`. A quick test before `wraps.read_on`."""
+    """Whether a match that begins at `start`, or its beginning, may go on after a break (a line end, an invisible
+    character) at index `end`. A quick test before `wraps.read_on`; False is certain.
+    """
     if end >= filled:
         return True
     byte = data[end]
@@ -250,9 +253,12 @@ def may_be_broken(data: ByteArray, start: int, end: int, filled: int) -> bool:
 
 @inner
 def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, state: Integers) -> tuple[int, int]:
-    """A step of a reading. Returns the decoded byte, and the end of the encoded text of the byte.
+    """Decode the byte at index `at` by a reading, except WRAPS, which `wraps.read_on` decodes. Returns the byte, or
+    NOTHING (text to skip) or STOP (no byte of a URN); and the index after its encoded text, or MORE (more bytes are
+    needed).
 
-    `state` is the state of `step_over_markup`.
+    From `%3A` by PERCENT_ONCE: COLON and `at + 3`. `name` is the part of the URN read so far. Only MARKUP reads and
+    changes `state` (WRAPPER, DEPTH, DOUBT).
     """
     data, filled, _ = block
     if reading == PERCENT_ONCE:
@@ -300,7 +306,9 @@ def _entity(data: ByteArray, at: int, filled: int, references: References) -> tu
 
 @inner
 def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """A step over an escape of JSON, C, N-Triples or Python, or over any other byte. A backslash at a line end is NOTHING."""
+    """A step over an escape of JSON, C, N-Triples or Python, or over any other byte. A backslash at a line end is
+    NOTHING.
+    """
     byte = int(data[at])
     if byte != BACKSLASH:
         return byte, at + 1

@@ -57,7 +57,7 @@ _STRINGS = ("text", "canonical", "host")
 
 
 class RecoveringScanner:
-    """A scanner like `Scanner`, which also finds hidden URNs.
+    """A scanner like `Scanner`, which also finds hidden URNs: encoded, broken over lines, or without `urn:`.
 
     `Matches.via` is 0 for a literal match, else 1 + the index of the view in KINDS; `length` is the length in the text.
     A Matches with rejects has no matches.

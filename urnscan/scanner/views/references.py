@@ -51,10 +51,11 @@ REFERENCES = References(
 
 @inner
 def read_reference(data: ByteArray, at: int, filled: int, references: References) -> tuple[int, int]:
-    """A step over the character reference that begins with the "&" at index `at`. Returns the byte and the end of the
+    """Decode the character reference (with `;`) at the `&` at index `at`. Returns the byte, and the index after the
     reference.
 
-    If no reference begins there, this is a step over the "&" alone.
+    Instead of a byte: NOTHING for an invisible character, STOP for any other character outside of ASCII. Without a
+    reference: `&` and `at + 1`. If `data[:filled]` ends too early to decide: `&` and MORE.
     """
     byte = int(data[at])
     end = at + 1
@@ -81,7 +82,7 @@ def read_reference(data: ByteArray, at: int, filled: int, references: References
 
 @inner
 def is_invisible(data: ByteArray, at: int) -> bool:
-    """Whether a character of INVISIBLES begins at index `at`, in UTF-8. Two more bytes must follow."""
+    """Whether a character of INVISIBLES begins at index `at`, in UTF-8. `data[at + 2]` must exist."""
     first, second, third = data[at], data[at + 1], data[at + 2]
     return bool(
         (first == 0xC2 and second == 0xAD)

@@ -105,9 +105,9 @@ class Windows(NamedTuple):
 def hunt(
     block: Block, end: int, literal: tuple[Integers, Integers], state: Integers, plan: Plan, windows: Windows
 ) -> int:
-    """Append a window for each hidden URN that begins between `state[AT]` and `end`. Returns DONE, FULL, OPEN or ASK.
+    """Append a window (decoded copy) for each hidden URN from `state[AT]` to `end`. Returns DONE, FULL, OPEN or ASK.
 
-    Bytes of the block after `end` are used for the look-ahead. `literal` has the starts and ends of literal matches.
+    Changes `state` and `windows`. Bytes after `end` are look-ahead. `literal`: starts and ends of literal matches.
     """
     data, filled, final = block
     starts, ends = literal

@@ -2,8 +2,8 @@ r"""URNs that are broken over lines, or by invisible characters.
 
 A match of the grammar ends at a break, but the URN may go on after the break. `read_on` joins both sides of a break if
 that is plausible, at most `MOST_BREAKS` times in a URN, and applies the grammar to the joined bytes. A break may also
-come right at the beginning of a URN: after `urn:`, `urn:nid` or `urn:nid:`. `tests/scanner/views/test_wraps.py` compares
-the rules with places that people have checked.
+come right at the beginning of a URN: after `urn:`, `urn:nid` or `urn:nid:`. `tests/scanner/views/test_wraps.py`
+compares the rules with places that people have checked.
 
     see <urn:ietf:params:rtp-
        hdrext:sdes:mid>, and
@@ -19,22 +19,22 @@ These words have one meaning below and in the code:
     on both sides (not `std::`). So it is not a word, an item of a list or the name of a variable.
 
 A silent break is always joined, if the run has other bytes than those of `_CLOSING`:
-  * A soft hyphen, U+200B, U+200C, U+200D, U+2060 or U+FEFF, up to three of them, perhaps with a line end and indentation
-    after them. No reader sees these characters, and nobody typed them.
+  * A soft hyphen, U+200B, U+200C, U+200D, U+2060 or U+FEFF, up to three of them, perhaps with a line end and
+    indentation after them. No reader sees these characters, and nobody typed them.
   * `=` and a line end, in a line of 60 to 76 bytes with the `=`, and no indentation after it. Quoted-printable fills
     its lines, ends no line later than at 76, and writes a literal `=` as `=3D`. Elsewhere a `=` belongs to the URN.
-  * `\`, a line end and indentation, perhaps with one more `\`: the folded lines of RFC 8792, and continued strings in C,
-    Python or the shell. A run that begins with `--`, the option of a command, is never joined.
+  * `\`, a line end and indentation, perhaps with one more `\`: the folded lines of RFC 8792, and continued strings in
+    C, Python or the shell. A run that begins with `--`, the option of a command, is never joined.
 
-A plain break is one LF or CRLF, with at most 4 spaces before it and 60 after it; never an empty line. If the line of the
-part begins with a comment leader or a quote mark (`_LEADER`), the next line begins with the same bytes, and spaces.
+A plain break is one LF or CRLF, with at most 4 spaces before it and 60 after it; never an empty line. If the line of
+the part begins with a comment leader or a quote mark (`_LEADER`), the next line begins with the same bytes, and spaces.
 A plain break is joined in one of three cases:
-  1. Bracketed. The mark is `<`, and `>` follows the run; or one more plain break follows, and the rest is bracketed. The
-     run is not `/`.
+  1. Bracketed. The mark is `<`, and `>` follows the run; or one more plain break follows, and the rest is bracketed.
+     The run is not `/`.
   2. Closed. The partner follows the core, perhaps with a `\` before it; or the run ends with `-`, `:` or `/`, one more
      plain break and a letter or digit follow, and so on up to the partner. In addition one of these conditions holds:
-     * The part ends with `-`, `:` or `/`, and the core begins with a letter or digit. In round brackets after `:` or `/`,
-       the core must be distinctive: "(urn:uuid: form)" is prose.
+     * The part ends with `-`, `:` or `/`, and the core begins with a letter or digit. In round brackets after `:` or
+       `/`, the core must be distinctive: "(urn:uuid: form)" is prose.
      * The part ends with a letter or digit, and the core begins with `-`, `:` or `/` and a letter or digit.
   3. Open. The core begins with a letter or digit, the run does not end with `:` before a space or line end (a field, a
      label), and one of these conditions holds:
@@ -42,8 +42,9 @@ A plain break is joined in one of three cases:
      * The part ends with `:` or `/`, and the core is distinctive.
 A plain break is also joined where the two sides of it fit together as in `_FITTING`: around `&`, `=`, `?` and `/` of a
 component or path, if a digit follows the `/`, and in the middle of `%HH`. Prose does not begin a line in this way.
-A part that is only `URN:`, in capitals, is the label of a field. It is joined only in the case Closed. If the part is only
-`urn:`, in small letters, the case Open needs a distinctive core that begins with a NID, a `:` and a letter or digit.
+A part that is only `URN:`, in capitals, is the label of a field. It is joined only in the case Closed. If the part is
+only `urn:`, in small letters, the case Open needs a distinctive core that begins with a NID, a `:` and a letter or
+digit.
 
 >>> from urnscan.urn.syntax import get_syntax
 >>> read_on(b"the URI 'urn:ietf:params:rtp-\n   hdrext:sdes:mid' value", 9, get_syntax("rfc8141")).text
@@ -124,13 +125,14 @@ class BrokenURN:
     text: bytes
     """The URN without the breaks."""
     places: npt.NDArray[np.int64]
-    """The index of each byte of `text` in the data."""
+    """For each byte of `text`, its index in the data that `read_on` got."""
     is_cut: bool
     """Whether the URN was cut at `max_length`."""
 
 
 def is_enough(data: bytes) -> bool:
-    """Whether `data`, the bytes after the first part of a URN, is enough to decide whether the URN goes on.
+    """Whether `data`, the bytes after the first part of a URN (up to the first break), is enough to decide whether the
+    URN goes on.
 
     An empty line is enough, or more line ends than a URN can have, or AHEAD bytes.
     """
@@ -138,7 +140,8 @@ def is_enough(data: bytes) -> bool:
 
 
 def read_on(data: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsize) -> BrokenURN | None:
-    """The broken URN that begins at index `start`, or None.
+    """The URN that begins at index `start` and is broken (over lines, or by invisible characters), without its breaks;
+    None if no URN begins there, or none that goes on after a break.
 
     `data` must contain LOOK_BACK bytes before `start` and AHEAD bytes after the first break, if the text has that many.
     """

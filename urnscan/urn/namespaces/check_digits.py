@@ -23,7 +23,7 @@ _CASE = 32
 
 def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """Whether the check character in `data[start:end]` is right by ISO/IEC 7064 MOD 11-2, as in an ISNI. Hyphens are
-    ignored.
+    ignored; all other bytes must be digits or X.
     """
     check = 0
     for i in range(start, end):
@@ -101,7 +101,7 @@ number.
 
 
 def dnb_digit(data: ByteArray | bytes, start: int, end: int, numbers: ByteArray | bytes) -> int:
-    """The check digit of the Deutsche Nationalbibliothek for a name that is given without a check digit.
+    """The check digit (0 to 9) of the Deutsche Nationalbibliothek for a name that is given without a check digit.
 
     `data[start:end]` is the name with `urn:nbn:`; `numbers` is DNB_NUMBERS. Returns -1 for a name of another country,
     and for a name with a byte that has no number.

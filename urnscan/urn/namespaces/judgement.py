@@ -35,14 +35,15 @@ class Judgement:
     """The result of a check of a name by the rules of the namespace."""
 
     valid: bool | None
-    """Whether the name is valid; None if nobody can be sure: the namespace has no grammar, the name fits only the
-    pattern `unsure` of the rule, the name contains `%00`, or it has one of the problems `untrimmed`, `run-on` and
-    `template`.
+    """Whether the name is valid; None if nobody can be sure: there is no grammar, the name fits only `unsure` or
+    contains `%00`, `?` or `#` follows a fitting NSS, or the problem is `untrimmed`, `run-on` or `template`.
     """
     problem: str | None
-    """A code in `urnscan.urn.problems.PROBLEMS`, or None."""
+    """A code in `urnscan.urn.problems.PROBLEMS`, or None without a problem. A valid name may have the problem
+    `dnb-check-digit`.
+    """
     nss: str
-    """The NSS of the canonical form at the level `namespace`."""
+    """The NSS of the canonical form at the level `namespace`; unchanged if the name fits no pattern."""
     reason: str
     """The reason in words. It includes `hint`."""
     hint: str = ""
@@ -65,8 +66,8 @@ class Check:
     """The possible check digits or check characters, as texts of the same length."""
 
     def hint(self, checked: str) -> str:
-        """A sentence with the right check digit, if only a single check digit fits; else empty. `checked` is a text as
-        for `is_right`.
+        """A sentence with the right check digit, if only a single check digit fits; else empty. `checked` is the NSS,
+        or its characters in groups `(?<check>...)`.
         """
         front = checked[: -len(self.ends[0])]
         right = [end for end in self.ends if self.is_right((front + end).encode(), 0, len(checked))]
@@ -117,7 +118,7 @@ def no_such(key: str, name: object) -> str:
 
 
 def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
-    """Check a URN by the rules of the namespace (RFC 2141 §5, RFC 8141 §3.1).
+    """Check a URN by the rules of the namespace, and return the result (RFC 2141 §5, RFC 8141 §3.1).
 
     `urn` is in lexical canonical form, as `urnscan.canonical` returns it; `rulebook` is a result of `read_rules`.
     Raises ArgumentError for a text that does not have the form `urn:NID:NSS`, and for a value that is not a text.

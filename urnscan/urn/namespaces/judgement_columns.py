@@ -39,8 +39,8 @@ _Indices = npt.NDArray[np.int16]
 _States = npt.NDArray[np.uint32]
 
 NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit", "untrimmed", "run-on", "template", None)
-"""Problem of each code of a verdict, a key of `urn.problems.PROBLEMS`, or None. The codes are _UNKNOWN to _NUL; _NUL is
-the code of a name with `%00`.
+"""Problem of each code of a verdict (the result of a check), a key of `urn.problems.PROBLEMS`, or None. The codes are
+_UNKNOWN to _NUL; _NUL is the code of a name with `%00`.
 """
 _UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB, UNTRIMMED, _RUN_ON, _TEMPLATE, _NUL = range(9)
 
@@ -101,17 +101,22 @@ class _Judged(NamedTuple):
 
 
 def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
-    """For each code of a verdict, whether the name is valid."""
+    """For each code of a verdict (an index of NAMES), whether the name is certainly valid: true also with
+    `dnb-check-digit`, which is only a hint; false if the name is invalid or its validity unknown.
+    """
     return np.asarray((codes == _VALID) | (codes == _DNB))
 
 
 def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
-    """For each code of a verdict, whether the name is invalid."""
+    """For each code of a verdict (an index of NAMES), whether the name is certainly invalid: problem `nss-grammar` or
+    `check-digit`. False if the validity is unknown.
+    """
     return np.asarray((codes == _GRAMMAR) | (codes == _CHECK_DIGIT))
 
 
 def verdicts(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook = OURS) -> Codes:
-    """The code of the verdict on each URN of a column, an index of NAMES.
+    """For each URN of a column, the result of the check by the rules of its namespace: a code, an index of NAMES. See
+    `is_valid` and `is_invalid`.
 
     The URNs are in canonical form of any level: URN i begins at `offsets[i]` in `urn`, and its NSS ends at `ends[i]`.
     """
@@ -133,7 +138,7 @@ def namespace_forms(urn: ByteArray, offsets: Offsets, rulebook: Rulebook = OURS)
 
 @functools.cache
 def registered_nids() -> Vocabulary:
-    """The registered NIDs, sorted."""
+    """The registered NIDs in lower case, sorted, as a hash table for `word_number`."""
     return index_words([nid.encode() for nid in sorted(registered())])
 
 
@@ -193,7 +198,9 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
 
 @compiled
 def _look_up(urn: ByteArray, offsets: Offsets, nids: Vocabulary, rule: _Indices, starts: Offsets) -> None:
-    """Set the number of the rule for each URN, -1 if the NID has no rule, and the index of the first byte of the NSS."""
+    """Set the number of the rule for each URN, -1 if the NID has no rule, and the index of the first byte of the
+    NSS.
+    """
     # The NID of the URN before. Names are often sorted, so most have the same NID.
     known = length = 0
     for i in range(len(rule)):
@@ -316,7 +323,9 @@ def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _
 
 @inner
 def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
-    """Whether the check digit or character in `data[start:end]` is right by the algorithm `step`, an index of _STEPS."""
+    """Whether the check digit or character in `data[start:end]` is right by the algorithm `step`, an index of
+    _STEPS.
+    """
     if step == _ISBN:
         return isbn_is_right(data, start, end)
     if step == _ISSN:
@@ -335,7 +344,9 @@ def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
 
 @compiled
 def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: ByteArray, out_offsets: Offsets) -> None:
-    """Write the canonical forms of checked URNs to `out`, which must be large enough, and their ends to `out_offsets`."""
+    """Write the canonical forms of checked URNs to `out`, which must be large enough, and their ends to
+    `out_offsets`.
+    """
     urn, offsets = column
     at = 0
     for i in range(len(offsets) - 1):

@@ -22,7 +22,7 @@ _SHOWN = 60
 
 
 class Native:
-    """Converter between the native identifiers of a namespace and their URNs."""
+    """Converter between the native identifiers of a namespace (an ISBN, as people write it) and their URNs."""
 
     nid: ClassVar[str]
     kind: ClassVar[str]
@@ -116,7 +116,9 @@ def has_label(native: Native, text: str) -> bool:
 
 
 def as_urn(native: Native, text: str) -> str | None:
-    """The URN of an identifier, like `to_urn`, but also with a wrong check digit; None for any other text."""
+    """The URN of an identifier, like `to_urn`, but also with a wrong check digit; None (no error) for any other
+    text.
+    """
     try:
         nss = native._nss(text)  # noqa: SLF001 (of this module)
     except ValueError:

@@ -78,7 +78,7 @@ def rules_in(data: bytes, name: str) -> Rulebook:
 
 
 def rulebook_of(rules: object) -> Rulebook:
-    """The rulebook for a value of the option for custom rules.
+    """The rulebook for a value of the option for custom rules: OURS for None, a Rulebook unchanged, a file read.
 
     Raises FatalError like `read_rules`, and ArgumentError for a value of another type.
     """

@@ -63,7 +63,7 @@ class Automaton:
     """
 
     kinds: bytes
-    """The kind of each byte. The pattern treats bytes of the same kind alike."""
+    """For each of the 256 bytes, the number of its kind. The pattern treats bytes of the same kind alike."""
     width: int
     """The number of kinds."""
     follow: tuple[int, ...]
@@ -84,8 +84,8 @@ class Automaton:
         return data.decode() if self.accepting[state // self.width] else None
 
     def part(self, nss: str) -> str:
-        """The characters of an NSS that are in groups `(?<check>...)`. A pattern may have no or several groups of this
-        name.
+        """The characters of an NSS that are in groups `(?<check>...)`, without gaps; empty if the pattern has no such
+        group. A pattern may have several. The NSS must fit the pattern.
 
         >>> automaton("[a-z]+:(?<check>[0-9]{4})-(?<check>[0-9]{4})").part("journal:0317-8471")
         '03178471'
@@ -109,7 +109,8 @@ class Automaton:
 def fold(data: ByteArray | bytearray, start: int, end: int, state: int, tables: _Tables) -> int:
     """Change the letters of `data[start:end]`, an NSS, to the preferred case in place, and return the final state.
 
-    `state` is the initial state. The hex digits of %HH stay in upper case (RFC 8141 §3.1).
+    `state` is the initial state, and `tables` are the kinds, next states and marks of the automaton. The hex digits of
+    %HH stay in upper case (RFC 8141 §3.1). The letters are changed even if the final state is not accepting.
     """
     kinds, follow, marks = tables
     escaped = 0
@@ -127,9 +128,10 @@ def fold(data: ByteArray | bytearray, start: int, end: int, state: int, tables: 
 def write_part(
     data: ByteArray | bytes, start: int, end: int, state: int, tables: _Tables, out: ByteArray | bytearray
 ) -> int:
-    """Copy the bytes of `data[start:end]` that are in groups `(?<check>...)` to `out`, and return their number.
+    """Copy the bytes of `data[start:end]`, an NSS, that are in groups `(?<check>...)` to `out`, and return their
+    number.
 
-    `state` is the initial state.
+    `state` is the initial state, and `tables` are the kinds, next states and marks of the automaton.
     """
     kinds, follow, marks = tables
     length = 0
@@ -281,7 +283,7 @@ def _bytes(one: str, flags: int) -> _Bytes:
 
 @functools.cache
 def automaton(text: str) -> Automaton:
-    """The deterministic automaton of a pattern.
+    """The deterministic automaton of a pattern, in the language of this module.
 
     Raises ValueError for a pattern outside of the language, and for a pattern whose automaton is too large. Also raises
     ValueError if only later bytes decide whether a byte is inside or outside of a group.

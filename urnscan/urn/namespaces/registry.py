@@ -1,8 +1,8 @@
 """The IANA registry of URN namespaces (RFC 8141 §5, RFC 3406 §3), and the rules that the namespaces have registered.
 
 The tables are in the folder of this file: `urn-namespaces.csv`, a copy of the registry from the date in
-`urn-namespaces.SOURCE.txt`; `urn-templates.toml`, with the registration templates of the IANA; and `rules.toml`, with an
-entry for each NID and the sections that define its rules.
+`urn-namespaces.SOURCE.txt`; `urn-templates.toml`, with the registration templates of the IANA; and `rules.toml`, with
+an entry for each NID and the sections that define its rules.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _RESERVED = regex.compile("[a-z0-9-]{2}|[a-z][a-z]-.*|urn(?:-.*)?")
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A registered namespace: an entry of the IANA registry, with the registration template if the IANA has a template."""
+    """A registered namespace: an entry of the IANA registry, with the registration template if the IANA has a
+    template.
+    """
 
     nid: str
     """The NID as registered."""
@@ -107,11 +109,9 @@ def nid_status(nid: str) -> NidStatus:
     """The registration status of a NID, in any case. A match with an unregistered NID is still a URN.
 
     `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are `urn` (RFC 2141
-    §2.1,
-    rfc2141bis-03 §2.1), `urn-…` that is not registered, two characters, and two letters and a hyphen, among them
-    `xn--…`
-    (RFC 8141 §5.1). All other texts are `unregistered`, also texts that cannot be a NID. Raises ArgumentError for a
-    value that is not a text.
+    §2.1, rfc2141bis-03 §2.1), `urn-…` that is not registered, two characters, and two letters and a hyphen, among them
+    `xn--…` (RFC 8141 §5.1). All other texts are `unregistered`, also texts that cannot be a NID. Raises ArgumentError
+    for a value that is not a text.
 
     >>> nid_status("ISBN"), nid_status("urn-5"), nid_status("x-test"), nid_status("urn-4711"), nid_status("hathi")
     ('formal', 'informal', 'experimental', 'reserved', 'unregistered')
@@ -131,16 +131,16 @@ class Resolver:
     names: str
     """Regular expression that matches the NSS of each name that the service resolves."""
     url: str
-    """The address, with the placeholders `{urn}` (canonical form), `{nss}` (its NSS), and the named groups of `names`."""
+    """The address, with the placeholders `{urn}` (canonical form), `{nss}` (its NSS), and the named groups of
+    `names`.
+    """
 
     def link(self, urn: str, request: str = "") -> str | None:
         """The address for a URN in canonical form without components; None if the service does not resolve the URN.
 
         `request` is sent to the resolver with the name: the r-component with its `?+`, or the query of rfc2141bis-03
-        with
-        its `?`. It is part of the address only if `url` contains `{urn}`. A `?` or `#` of the name itself, as RFC 2141
-        has
-        them (§2.3.2), is percent-encoded.
+        with its `?`. It is part of the address only if `url` contains `{urn}`. A `?` or `#` of the name itself, as RFC
+        2141 has them (§2.3.2), is percent-encoded. Raises ArgumentError if `urn` has not the form `urn:NID:NSS`.
 
         >>> rules()["doi"].link("urn:doi:10.1002/3.0.CO;2-#")
         'https://doi.org/10.1002/3.0.CO;2-%23'
@@ -218,7 +218,7 @@ def nid_and_nss(urn: str) -> tuple[str, str]:
 
 
 def rules_of(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Rule]:
-    """The rules in a table that was read from TOML, by NID."""
+    """The rules in a table that was read from TOML (NID -> the fields of its Rule), by NID."""
     result = {}
     for nid, entry in table.items():
         resolvers = tuple(Resolver(**resolver) for resolver in entry.get("resolvers", ()))
@@ -267,7 +267,7 @@ class Rulebook:
 
     @property
     def nids(self) -> list[str]:
-        """The NIDs that have a rule or are registered, sorted."""
+        """The NIDs, in lower case, that have a rule or are registered, sorted."""
         return sorted({*registered(), *(rule.nid for rule in self.own)})
 
 

@@ -39,9 +39,9 @@ def front(data: ByteArray | bytes, start: int, fits: ByteArray | Sequence[int], 
     """The length of the name at the beginning of an NSS that does not fit the pattern as a whole; 0 if no name is
     found.
 
-    The NSS begins at `data[start]`. `fits[n]` says whether its first `n` bytes fit the pattern. The name is the longest
-    prefix that fits and is followed by closing punctuation up to the end, or by one byte of SEPARATING, perhaps with
-    closing punctuation before that byte. `kinds` is KINDS.
+    The NSS begins at `data[start]`. `fits[n]` says whether its first `n` bytes fit the pattern, up to all of them. The
+    name is the longest prefix that fits and is followed by closing punctuation up to the end, or by one byte of
+    SEPARATING, perhaps with closing punctuation before that byte. `kinds` is KINDS.
 
     >>> text = b"0451450523).&page=2"
     >>> front(text, 0, [length == 10 for length in range(len(text) + 1)], KINDS)

@@ -18,13 +18,13 @@ _CASE = 32
 
 
 def value_of(byte: int) -> int:
-    """The value of a digit from 0 to 9, given as a byte; 10 for an X in any case."""
+    """The value of a digit from 0 to 9, given as a byte; 10 for an X in any case; no meaning for other bytes."""
     return 10 if byte | _CASE == _LETTER_X else int(byte - _DIGIT_0)
 
 
 def weighted_sum(data: ByteArray | bytes | bytearray, start: int, end: int) -> int:
     """The weighted sum of the digits in `data[start:end]`. The last digit has the weight 1, the second last 2, and so
-    on.
+    on. Hyphens are ignored; X counts 10.
     """
     total = sums = 0
     for i in range(start, end):

@@ -36,7 +36,7 @@ CHECK = "ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108)"
 """The algorithm of `is_right` in words, for messages."""
 
 NO_ISBN, WRONG, RIGHT = range(3)
-"""Results of `write_isbn`."""
+"""Results of `write_isbn`: not an ISBN, a wrong check digit, a right one."""
 
 _DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _LETTER_X, _HYPHEN = b"0789x-"
 # The bit in which upper and lower case of a letter differ.
@@ -44,7 +44,7 @@ _CASE = 32
 
 
 def is_right(data: ByteArray | bytes | bytearray, start: int, end: int) -> bool:
-    """Whether the check digit of the ISBN in `data[start:end]` is right.
+    """Whether the check digit of the ISBN in `data[start:end]` (10 or 13 digits, not checked here) is right.
 
     The digits of an ISBN-10, weighted 10 to 1, add up to a multiple of 11; those of an ISBN-13, weighted 1 and 3 in
     turn, add up to a multiple of 10. Hyphens are ignored.
@@ -58,7 +58,8 @@ def is_right(data: ByteArray | bytes | bytearray, start: int, end: int) -> bool:
 
 
 def calc_check_digit(data: ByteArray | bytes | bytearray, start: int) -> int:
-    """The check digit, as a byte, for the first twelve digits of an ISBN-13. They begin at `data[start]`.
+    """The check digit, as a byte (`ord("0")` to `ord("9")`), for the first twelve digits of an ISBN-13. They begin at
+    `data[start]`, without hyphens.
 
     >>> chr(calc_check_digit(b"978039536341", 0))
     '6'
@@ -71,7 +72,7 @@ def calc_check_digit(data: ByteArray | bytes | bytearray, start: int) -> int:
 
 def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
     """Rewrite the ISBN in `data[start:end]` in place to the canonical form, and return the new end, at most three bytes
-    later.
+    later; `data` must have room for them.
 
     Hyphens are removed; an ISBN-10 with a right check digit becomes an ISBN-13.
     """
@@ -87,7 +88,9 @@ def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
 
 
 def canonical(isbn: str) -> str:
-    """The canonical form of an ISBN: without hyphens; an ISBN-10 with a right check digit becomes an ISBN-13."""
+    """The canonical form of an ISBN: without hyphens; an ISBN-10 with a right check digit becomes an ISBN-13, one with
+    a wrong check digit stays. Nothing is checked.
+    """
     # The three added bytes are room for the prefix of an ISBN-13.
     data = bytearray(f"{isbn}978", "ascii")
     return data[: write_canonical(data, 0, len(isbn))].decode()

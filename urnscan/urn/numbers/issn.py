@@ -53,7 +53,7 @@ def calc_check_digit(seven: str) -> str:
 
 def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
     """Rewrite the ISSN in `data[start:end]` in place to the canonical form, and return the new end, at most a byte
-    later.
+    later; `data` must have room for it.
     """
     at = drop_hyphens(data, start, end)
     # With a custom rule, there may be fewer than four digits.
@@ -65,7 +65,7 @@ def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
 
 
 def canonical(issn: str) -> str:
-    """The canonical form of an ISSN: with a hyphen, and X in upper case."""
+    """The canonical form of an ISSN: with a hyphen, and X in upper case. Nothing is checked."""
     # The added byte is room for a hyphen.
     data = bytearray(f"{issn}-", "ascii")
     return data[: write_canonical(data, 0, len(issn))].decode()
