@@ -68,7 +68,8 @@ _FIRST_WORDS = [name.removeprefix("urnscan ") for name in COMMANDS if " " in nam
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with the given arguments (None: the arguments of the process). Returns the exit status.
+    """Run the command with the given arguments, without `urnscan` (None: the arguments of the process). Returns the
+    exit status. An unexpected error is raised.
 
     0: done, also if nothing was found; 1: done, but some inputs failed; 2: wrong usage, or nothing could be done; 130:
     interrupted.

@@ -182,7 +182,9 @@ class Parser(argparse.ArgumentParser):
             group.add_argument(*names.split(), **settings, **more)
 
     def add_inputs(self, name: str, more: OptionTable | None = None) -> None:
-        """Add the inputs of a command; the help calls an input `name`."""
+        """Add the arguments `inputs` and `--files-from`, and the options `more`, as a group; the help calls an input
+        `name`.
+        """
         inputs = option(
             name,
             "what to read: a file, a folder (all files below it, sorted, also hidden and ignored ones; links are not followed), a glob, a "
@@ -199,7 +201,9 @@ class Parser(argparse.ArgumentParser):
     def add_meaning(
         self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None, left_out: Collection[str] = ()
     ) -> None:
-        """Add the options that decide which texts are URNs, and which URNs are the same."""
+        """Add the options that decide which texts are URNs, and which URNs are the same: `--syntax`, `--equivalence`,
+        `--rules` and `more`, except those in `left_out`.
+        """
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
             "-20) is for texts whose URNs have components (?+ ?= #), and for software of today; rfc2141bis-03 (a draft "
@@ -259,7 +263,9 @@ class Parser(argparse.ArgumentParser):
         self.add_group("help", {**options, **(more or {})})
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """Parse the words of a command. Options may be anywhere before `--`; all words after `--` are inputs."""
+        """Return the parsed words of a command. Options may be anywhere before `--`; all words after `--` are inputs.
+        For wrong usage, print the error and exit with status 2.
+        """
         # With intermixed arguments argparse drops the "--" first, and then treats words after it as options.
         end = words.index("--") if "--" in words else len(words)
         marked = [*words[:end], *(_AFTER_DASHES + word for word in words[end + 1 :])]
@@ -287,7 +293,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, unknown_value(value, choices))
 
     def error(self, message: str) -> NoReturn:
-        """Print the error and exit."""
+        """Print the error in a line, and exit with status 2."""
         say(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
         sys.exit(USAGE)
 
@@ -302,15 +308,18 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
-    """A record of options, from parsed arguments. A field without an argument, or without a value, keeps the default."""
+    """A record of the dataclass `kind`, such as `Options`, from parsed arguments of the same names. A field without an
+    argument, or whose argument is None, keeps the default.
+    """
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
     values = {field.name: value for field in fields if (value := getattr(arguments, field.name, None)) is not None}
     return kind(**values)
 
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
-    """The inputs that the arguments name; standard input if no input is named. Raises FatalError if there is nothing to
-    read.
+    """The inputs that the arguments name: paths, globs and URLs, `-` for standard input, and last the list of
+    `--files-from`. `["-"]` if none is named. Raises FatalError if there is nothing to read: standard input is a
+    terminal or closed; or if a name is empty.
     """
     with loading():
         from urnscan.inputs.lists import PathList

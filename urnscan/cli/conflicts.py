@@ -32,7 +32,9 @@ _SPARK, _CLOSED, _TERMINAL, _ONCE = "--engine spark", "closed standard output", 
 
 
 class Rule(NamedTuple):
-    """A rule: options conflict if a fact of `these` and a fact of `those` are true, and no fact of `unless` is true."""
+    """A rule: options conflict if a fact of `these` and a fact of `those` are true, and no fact of `unless` is true. A
+    fact is an option that is used (`--json`, `-o -`), or a state such as "a terminal".
+    """
 
     these: Sequence[str]
     those: Sequence[str] | None
@@ -118,7 +120,7 @@ _RULES = (
 
 
 def check_rules(arguments: Namespace, inputs: Sequence[Argument]) -> None:
-    """Raise FatalError if options exclude each other. `inputs` are the inputs of the scan."""
+    """Raise FatalError for the first pair of options that exclude each other. `inputs` are the inputs of the scan."""
     facts = list(_facts(arguments, inputs))
     for rule in _RULES:
         first = next((fact for fact in rule.these if fact in facts), None)

@@ -70,7 +70,9 @@ def diff_parser() -> Parser:
 
 
 def diff(arguments: argparse.Namespace) -> bool:
-    """Compare the tables; returns whether nothing differs. Raises UrnscanError and OSError."""
+    """Run `urnscan diff`: print or write the differences; returns whether nothing differs. Raises UrnscanError, and
+    OSError if standard output cannot be written.
+    """
     began = time.perf_counter()
     with loading():
         from urnscan.results.difference import Difference

@@ -54,7 +54,8 @@ def explain_parser() -> Parser:
 
 
 def explain(arguments: argparse.Namespace) -> bool:
-    """Explain the texts, each before the next is read. Returns whether all texts are URNs and no URN is invalid.
+    """Run `urnscan explain`: print an explanation of each text, before the next is read. Returns whether all texts are
+    or represent URNs, and no URN is invalid.
 
     Raises FatalError if there is nothing to read, OSError if standard input cannot be read.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A format in which faults are written."""
+    """A format in which faults (wrong URNs with their places) are written; `between` is the text between two faults."""
 
     write: Callable[[Fault], str]
     """Returns the text of a fault."""
@@ -92,16 +92,16 @@ class FaultWriter:
     """Writes faults in a format, and counts the faults."""
 
     def __init__(self, form: str, write: Callable[[str], None]) -> None:
-        """`form` is a key of FORMATS."""
+        """`form` is a key of FORMATS; `write` gets each piece of text to write."""
         self._format = FORMATS[form]
         self._write = write
         self.faults = 0
 
     def add(self, fault: Fault) -> None:
-        """Write a fault."""
+        """Write a fault, after the head of the format or the text between faults; counts it in `faults`."""
         self._write((self._format.between if self.faults else self._format.head) + self._format.write(fault))
         self.faults += 1
 
     def finish(self) -> None:
-        """Write the text after the last fault."""
+        """Write the text after the last fault; before it the head, if there was no fault."""
         self._write(("" if self.faults else self._format.head) + self._format.tail)

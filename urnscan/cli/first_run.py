@@ -16,7 +16,7 @@ def prepare(arguments: argparse.Namespace) -> None:
     """Compile all functions that any run needs, if they are not compiled yet and the result can be saved.
 
     So no later run waits for the compiler. A line reports the compilation, and a bar counts the functions, unless the
-    run is quiet. Call this function after `loading`.
+    run is quiet; without a folder for the result, only the line. Call this function after `loading`.
     """
     from urnscan.compiled import jit, object_code
 

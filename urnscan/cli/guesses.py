@@ -66,8 +66,8 @@ _COMMANDS = _by_word(
 
 
 def for_command(word: str, commands: Iterable[str]) -> str | None:
-    """Message about a first word that was probably meant as a command, a URN or a pattern; None for any other word, and
-    for the name of a file.
+    """Return a message about a first word that was probably meant as a command, a URN or a pattern; None for any other
+    word, and for the name of a file.
 
     `commands` are the first words that are commands.
     """
@@ -93,7 +93,8 @@ def for_command(word: str, commands: Iterable[str]) -> str | None:
 
 
 def for_option(word: str, options: Collection[str]) -> str:
-    """End of the message about an option that the command does not have: a suggestion; empty without a similar option.
+    """Return the end of the message about an option that the command does not have: a suggestion, as in `; is it
+    --nid?`; empty without a similar option.
 
     `options` are the options of the command. Options of other tools have advice only in a scan.
     """
@@ -104,7 +105,8 @@ def for_option(word: str, options: Collection[str]) -> str:
 
 
 def for_nid(beginning: str) -> str | None:
-    """Message about a value of `--nid` whose namespace is not registered; None for any other value.
+    """Return a message about a value of `--nid` whose namespace is not registered, with similar NIDs; None for any
+    other value.
 
     Experimental namespaces (`x-test`) and values for several namespaces (`schemas-*`) are accepted without a message,
     because they are not mistakes.

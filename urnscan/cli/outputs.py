@@ -25,7 +25,7 @@ class OutputFiles:
     """The files that a command writes, by the names of their arguments."""
 
     paths: list[str]
-    """Paths of the outputs that are files."""
+    """Paths and URLs of the outputs, without standard output."""
     files: dict[str, Any]
     """Name of the argument -> the output; standard output comes first."""
 
@@ -38,7 +38,9 @@ class OutputFiles:
         return self.files[name].folder if name in self.files else None
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
-        """Move all files to their paths; Parquet files get the metadata. Raises FatalError."""
+        """Complete all files, then move them to their paths, and print the remarks of their writers. Tables get the
+        metadata. Raises FatalError if a file cannot be written: most often before any file has appeared.
+        """
         arguments = {name: (metadata,) if hasattr(file, "schema") else () for name, file in self.files.items()}
         # All steps that can fail come before the first file appears.
         for name, file in self.files.items():
@@ -54,10 +56,11 @@ class OutputFiles:
 def open_outputs(
     arguments: argparse.Namespace, kinds: Mapping[str, Callable[..., Any]], stack: contextlib.ExitStack
 ) -> OutputFiles:
-    """Open the outputs that the arguments ask for, until the stack is closed. Raises FatalError.
+    """Open the outputs that the arguments ask for, until the stack is closed. Raises FatalError if an output cannot be
+    opened, or exists and `arguments.force` is false.
 
     `kinds` maps the name of an argument to the function that opens the output: (path or stream, `force`) -> context
-    manager.
+    manager. An argument that is None is not an output.
     """
     paths = {name: path for name in kinds if (path := getattr(arguments, name)) is not None}
     outputs = OutputFiles([path for path in paths.values() if path != STANDARD_OUTPUT], {})
@@ -84,7 +87,9 @@ def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> 
 
 
 def check_files(*paths: str | None) -> list[str]:
-    """The paths in the arguments. Raises FatalError like `check_outputs`, and for standard output."""
+    """Return the given paths without None. Raises FatalError like `check_outputs` (two outputs at one place, ...), and
+    for standard output.
+    """
     from urnscan.tables.output_file import check_outputs
 
     if STANDARD_OUTPUT in paths:

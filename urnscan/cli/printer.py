@@ -45,9 +45,10 @@ class Printers(NamedTuple):
 
 
 def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> Printers:
-    """The printers for the results that the arguments ask for; empty if all results go to files.
+    """Return the printers for the results that the arguments ask for; empty if all results go to files.
 
-    `write` writes lines to standard output. Parquet on standard output is not printed here: `cli.outputs` writes it.
+    `passages` adds the text around occurrences; None without `--context`. `write` writes lines to standard output.
+    Parquet on standard output is not printed here: `cli.outputs` writes it.
     """
     from urnscan.tables.namespace_counts import NamespaceCounts
     from urnscan.tables.printed_lines import frequency_lines, json_lines, occurrence_lines
@@ -77,7 +78,9 @@ def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> 
 
 
 def count_by_namespace(sinks: dict[str, _Sink | None]) -> NamespaceCounts:
-    """Counts by namespace of the classes that go to a sink; empty if no sink gets classes. Changes `sinks`."""
+    """Return a counter, by namespace, of the classes that will go to the sink `classes`: replaces this sink in `sinks`
+    by one that also counts. The counter stays empty if there is no such sink.
+    """
     from urnscan.tables.namespace_counts import NamespaceCounts
 
     by_namespace = NamespaceCounts()
@@ -102,7 +105,9 @@ class OfficeNames:
         self._counts = dict.fromkeys(_OFFICE, 0)
 
     def counted_in(self, sinks: Mapping[str, _Sink | None]) -> dict[str, _Sink | None]:
-        """The sinks of a scan; the first sink that gets names is replaced by a sink that counts, too."""
+        """Return the sinks of a scan (functions that get rows), with the first sink that gets names replaced by one
+        that counts, too. `sinks` itself is unchanged.
+        """
         counted_one = next((name for name in ("classes", "frequencies", "occurrences") if sinks.get(name)), None)
         return {
             name: self._counting(sink) if sink is not None and name == counted_one else sink
@@ -178,7 +183,9 @@ class _Sources:
         self._last = ""
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Print the sources of the occurrences, each once. Precondition: all occurrences of a source are consecutive."""
+        """Print the sources of the occurrences, each once. Precondition: all occurrences of a source are
+        consecutive.
+        """
         from urnscan.tables.printed_lines import source_line
 
         sources = [source for source in rows.column("source").unique().to_pylist() if source != self._last]

@@ -158,7 +158,7 @@ def scan_parser() -> Parser:
 
 
 def scan(arguments: argparse.Namespace) -> bool:
-    """Run a scan; returns whether nothing failed.
+    """Run `urnscan INPUT...`: a scan here or on Spark, or `--warm-up`; returns whether nothing failed.
 
     Raises UrnscanError, and OSError if standard output cannot be written.
     """
@@ -225,8 +225,9 @@ def scan(arguments: argparse.Namespace) -> bool:
 
 
 def read_options(arguments: argparse.Namespace) -> Options:
-    """The options of a scan. Filters of the environment come after filters of the arguments: the first filter that fits
-    a file is used.
+    """The options of a scan. Adds the filters of the environment (URNSCAN_FILTERS) to `arguments.filters`, after those
+    of the command line: the first filter that fits a file is used. Raises ArgumentError for an invalid value,
+    FatalError for a file of rules that cannot be read.
     """
     from urnscan.run.options import Options
 

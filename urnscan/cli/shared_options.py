@@ -17,12 +17,14 @@ _LEAST_MEMORY = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Type of an option whose value is a list, as in `percent,wraps`; `words` are the known values, if there are any."""
+    """Type of an option whose value is a list, as in `percent,wraps`: a call splits the text at commas to a tuple, and
+    checks no word. `words` are suggested by completion; empty if the words are not a fixed list.
+    """
 
     words: tuple[str, ...] = ()
 
     def __call__(self, text: str) -> tuple[str, ...]:
-        """Split the value into words. The records of options check the words."""
+        """The words of the text, without white space around them. The records of options check them."""
         return tuple(word.strip() for word in text.split(","))
 
 
@@ -35,7 +37,9 @@ def _size(text: str) -> int:
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """A function that reads an integer of at least `least`, for the type of an option."""
+    """Return a function that reads an integer of at least `least`, for the type of an option; it raises
+    ArgumentTypeError for any other text.
+    """
 
     def read(text: str) -> int:
         try:
@@ -72,7 +76,7 @@ def option(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: AN
 
 
 def repeatable(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
-    """An option that may be repeated."""
+    """An option with a value that may be repeated: its argument is a list, empty without the option."""
     return option(shown, f"{text} (repeatable)", action="append", default=[], **more)
 
 
@@ -81,7 +85,9 @@ NIDS = "NID[,NID...]"
 
 
 def names_of(text: str) -> Mapping[str, Any]:
-    """An option that names namespaces and may be repeated; `text` is the help."""
+    """An option that names namespaces or prefixes of names and may be repeated: its argument is one list of all words,
+    empty without the option. `text` is the help.
+    """
     return option(NIDS, f"{text} (repeatable)", type=Listed(), action="extend", default=[])
 
 

@@ -11,7 +11,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def handle_signals() -> None:
-    """Handle the signals from now on, except signals that the caller ignores (nohup)."""
+    """From now on, Ctrl-C raises KeyboardInterrupt, and SIGTERM and SIGHUP raise SystemExit with 128 + their number.
+    Signals that the caller ignores (nohup) stay ignored.
+    """
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
@@ -30,8 +32,8 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
 
 @contextlib.contextmanager
 def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
-    """Context that delays signals, so that no signal arrives between the creation of a file and the registration of the
-    file for removal.
+    """Context that delays signals to its end, so that no signal arrives between the creation of a file and the
+    registration of the file for removal. A delayed signal raises there what `handle_signals` says.
 
     If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
     """

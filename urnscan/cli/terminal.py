@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def write(text: str | memoryview, stream: TextIO) -> None:
-    """Write lines to standard output or standard error. A progress bar is hidden meanwhile, and returns below the
-    lines.
+    """Write lines to standard output or standard error, and flush it. A progress bar is hidden meanwhile, and returns
+    below the lines.
 
-    All lines of a run are written by this function. Raises OSError.
+    All lines of a run are written by this function. Raises OSError if the stream cannot be written.
     """
     with without_bar():
         if isinstance(text, str):
@@ -41,7 +41,7 @@ def write(text: str | memoryview, stream: TextIO) -> None:
 
 def print_result(lines: str | memoryview, progress: Progress) -> None:
     """Write lines to standard output. If another program reads standard output, the bar is removed for the rest of the
-    run. Raises OSError.
+    run. Raises OSError if it cannot be written.
     """
     if _is_pipe(sys.stdout):
         progress.close()
@@ -54,7 +54,12 @@ def has_terminal() -> bool:
 
 
 def say(message: object) -> None:
-    """Print a line on standard error, without control characters and without secrets of addresses."""
+    """Print `urnscan: ` and a message on standard error, without secrets of addresses, and with control characters
+    escaped.
+
+    On a terminal, a long line is broken between words. If writing fails, this message and all later messages are
+    dropped.
+    """
     if sys.stderr is not None:
         line = f"urnscan: {printable(without_secrets(str(message)))}"
         try:
@@ -132,7 +137,8 @@ def show_progress(
     arguments: argparse.Namespace, stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack
 ) -> Progress:
     """Show a progress bar on standard error until the stack is closed, if standard error is a terminal and the
-    arguments allow a bar.
+    arguments allow a bar. Returns the functions that move the bar (without a bar they do nothing) and, always, a
+    function that prints failures.
 
     `stage` is the name of the first stage. `total` returns the number of bytes that will be read, or None if unknown.
     """
@@ -154,7 +160,9 @@ def _is_pipe(stream: TextIO) -> bool:
 
 
 def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], failures: int = 0, notes: int = 0) -> None:
-    """Print a line with the counts of a run, and the outputs that were written."""
+    """Print a line: `parts` (counts of a run), seconds, numbers of failures and notes if not 0, and the outputs that
+    were written.
+    """
     more = [counted(number, one) for number, one in ((failures, "failure"), (notes, "note")) if number]
     names = f" -> {', '.join(written)}" if written else ""
     say(", ".join([*parts, f"{seconds:.1f} s", *more]) + names)
@@ -191,9 +199,11 @@ def say_no_input(report: Report | DedupReport, options: Options) -> None:
 
 
 def say_unregistered(options: Options) -> None:
-    """Print the namespaces of `--nid` and `--not-nid` that are neither registered nor in `--rules`.
+    """Print a line for each value of `--nid` and `--not-nid` whose namespace is neither registered nor in `--rules`,
+    with similar registered NIDs.
 
-    Texts are full of namespaces that nobody registered, so their names count all the same.
+    The value is used all the same, as texts are full of unregistered namespaces. Experimental namespaces (`x-test`),
+    and values for several namespaces (`schemas-*`), get no line.
     """
     for name, beginnings in (("--nid", options.nid), ("--not-nid", options.not_nid)):
         for beginning in beginnings:
