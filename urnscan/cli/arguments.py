@@ -173,7 +173,9 @@ class Parser(argparse.ArgumentParser):
         return formatter.format_help()
 
     def add_group(self, title: str, options: OptionTable) -> None:
-        """Add a group of options to the parser and to the help."""
+        """Add a group of options to the parser and to the help. In the group `output`, an option that names a file may
+        be used only once.
+        """
         group = self.add_argument_group(title)
         for names, settings in options.items():
             more: Mapping[str, Any] = {}

@@ -64,7 +64,9 @@ def check_parser() -> Parser:
 
 
 def check(arguments: argparse.Namespace) -> bool:
-    """Run `urnscan check`; returns whether no name is wrong and nothing failed. Raises UrnscanError."""
+    """Run `urnscan check`: print a line for each wrong URN; returns whether no name is wrong and nothing failed. Raises
+    UrnscanError.
+    """
     for kind in arguments.fail_on:
         if kind not in _KINDS:
             raise FatalError(f"--fail-on: {unknown_value(kind, _KINDS)}")

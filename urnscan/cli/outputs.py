@@ -27,7 +27,7 @@ class OutputFiles:
     paths: list[str]
     """Paths and URLs of the outputs, without standard output."""
     files: dict[str, Any]
-    """Name of the argument -> the output; standard output comes first."""
+    """Name of the argument -> the open writer of the output; standard output comes first."""
 
     def sink(self, name: str) -> Callable[[Any], None] | None:
         """The function that appends to an output; None for an output that was not asked for."""

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 def open_passages(arguments: Namespace, inputs: Sequence[Argument], options: Options) -> Passages | None:
-    """The reader of the text around occurrences; None without the option `--context`. Raises ArgumentError."""
+    """The reader of the text around occurrences; None without the option `--context`. Raises ArgumentError for more
+    than 10,000 characters.
+    """
     if arguments.context is None:
         return None
     from urnscan.library.passages import Passages

@@ -53,7 +53,7 @@ class CompiledFunction:
 
     @functools.cached_property
     def dispatcher(self) -> Any:  # noqa: ANN401 (Numba carries no types)
-        """Numba's dispatcher of the function."""
+        """Numba's dispatcher of the function: the object that compiles it."""
         return _compiler().dispatcher(self._function, _resolved, **self._options)
 
 

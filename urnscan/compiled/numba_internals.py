@@ -87,7 +87,7 @@ def can_link(names: Iterable[str]) -> bool:
 
 @functools.cache
 def symbols() -> dict[str, int]:
-    """Addresses of the symbols that code compiled by Numba needs, except symbols of Python and the C library."""
+    """Name -> address of the symbols that code compiled by Numba needs, except symbols of Python and the C library."""
     addresses = {"_Py_NoneStruct": id(None)}
     for module in c_modules():
         addresses |= {f"numba_{name}": address for name, address in module.c_helpers.items()}

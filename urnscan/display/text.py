@@ -137,8 +137,8 @@ def components(count: int, remedy: str) -> str:
 
 
 def longer(count: int, remedy: str) -> str:
-    """Sentence about `count` occurrences whose names go on in RFC 8141; empty if `count` is 0. `remedy` is the option
-    for RFC 8141.
+    """Sentence about `count` occurrences whose names would be longer in RFC 8141, by a `~` or `&`; empty if `count` is
+    0. `remedy` is the option for RFC 8141.
     """
     are_cut = "1 occurrence is cut" if count == 1 else f"{count:,} occurrences are cut"
     return f"{are_cut} before ~ or &, which RFC 8141 allows; {remedy} keeps {count:,} whole" if count else ""
@@ -169,7 +169,9 @@ def joining(count: int | None, remedy: str) -> str:
 
 
 class Readings(Protocol):
-    """Counts of the occurrences that other options would change, as reports have."""
+    """Counts of occurrences, as reports have: that trimming would cut; whose names contain components; whose names RFC
+    8141 makes longer; that are followed by text that looks like a part of the URN.
+    """
 
     trimmable: int
     components_in_names: int
@@ -232,7 +234,7 @@ def html_counts(*counts: str) -> str:
 def python_hints(
     counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None, has_rejects: bool = False
 ) -> list[str]:
-    """The sentences of `hints` with the arguments of Python functions."""
+    """The sentences of `hints` with the arguments of Python functions, as in `trim=True`."""
 
     def option(name: str, value: str) -> str:
         return f'{name}="{value}"' if value else f"{name}=True"

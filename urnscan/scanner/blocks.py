@@ -155,7 +155,7 @@ class OtherReadings(NamedTuple):
 
     @classmethod
     def of(cls, matches: Matches, grammar: Grammar) -> OtherReadings:
-        """Count the matches of `matches`, which were found with `grammar`."""
+        """The numbers for `matches`, which were found with `grammar`."""
         stops = matches.stop[matches.cut_short]
         is_2141 = grammar.syntax.tail == TAIL_NONE
         longer = int(np.count_nonzero((stops == TILDE) | (stops == AMPERSAND))) if is_2141 else 0

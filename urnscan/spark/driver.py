@@ -72,7 +72,7 @@ class Scan:
 
     @property
     def classes(self) -> DataFrame:
-        """The table of classes, sorted by `urn`. The whole scan must end first: ranges depend on all keys."""
+        """The table of classes, sorted by `urn`. The whole scan must end first: ranges depend on all names."""
         return _classes(self._in_ranges(), self.options)
 
     @property

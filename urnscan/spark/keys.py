@@ -26,7 +26,7 @@ from urnscan.run.tasks import FilePart, Sizes, Task
 from urnscan.run.worker import Worker
 
 SAMPLE_STEP = 4096
-"""A sample has a key of each 4,096 rows."""
+"""A sample has a key (canonical form) of each 4,096 rows."""
 
 _KEY = 1024
 """Maximum bytes of a key in a sample."""

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class TaskSummary:
-    """Summary of a task."""
+    """Summary of a task, which an executor sends to the driver."""
 
     task: int
     """Number of the task."""
     part_of: int | None
-    """Number of the file, if the task is a part of a huge file; else None."""
+    """Number of the file among the inputs, if the task is a part of a huge file; else None."""
     failures: Sequence[SourceError] = ()
     """Failures and notes."""
     counts: Counts = field(default_factory=Counts)

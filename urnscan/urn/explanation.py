@@ -48,7 +48,7 @@ class Explanation:
     nid: str | None = None
     """The namespace identifier in lower case."""
     nid_status: NidStatus | None = None
-    """The status of the NID, as `urnscan.nid_status` returns it."""
+    """The status of the NID: formal, informal, experimental, reserved or unregistered."""
     namespace: str | None = None
     """Title of the namespace, with its reference if the namespace is registered. None without rules for the NID."""
     rule: str | None = None
@@ -56,17 +56,17 @@ class Explanation:
     rules for the NID.
     """
     valid: bool | None = None
-    """Whether the rules of the namespace allow the name; None if the rules do not decide."""
+    """Whether the rules of the namespace allow the name; None if the rules do not decide, and without a URN."""
     verdict: str | None = None
-    """`valid` in words, with the reason."""
+    """`valid`, `invalid` or `unknown`, then a colon and the reason."""
     nss: str | None = None
     """The namespace specific string, unchanged."""
     r_component: str | None = None
-    """The component after `?+` (RFC 8141 §2.3.1)."""
+    """The component after `?+` (RFC 8141 §2.3.1); None without one."""
     q_component: str | None = None
-    """The component after `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3)."""
+    """The component after `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3); None without one."""
     f_component: str | None = None
-    """The component after `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03."""
+    """The component after `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03; None without one."""
     directives: dict[str, str] = field(default_factory=dict, hash=False)
     """Keyword -> value of the query of rfc2141bis-03 (§2.3), without repeated keywords. Empty in the other syntaxes."""
     service: str | None = None
@@ -74,7 +74,7 @@ class Explanation:
     2483 §4); None without such a directive.
     """
     display: str | None = None
-    """The URN for display to people, as `URN.display` returns it."""
+    """The URN for display to people: with text instead of percent-encoded characters beyond ASCII."""
     problems: tuple[str, ...] = ()
     """Codes of `urnscan.urn.problems.PROBLEMS`: those of the name, then those of its spelling. Empty without
     problems.

@@ -78,7 +78,7 @@ _ASCII = _REST << 3
 _LIKE_ASCII = _REST << 4
 """A letter or digit that looks like an ASCII letter or digit."""
 IGNORABLE = _REST << 5
-"""A character that is not displayed."""
+"""Trait (bit) of a character that is not displayed."""
 _INVISIBLE = _REST << 6
 """An ignorable character without a use in a name."""
 _JOINER = _REST << 7
@@ -88,13 +88,13 @@ _FLAG = _REST << 9
 """The black flag, which the tag characters after it turn into the flag of a region."""
 _TAG = _REST << 10
 COMPOSED = _REST << 11
-"""A character that NFC may replace, move, or combine with the character before it."""
+"""Trait (bit) of a character that NFC may replace, move, or combine with the character before it."""
 
 COMPATIBILITY = _REST << 12
-"""A character that NFKC replaces, but NFC does not."""
+"""Trait (bit) of a character that NFKC replaces, but NFC does not."""
 
 MIXED, CONFUSABLE, INVISIBLE, NOT_NFC, REPLACED = 4, 8, 16, 128, 256
-"""Bits of the problems, the same as in the marks of `problem_columns`."""
+"""Bits of the problems, the same as in the marks (sets of problems) of `problem_columns`."""
 _CODES = {MIXED: "mixed-scripts", CONFUSABLE: "confusable", INVISIBLE: "invisible-character"}
 _CODES |= {NOT_NFC: "not-nfc", REPLACED: "compatibility-character"}
 

@@ -49,11 +49,11 @@ class URN:
     nss: str
     """The namespace specific string, unchanged."""
     r_component: str | None
-    """The component after `?+` (RFC 8141 §2.3.1), or None."""
+    """The component after `?+` (RFC 8141 §2.3.1), without the `?+`; None without one."""
     q_component: str | None
-    """The component after `?=` (RFC 8141 §2.3.2), the query of rfc2141bis-03 (§2.3), or None."""
+    """The component after `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3); None without one."""
     f_component: str | None
-    """The component after `#` (RFC 8141 §2.3.3), the fragment of rfc2141bis-03, or None."""
+    """The component after `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03; None without one."""
     syntax: SyntaxName
     """The name of the syntax by which the text was parsed."""
     canonical: str

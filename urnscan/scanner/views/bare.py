@@ -28,7 +28,7 @@ Booleans = npt.NDArray[np.bool_]
 LOOK_BACK = 1024
 """Bytes before a reference that must be in memory, because they may contain the URL around the reference."""
 LOOK_AHEAD = 1 << 12
-"""Bytes from the beginning of a word on that decide about a reference."""
+"""Bytes that decide about a reference, from the beginning of its word on (`sbn`, `doi`, … in a label or address)."""
 # Bytes after a name that decide whether the name ends there.
 _STOP = 4
 # Maximum bytes of a label before its word (`_Kind.word`).

@@ -91,7 +91,7 @@ class Elements(NamedTuple):
 
 
 class PartialName(NamedTuple):
-    """The part of a name that has been read so far."""
+    """The part of a name that has been read so far: where it starts in the text, and how many colons it has."""
 
     start: int
     last: int
@@ -101,7 +101,7 @@ class PartialName(NamedTuple):
 
 @inner
 def begins_gap(byte: int) -> bool:
-    """Whether a gap may begin with this byte."""
+    """Whether a gap (markup in the middle of a name) may begin with this byte."""
     return byte == LESS or byte == AMPERSAND or byte in _INVISIBLE_FIRST
 
 

@@ -46,7 +46,9 @@ from urnscan.scanner.views.references import (
 
 READINGS = 7
 PERCENT_ONCE, PERCENT_TWICE, ENTITIES, ESCAPES, WRAPS, LABELS, MARKUP = range(READINGS)
-"""Numbers of the readings."""
+"""Numbers of the readings (ways to decode a text): percent-encoding, once or twice; character references; escapes of
+JSON or C; line ends; labels; tags.
+"""
 
 # Number of bytes that are searched at once.
 _HUNT = 64

@@ -96,9 +96,9 @@ class Windows(NamedTuple):
     cuts: Flags
     """For each window, 1 if the URN was cut at `max_length`."""
     readings: Flags
-    """The number of the reading of each window."""
+    """For each window, the number of the reading (the way to decode) that made it."""
     markup: Integers
-    """The state of `step_over_markup`."""
+    """The state of the reading MARKUP: WRAPPER, DEPTH and DOUBT."""
 
 
 @compiled

@@ -72,7 +72,9 @@ LOOK_BACK = 320
 before the break. A longer line has no leader.
 """
 AHEAD = MOST_BREAKS * (150 + MOST_AHEAD)
-"""Bytes after the end of the first part of a URN that a decision may need: 141 bytes and a run for each break."""
+"""Bytes after the end of the first part of a URN that a decision may need: for each break 141 bytes, and a run (the
+bytes of the URN after the break).
+"""
 # Lengths of lines that quoted-printable breaks.
 _QUOTED_PRINTABLE = range(60, 77)
 _DISTINCTIVE_LENGTH = 8

@@ -34,7 +34,7 @@ def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
 
 def mod_97_10_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """Whether the check digits in `data[start:end]` are right by ISO/IEC 7064 MOD 97-10, as in a LEI. Letters in any
-    case count from 10 (A) to 35 (Z).
+    case count from 10 (A) to 35 (Z); there must be no other bytes.
     """
     check = 0
     for i in range(start, end):

@@ -56,27 +56,29 @@ class Namespace:
 
     @property
     def date(self) -> str | None:
-        """Date of the registration, as YYYY-MM-DD, or None."""
+        """Date of the registration, as YYYY-MM-DD; None without a template, or if it has none."""
         return self._template.get("date")
 
     @property
     def registrant(self) -> str | None:
-        """The person or organization that registered the NID, or None."""
+        """The person or organization that registered the NID; None without a template, or if it names none."""
         return self._template.get("registrant")
 
     @property
     def assignment(self) -> str | None:
-        """How names are assigned, in the words of the template (RFC 8141 §6.4.3), or None."""
+        """How names are assigned, in the words of the template (RFC 8141 §6.4.3); None if there are none."""
         return self._template.get("assignment")
 
     @property
     def resolution(self) -> str | None:
-        """How names are resolved, in the words of the template (RFC 8141 §6.4.6), or None."""
+        """How names are resolved, in the words of the template (RFC 8141 §6.4.6); None if there are none."""
         return self._template.get("resolution")
 
     @property
     def security(self) -> str | None:
-        """Security and privacy considerations, in the words of the template (RFC 8141 §6.4.4), or None."""
+        """Security and privacy considerations, in the words of the template (RFC 8141 §6.4.4); None if there are
+        none.
+        """
         return self._template.get("security")
 
     @property
@@ -190,9 +192,9 @@ class Rule:
     unsure_because: str | None = None
     """The reason why the validity of names that fit `unsure` is unknown."""
     check: str | None = None
-    """Algorithm of the check digit: a key of `judgement.CHECKS`."""
+    """Algorithm of the check digit: a key of `judgement.CHECKS`; None: no check digit is computed."""
     code: str | None = None
-    """Function for an equivalence that a pattern cannot express: a key of `judgement.REWRITE`."""
+    """Function for an equivalence that a pattern cannot express: a key of `judgement.REWRITE`; None: no function."""
     note: str | None = None
     """A note for curators."""
     resolvers: tuple[Resolver, ...] = ()
