@@ -421,7 +421,7 @@ class TestFailing:
             handler.close_connection = True
 
         web.pages["/a"] = chunked
-        with pytest.raises(SourceError, match="nothing tells whether it is still the same"):
+        with pytest.raises(SourceError, match="does not show whether the file is unchanged"):
             read(only(f"{web.url}/a"))
 
     def test_connections_that_break_again_and_again(self, web):
