@@ -64,7 +64,7 @@ class Components:
         return Components(self.reading, component, np.bincount(component, minlength=1) > 1)
 
     def batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:
-        """Yield batches of all records: the dump, the slice of record numbers, and the rows (ROWS). Raises FatalError."""
+        """Yield batches of all records: dump, slice of record numbers, and rows (ROWS). Raises FatalError."""
         batches = self.reading.records.rows.batches()
         for dump in self.reading.dumps:
             record = dump.first

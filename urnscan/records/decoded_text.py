@@ -30,5 +30,5 @@ def first_name(texts: Iterable[str | None]) -> str | None:
 
 
 def in_line(text: str) -> str:
-    """Return a text with a space instead of each sequence of control characters, to show a part of a record in a line."""
+    """Return a text with a space instead of each sequence of control characters, to show it in a line."""
     return _CONTROL.sub(" ", text)

@@ -189,7 +189,7 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -
 
 
 def fields_of(data: bytes, starts: Integers, ends: Integers) -> Fields:
-    """Return the fields of records of ISO 2709 in columns; `starts` and `ends` are the places of the records in `data`."""
+    """Return the fields of records of ISO 2709 in columns; `starts` and `ends` are the places of the records."""
     out = Fields.room(np.frombuffer(data, np.uint8), len(ends), len(data) // ENTRY)
     take_apart(out.data, starts, ends, out)
     return out

@@ -101,7 +101,7 @@ class PicaRecords(RecordReader):
             is_resumed = False
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Return the record with its fields read, or a `Damaged` if it does not begin, or does not end, with a field."""
+        """Return the record with its fields read, or a `Damaged` if it does not begin or end with a field."""
         offset, data, (plain, is_resumed) = cut
         first = (_PLAIN if plain else _NORMALISED).match(data)
         if not first:

@@ -155,7 +155,7 @@ class XmlRecords(RunReader):
         return bytes_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Parse a record, and return it with its fields read, or a `Damaged` that says why the record cannot be read."""
+        """Parse a record, and return it with its fields read, or a `Damaged` that says why it cannot be read."""
         offset, data, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]
         try:

@@ -49,7 +49,7 @@ class Tally:
 
 
 class Top:
-    """The `size` rows with the greatest numbers: by the first number, then by the next, then in the order of the rows."""
+    """The `size` rows with the greatest numbers: by the first number, then the next, then in the order of the rows."""
 
     def __init__(self, size: int, numbers: int = 1) -> None:
         self._size = size

@@ -125,7 +125,7 @@ def level_of(description: Description) -> int:
 
 
 def check_sources(rules: Iterable[str], dumps: Sequence[Dump]) -> None:
-    """Raise FatalError if a rule prefers a dump that was not read, as its name may have a typo; otherwise do nothing."""
+    """Raise FatalError if a rule prefers a dump that was not read: its name may have a typo. Otherwise do nothing."""
     for rule in rules:
         if rule.startswith(SOURCE) and not any(_is_named(dump, rule) for dump in dumps):
             raise FatalError(f"{option('keep', rule)}: no dump has this name; the first dump is {dumps[0].name}")

@@ -97,7 +97,7 @@ class SharedEdges:
         return SharedEdges(*edges, self.level, self.common)
 
     def pairs(self) -> Pair:
-        """Return pairs of records that share an identifier: each record with the first record that has the identifier."""
+        """Return pairs of records that share an identifier: each record with the first record that has it."""
         is_first = np.append(True, self.identifier[1:] != self.identifier[:-1])[: len(self.identifier)]
         first = np.flatnonzero(is_first)
         others = np.diff(first, append=len(is_first)) - 1

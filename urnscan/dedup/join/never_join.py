@@ -84,7 +84,7 @@ def _refined(name: str, level: Level) -> str:
 
 
 class NeverJoinedWorks:
-    """The works (records, or all records with the same subject) that have an identifier in a pair that is never joined."""
+    """Works (records, or all records with the same subject) that have an identifier in a pair that is never joined."""
 
     def __init__(
         self, pairs: Sequence[tuple[str, str]], batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
