@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.dedup.test_contradictions import as_sets, descriptions
 from urnscan.dedup.compare.agreement import ASPECTS, rules_of
 from urnscan.dedup.join.component_batches import DESCRIBED, SINGLE, ComponentBatch, split_components
-from urnscan.dedup.join.components import OTHER, SURE, UNSURE
+from urnscan.dedup.join.components import COPIED, OTHER, SURE, UNSURE
 from urnscan.dedup.join.split_component import split
 from urnscan.records.description import NOTHING, Description, as_text
 
@@ -53,14 +53,14 @@ def part_of(found, work_of, agree):
 
 
 def test_identifiers_of_which_a_thing_has_one():
-    """They belong to their works, and matter where only an unsure key is shared."""
+    """They belong to their works, and matter where only an unsure key, or a number of a catalogue, is shared."""
     described = pa.table(
         [pa.array([7, 5], pa.int32()), pa.array([as_text(Description("Inks", "2000"))] * 2)], DESCRIBED
     )
     component, identifier, work = (np.array(column, np.int32) for column in ([1, 1], [0, 0], [5, 7]))
-    for names, count in ((["a", "b"], 2), (["a", "a"], 1)):
-        single = pa.table([pa.array([7, 5], pa.int32()), pa.array([3, 3], pa.int8()), pa.array(names)], SINGLE)
-        batch = ComponentBatch(component, identifier, np.array([UNSURE] * 2), work, described, ASPECTS, (), single)
+    for level, names, count in ((UNSURE, "ab", 2), (UNSURE, "aa", 1), (COPIED, "ab", 2), (COPIED, "aa", 1)):
+        single = pa.table([pa.array([7, 5], pa.int32()), pa.array([1, 1], pa.int8()), pa.array(names)], SINGLE)
+        batch = ComponentBatch(component, identifier, np.array([level] * 2), work, described, ASPECTS, (), single)
         assert len(clusters_of(split_components(batch), [5, 7])) == count
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from urnscan.dedup.compare.agreement import RULES, compare
 from urnscan.dedup.join.split_component import NO_TITLE, REASONS, split
 from urnscan.records.description import Description
+from urnscan.records.keys import single
 
 descriptions = st.builds(
     Description,
@@ -154,6 +155,40 @@ def test_unsure_keys_and_other_identifiers(one, other, is_joined):
     assert texts(why) == ([[], []] if is_joined else [["unsure"], ["unsure"]])
     group, _ = split(described, [[0, 1]], RULES, unsure=[[0, 1]], single=[one, other])
     assert group[0] == group[1]  # a sure key joins them
+
+
+_ISBN, _OCLC = (single().index(beginning) for beginning in ("urn:isbn:", "oclc:"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_joined"),
+    [
+        ({_ISBN: {"urn:isbn:1"}}, {_ISBN: {"urn:isbn:2"}}, False),
+        ({_ISBN: {"urn:isbn:1", "urn:isbn:2"}}, {_ISBN: {"urn:isbn:2", "urn:isbn:3"}}, True),
+        ({_ISBN: {"urn:isbn:1"}}, {}, True),
+        ({_OCLC: {"oclc:1"}}, {_OCLC: {"oclc:2"}}, True),  # a merged record has two numbers
+    ],
+)
+def test_numbers_of_catalogues_and_other_isbns(one, other, is_joined):
+    """A record that is made from a copy of another edition keeps its OCLC number: in real dumps of PICA+, five removals."""
+    described = [Description("Imaginary inks", "2012")] * 2
+    group, why = split(described, [], RULES, single=[one, other], copied=[[0, 1]])
+    assert (group[0] == group[1]) == is_joined
+    assert texts(why) == ([[], []] if is_joined else [["unsure"], ["unsure"]])
+    group, _ = split(described, [[0, 1]], RULES, single=[one, other], copied=[[0, 1]])
+    assert group[0] == group[1]  # a URN joins them
+
+
+def test_other_isbns_that_a_third_record_has_together():
+    """The hardback, the paperback, and a record with both ISBNs are one work; a record without an ISBN may be either."""
+    described = [Description("Imaginary inks", "2012")] * 3
+    isbns = [{_ISBN: {"urn:isbn:1"}}, {_ISBN: {"urn:isbn:2"}}]
+    both = {_ISBN: {"urn:isbn:1", "urn:isbn:2"}}
+    group, _ = split(described, [[0, 2], [1, 2]], RULES, single=[*isbns, both], copied=[[0, 1, 2]])
+    assert len(set(group)) == 1
+    group, why = split(described, [], RULES, single=[*isbns, {}], copied=[[0, 1, 2]])
+    assert len(set(group)) == 3
+    assert texts(why) == [["chain", "unsure"], ["chain", "unsure"], ["chain"]]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from urnscan.dedup.join.choose_kept import (
     ranks,
 )
 from urnscan.dedup.join.citation_pairs import NO_PAIRS, CitationPairs, citation_pairs
-from urnscan.dedup.join.components import OTHER, SURE, UNSURE, Flags, Numbers, Pair, SharedEdges, components
+from urnscan.dedup.join.components import COPIED, SURE, UNSURE, Flags, Numbers, Pair, SharedEdges, components
 from urnscan.dedup.join.contradictions import ComponentSplitter, PairsOf, SplitComponents
 from urnscan.dedup.join.never_join import NeverJoinedWorks
 from urnscan.dedup.join.split_component import NO_TITLE
@@ -116,7 +116,7 @@ def _citation_pairs(
     """
     if DESCRIPTION not in policy.keys or not policy.agree:
         return NO_PAIRS
-    component = components(reading.records.count, joined.upto(OTHER).pairs(), same_work)
+    component = components(reading.records.count, joined.upto(COPIED).pairs(), same_work)
     is_deleted = np.zeros(reading.records.count, np.bool_)
     is_deleted[reading.records.deleted] = True
 
@@ -154,9 +154,9 @@ def _connected(joined: SharedEdges, same_work: Pair, work: Numbers, policy: Poli
     """
     begins = first_records(work)
     if not policy.agree:
-        joined = joined.upto(OTHER)
+        joined = joined.upto(COPIED)
     component = components(len(work), joined.pairs(), same_work)
-    for level in (UNSURE, OTHER, SURE):
+    for level in (UNSURE, COPIED, SURE):
         is_large = np.bincount(component[begins], minlength=1) > policy.max_cluster
         if is_large.any():
             joined = joined.upto(level, is_large[component])

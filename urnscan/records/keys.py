@@ -50,6 +50,8 @@ class Key:
     """True for a supporting key, which is trusted less than others: it joins only records with the same title, author,
     year and part.
     """
+    copied: bool = False
+    """True for a number of a catalogue, which joins no records with different URNs of a kind in `single`."""
     always: bool = False
     """Whether nearly every record has a key of this row."""
 
@@ -134,6 +136,11 @@ def keys() -> Mapping[str, Key]:
 def unsure() -> tuple[str, ...]:
     """Return the prefixes of supporting keys, which join only records whose descriptions agree."""
     return tuple(key.beginning for key in keys().values() if key.unsure)
+
+
+def copied() -> tuple[str, ...]:
+    """Prefixes of numbers of catalogues: they join no records with different URNs of a kind in `single`."""
+    return tuple(key.beginning for key in keys().values() if key.copied)
 
 
 def single() -> tuple[str, ...]:

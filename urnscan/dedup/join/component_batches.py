@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from urnscan.compiled.arrow import numbers
 from urnscan.dedup.compare.agreement import rules_of
-from urnscan.dedup.join.components import CITATION, OTHER, SURE, UNSURE, Levels, Numbers
+from urnscan.dedup.join.components import CITATION, COPIED, OTHER, SURE, UNSURE, Levels, Numbers
 from urnscan.dedup.join.split_component import NO_TITLE, Identifiers, split
 from urnscan.records.description import NOTHING, Description, as_text, from_text
 
@@ -51,7 +51,7 @@ class ComponentBatch:
     never: Sequence[tuple[int, int]] = ()
     """Pairs of works of the same component, in order, that are never joined."""
     single: pa.Table | None = None
-    """SINGLE of the works whose component has an identifier that is UNSURE or CITATION; None if there are none."""
+    """SINGLE of the works whose component has an identifier that is COPIED, UNSURE or CITATION; None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,10 @@ def split_components(batch: ComponentBatch) -> BatchClusters:
     reasons = [NO_TITLE] * len(apart)
     for component in components.different():
         sure = itertools.chain(component.shared(SURE), component.shared(OTHER))
-        unsure, citations = component.shared(UNSURE), component.shared(CITATION)
-        group, why = split(component.described, sure, rules, unsure, component.never, component.single, citations)
+        copied, unsure, citations = (component.shared(level) for level in (COPIED, UNSURE, CITATION))
+        group, why = split(
+            component.described, sure, rules, unsure, component.never, component.single, citations, copied
+        )
         for at, (mine, bits) in enumerate(zip(group, why, strict=True), component.begin):
             if mine != at - component.begin:
                 leads.append(component.begin + mine)
@@ -103,7 +105,8 @@ class _Component(NamedTuple):
     never: Sequence[tuple[int, int]]
     """Pairs of works, counted from 0 in the component, that are never joined."""
     single: Sequence[Identifiers]
-    """Identifiers of each work by kind, for the kinds in `keys.single()`; empty if no identifier is UNSURE or CITATION."""
+    """Identifiers of each work by kind, for the kinds in `keys.single()`; empty if no identifier is COPIED, UNSURE or
+    CITATION."""
 
     def shared(self, level: int) -> Iterator[list[int]]:
         """For each identifier of a level, the works that share the identifier, counted from 0 in the component."""
@@ -147,10 +150,17 @@ class _Components:
         number, _, level, _ = self._edges
         begins = self._begins[:-1]
         is_alike = np.minimum.reduceat(self._code, begins) == np.maximum.reduceat(self._code, begins)
-        self._is_unsure = np.zeros(len(begins), np.bool_)
-        self._is_unsure[number[level >= UNSURE]] = True
+        is_unsure = np.zeros(len(begins), np.bool_)
+        is_unsure[number[level >= UNSURE]] = True
+        self._needs_single = is_unsure.copy()
+        self._needs_single[number[level == COPIED]] = True
+        # Works whose identifiers are the same need no comparison, although a number of a catalogue connects them.
+        for alike in np.flatnonzero(is_alike & self._needs_single & ~is_unsure).tolist():
+            places = range(int(self._begins[alike]), int(self._begins[alike + 1]))
+            several = [self._single[place] for place in places if place in self._single]
+            is_unsure[alike] = any(each != several[0] for each in several[1:])
         is_alike[list(self._never)] = False
-        self._is_alike = is_alike & ~self._is_unsure
+        self._is_alike = is_alike & ~is_unsure
         """Whether all works of a component have the same description, so that no comparison is needed."""
 
     def alike(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -174,14 +184,14 @@ class _Components:
         numbers_of = np.flatnonzero(~self._is_alike)
         ends = np.searchsorted(of_edge, numbers_of, "right").tolist()
         read = functools.cache(from_text)
-        code, begins, is_unsure = self._code.tolist(), self._begins.tolist(), self._is_unsure.tolist()
+        code, begins, needs_single = self._code.tolist(), self._begins.tolist(), self._needs_single.tolist()
         edges = list(zip(*(column.tolist() for column in columns), strict=True))
         start = 0
         for number, end in zip(numbers_of.tolist(), ends, strict=True):
             begin = begins[number]
             described = [read(self._described[at]) for at in code[begin : begins[number + 1]]]
             never = self._never.get(number, ())
-            places = range(begin, begins[number + 1]) if is_unsure[number] else ()
+            places = range(begin, begins[number + 1]) if needs_single[number] else ()
             single = [self._single.get(at, {}) for at in places]
             yield _Component(begin, described, edges[start:end], never, single)
             start = end

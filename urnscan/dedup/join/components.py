@@ -34,10 +34,10 @@ MOST = (1 << 31) - 1
 _SLICE = 1 << 20
 _EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
 
-SURE, OTHER, UNSURE, CITATION = range(4)
-"""Trust in an identifier. SURE: a URN. OTHER: another key. UNSURE: a supporting key, which joins only records with the
-same title and part (`agreement.is_surely_same`). CITATION: no identifier, but two records that cite the same article
-(`citation_pairs`).
+SURE, OTHER, COPIED, UNSURE, CITATION = range(5)
+"""Trust in an identifier. SURE: a URN. OTHER: another key. COPIED: a number of a catalogue, which joins no records with
+different ISBNs. UNSURE: a supporting key, which joins only records with the same title and part
+(`agreement.is_surely_same`). CITATION: no identifier, but two records that cite the same article (`citation_pairs`).
 """
 
 Numbers = npt.NDArray[np.int32]
@@ -154,13 +154,14 @@ class Edges:
         weak: Sequence[str],
         folder: Callable[[], Path],
         unsure: Sequence[str] = (),
+        copied: Sequence[str] = (),
         *,
         by_urn: bool = True,
     ) -> None:
         """`weak`: prefixes of ignored URNs (see `is_weak`). `folder` gives the folder for spilled edges. `unsure`:
-        prefixes of supporting keys. `by_urn`: whether URNs join records.
+        prefixes of supporting keys. `copied`: prefixes of numbers of catalogues. `by_urn`: whether URNs join records.
         """
-        self._trust = _Trust(weak, unsure, by_urn)
+        self._trust = _Trust(weak, unsure, copied, by_urn)
         self._parts = SpilledParts(_EDGES, _PARTS, _IN_MEMORY, folder)
         self.count = 0
         """Number of all edges that were added."""
@@ -213,13 +214,15 @@ class _Trust(NamedTuple):
 
     weak: Sequence[str]
     unsure: Sequence[str]
+    copied: Sequence[str]
     by_urn: bool
 
     def levels(self, names: pa.StringArray) -> Levels:
-        """Trust in each identifier: SURE, OTHER or UNSURE."""
+        """Trust in each identifier: SURE, OTHER, COPIED or UNSURE."""
         level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int8)
-        for prefix in self.unsure:
-            level[flags_of(pc.starts_with(names, prefix))] = UNSURE
+        for trust, prefixes in ((UNSURE, self.unsure), (COPIED, self.copied)):
+            for prefix in prefixes:
+                level[flags_of(pc.starts_with(names, prefix))] = trust
         return level
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers
 from urnscan.dedup.join.component_batches import DESCRIBED, SINGLE, Bits, ComponentBatch, split_components
-from urnscan.dedup.join.components import UNSURE, Numbers, Pair, Results, SharedEdges
+from urnscan.dedup.join.components import COPIED, Numbers, Pair, Results, SharedEdges
 from urnscan.dedup.join.split_component import TOO_LARGE
 from urnscan.records.keys import single
 from urnscan.tables.spill import SpilledParts
@@ -61,9 +61,10 @@ class ComponentSplitter:
         self._component, self._work = component, work
         self._is_shared = (sizes > 1) & (sizes <= max_cluster)
         self._is_large = sizes > max_cluster
-        self._is_unsure = np.zeros(len(sizes), np.bool_)
-        self._is_unsure[component[joined.record[joined.level[joined.identifier] >= UNSURE]]] = True
-        self._is_unsure &= self._is_shared
+        # Whether a component has an identifier that joins no records with different identifiers of a kind.
+        self._needs_single = np.zeros(len(sizes), np.bool_)
+        self._needs_single[component[joined.record[joined.level[joined.identifier] >= COPIED]]] = True
+        self._needs_single &= self._is_shared
         self._joined = joined
         self._described = SpilledParts(DESCRIBED, _PARTS, _IN_MEMORY, folder)
         self._single = SpilledParts(SINGLE, _PARTS, _IN_MEMORY, folder)
@@ -85,9 +86,9 @@ class ComponentSplitter:
         is_shared = self._is_shared[component]
         columns = [number_array(self._work[records[is_shared]]), descriptions.filter(flag_array(is_shared))]
         self._described.add(component[is_shared] % _PARTS, pa.RecordBatch.from_arrays(columns, schema=DESCRIBED))
-        is_unsure = self._is_unsure[component]
-        if is_unsure.any():
-            self._add_single(records[is_unsure], names.filter(flag_array(is_unsure)))
+        needs_single = self._needs_single[component]
+        if needs_single.any():
+            self._add_single(records[needs_single], names.filter(flag_array(needs_single)))
 
     def _add_single(self, records: Numbers, names: pa.ListArray) -> None:
         """Add the identifiers of records whose kinds are in `keys.single()`."""

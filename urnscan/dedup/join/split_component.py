@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from urnscan.dedup.compare.agreement import (
     ASPECTS,
@@ -22,16 +23,20 @@ from urnscan.dedup.compare.agreement import (
 )
 from urnscan.dedup.compare.features import features
 from urnscan.records.description import Description
+from urnscan.records.keys import single as single_kinds
 
 Identifiers = Mapping[int, set[str]]
 """Identifiers of a record by the index of their kind in `keys.single()`."""
+_ALL = frozenset(range(len(single_kinds())))
+_URNS = frozenset(number for number, beginning in enumerate(single_kinds()) if beginning.startswith("urn:"))
 REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join", "no-title")
 """Reasons why people should look at a record, mostly because it shares an identifier with a record of another cluster;
 a set of reasons has a bit for each reason.
 
 An aspect (`title`, `year`): both records conflict in the aspect. `chain`: both do not conflict, but to join them would
 bring records that conflict into a cluster, or would be a choice between two clusters that conflict. `max-cluster`:
-their component is too large. `unsure`: both share only a supporting key, and their descriptions do not agree.
+their component is too large. `unsure`: both share only a supporting key, and their descriptions do not agree; or
+only a number of a catalogue, and have different ISBNs.
 `never-join`: a user's table excludes the pair. `no-title`: no record of the cluster has a title, so descriptions cannot
 confirm the cluster.
 """
@@ -48,6 +53,7 @@ def split(
     never: Iterable[tuple[int, int]] = (),
     single: Sequence[Identifiers] = (),
     citations: Iterable[Sequence[int]] = (),
+    copied: Iterable[Sequence[int]] = (),
 ) -> tuple[list[int], list[int]]:
     """Split a component (a group of records that shared identifiers connect) into clusters whose records do not
     conflict. Records have the numbers 0, 1, …
@@ -59,8 +65,10 @@ def split(
     * `never`: pairs of records, in order, that are never joined.
     * `single`: the identifiers of each record of which a work has a single one, by kind; empty: no such identifiers.
     * `citations`: pairs of records that cite the same article.
+    * `copied`: for each number of a catalogue, the records that share it.
 
-    A supporting key or a citation never joins records, or their clusters, with different identifiers of a kind or
+    A number of a catalogue joins no records with different URNs of a kind, unless other sure keys connect them. A
+    supporting key or a citation never joins records, or their clusters, with different identifiers of a kind or
     different authors.
 
     Returns for each record the number of a record of its cluster, the same for the whole cluster; and for each record
@@ -73,6 +81,13 @@ def split(
     aspects = {pair: comparison.against for pair, comparison in compared.items() if comparison.against}
     for pair in never:
         aspects[pair] = aspects.get(pair, 0) | _NEVER
+    shared, copied = list(shared), list(copied)
+    single = single or [{}] * count
+    connected = _connected(pair for pair in _pairs(shared) if pair not in aspects)
+    for one, other in _pairs(copied):
+        is_connected = connected.get(one, one) == connected.get(other, other)
+        if not is_connected and _differ(single[one], single[other], _URNS):
+            aspects.setdefault((one, other), _UNSURE)
     for one, other in aspects:
         against[one] |= 1 << other
         against[other] |= 1 << one
@@ -81,23 +96,20 @@ def split(
         return [0] * count, _untitled([0] * count, described, rules)
     # Number of identifiers that two records share.
     weights: dict[tuple[int, int], int] = defaultdict(int)
-    for records in shared:
-        for pair in itertools.combinations(sorted(records), 2):
-            weights[pair] += 1
+    for pair in _pairs((*shared, *copied)):
+        weights[pair] += 1
     # The same number for pairs that share no sure key.
     unsure_weights: dict[tuple[int, int], int] = defaultdict(int)
     # Pairs that share a supporting key, but are not surely the same.
     apart: set[tuple[int, int]] = set()
-    single = single or [{}] * count
-    for records in unsure:
-        for pair in itertools.combinations(sorted(records), 2):
-            one, other = pair
-            if pair in weights:
-                weights[pair] += 1
-            elif is_surely_same(described[one], described[other]) and not _differ(single[one], single[other]):
-                unsure_weights[pair] += 1
-            elif pair not in aspects:
-                apart.add(pair)
+    for pair in _pairs(unsure):
+        one, other = pair
+        if pair in weights:
+            weights[pair] += 1
+        elif is_surely_same(described[one], described[other]) and not _differ(single[one], single[other]):
+            unsure_weights[pair] += 1
+        elif pair not in aspects:
+            apart.add(pair)
     for one, other in map(sorted, citations):
         if (one, other) not in weights and not _differ(single[one], single[other]):
             unsure_weights[one, other] += 1
@@ -153,9 +165,15 @@ def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[t
     }
 
 
-def _differ(one: Identifiers, other: Identifiers) -> bool:
+def _pairs(shared: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    """Pairs of records, in order, that share an identifier; once for each identifier."""
+    for records in shared:
+        yield from itertools.combinations(sorted(records), 2)
+
+
+def _differ(one: Identifiers, other: Identifiers, kinds: AbstractSet[int] = _ALL) -> bool:
     """Whether two records share no identifier of a kind that both have."""
-    return any(one[kind].isdisjoint(other[kind]) for kind in one.keys() & other.keys())
+    return any(one[kind].isdisjoint(other[kind]) for kind in one.keys() & other.keys() & kinds)
 
 
 def _join_strongest_first(

@@ -15,7 +15,7 @@ from urnscan.dedup.policy import PLACEHOLDERS, Policy
 from urnscan.dedup.read.batches import ROWS, ReadBatch, only_names
 from urnscan.dedup.reread import Dump
 from urnscan.errors import FatalError
-from urnscan.records.keys import URN, always, unsure
+from urnscan.records.keys import URN, always, copied, unsure
 from urnscan.run.task_results import Counts
 from urnscan.tables.spill import Spilled
 
@@ -33,7 +33,7 @@ class RecordCollection:
     def __init__(self, policy: Policy, folder: Callable[[], Path]) -> None:
         """`folder` gives the folder for spilled rows."""
         self._folder = folder
-        self.edges = Edges((*policy.weak, *PLACEHOLDERS), folder, unsure(), by_urn=URN in policy.keys)
+        self.edges = Edges((*policy.weak, *PLACEHOLDERS), folder, unsure(), copied(), by_urn=URN in policy.keys)
         """Edges between records and their URNs and keys."""
         self.id_edges: Edges | None = None
         """Edges between records and their `record_id`, for formats in which several records describe a work; None
