@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -14,7 +15,7 @@ from urnscan.library.passages import Text, Wanted
 
 WRONG, RIGHT = "urn:isbn:0-395-36341-6", "urn:isbn:0-395-36341-1"
 REASON = (
-    "the check digit is wrong: ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108); 1 would fit, if the others are right"
+    "the check digit is wrong: ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108); if only this digit is wrong, 1 is right"
 )
 FAULT = f"{WRONG}: {REASON}"
 
@@ -93,11 +94,72 @@ class TestKinds:
         )
         urnscan.write("a", b"urn:isnb:1 urn:isnb:12")
         result = urnscan("check", "a", "--rules", "own.toml", "--fail-on", "invalid,unregistered", status=1)
-        assert lines(result) == ["a:1:12: urn:isnb:12: the NSS does not fit the grammar of its namespace: ours"]
+        assert lines(result) == [
+            "a:1:12: urn:isnb:12: the part after the namespace does not have the required form (ours)"
+        ]
 
     def test_no_such_kind(self, urnscan):
         said = "urnscan: --fail-on: unknown value 'invald'; choose from invalid, reject, unregistered; is it invalid?\n"
         assert urnscan("check", "a", "--fail-on", "invald", status=2).err == said
+
+
+class TestNotCounted:
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            (f"{WRONG} urn:isnb:1 urn:cen.eu:x urn:cen.eu:y", "1 wrong; 1 unregistered and 2 rejects are not counted (--fail-on)"),
+            (f"{RIGHT} urn:cen.eu:x", "0 wrong; 1 reject is not counted (--fail-on)"),
+            (f"{WRONG} urn:x-test:1", "1 wrong"),
+        ],
+    )  # fmt: skip
+    def test_in_the_summary(self, urnscan, text, words):
+        """What is wrong only by kinds that --fail-on leaves out is not passed over in silence."""
+        urnscan.write("a", text.encode())
+        assert f", {words}, " in urnscan("check", "a", status=int("1 wrong" in words)).summary
+
+    def test_kinds_that_are_named(self, urnscan):
+        """They are in the list, and so are not named a second time."""
+        urnscan.write("a", TestKinds.TEXT)
+        summary = urnscan("check", "a", "--fail-on", "reject,unregistered,invalid", status=1).summary
+        assert ", 3 wrong, " in summary
+
+    def test_bare_numbers(self, urnscan):
+        """A list of numbers without `urn:` has no names, which does not mean that they are right."""
+        urnscan.write("a", b"9783161484101\n")
+        said = "urnscan: no URN found; for bare numbers, urnscan explain - reads a list (a number on each line)\n"
+        assert said in urnscan("check", "a").err
+        urnscan.write("a", RIGHT.encode())
+        assert said not in urnscan("check", "a").err
+        assert said not in urnscan("check", "a", "--nid", "issn").err
+
+
+class TestReasons:
+    @pytest.mark.parametrize(
+        ("nss", "reason"),
+        [
+            ("978-3-16-14841-0", "it has 12 digits, but an ISBN has 10 or 13"),
+            ("ISBN9783161484100", 'the label "ISBN" is in the number'),
+            ("978_3161484100", "an ISBN has only digits, hyphens and perhaps an X at its end"),
+            ("9783161--484100", "the part after the namespace does not have the required form"),
+        ],
+    )
+    def test_of_numbers(self, urnscan, nss, reason):
+        """The message begins with what a reader can see in the number; the rule comes last."""
+        urnscan.write("a", f"urn:isbn:{nss}".encode())
+        assert lines(urnscan("check", "a", status=1)) == [f'a:1:1: urn:isbn:{nss}: {reason} (IANA template, "Syntax")']
+
+    @pytest.mark.parametrize("dash", "\u2010\u2011\u2013\u2015\u2212")
+    def test_a_dash_instead_of_a_hyphen(self, urnscan, dash):
+        """The message names the character that cut the name, which may look like a hyphen."""
+        urnscan.write("a", f"urn:issn:0317{dash}8471".encode())
+        (line,) = lines(urnscan("check", "a", status=1))
+        assert line.startswith("a:1:1: urn:issn:0317: it has 4 digits, but an ISSN has 8 ")
+        assert line.endswith(f"; it was cut: {dash!r} is not allowed in a URN; type a hyphen (-) instead of this dash")
+
+    def test_a_dash_of_the_text(self, urnscan):
+        """A dash with a space after it is not a part of the name."""
+        urnscan.write("a", "urn:issn:0317 \u2013 x, urn:issn:0318\u2013 x".encode())
+        assert all("cut" not in line for line in lines(urnscan("check", "a", status=1)))
 
 
 class TestStatus:
@@ -133,6 +195,36 @@ class TestFormats:
             "message": REASON,
         }  # fmt: skip
         assert (rows[1]["source"], rows[1]["member"], rows[1]["line"]) == ("b.zip", "b", 1)
+
+    def test_csv(self, inputs):
+        """A table for Excel: a byte order mark, a header, and the place and the message of each name."""
+        out = inputs("check", self.NAME, "b.zip", "--format", "csv", "--delimiter", ";", status=1).out.decode()
+        assert out.startswith("\ufeffpath;line;column;name;message\n")
+        assert list(csv.reader(io.StringIO(out), delimiter=";"))[1:] == [
+            [self.NAME, "2", "2", WRONG, REASON],
+            ["b.zip!/b", "1", "1", WRONG, REASON],
+        ]
+        assert inputs("check", self.NAME, "b.zip", "--format", "csv", status=1).out.decode().count('",2,2,"') == 1
+
+    def test_csv_has_no_formulas(self, urnscan):
+        """A name of a file that a spreadsheet would calculate gets an apostrophe, as in the tables of a scan."""
+        urnscan.write("=a", WRONG.encode())
+        assert b'\n"\'=a",1,1,' in urnscan("check", "=a", "--format", "csv", status=1).out
+
+    def test_csv_without_a_fault(self, urnscan):
+        """It is a table, too."""
+        urnscan.write("a", RIGHT.encode())
+        assert urnscan("check", "a", "--format", "csv").out.decode() == "\ufeffpath,line,column,name,message\n"
+
+    def test_a_delimiter_without_csv(self, urnscan):
+        """It would have no effect."""
+        said = "urnscan: --delimiter is for CSV; add --format csv, or leave it out\n"
+        assert urnscan("check", "a", "--delimiter", ";", status=2).err == said
+
+    def test_an_output_as_in_a_scan(self, urnscan):
+        """`-o wrong.xlsx` is what a user of the scan tries first; the message names the table."""
+        said = "urnscan: unknown option -o; --format csv > wrong.csv writes a table, which Excel opens"
+        assert urnscan("check", "a", "-o", "wrong.xlsx", status=2).err.startswith(said)
 
     def test_github(self, inputs):
         """Commands of GitHub Actions: what ends a property or a line is escaped."""

@@ -440,7 +440,7 @@ class TestPage:
         write(classes([(urn, 1, [urn], [1], "a", problem) for urn, problem in rows]), tmp_path / "c")
         page = render(summarise(str(tmp_path / "c"), version="0"))
         hint = judge("urn:isbn:9783999990638").hint
-        assert hint == "7 would fit, if the others are right"
+        assert hint == "if only this digit is wrong, 7 is right"
         assert repeated(embedded(page), "hint") == [hint, "", ""]
         shown = words(lxml.html.document_fromstring(page).get_element_by_id("problems"))
         assert shown.count(f"urn:isbn:9783999990638 {hint}") == 1

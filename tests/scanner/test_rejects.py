@@ -108,6 +108,22 @@ class TestRows:
         assert report.occurrences == len(texts) + len(prose)
         assert found(tmp_path / "a")[0] == [] == found(tmp_path / "a", nid="isbn", syntax="rfc8141")[0]
 
+    @pytest.mark.parametrize("trim", [False, True])
+    def test_a_dash_instead_of_a_hyphen(self, tmp_path, trim):
+        """docs/reference/rejects.md: a dash before a letter or digit cuts a name; one of the sentence, or between two
+        URNs, does not."""
+        names = [f"urn:ab:c{dash}1" for dash in "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"]
+        prose = ["urn:ab:c\u2013 d", "urn:ab:c\u2013urn:ab:d", "urn:ab:c\u2013", "urn:ab:c\u2018d", "urn:ab:c\u2211d"]
+        (tmp_path / "a").write_text("\n".join([*names, *prose]), "utf-8")
+        rows, report = found(tmp_path / "a", trim=trim)
+        assert [(row["line"], row["text"], row["reason"], row["position"]) for row in rows] == [
+            (line, "urn:ab:c", "non-ascii-character", 8) for line in range(1, len(names) + 1)
+        ]
+        assert {row["message"].partition(" ")[2] for row in rows} == {
+            "is not allowed in a URN; type a hyphen (-) instead of this dash"
+        }
+        assert report.cut_short == len(names)
+
     def test_what_looks_like_a_directive(self, tmp_path):
         """rfc2141bis-03 §2.3, §2.4."""
         (tmp_path / "a").write_text("urn:ab:c?d urn:ab:c?s=d&1 urn:ab:c?s=d#e#f urn:ab:c? urn:ab:c?s=d&c=e#f")

@@ -102,6 +102,8 @@ _NOT_CLOSING = rb"[A-Za-z0-9~$&(+=@/%\#-]"
 # The standards end a name there, and people write on: letters beyond ASCII of Latin, Greek, Cyrillic and other scripts
 # that part words; RFC 8141 §2 has "~" and "&" in a NSS, unless "&" begins a character reference or the next parameter.
 _LETTER = rb"(?!\xC3[\x97\xB7])[\xC3-\xDF][\x80-\xBF]|\xE1[\xB8-\xBF][\x80-\xBF]"
+# A dash typed instead of a hyphen (U+2010 to U+2015, U+2212), unless it joins two URNs.
+_LETTER += rb"|(?:\xE2\x80[\x90-\x95]|\xE2\x88\x92)(?=[A-Za-z0-9])(?![Uu][Rr][Nn]:)"
 _WHY_ENDS = [
     ("percent-malformed", rb"%", _ALL),
     ("component-missing", rb"\?[+=](?![\x21\x23-\x3b\x3d\x3f-\x7e])|\?[+=](?:\#|\?=)", ("rfc8141",)),

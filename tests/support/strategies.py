@@ -73,6 +73,7 @@ EXCLUDED = [
         b"\n\n",
         b"\r\n",
     ],
+    *["\N{EN DASH}".encode(), "\N{NON-BREAKING HYPHEN}a".encode(), "\N{MINUS SIGN}1".encode(), b"\xe2\x80"],
     *["ü".encode(), "文".encode(), "\N{FULLWIDTH COLON}".encode(), "\N{NO-BREAK SPACE}".encode()],
 ]
 KNOWN = [  # names that their namespaces call equal in threes, or nearly

@@ -101,7 +101,7 @@ class TestURN:
         [
             ("urn:isbn:0-395-36341-1", True, "valid: it fits ", ()),
             ("urn:isbn:0-395-36341-6", False, "invalid: the check digit is wrong", ("check-digit",)),
-            ("urn:isbn:abc%00", False, "invalid: the NSS does not fit", ("nss-grammar", "nul-octet")),
+            ("urn:isbn:abc%00", False, "invalid: an ISBN has only digits", ("nss-grammar", "nul-octet")),
             (
                 "urn:nbn:de:101:1-2020112012434733354624",
                 True,

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from typing import TYPE_CHECKING
 
 from urnscan.cli import guesses
 from urnscan.cli.arguments import FAILED, About, Parser, read_inputs
-from urnscan.cli.faults import FORMATS, FaultWriter
+from urnscan.cli.faults import FORMATS, FaultWriter, csv_format
 from urnscan.cli.first_run import prepare
 from urnscan.cli.lazy_imports import loading
 from urnscan.cli.scan_command import read_options
-from urnscan.cli.shared_options import CHECK_MEANING, NOT_IN_CHECK, Listed, option
-from urnscan.cli.terminal import print_result, say_counts, say_no_input, say_unregistered, show_progress
+from urnscan.cli.shared_options import CHECK_MEANING, LAYOUT_OPTIONS, NOT_IN_CHECK, Listed, option
+from urnscan.cli.terminal import print_result, say, say_counts, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted, others_left_out
 from urnscan.errors import FatalError, count_of, unknown_value
+
+if TYPE_CHECKING:
+    from urnscan.library.faults import FaultSearch
 
 _KINDS = ("invalid", "reject", "unregistered")
 _RESULT = {
@@ -28,10 +32,11 @@ _RESULT = {
     ),
     "--format": option(
         "NAME",
-        "the format of the lines: text; json, an object on each line; sarif, SARIF 2.1.0; or github, commands of GitHub Actions (default: text)",
+        "the format of the lines: text; json, an object on each line; csv, a table for Excel; sarif, SARIF 2.1.0; or github, commands of GitHub Actions (default: text)",
         choices=list(FORMATS),
         default="text",
     ),
+    "--delimiter": LAYOUT_OPTIONS["--delimiter"],
 }
 
 
@@ -47,6 +52,7 @@ def check_parser() -> Parser:
             daily=("--fail-on", "--format", "-s", "-n", "--include", "--exclude", "-q"),
             examples={
                 "name the wrong ISBNs of a catalogue": "urnscan check catalogue.xml --nid isbn",
+                "list the wrong names for Excel in Czech or German": "urnscan check catalogue.xml --format csv --delimiter ';' > wrong.csv",
                 "check a repository, as a step of GitHub Actions": "urnscan check . --format github",
             },
             statuses={
@@ -70,9 +76,11 @@ def check(arguments: argparse.Namespace) -> bool:
     for kind in arguments.fail_on:
         if kind not in _KINDS:
             raise FatalError(f"--fail-on: {unknown_value(kind, _KINDS)}")
+    if arguments.delimiter is not None and arguments.format != "csv":
+        raise FatalError("--delimiter is for CSV; add --format csv, or leave it out")
     inputs = read_inputs(arguments)
     with loading():
-        from urnscan.library.faults import FaultSearch
+        from urnscan.library import faults
         from urnscan.pool import Pool
         from urnscan.run.pipeline import Outputs, run
         from urnscan.run.tasks import plan_size
@@ -84,15 +92,26 @@ def check(arguments: argparse.Namespace) -> bool:
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(Pool(options.jobs))
         progress = show_progress(arguments, "checking", lambda: plan_size(inputs, options, ()), stack)
-        writer = FaultWriter(arguments.format, lambda text: print_result(text, progress))
-        search = FaultSearch(arguments.fail_on, inputs, options, guesses.for_nid, writer.add)
-        rejects = search.add_rejects if "reject" in arguments.fail_on else None
-        outputs = Outputs(occurrences=search.add_names, rejects=rejects, pool=pool)
+        form = csv_format(arguments.delimiter) if arguments.delimiter else FORMATS[arguments.format]
+        writer = FaultWriter(form, lambda text: print_result(text, progress))
+        search = faults.FaultSearch(arguments.fail_on, inputs, options, guesses.for_nid, writer.add)
+        outputs = Outputs(occurrences=search.add_names, rejects=search.add_rejects, pool=pool)
         report = run(inputs, options, outputs, progress)
         writer.finish()
     if not arguments.quiet:
         parts = [counted(report.inputs, "input"), counted(report.occurrences, "occurrence")]
-        parts += [*others_left_out(report.left_out), f"{writer.faults:,} wrong"]
+        parts += [*others_left_out(report.left_out), f"{writer.faults:,} wrong{_not_counted(search)}"]
         say_counts(parts, report.seconds, (), count_of(report.failures), count_of(report.notes))
+        if report.inputs and not report.occurrences and not report.left_out:
+            say("no URN found; for bare numbers, urnscan explain - reads a list (a number on each line)")
     say_no_input(report, options)
     return not report.failures and not writer.faults
+
+
+def _not_counted(search: FaultSearch) -> str:
+    """The words about texts that are wrong only by kinds that `--fail-on` does not name; empty without any."""
+    rejects = counted(search.other_rejects, "reject")
+    parts = [f"{search.other_unregistered:,} unregistered"] * bool(search.other_unregistered)
+    parts += [rejects] * bool(search.other_rejects)
+    count = search.other_unregistered + search.other_rejects
+    return f"; {' and '.join(parts)} {'is' if count == 1 else 'are'} not counted (--fail-on)" if parts else ""

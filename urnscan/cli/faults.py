@@ -1,8 +1,11 @@
-"""The output of `urnscan check` in each format: lines for people, JSON, SARIF, and commands of GitHub Actions."""
+"""The output of `urnscan check` in each format: lines for people, JSON, CSV, SARIF, and commands of GitHub Actions."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +16,9 @@ from urnscan.version import __version__
 
 if TYPE_CHECKING:
     from urnscan.library.faults import Fault
+
+
+_CSV_COLUMNS = ("path", "line", "column", "name", "message")
 
 
 class Format(NamedTuple):
@@ -36,6 +42,24 @@ def _text_line(fault: Fault) -> str:
 
 def _json_line(fault: Fault) -> str:
     return json.dumps(fault._asdict()) + "\n"
+
+
+def csv_format(delimiter: str) -> Format:
+    """The format CSV: a row for each fault, as tables of urnscan have it. `delimiter` is between the values."""
+
+    def write(fault: Fault) -> str:
+        from urnscan.tables.writers import FORMULA, FORMULA_ESCAPE
+
+        texts = [fault.path, fault.text, fault.message]
+        path, name, message = (FORMULA_ESCAPE + text if re.match(FORMULA, text) else text for text in texts)
+        column = "" if fault.column is None else fault.column
+        row = io.StringIO()
+        writer = csv.writer(row, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerow([printable(path), fault.line, column, printable(name), printable(message)])
+        return row.getvalue()
+
+    # Without a byte order mark, Excel does not read UTF-8.
+    return Format(write, f"\ufeff{delimiter.join(_CSV_COLUMNS)}\n")
 
 
 def _github_line(fault: Fault) -> str:
@@ -80,20 +104,22 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "text": Format(_text_line),
         "json": Format(_json_line),
+        "csv": csv_format(","),
         "sarif": Format(_sarif_result, _SARIF_HEAD, ",\n", "]}]}\n"),
         "github": Format(_github_line),
     }
 )
-"""Name of a format of faults -> the format: lines for people, JSON Lines, SARIF 2.1.0, and commands of GitHub Actions.
+"""Name of a format of faults -> the format: lines for people, JSON Lines, CSV, SARIF 2.1.0, and commands of GitHub
+Actions.
 """
 
 
 class FaultWriter:
     """Writes faults in a format, and counts the faults."""
 
-    def __init__(self, form: str, write: Callable[[str], None]) -> None:
-        """`form` is a key of FORMATS; `write` gets each piece of text to write."""
-        self._format = FORMATS[form]
+    def __init__(self, form: Format, write: Callable[[str], None]) -> None:
+        """`write` gets each piece of text to write."""
+        self._format = form
         self._write = write
         self.faults = 0
 

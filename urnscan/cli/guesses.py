@@ -48,6 +48,17 @@ OPTIONS: Mapping[str, str] = _by_word(
 )
 """Option of grep, ripgrep, jq, sort or another tool -> advice for a scan."""
 
+_CHECK_OPTIONS = _by_word(
+    {
+        "-o --output -O --out --outfile --output-file --csv --xlsx": (
+            "--format csv > wrong.csv writes a table, which Excel opens"
+        ),
+    }
+)
+"""Option of a scan or of another tool -> advice for a check."""
+_ADVICE = {"--unique": OPTIONS, "--fail-on": _CHECK_OPTIONS}
+"""Option that only one command has -> the advice for this command."""
+
 _COMMANDS = _by_word(
     {
         "help": "urnscan --help, or urnscan COMMAND --help",
@@ -96,10 +107,11 @@ def for_option(word: str, options: Collection[str]) -> str:
     """Return the end of the message about an option that the command does not have: a suggestion, as in `; is it
     --nid?`; empty without a similar option.
 
-    `options` are the options of the command. Options of other tools have advice only in a scan.
+    `options` are the options of the command. Options of other tools have advice in a scan and in a check.
     """
-    if word in OPTIONS and "--unique" in options:
-        return f"; {OPTIONS[word]}"
+    for mark, advice in _ADVICE.items():
+        if mark in options and word in advice:
+            return f"; {advice[word]}"
     near = _nearest(word, options)
     return f"; is it {near}?" if near else ""
 

@@ -123,7 +123,7 @@ CHECK_MEANING = Meaning(resolver_tail="cut")
 LAYOUT_OPTIONS: OptionTable = {
     "--delimiter": option(
         "CHARACTER",
-        "the character between the values of a .csv: , or ; or | (without this option ,); Excel in German or French needs ';'",
+        "the character between the values of a .csv: , or ; or | (without this option ,); Excel in Czech, German, French and most languages of the European continent needs ';'",
         choices=DELIMITERS,
     ),
     "--flat": flag(

@@ -153,7 +153,7 @@ def cut_short(count: int, remedy: str) -> str:
     are_cut = (
         "1 occurrence is cut before a character" if count == 1 else f"{count:,} occurrences are cut before characters"
     )
-    return f"{are_cut} that no URN may contain there, such as ü; {remedy} lists the places" if count else ""
+    return f"{are_cut} that no URN may contain there, such as ü or a dash; {remedy} lists the places" if count else ""
 
 
 def joining(count: int | None, remedy: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,13 @@ from urnscan.library.passages import Passages, Wanted
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument
 from urnscan.urn.namespaces import judge
+from urnscan.urn.reject_reasons import DASHES, why_ends_badly
+from urnscan.urn.syntax import get_syntax
+
+# Characters after a name that show whether it was cut: a dash, and a letter or digit.
+_AFTER = 2
+# A dash that is typed instead of a hyphen, or a letter beyond ASCII.
+_CUT = re.compile(rf"[{DASHES}][A-Za-z0-9]|(?![A-Za-z])[^\W\d_]")
 
 
 class Fault(NamedTuple):
@@ -59,14 +67,20 @@ class FaultSearch:
         self._about = about_nid
         self._take = add
         self._rulebook = options.level.rulebook
+        self._syntax = get_syntax(options.syntax)
+        self.other_unregistered = self.other_rejects = 0
+        """Numbers of names and of rejects that are of these kinds, and that `kinds` leaves out."""
         # Rows of both tables come in the order of the inputs, but independently. So each table has a separate reader.
-        self._of_names, self._of_rejects = Passages(inputs, options, 0), Passages(inputs, options, 0)
+        self._of_names, self._of_rejects = Passages(inputs, options, _AFTER), Passages(inputs, options, 0)
 
     def add_names(self, rows: pa.RecordBatch) -> None:
         """Search OCCURRENCES rows for names that are invalid or unregistered, and pass each as a Fault to `add`."""
         nid = rows.column("nid")
         is_odd = np.array([self._about_nid(name) is not None for name in nid.dictionary.to_pylist()], np.bool_)
         is_wrong = is_odd[numbers(nid.indices)]
+        if "unregistered" not in self._kinds:
+            self.other_unregistered += int(np.count_nonzero(is_wrong))
+            is_wrong[:] = False
         if "invalid" in self._kinds:
             valid = rows.column("valid")
             is_wrong |= flags_of(pc.and_kleene(valid.is_valid(), pc.invert(valid)))
@@ -78,20 +92,21 @@ class FaultSearch:
                 self._add(self._of_names, row, row["problem"], reason)
 
     def add_rejects(self, rows: pa.RecordBatch) -> None:
-        """Pass each of the REJECTS rows as a Fault to `add`."""
+        """Pass each of the REJECTS rows as a Fault to `add`, or only count them if `kinds` has no rejects."""
+        if "reject" not in self._kinds:
+            self.other_rejects += rows.num_rows
+            return
         for row in rows.to_pylist():
             whole = row | {"length": len(row["text"].encode()), "via": None}
             self._add(self._of_rejects, whole, row["reason"], row["message"])
 
     def _about_nid(self, nid: str) -> str | None:
-        """The message about a NID that is neither registered nor in the custom rules; None if the NID is not a
-        fault.
-        """
-        if "unregistered" not in self._kinds or nid in self._rulebook.nids:
-            return None
-        return self._about(nid)
+        """The message about a NID that is neither registered nor in the custom rules; None if the NID is not a fault."""
+        return None if nid in self._rulebook.nids else self._about(nid)
 
     def _add(self, passages: Passages, row: Mapping[str, Any], code: str, message: str) -> None:
         passage = passages.find(Wanted(*map(row.__getitem__, Wanted._fields)))
         column = None if passage is None else passage.place_in_line
+        if passage is not None and _CUT.match(passage.after):
+            message += f"; it was cut: {why_ends_badly(passage.after, self._syntax).reason}"
         self._take(Fault(row["source"], row["member"], row["line"], column, row["text"], code, message))

@@ -107,7 +107,7 @@ class Report:
     """
     cut_short: int = 0
     """Number of other occurrences that are followed by text that looks like a part of the URN: a letter beyond ASCII, a
-    `%` without hex digits; in rfc8141 a `?` that begins no component. The table of rejects lists these occurrences, and
+    dash instead of a hyphen, a `%` without hex digits; in rfc8141 a `?` that begins no component. The table of rejects lists these occurrences, and
     those of `longer_in_rfc8141`.
     """
     untrimmed: int | None = None

@@ -151,7 +151,7 @@ class OtherReadings(NamedTuple):
     longer_in_rfc8141: int
     """Matches after which the name goes on with `~` or `&` by RFC 8141; 0 except in rfc2141."""
     cut_short: int
-    """Other matches that are followed by text that looks like a part of the URN: a letter beyond ASCII, a bare "?"."""
+    """Other matches that are followed by text that looks like a part of the URN: a letter beyond ASCII, a dash, a bare "?"."""
 
     @classmethod
     def of(cls, matches: Matches, grammar: Grammar) -> OtherReadings:

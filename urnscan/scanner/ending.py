@@ -29,8 +29,15 @@ _LONGEST_REFERENCE = 12
 # to U+07FF), or three (Latin and Greek). The constants are ranges of their first and second bytes.
 _TWO, _TWO_END, _THREE, _LATIN_OF_THREE = 0xC3, 0xE0, 0xE1, 0xB8
 _TAIL, _TAIL_END, _TIMES, _DIVIDED = 0x80, 0xC0, 0x97, 0xB7
+# Dashes that are typed instead of a hyphen: U+2010 to U+2015, and the minus U+2212. The constants are their bytes.
+_DASH, _DASH_2, _DASH_3, _DASH_3_END, _MINUS_2, _MINUS_3 = 0xE2, 0x80, 0x90, 0x96, 0x88, 0x92
+# Bytes of a dash, and of a "urn:" after it.
+_DASH_AND_URN = 7
 MAY_BE_CUT = np.array(
-    [_TWO <= byte < _TWO_END or byte in (_THREE, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE) for byte in range(256)]
+    [
+        _TWO <= byte < _TWO_END or byte in (_THREE, _DASH, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE)
+        for byte in range(256)
+    ]
 )
 """For each byte, whether a name may be cut short (end in the middle) before this byte, so that `is_cut_short` must be
 called.
@@ -41,7 +48,7 @@ called.
 def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, mark: int, rules: Rules) -> bool:
     """Whether the text after a URN looks like a part of the URN that the syntax does not allow.
 
-    Such a text begins with a letter beyond ASCII; in RFC 2141, with text that RFC 8141 allows in an NSS; or with an
+    Such a text begins with a letter beyond ASCII, or with a dash instead of a hyphen; in RFC 2141, with text that RFC 8141 allows in an NSS; or with an
     error that `_ends_in_error` finds. `places` are the indices of the start of the URN, of the colon after the NID, and
     of the end. `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off, else 0. Call
     `needs_more` first: `data` must have enough bytes after the URN.
@@ -49,7 +56,7 @@ def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, ma
     end = places[2]
     byte, rest = data[end], data[end:]
     if byte >= _TWO:
-        return _is_letter(rest)
+        return len(rest) > 3 and _may_be_dash(rest) if byte == _DASH else _is_letter(rest)
     if rules.tail == TAIL_NONE and (byte == TILDE or byte == AMPERSAND):
         if in_url and byte == AMPERSAND:
             return False
@@ -63,6 +70,8 @@ def needs_more(rest: ByteArray) -> bool:
 
     It never asks for more than necessary, because a match in a pipe is reported before more bytes arrive.
     """
+    if rest[0] == _DASH:
+        return len(rest) < _DASH_AND_URN and _may_be_dash(rest)
     if rest[0] != AMPERSAND:
         return len(rest) < (2 if rest[0] == QUESTION_MARK else letter_length(rest[0]))
     for i in range(1, min(len(rest), _LONGEST_REFERENCE)):
@@ -79,6 +88,22 @@ def _is_letter(text: ByteArray) -> bool:
     if text[0] == _THREE:
         return len(text) > 2 and text[1] >= _LATIN_OF_THREE and _TAIL <= text[2] < _TAIL_END
     return text[0] < _TWO_END and not (text[0] == _TWO and (text[1] == _TIMES or text[1] == _DIVIDED))
+
+
+@inner
+def _may_be_dash(text: ByteArray) -> bool:
+    """Whether a text, which may end early, begins with a dash, and then an ASCII letter or digit that begins no URN.
+
+    The text begins with the byte _DASH. A dash between two URNs is one of the text.
+    """
+    size = len(text)
+    if size > 1 and text[1] != _DASH_2 and text[1] != _MINUS_2:
+        return False
+    if size > 2 and not (_DASH_3 <= text[2] < _DASH_3_END if text[1] == _DASH_2 else text[2] == _MINUS_3):
+        return False
+    if size > 6 and is_urn(text, 3) and text[6] == COLON:
+        return False
+    return size < 4 or is_alnum(text[3])
 
 
 @inner

@@ -13,7 +13,7 @@ from urnscan.urn.lookalikes import lookalikes
 from urnscan.urn.syntax import TAIL_NONE, TAIL_QUERY, Syntax, keywords_of
 
 _OF_NAMESPACES = {
-    "nss-grammar": "the NSS does not fit the grammar of its namespace",
+    "nss-grammar": "the part after the namespace does not have the required form",
     "check-digit": "the check digit is wrong",
     "untrimmed": "punctuation at its end, which --trim would cut, belongs to the text; without it the NSS fits",
     "run-on": "punctuation and what follows it may belong to the text; without them the NSS fits",

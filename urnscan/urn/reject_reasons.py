@@ -22,7 +22,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "percent-malformed": '"%" is not followed by two hex digits; a "%" itself is written %25',
         "nul-octet": "NUL is not allowed in a URN, encoded or not",
         "excluded-character": "{character!r} is not allowed in a URN; its encoded form is {encoded}",
-        "non-ascii-character": "{character!r} is not allowed in a URN",
+        "non-ascii-character": "{character!r} is not allowed in a URN{advice}",
         "slash": '"/" is not allowed here in the NSS',
         "question-mark": '"?" is followed by neither "+" nor "="',
         "query-directive": 'a query is made of directives keyword=value, joined by "&"',
@@ -35,6 +35,8 @@ REASONS: Mapping[str, str] = MappingProxyType(
 `{character!r}`. Programs may rely on the codes.
 """
 
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+"""Characters that are typed instead of a hyphen, and look like one."""
 _COMPONENTS = {"?+": "r-component", "?=": "q-component"}
 
 
@@ -105,7 +107,8 @@ def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) ->
         return invalid("nul-octet", position)
     if character.isascii():
         return invalid("excluded-character", position, character=character, encoded=percent_encoded(character.encode()))
-    return invalid("non-ascii-character", position, character=character)
+    advice = "; type a hyphen (-) instead of this dash" if character in DASHES else ""
+    return invalid("non-ascii-character", position, character=character, advice=advice)
 
 
 def invalid(code: str, position: int, **words: object) -> InvalidURN:

@@ -22,5 +22,5 @@ def test_the_right_digit_is_named(name, data):
     assert judge(f"urn:{name}").problem is None
     judgement = judge(f"urn:{front}{wrong}")
     assert judgement.valid is False
-    assert judgement.reason.endswith(f"; {right} would fit, if the others are right")
-    assert "would fit" not in judge(f"urn:{name}").reason
+    assert judgement.reason.endswith(f"; if only this digit is wrong, {right} is right")
+    assert "if only" not in judge(f"urn:{name}").reason

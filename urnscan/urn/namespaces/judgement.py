@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from urnscan.display.text import counted
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
     dnb_digit,
@@ -71,7 +72,7 @@ class Check:
         """
         front = checked[: -len(self.ends[0])]
         right = [end for end in self.ends if self.is_right((front + end).encode(), 0, len(checked))]
-        return f"{right[0]} would fit, if the others are right" if len(right) == 1 else ""
+        return f"if only this digit is wrong, {right[0]} is right" if len(right) == 1 else ""
 
 
 def _dnb_is_right(nss: bytes, _start: int, _end: int) -> bool | None:
@@ -107,6 +108,12 @@ REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType(
 """Functions for equivalences that a pattern cannot express, by the names that rules use. Each maps an NSS that fits the
 grammar, with letters in the preferred case, to the canonical NSS.
 """
+
+_DIGITS = {*string.digits, "X", "x"}
+_NUMBERS: Mapping[str, tuple[str, tuple[int, ...]]] = MappingProxyType(
+    {"isbn": ("ISBN", (10, 13)), "issn": ("ISSN", (8,))}
+)
+"""Check of a rule -> the name of the number, and how many digits the number has."""
 
 KNOWN: Mapping[str, Mapping[str, object]] = MappingProxyType({"check": CHECKS, "code": REWRITE})
 """The values that the keys `check` and `code` of a rule may have."""
@@ -148,7 +155,22 @@ def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
         return Judgement(
             None, None, nss, "what its ? or # begins is reserved in RFC 2141 (§2.3.2), a component in RFC 8141"
         )
-    return Judgement(False, GRAMMAR, nss, f"{PROBLEMS[GRAMMAR]}: {rule.syntax}")
+    return Judgement(False, GRAMMAR, nss, f"{_why_not(rule, nss)} ({rule.syntax})")
+
+
+def _why_not(rule: Rule, nss: str) -> str:
+    """Why an NSS does not fit the grammar, for people."""
+    name, digits = _NUMBERS.get(rule.check or "", ("", ()))
+    if not name or (rule.grammar and automaton(rule.grammar).has_part):
+        return PROBLEMS[GRAMMAR]
+    if nss[: len(name)].upper() == name:
+        return f'the label "{nss[: len(name)]}" is in the number'
+    bare = nss.replace("-", "")
+    if not bare or set(bare) - _DIGITS:
+        return f"an {name} has only digits, hyphens and perhaps an X at its end"
+    if len(bare) not in digits:
+        return f"it has {counted(len(bare), 'digit')}, but an {name} has {' or '.join(map(str, digits))}"
+    return PROBLEMS[GRAMMAR]
 
 
 def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
