@@ -87,7 +87,7 @@ class SeriesURN:
 
     @checks_options
     def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> pd.Series:
-        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS` with `; ` between them.
+        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS` with "; " between them.
 
         A value that is not a URN has the code of `urnscan.InvalidURN`. Missing for a value without problems.
 

@@ -86,7 +86,7 @@ class ColumnURN(Generic[_Column]):
 
     @checks_options
     def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> _Column:
-        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS` with `; ` between them.
+        """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS` with "; " between them.
 
         A value that is not a URN has the code of `urnscan.InvalidURN`. Null for a value without problems.
         """

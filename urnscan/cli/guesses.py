@@ -104,8 +104,8 @@ def for_command(word: str, commands: Iterable[str]) -> str | None:
 
 
 def for_option(word: str, options: Collection[str]) -> str:
-    """Return the end of the message about an option that the command does not have: a suggestion, as in `; is it
-    --nid?`; empty without a similar option.
+    """Return the end of the message about an option that the command does not have: a suggestion, such as "; is it
+    --nid?"; empty without a similar option.
 
     `options` are the options of the command. Options of other tools have advice in a scan and in a check.
     """

@@ -92,7 +92,7 @@ def nids(values: Values, options: Options) -> pa.ChunkedArray:
 
 def problems(values: Values, options: Options) -> pa.ChunkedArray:
     """The problems of each value that is a whole URN, as in the column `problem` of the classes: codes of
-    `urn.problems.PROBLEMS` with `; ` between them.
+    `urn.problems.PROBLEMS` with "; " between them.
 
     A value that is not a URN has the code of `InvalidURN`. Null for null, and for a value without problems. Raises
     ArgumentError if the values are not text.

@@ -171,8 +171,8 @@ def match(data: ByteArray, start: int, limit: int, rules: Rules) -> tuple[int, i
     """Find the longest URN that begins with the `urn:` at index `start`, in a text that ends at `limit`.
 
     Returns the index of the colon after the NID, the end of the NSS, the end of the URN with its components (-1: there
-    is no URN, and the first two mean nothing), and whether bytes from `limit` on could change the result. An end is the
-    index after the last byte.
+    is no URN), and whether bytes from `limit` on could change the result. An end is the index after the last byte.
+    Without a URN, the first index is the end of the letters, digits and hyphens (at most 32) after `urn:`.
     """
     roles = rules.roles
     colon = start + 4

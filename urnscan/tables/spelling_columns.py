@@ -32,7 +32,7 @@ def spelling_columns(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[
 
 
 def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
-    """The column `problem`: codes of problems of names and of spellings with `; ` between them; null without problems.
+    """The column `problem`: codes of problems of names and of spellings with "; " between them; null without problems.
 
     `codes` are the verdicts on the names, as indices of NAMES; `marks` are the problems of the spellings, as bits.
     """
@@ -60,7 +60,9 @@ def _nulls(rows: int) -> pa.StringArray:
 
 
 def _components(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.StringArray]:
-    """The columns r_component, q_component and f_component, without delimiters; null for a URN without that component."""
+    """The columns r_component, q_component and f_component, without delimiters; null for a URN without that
+    component.
+    """
     rows = len(offsets) - 1
     text = data[offsets[0] : offsets[-1]]
     if syntax.tail == TAIL_NONE or not ((text == QUESTION_MARK).any() or (text == HASH).any()):

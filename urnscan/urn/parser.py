@@ -97,8 +97,8 @@ class URN:
         return spelling_problems(self.text, get_syntax(self.syntax))
 
     def locator(self, base: str) -> str:
-        """Return the URL that a client gets from the resolver's answer `base`, a URL, and the components of this URN
-        (RFC 8141 §2.3.2, §2.3.3).
+        """Return the URL `base`, to which a resolver has resolved the name, with the components of this URN added (RFC
+        8141 §2.3.2, §2.3.3).
 
         The q-component becomes the query, the f-component the fragment. If `base` has a query, the q-component is
         appended with one "&" (RFC 8141 leaves this open). The f-component replaces a fragment of `base`. The query of

@@ -48,7 +48,7 @@ _COMPONENTS = re.compile("[?#].*", re.DOTALL)
 
 
 def joined(problems: Iterable[str | None]) -> str | None:
-    """Several values of the column `problem` (codes with `; ` between them, or None) united to one: each code once, in
+    """Several values of the column `problem` (codes with "; " between them, or None) united to one: each code once, in
     the order of PROBLEMS, unknown codes last; None without a code.
 
     The result does not depend on the order of the values, nor on how they were united before.

@@ -89,7 +89,7 @@ def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
 
 def canonical(isbn: str) -> str:
     """The canonical form of an ISBN: without hyphens; an ISBN-10 with a right check digit becomes an ISBN-13, one with
-    a wrong check digit stays. Nothing is checked.
+    a wrong check digit stays. Nothing else is checked.
     """
     # The three added bytes are room for the prefix of an ISBN-13.
     data = bytearray(f"{isbn}978", "ascii")
