@@ -170,7 +170,10 @@ class Buffer(Reader):
         self._earliest = self._read
 
     def start_keeping(self, block: int) -> None:
-        """Let `seek` go back to the current position; from now on read `block` bytes at a time."""
+        """Keep the bytes from the current position on, so that `seek` can go back; read `block` bytes at a time.
+
+        Opens the file a second time, if possible (`has_second`).
+        """
         self._block = block
         self._holds = True
         self._earliest = self._position
@@ -182,7 +185,7 @@ class Buffer(Reader):
 
     @property
     def has_second(self) -> bool:
-        """Whether `seek` reads from a second file, and so can always go back to the position of `start_keeping`."""
+        """Whether the file was opened a second time, so that `seek` can always go back to the start of keeping."""
         return self._second is not None
 
     def drop_kept(self) -> None:

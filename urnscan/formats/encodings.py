@@ -52,7 +52,7 @@ _BLOCK = 1 << 17  # bytes per read
 
 @functools.cache
 def check_encoding(name: str) -> str:
-    """Canonical name (as of Python) of a text encoding. Raises FatalError if unknown, and for UTF-7 and ISO 2022.
+    """Return the name in Python of a text encoding. Raises FatalError if unknown, and for UTF-7 and ISO 2022.
 
     >>> check_encoding("Latin1")
     'iso8859-1'

@@ -79,7 +79,7 @@ def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
 
 
 def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
-    """Replace each argument `@FILE` by the lines of the file; other arguments are unchanged.
+    """Return the arguments, with each `@FILE` replaced by the lines of the file; others are unchanged.
 
     Empty lines, and lines that begin with #, are skipped. Raises FatalError for a file that cannot be read.
     """

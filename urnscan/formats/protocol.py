@@ -23,7 +23,7 @@ None if more bytes are needed.
 """
 
 ANY = bytes(range(256))
-"""Every byte."""
+"""Every byte value: a byte of a signature with this value may be any byte."""
 
 Sign: TypeAlias = tuple[bytes, ...]
 """Signature at the beginning of a file: for each byte of the file the possible values."""
@@ -32,7 +32,7 @@ _Opened = TypeVar("_Opened")
 
 
 def exactly(*beginnings: bytes) -> tuple[Sign, ...]:
-    """Signatures for files that begin with given bytes, without alternatives.
+    """Return the signatures for files that begin with any of the given bytes.
 
     >>> exactly(b"BZ", b"P")
     ((b'B', b'Z'), (b'P',))
