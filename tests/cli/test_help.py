@@ -111,6 +111,52 @@ def test_defaults_are_those_that_are_told(name, action):
         assert told == (default if isinstance(default, str) else ",".join(default))
 
 
+@pytest.mark.parametrize(("name", "action"), OPTIONS, ids=lambda given: getattr(given, "dest", given))
+def test_no_value_is_replaced_silently(name, action, capsys):
+    """An option that is given twice keeps both values, or is refused: a condition that has no effect gives a wrong
+    result that nobody sees. Once, the last value replaced the others.
+    """
+    if action.nargs == 0 or not action.option_strings or len(action.choices or "ab") < 2:
+        return  # a flag, an input, or an option with one possible value
+    option = action.option_strings[-1]
+    inputs = {"urnscan merge": ["a"], "urnscan diff": ["a", "b"], "urnscan report": ["a"]}.get(name, [])
+    values = next(
+        two
+        for two in (
+            list(action.choices or ())[-2:],
+            [*getattr(action.type, "words", ())[:2]],
+            ["a", "b"],
+            ["7MB", "8MB"],
+            ["7", "8"],
+        )
+        if len(two) == 2 and is_read(PARSERS[name], [option, two[0], *inputs])
+    )
+    words = [option, values[0], option, values[1], *inputs]
+    if is_read(PARSERS[name], words):
+        assert set(values) <= {*map(str, getattr(PARSERS[name].parse(words), action.dest))}
+    else:
+        assert f"{option}: given twice, as " in capsys.readouterr().err.splitlines()[-1]
+    assert is_read(PARSERS[name], [option, values[0], option, values[0], *inputs])
+
+
+def is_read(parser, words):
+    """Whether the parser accepts the words."""
+    try:
+        return parser.parse(words) is not None
+    except SystemExit:
+        return False
+
+
+def test_a_list_replaces_the_default():
+    """And further lists add up, also after a parse before."""
+    parser = PARSERS["urnscan check"]
+    for _ in range(2):
+        assert parser.parse(["--fail-on", "reject", "a"]).fail_on == ["reject"]
+        both = parser.parse(["--fail-on", "reject,invalid", "a", "--fail-on", "unregistered"]).fail_on
+        assert both == ["reject", "invalid", "unregistered"]
+        assert parser.parse(["a"]).fail_on == ("invalid",)
+
+
 @pytest.mark.parametrize("dest", ["syntax", "max_length"])
 def test_defaults_of_the_command_are_those_of_its_options(dest):
     assert PARSERS["urnscan"].get_default(dest) == getattr(Options(), dest)

@@ -90,6 +90,14 @@ FILES = {
     "cut.sqlite": "cut.sqlite: damaged SQLite database: database disk image is malformed",
     "encrypted.age": "encrypted.age: what age encrypted is not read; decrypt it first",
     "utf-16.txt": "utf-16.txt: invalid UTF-16-LE at byte 18, read as U+FFFD",
+    "--where status=200 --where mime=a/b": (
+        "--where: given twice, as status=200 and as mime=a/b; write all conditions in one: 'status=200 mime=text/html' "
+        "(see urnscan --help)"
+    ),
+    "--files-from a.txt --files-from b.csv": (
+        "--files-from: given twice, as a.txt and as b.csv; join the lists: cat A B | urnscan --files-from - "
+        "(see urnscan --help)"
+    ),
     "--cdx b.csv": "--cdx needs exactly one INPUT; name the folder or URL of the files that the index lists",
     "dedup cut.mrc -o x.parquet": "cut.mrc: record 2 at byte 95 is damaged: the dump ends before its record terminator (1D)",
     "merge cut.parquet -o x.parquet": "cut.parquet: truncated Parquet file; copy it again, or run its command again",
@@ -105,9 +113,7 @@ OUTPUTS = {
     "-o a.parquet": "a.parquet: exists already; --force replaces it",
     "-o nowhere/x.csv": "nowhere/x.csv: the folder nowhere does not exist",
     "-o x.csv --occurrences x.csv": "x.csv: named as two outputs; name two files",
-    "-o x.csv -o y.csv": (
-        "-o/--output: named twice, as x.csv and as y.csv; a run writes one output of each kind (see urnscan --help)"
-    ),
+    "-o x.csv -o y.csv": ("-o/--output: given twice, as x.csv and as y.csv; give one (see urnscan --help)"),
     "-o https://example.org/x.csv": (
         "https://example.org/x.csv: cannot be written: http and https are for reading; name a file or an object store"
     ),

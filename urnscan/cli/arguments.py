@@ -78,20 +78,38 @@ class About:
 
 
 class _Once(argparse.Action):
-    """Stores the value of an option that names an output. A second value is an error, because the first file would not
-    be written.
+    """Stores the value of an option with one value. A second, other value is an error, because the first would have no
+    effect; `advice` says how to give both, or that one is needed.
     """
 
+    def __init__(self, *names: Any, advice: str = "give one", **settings: Any) -> None:  # noqa: ANN401 (as in argparse)
+        super().__init__(*names, **settings)
+        self.advice = advice
+
     def __call__(
-        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, _name: str | None = None
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: object, _name: str | None = None
     ) -> None:
-        """Store the value. Raises ArgumentError for a second value."""
-        if getattr(namespace, self.dest, None) is not None:
-            first = getattr(namespace, self.dest)
-            raise argparse.ArgumentError(
-                self, f"named twice, as {first} and as {values}; a run writes one output of each kind"
-            )
-        setattr(namespace, self.dest, values)
+        """Store the value. Raises ArgumentError for a second, other value."""
+        if self.option_strings and namespace.given.setdefault(self.dest, value) != value:
+            first = namespace.given[self.dest]
+            raise argparse.ArgumentError(self, f"given twice, as {first} and as {value}; {self.advice}")
+        setattr(namespace, self.dest, value)
+
+
+class _Extended(argparse._ExtendAction):  # noqa: SLF001 (which completions know as an option that may be repeated)
+    """Adds the values of a list to those before them. The first list replaces the default."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,  # noqa: ANN401 (as in argparse)
+        name: str | None = None,
+    ) -> None:
+        """Add the values."""
+        if namespace.given.setdefault(self.dest, values) is values:
+            setattr(namespace, self.dest, None)
+        super().__call__(parser, namespace, values, name)
 
 
 class _ShortHelp(argparse.Action):
@@ -152,6 +170,8 @@ class Parser(argparse.ArgumentParser):
             add_help=False,  # add_exits adds it as the last group
         )
         self.register("type", None, self._read_word)  # for all arguments without a type
+        self.register("action", None, _Once)
+        self.register("action", "extend", _Extended)
 
     def format_short_help(self) -> str:
         """The short help, of at most forty lines: two examples, the options that most people need, and the commands."""
@@ -178,10 +198,7 @@ class Parser(argparse.ArgumentParser):
         """
         group = self.add_argument_group(title)
         for names, settings in options.items():
-            more: Mapping[str, Any] = {}
-            if title == "output" and str(settings.get("metavar", "")).startswith("FILE"):
-                more = {"action": _Once}
-            group.add_argument(*names.split(), **settings, **more)
+            group.add_argument(*names.split(), **settings)
 
     def add_inputs(self, name: str, more: OptionTable | None = None) -> None:
         """Add the arguments `inputs` and `--files-from`, and the options `more`, as a group; the help calls an input
@@ -197,6 +214,7 @@ class Parser(argparse.ArgumentParser):
             "FILE",
             "also read the inputs that this file lists (- for standard input): paths and URLs, not globs, one on each "
             "line, or each ended by NUL as find -print0 writes them",
+            advice="join the lists: cat A B | urnscan --files-from -",
         )
         self.add_group("input", {"inputs": inputs, "--files-from": files_from, **(more or {})})
 
@@ -271,7 +289,7 @@ class Parser(argparse.ArgumentParser):
         # With intermixed arguments argparse drops the "--" first, and then treats words after it as options.
         end = words.index("--") if "--" in words else len(words)
         marked = [*words[:end], *(_AFTER_DASHES + word for word in words[end + 1 :])]
-        arguments, unknown = self.parse_known_intermixed_args(marked)
+        arguments, unknown = self.parse_known_intermixed_args(marked, argparse.Namespace(given={}))
         if unknown:
             wrong = next((word.partition("=")[0] for word in unknown if word.startswith("-") and word != "-"), None)
             if wrong is not None:

@@ -12,7 +12,7 @@ from urnscan.cli.faults import FORMATS, FaultWriter, csv_format
 from urnscan.cli.first_run import prepare
 from urnscan.cli.lazy_imports import loading
 from urnscan.cli.scan_command import read_options
-from urnscan.cli.shared_options import CHECK_MEANING, LAYOUT_OPTIONS, NOT_IN_CHECK, Listed, option
+from urnscan.cli.shared_options import CHECK_MEANING, LAYOUT_OPTIONS, NOT_IN_CHECK, listed, option
 from urnscan.cli.terminal import print_result, say, say_counts, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted, others_left_out
 from urnscan.errors import FatalError, count_of, unknown_value
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _KINDS = ("invalid", "reject", "unregistered")
 _RESULT = {
-    "--fail-on": option(
+    "--fail-on": listed(
         "KIND[,KIND...]",
         "what counts as wrong: invalid, a name that breaks the rules of its namespace; reject, a text that begins like a "
         "URN and is not one, or a URN that ends badly; unregistered, a namespace that is not registered (default: "
         "invalid)",
-        type=Listed(_KINDS),
+        _KINDS,
         default=("invalid",),
     ),
     "--format": option(

@@ -18,8 +18,8 @@ from urnscan.cli.shared_options import (
     NIDS,
     ONLY_DEDUP,
     ONLY_SCAN,
-    Listed,
     flag,
+    listed,
     option,
     repeatable,
     whole_number,
@@ -109,23 +109,23 @@ _OUTPUT = {
     "--force": flag("replace outputs that exist"),
 }
 _CHOICES = {
-    "--keep": option(
+    "--keep": listed(
         "RULE[,RULE...]",
         f"which record of a cluster is kept: {', '.join(_KEEP)}, or source:NAME, which prefers a dump by its name or a "
         "pattern, as in source:dnb*,newest; a tie goes to the next rule, and finally to the first record (default: fullest)",
-        type=Listed(_KEEP),
+        _KEEP,
     ),
-    "--keys": option(
+    "--keys": listed(
         "KEYS",
         f"which identifiers join records: {', '.join(_KEYS)}; for URNs only: --keys urn (default: all)",
-        type=Listed((*_KEYS, "all")),
+        (*_KEYS, "all"),
     ),
-    "--agree": option(
+    "--agree": listed(
         "ASPECTS",
         "which parts of two descriptions must not conflict, if both records have them: "
         f"{', '.join(_AGREE)}; none: records that share keys are joined whatever they describe "
         f"(default: {','.join(_AGREE)})",
-        type=Listed((*_AGREE, "none")),
+        (*_AGREE, "none"),
     ),
     "--decisions": repeatable(
         "FILE.csv",
@@ -141,11 +141,10 @@ _SELDOM = {
     ),
     # Accepted without effect: the former meaning of this option is the default now.
     "--fields": {"action": "store_true", "help": argparse.SUPPRESS},
-    "--weak": option(
+    "--weak": listed(
         NIDS,
         "ignored URNs, which are listed but join no records: namespaces (issn is that of urn:issn:...), or prefixes of names "
         "in them (default: issn,schemas-*,ietf:params:xml,oasis)",
-        type=Listed(),
     ),
     "--max-class": option(
         "N",
@@ -159,10 +158,9 @@ _SELDOM = {
         "that (default: 50)",
         type=whole_number(2),
     ),
-    "--carry": option(
+    "--carry": listed(
         "TAG[,TAG...]",
         "copy MARC fields that only a removed record has into the kept record, as in 035,852,856; with --deduplicated",
-        type=Listed(),
     ),
     "--never-join": option(
         "FILE.csv",

@@ -71,6 +71,7 @@ _INDEX = {
         "FILE",
         "read only the records of web archives that this index names, in the files below INPUT, a folder or a URL: CDXJ, "
         "CDX with a header, or CSV or Parquet with the columns of Common Crawl's index; - is standard input",
+        advice="run once for each index, or join them to one file",
     ),
 }
 _OUTPUT = {

@@ -84,11 +84,16 @@ NIDS = "NID[,NID...]"
 """Metavar of an option whose value is a list of namespaces, or of prefixes of names."""
 
 
+def listed(shown: str, text: str, words: tuple[str, ...] = (), **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
+    """An option whose value is a list, of `words` if there are any; if it is repeated, the lists add up."""
+    return option(shown, text, type=Listed(words), action="extend", **more)
+
+
 def names_of(text: str) -> Mapping[str, Any]:
     """An option that names namespaces or prefixes of names and may be repeated: its argument is one list of all words,
     empty without the option. `text` is the help.
     """
-    return option(NIDS, f"{text} (repeatable)", type=Listed(), action="extend", default=[])
+    return listed(NIDS, f"{text} (repeatable)", default=[])
 
 
 def _lines(meanings: Mapping[str, str]) -> str:
@@ -134,11 +139,11 @@ LAYOUT_OPTIONS: OptionTable = {
 """Options for the form of tables: the fields of `tables.layout.Layout`."""
 
 FINDING_OPTIONS: OptionTable = {
-    "--recover": option(
+    "--recover": listed(
         "KIND[,KIND...]",
         "also find URNs that are written in another form; all takes about 2.4 times the CPU time of a plain run on text "
         f"with few names:{_lines(MEANINGS)}\nall: all of these",
-        type=Listed((*MEANINGS, "all")),
+        (*MEANINGS, "all"),
         default=(),
     ),
     "-n --nid": names_of(
@@ -171,6 +176,7 @@ READING_GROUPS: Mapping[str, OptionTable] = {
             "read only records of web archives that meet all conditions: NAME=VALUE for captured, status and mime, with "
             "commas between values and spaces between conditions, as in 'status=200 mime=text/*'; * represents any "
             "text, ? any character",
+            advice="write all conditions in one: 'status=200 mime=text/html'",
         ),
         "--filter": repeatable(
             "SUFFIX[,SUFFIX...]:COMMAND",
