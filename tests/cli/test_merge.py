@@ -86,3 +86,13 @@ def test_remarks(scanned):
         "urnscan: 2 classes with the same first source in several tables: if it is the same input, it counts several "
         "times there\n"
     )
+
+
+@pytest.mark.parametrize("option", ["-o", "--partial"])
+def test_failures_of_the_runs(scanned, option):
+    """A merge reports that its tables lack what the runs could not read; the exit status stays 0, as nothing more fails."""
+    suffix = "partial" if option == "--partial" else "parquet"
+    scanned("a.txt", "missing.txt", option, f"x.{suffix}", "--quiet", status=1)
+    scanned("b.txt", "gone.txt", "lost.txt", option, f"y.{suffix}", "--quiet", status=1)
+    result = scanned("merge", f"x.{suffix}", f"y.{suffix}", "-o", "xy.parquet", "--quiet")
+    assert result.err == "urnscan: 3 failures in the merged runs; see their messages\n"

@@ -629,3 +629,10 @@ class TestForms:
         assert not (tmp_path / "b.csv").exists()
         with pytest.raises(ArgumentError, match="name a file for"):
             found.to_csv()
+
+
+@pytest.mark.parametrize("name", ["recover", "nid", "not_nid"])
+def test_several_values_in_one_string(name):
+    """`--recover percent,entities` is one word of the command, but a list in Python; the error says so."""
+    with pytest.raises(ArgumentError, match=rf"^{name}: 'bare,wraps' is one value; give a list: \['bare', 'wraps'\]$"):
+        urnscan.scan("none.txt", **{name: "bare,wraps"})

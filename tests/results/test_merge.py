@@ -21,6 +21,7 @@ from urnscan.errors import FatalError
 from urnscan.results import merge as merging
 from urnscan.results.key_windows import windows
 from urnscan.tables.editions import ADDED
+from urnscan.tables.output_file import SHARDS_SUFFIX
 
 NAMES = ["a", "b", "c%41", "d%00", "0-395-36341-1", "0-395-36341-6", "e."]
 SPELLINGS = [f"{scheme}:{nid}:{name}" for scheme in ("urn", "URN", "Urn") for nid in ("isbn", "FOO") for name in NAMES]
@@ -244,6 +245,10 @@ class TestRefused:
             (["a.parquet", "unsorted.parquet"], "unsorted.parquet: is not sorted by urn"),
             (["a.parquet", "none.parquet"], "none.parquet: no such file or folder"),
             (["empty"], "empty: contains no Parquet file"),
+            (
+                ["begun"],
+                "begun: contains no Parquet file, but unfinished work of 00.partial, 01.partial; continue it with --resume",
+            ),
             (["-"], "-: standard input cannot be read here"),
             (["s3://bucket/a.parquet"], "s3://bucket/a.parquet: copy it here first"),
         ],
@@ -253,6 +258,8 @@ class TestRefused:
         classes = pq.read_table("a.parquet")
         told = json.loads(classes.schema.metadata[b"urnscan"])
         Path("empty").mkdir()
+        for name in ("01.partial", "00.partial"):
+            Path("begun", f".{name}{SHARDS_SUFFIX}").mkdir(parents=True)
         Path("half.parquet").write_bytes(Path("a.parquet").read_bytes()[:2000])
         pq.write_table(pa.table({"a": [1]}), "other.parquet")
         pq.write_table(classes.replace_schema_metadata({}), "bare.parquet")

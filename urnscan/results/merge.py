@@ -60,11 +60,17 @@ class MergeReport:
     """Number of classes with the same first source in several tables. If it is the same input, it counts several times
     in `source_count`, and its occurrences, too. For partial results: the number of inputs with the same name.
     """
+    failures: int = 0
+    """Failures of the runs: inputs, or parts of them, that are missing in the tables because they could not be read."""
     seconds: float = 0.0
     """Duration in seconds."""
 
     def remarks(self) -> Iterator[str]:
-        """Yield a message if `inexact` and if `shared` is not 0: then counts may differ from a run over all inputs."""
+        """Yield a message if `inexact` or `shared` is not 0: then counts may differ from a run over all inputs; and if
+        `failures` is not.
+        """
+        if self.failures:
+            yield f"{counted(self.failures, 'failure')} in the merged runs; see their messages"
         if self.inexact:
             yield (
                 f"{counted(self.inexact, 'class', 'classes')} with more than {MOST_SPELLINGS} spellings in one table: "
@@ -100,7 +106,7 @@ class Merge:
         self.kind = self._tables[0].kind
         self.rows = sum(table.rows for table in self._tables)
         """Rows of all tables."""
-        self.report = MergeReport(self.kind, len(self._tables))
+        self.report = MergeReport(self.kind, len(self._tables), failures=self._counts.get("failures") or 0)
 
     def kinds_of(self, outputs: Mapping[str, _Output]) -> dict[str, _Output]:
         """Return the outputs by the kind of their rows, "classes" or "occurrences". The keys of `outputs` are "output"

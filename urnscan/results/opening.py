@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from urnscan.errors import ArgumentError, FatalError, SourceError
@@ -14,6 +15,7 @@ from urnscan.stores.input import one_by_one
 from urnscan.stores.urls import is_remote, local_path, real_place
 from urnscan.tables.editions import MERGED, VERDICT
 from urnscan.tables.metadata import OF_PARTIAL
+from urnscan.tables.output_file import SHARDS_SUFFIX
 from urnscan.tables.plain_output import PARTIAL_SUFFIX
 from urnscan.tables.readers import TableFile
 
@@ -49,7 +51,9 @@ def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_ru
                 f"{path}: contains {kind}, but {tables[0].path} contains {tables[0].kind}; name tables of one kind"
             )
     if not tables:
-        raise FatalError(f"{', '.join(names)}: contains no Parquet file")
+        unfinished = ", ".join(name for path in names for name in _unfinished(path))
+        work = f", but unfinished work of {unfinished}; continue it with --resume" if unfinished else ""
+        raise FatalError(f"{', '.join(names)}: contains no Parquet file{work}")
     return tables
 
 
@@ -116,6 +120,12 @@ def _paths(names: Sequence[str]) -> Iterator[str]:
             if isinstance(entry, SourceError):
                 raise FatalError(str(entry)) from entry
             yield entry.path or entry.name
+
+
+def _unfinished(folder: str) -> list[str]:
+    """Names of the outputs in a folder of which only the work of an interrupted run is kept."""
+    hidden = (path.name for path in Path(folder).glob(f".*{SHARDS_SUFFIX}"))
+    return sorted(name.removeprefix(".").removesuffix(SHARDS_SUFFIX) for name in hidden)
 
 
 def _check_edition(table: TableFile) -> None:

@@ -126,6 +126,13 @@ class Options:
         ):
             for name in names:
                 object.__setattr__(self, name, read(name, getattr(self, name)))
+        for name in ("recover", "nid", "not_nid"):
+            # The command splits its values; in Python "percent,entities" is one string.
+            for value in getattr(self, name):
+                if "," in value:
+                    raise ArgumentError(
+                        f"{option(name, None)}: {value!r} is one value; give a list: {value.split(',')}"
+                    )
         for kind in self.recover:
             if kind not in (*KINDS, "all"):
                 raise ArgumentError(f"{option('recover', None)}: {unknown_value(kind, (*KINDS, 'all'))}")
