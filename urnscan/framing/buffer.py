@@ -84,7 +84,9 @@ class Buffer:
             self.take(len(MARK))
 
     def has(self, count: int) -> bool:
-        """Whether at least `count` bytes can be taken; reads them into memory, if need be."""
+        """Whether at least `count` bytes can be taken; reads them into memory, if need be. False before the end, or
+        before an error (see `error`).
+        """
         while len(self.data) - self.at < count:
             if not self.more():
                 return False
@@ -122,7 +124,9 @@ class Buffer:
                 return pattern.search(self.data, self.at + start)
 
     def match(self, pattern: re.Pattern[bytes], longest: int = 1 << 10) -> re.Match[bytes] | None:
-        """Match of a pattern that begins at the next byte; `longest` as in `search`."""
+        """Match of a pattern that begins at the next byte, or None; takes nothing. `match.end()` is an index in `data`.
+        `longest` as in `search`.
+        """
         self.has(longest)
         return pattern.match(self.data, self.at)
 

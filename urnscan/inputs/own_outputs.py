@@ -35,7 +35,7 @@ class OwnOutputs:
         return not self._bytes.isdisjoint(names)
 
     def has_file(self, path: str, *, is_link: bool = False) -> bool:
-        """Whether a file is an output. Raises FatalError for an output in `foreign`.
+        """Whether a file is an output. Raises FatalError for an output whose file no run wrote (`foreign`).
 
         Without `is_link`, the path is not checked for links in its last part.
         """

@@ -26,9 +26,11 @@ Identity: TypeAlias = tuple[int, int]
 
 
 def walk(root: str, selection: Selection, own: OwnOutputs) -> Iterator[Listed | Input | SourceError]:
-    """Yield the selected files in and below a folder, and an error for each file or folder that cannot be read.
+    """Yield the selected files in and below a folder, an error for each file or folder that cannot be read, and a
+    SourceNote (no failure) for the folder of a Delta or Iceberg table.
 
-    FIFOs, sockets, devices and outputs of the run (`own`) are skipped. Raises FatalError as `OwnOutputs.has_file`.
+    FIFOs, sockets, devices, links (unless `selection.follow`) and outputs of the run (`own`) are skipped. Raises
+    FatalError as `OwnOutputs.has_file`.
     """
     return _Walk(root, selection, own).inputs()
 

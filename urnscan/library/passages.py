@@ -80,7 +80,9 @@ def why_unreadable(source: Input | SourceError) -> str:
 
 
 class Text:
-    """A text that is read a second time, from beginning to end."""
+    """The text of an input, read again from beginning to end, to find the passages of occurrences, in their order.
+    `width`: characters of text on each side.
+    """
 
     def __init__(self, read_into: _ReadInto, width: int) -> None:
         self._buffer = Buffer(past_damage(read_into))

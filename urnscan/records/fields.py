@@ -34,8 +34,9 @@ class Own(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OwnField:
-    """A row of `fields.toml` or `keys.toml`: a field that contains identifiers, and the conditions. The heads of these
-    files explain the attributes. A value that is empty or None sets no condition.
+    """A row of `fields.toml` or `keys.toml` for a single field: a field that contains identifiers, and the conditions.
+    The head of `fields.toml` explains the attributes, and `keys.toml` (above its fields) `source` and `source_in`. A
+    value that is empty or None sets no condition. `is_key`: the row is from `keys.toml`.
     """
 
     field: str

@@ -149,7 +149,9 @@ def single() -> tuple[str, ...]:
 
 
 def always() -> tuple[str, ...]:
-    """Return the prefixes of the keys that nearly every record has."""
+    """Return the prefixes (such as `local:`) of the keys that nearly every record has. They are listed only where they
+    join records.
+    """
     return tuple(key.beginning for key in keys().values() if key.always)
 
 

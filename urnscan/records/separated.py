@@ -77,7 +77,8 @@ class SeparatedRecords(RecordReader):
     _named_by: int | None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield the place and bytes of each row, with its LF, and a `Damaged` for a row, or a header, with a fault. The
+        """Yield the place and bytes of each row that is not blank, with its line end, and a `Damaged` for a row, or a
+        header, with a fault. The
         header, and a line `sep=;` before the header, are not records.
 
         `Cut.around` has the row, the layout of the table, the names of the columns, and the index of the column that

@@ -47,10 +47,11 @@ class Sums:
         self._rows = self._bytes = 0
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Add SINGLE rows, in input order; `names` maps the numbers of their inputs to names.
+        """Add SINGLE rows (one for each occurrence, `tables.schemas`), in input order; `names` maps the numbers of
+        their inputs to names.
 
-        Yields nothing until many rows are pending; then yields and forgets all pending rows, like `end`. Nothing is
-        added before the first item, or the end, is requested.
+        Usually yields nothing. If many rows remain pending, even after rows of a name are added up, yields and forgets
+        them, like `end`. Nothing is added before the first item, or the end, is requested.
         """
         self._pending.append(rows)
         self._names.update(names)

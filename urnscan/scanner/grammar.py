@@ -260,7 +260,9 @@ def _trimmed(data: ByteArray, start: int, end: int, rules: Rules) -> tuple[int, 
 
 @inner
 def is_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether `nid` and `not_nid` keep the name of the match `data[start:end]`."""
+    """Whether the name of the match `data[start:end]` begins with a prefix in `nid` (or `nid` is empty), and with none
+    in `not_nid`. A prefix is a NID, or more of the name (`nbn:de`).
+    """
     start += 4
     if len(rules.nid.ends) and not begins(data, start, end, rules.nid):
         return False

@@ -121,7 +121,9 @@ class Web:
                 yield Entry(link, unquote(name), below.endswith("/"))
 
     def open(self, path: str, position: int, end: int | None = None) -> "_Page":
-        """Open a page from the byte `position` on; from byte 0 if the server ignores ranges (see `Content.at`)."""
+        """Open a page to read the bytes from `position` to before `end` (None: to the end); from byte 0 if the server
+        ignores ranges (see `Content.at`).
+        """
         page = self._page(path, f"bytes={position}-{'' if end is None else end - 1}")
         if page.at > position:
             page.close()

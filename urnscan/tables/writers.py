@@ -120,8 +120,8 @@ def open_partial(
 def is_result(path: str) -> bool:
     """Whether a file on this machine is a table or a page that urnscan wrote, so that a run may replace it.
 
-    True also for an empty file without a suffix of Parquet or Excel, and for every file in a folder that a run on Spark
-    wrote. False if the file cannot be read.
+    True also for an empty file without a suffix of Parquet or Excel, and for every path directly in a folder that a
+    run on Spark wrote, which is not read. Otherwise False if the file cannot be read.
     """
     if Path(path).with_name(OF_FOLDER).is_file():
         return True

@@ -37,10 +37,11 @@ NO_EXTENT = Extent()
 
 
 def extent_of(text: str, words: str) -> Extent:
-    """Return the extent in a text; `words` has the words of the text in lower case. NO_EXTENT if the text names neither
-    pages nor volumes.
+    """Return the extent in a text; `words`: the result of `words(text)`. NO_EXTENT if the text states the number of
+    neither pages nor volumes.
 
-    A number counts if only other numbers are between it and the word for pages or volumes.
+    The number of pages is before the word for pages; other numbers, Roman numerals and words such as "unnumbered" may
+    be between. The number of volumes is directly before the word for volumes.
     """
     known = known_words()
     pages: list[int] = []

@@ -261,10 +261,11 @@ def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _PartEdges:
 
 
 def components(records: int, *pairs: Pair) -> Numbers:
-    """Find the groups that pairs connect (connected components) among `records` records; each pair connects two
-    records.
+    """Find the groups that pairs connect (connected components) among `records` records, numbered from 0. Each argument
+    in `pairs` has two arrays: the first record, and the other record, of each pair.
 
-    Returns the number of each record's component, from 1 in the order of first records.
+    Returns the number of each record's component, from 1 in the order of first records; a record without pairs is a
+    component.
     """
     parent = np.arange(records, dtype=np.int32)
     for first, other in pairs:

@@ -84,10 +84,8 @@ def split(
     shared, copied = list(shared), list(copied)
     single = single or [{}] * count
     connected = _connected(pair for pair in _pairs(shared) if pair not in aspects)
-    for one, other in _pairs(copied):
-        is_connected = connected.get(one, one) == connected.get(other, other)
-        if not is_connected and _differ(single[one], single[other], _URNS):
-            aspects.setdefault((one, other), _UNSURE)
+    for pair in _unsure_copies(copied, connected, single):
+        aspects.setdefault(pair, _UNSURE)
     for one, other in aspects:
         against[one] |= 1 << other
         against[other] |= 1 << one
@@ -169,6 +167,19 @@ def _pairs(shared: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
     """Pairs of records, in order, that share an identifier; once for each identifier."""
     for records in shared:
         yield from itertools.combinations(sorted(records), 2)
+
+
+def _unsure_copies(
+    copied: Iterable[Sequence[int]], connected: Mapping[int, int], single: Sequence[Identifiers]
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs that share only a number of a catalogue, and have different URNs of a kind.
+
+    `connected`: for each record, the number of the group to which other sure keys connect it.
+    """
+    for one, other in _pairs(copied):
+        is_connected = connected.get(one, one) == connected.get(other, other)
+        if not is_connected and _differ(single[one], single[other], _URNS):
+            yield one, other
 
 
 def _differ(one: Identifiers, other: Identifiers, kinds: AbstractSet[int] = _ALL) -> bool:
