@@ -183,7 +183,8 @@ class TestChecks:
         assert outcome(found)["b2"] == "apart"
         assert outcome(found)["b1"] == "kept"
         (alone, changed) = found.report.refused
-        assert alone[1:] == (2, "no other record of its group has the decision together")
+        about = 'b1 "Inks and their makers"'
+        assert alone[1:] == (2, f"{about}: no other record of its group has the decision together")
         assert changed[1] == 5
         assert changed[2].endswith("shelf.csv: record 2 has changed; it stays, and joins no other record")
 
@@ -213,7 +214,7 @@ class TestChecks:
         found = shelf(WORDS, text=f"{head}\n{more}{books}")
         assert {name: word for name, word in outcome(found).items() if name[0] == "b"} == before
         assert [reason for _, _, reason in found.report.refused] == [
-            "no other record would be kept instead of this one; it stays"
+            'b1 "Inks and their makers": no other record would be kept instead of this one; it stays'
         ]
 
     @pytest.mark.parametrize("name", ["feb/shelf.csv", "shelf-2.csv"])
@@ -225,17 +226,78 @@ class TestChecks:
         assert outcome(urnscan.deduplicate(tmp_path / name, decisions=tmp_path / "edited.csv")) == before
 
     def test_another_dump(self, shelf, tmp_path):
-        """A dump that the rows name, too, is no other name of the one that is not there; the message says what is not there."""
+        """A dump that the rows name, too, is no other name of the one that is not there: changed records of the one are not
+        looked for in the other. The message says what is not there.
+        """
         shelf(WORDS)
         rows = (tmp_path / "edited.csv").read_text()
         other = tmp_path / "other.csv"
-        other.write_text(BOOKS)
+        other.write_text(BOOKS.replace("1st ed.", "First edition").replace("2nd", "Second"))
         head, *of_shelf = rows.splitlines(keepends=True)
         (tmp_path / "edited.csv").write_text(head + "".join(of_shelf) + of_shelf[0].replace("shelf.csv", "other.csv"))
         found = urnscan.deduplicate(other, decisions=tmp_path / "edited.csv")
-        assert [reason for _, _, reason in found.report.refused][1:] == [
-            f"{tmp_path / 'shelf.csv'}: record {number} is in no dump of this run" for number in (3, 4, 2)
+        assert [reason.split(": ", 1)[1] for _, _, reason in found.report.refused][:4] == [
+            f"{tmp_path / 'shelf.csv'}: record {number} is in no dump of this run, or has changed"
+            for number in (1, 3, 4, 2)
         ]
+
+    def test_the_next_month_has_its_own_decisions(self, shelf, tmp_path):
+        """A row finds its record by its digest in a dump that other rows name, too; and a changed one by its ID. Guards against
+        the loss of all decisions of the first month.
+        """
+        shelf({"b2": "", "b3": "apart"})
+        january = tmp_path / "january.csv"
+        (tmp_path / "edited.csv").rename(january)
+        dump = tmp_path / "shelf-2.csv"
+        dump.write_text(BOOKS.replace("b4,978039", "b4,978-039"))
+        urnscan.deduplicate(dump, review=tmp_path / "february.csv")
+        rows = (tmp_path / "february.csv").read_text(encoding="utf-8-sig").splitlines(keepends=True)
+        february = tmp_path / "february.csv"
+        february.write_text("".join([rows[0], *(row.replace('"keep"', '"apart"') for row in rows if '"b2"' in row)]))
+        found = urnscan.deduplicate(dump, decisions=[january, february])
+        assert outcome(found) == {"b1": "apart", "b2": "apart", "b3": "apart", "b4": "apart"}
+        ((path, _, reason),) = found.report.refused
+        assert (path, reason.split(": ")[0]) == (str(january), 'b4 "Inks and their makers"')
+        assert reason.endswith("record 4 now; it stays, and joins no other record")
+
+    def test_rows_of_two_names_of_a_dump(self, shelf, tmp_path):
+        """They find one record: the decision that removes less is applied, and the other row is reported."""
+        shelf({"b3": "apart"})
+        january, february = tmp_path / "january.csv", tmp_path / "february.csv"
+        (tmp_path / "edited.csv").rename(january)
+        february.write_text(january.read_text().replace("shelf.csv", "shelf-2.csv").replace("apart", "remove"))
+        (tmp_path / "shelf.csv").rename(tmp_path / "shelf-2.csv")
+        found = urnscan.deduplicate(tmp_path / "shelf-2.csv", decisions=[january, february])
+        assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "apart", "b4": "removed"}
+        assert {(path, reason.split(": ", 1)[1].split(" decides ")[1]) for path, _, reason in found.report.refused} == {
+            (str(february), "apart about the same record")
+        }
+
+    def test_an_equal_record_of_another_dump(self, tmp_path):
+        """It has its own row, so a record that has changed is not taken for it."""
+        head, one, *_ = BOOKS.splitlines(keepends=True)
+        dumps = [tmp_path / "a.csv", tmp_path / "b.csv"]
+        for dump in dumps:
+            dump.write_text(head + one)
+        urnscan.deduplicate(*dumps, review=tmp_path / "review.csv", review_all=True)
+        dumps[0].write_text(head + one.replace("1998", "1999"))
+        found = urnscan.deduplicate(*dumps, decisions=tmp_path / "review.csv")
+        assert [row["decision"] for row in found.clusters.to_pylist()] == ["apart", "alone"]
+        assert any(
+            reason.endswith("a.csv: record 1 has changed; it stays, and joins no other record")
+            for _, _, reason in found.report.refused
+        )
+
+    def test_people_see_a_changed_record_again(self, shelf, tmp_path):
+        """Its group is in the next review, also if nothing else about it is in doubt; a decision that holds is in none."""
+        shelf({"b2": "remove", "b4": "apart"}, text=BOOKS.replace("2nd ed.,2004", "1st ed.,1998"))
+        shelf(
+            {"b2": ""},
+            text=BOOKS.replace("b4,978039", "b4,978-039").replace("2nd ed.,2004", "1st ed.,1998"),
+            review=tmp_path / "again.csv",
+        )
+        rows = csv.DictReader((tmp_path / "again.csv").read_text(encoding="utf-8-sig").splitlines())
+        assert {row["record_id"]: row["decision"] for row in rows}["b4"] == "apart"
 
     def test_equal_records(self, tmp_path):
         """Of two records with the same bytes each has its own decision, also after they moved."""
@@ -265,7 +327,8 @@ class TestChecks:
         found = shelf({"b1": "remove", "b4": "keep"}, text="".join(BOOKS.splitlines(keepends=True)[:-1]))
         assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed"}
         (stays, gone) = found.report.refused
-        assert stays[1:] == (2, "no other record would be kept instead of this one; it stays")
+        about = 'b1 "Inks and their makers"'
+        assert stays[1:] == (2, f"{about}: no other record would be kept instead of this one; it stays")
         assert gone[1] == 4
         assert gone[2].endswith("shelf.csv: record 4 no longer exists")
 
@@ -283,6 +346,8 @@ class TestChecks:
                 "lines 2 and 3 make different decisions",
             ),
             ("decision\nk\xe4ep\n", "is not in UTF-8"),
+            ("PK\x03\x04\xff", "is a workbook; save it as CSV in UTF-8 first"),
+            ("\xd0\xcf\x11\xe0\xa1", "is a workbook; save it as CSV in UTF-8 first"),
         ],
     )
     def test_a_file_that_is_no_review(self, tmp_path, text, message):

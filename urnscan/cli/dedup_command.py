@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import sys
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -41,6 +43,8 @@ _KEEP = ("first", "last", "longest", "most-identifiers", "newest", "fullest")
 
 # Maximum number of messages of each kind, for example about URNs that are too common.
 _TOLD = 5
+# Decisions that are not applied: nobody decides again about a row without its message.
+_SHOWN_DECISIONS = 100
 
 
 def _most(text: str) -> int | str:
@@ -241,11 +245,31 @@ def dedup(arguments: argparse.Namespace) -> bool:
     return not report.failures
 
 
+def _say_refused(report: DedupReport, policy: Policy) -> None:
+    """Print which rows of decisions were not applied, after a line for each table of which most rows were not.
+
+    A file gets all rows, and a terminal at most _SHOWN_DECISIONS.
+    """
+    if policy.decisions is None:
+        return
+    rows = Counter(decision.row.path for decision in policy.decisions.records)
+    rows.update(pair.row.path for pair in policy.decisions.pairs)
+    refused = Counter(path for path, _ in sorted({(path, line) for path, line, _ in report.refused}))
+    for path, count in refused.items():
+        if count > 1 and 2 * count > rows[path]:
+            say(f"{path}: {count:,} of {counted(rows[path], 'decision')} not applied: is the table for these dumps?")
+    shown = report.refused[: _SHOWN_DECISIONS if sys.stderr.isatty() else None]
+    for path, line, reason in shown:
+        say(f"{path}: line {line:,} is not applied: {reason}")
+    if left := len(report.refused) - len(shown):
+        say(f"{counted(left, 'more decision')} not applied; to see all, write the messages to a file: 2> messages.txt")
+
+
 def _say_left_out(report: DedupReport, policy: Policy) -> None:
     """Print identifiers that joined no records (too common, in groups that are too large, too long), and fields and
     decisions that were not applied.
 
-    At most _TOLD lines of each kind are printed, then the number of the others.
+    At most _TOLD lines of each kind are printed, except for decisions, then the number of the others.
     """
     most = policy.most_in_class(report.records)
     for urn, records in report.common[:_TOLD]:
@@ -263,10 +287,7 @@ def _say_left_out(report: DedupReport, policy: Policy) -> None:
         say(f"{name}: {reason}")
     if len(report.not_carried) > _TOLD:
         say(f"{counted(len(report.not_carried) - _TOLD, 'more record')} whose fields are not copied or not added to")
-    for path, line, reason in report.refused[:_TOLD]:
-        say(f"{path}: line {line:,} is not applied: {reason}")
-    if len(report.refused) > _TOLD:
-        say(f"{counted(len(report.refused) - _TOLD, 'more decision')} not applied")
+    _say_refused(report, policy)
     # Two long URNs may differ after the cut.
     if report.cut:
         say(f"{counted(report.cut, 'URN')} longer than --max-length: ignored, as the end was not read")

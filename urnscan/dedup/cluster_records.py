@@ -91,6 +91,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
             joins=all_joined.joins(cluster, reading.records.edges.count),
             citation_places=citations.places(cluster, by_keys),
             by_decision=None if decisions is None else decisions.joined(cluster),
+            have_changed=None if decisions is None else decisions.have_changed,
             separate=_NO_PAIR if decisions is None else decisions.separate,
             descriptions=descriptions,
             counts={

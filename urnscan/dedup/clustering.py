@@ -122,6 +122,8 @@ class Clustering:
     """
     by_decision: Flags | None
     """Whether people joined a record to others of its cluster; None without decisions."""
+    have_changed: Flags | None
+    """Whether each record has changed after people decided about it; None without decisions."""
     separate: Pair
     """Pairs of records that people decided to keep in two clusters."""
     descriptions: Spilled | None
@@ -135,10 +137,12 @@ class Clustering:
             self.descriptions.close()
 
     def has_doubt(self, *, or_removal: bool) -> Flags:
-        """Whether a component has records with reasons, by the number of the component; with `or_removal`, also with
-        removed records.
+        """Whether a component has records with reasons or records that changed after somebody decided, by the number of the
+        component; with `or_removal`, also with removed records.
         """
         is_seen = self.reasons > 0
+        if self.have_changed is not None:
+            is_seen |= self.have_changed
         if or_removal:
             is_seen |= self.rank > 1
         return np.bincount(self.records.component, is_seen, minlength=1) > 0

@@ -52,6 +52,7 @@ class AppliedDecisions:
         self._first = first_records(work)
         self._work = work
         self._code = np.zeros(len(self._first), np.int8)
+        self._has_changed = np.zeros(len(self._first), np.bool_)
         self._row: dict[int, Row] = {}
         """The row that decided about a work."""
         known = DecidedRecords(decisions, batches)
@@ -62,15 +63,19 @@ class AppliedDecisions:
         self._together = [pair for pair in pairs if pair.decision.word == TOGETHER and not self._is_hindered(pair)]
 
     def _refuse(self, row: Row, reason: str) -> None:
-        self.refused.append(Refused(*row, reason))
+        self.refused.append(Refused(row.path, row.line, f"{row.about}: {reason}" if row.about else reason))
 
     def _take(self, decisions: Sequence[Decision], known: DecidedRecords) -> None:
         """Accept the decisions about records that are as they were. A record that has changed since is in doubt: it stays."""
-        decided = set()
-        for decision in decisions:
+        decided: dict[int, Decision] = {}
+        # The word that is applied comes first.
+        for decision in sorted(decisions, key=lambda decision: -_CODES[decision.word]):
             if record := known.find(decision.record):
-                decided.add(record.overall)
-                self._set(record, decision.word, decision.row)
+                applied = decided.setdefault(record.overall, decision)
+                if applied.word == decision.word:
+                    self._set(record, decision.word, decision.row)
+                else:
+                    self._refuse(decision.row, f"{applied.row} decides {applied.word} about the same record")
         for decision in decisions:
             if known.find(decision.record):
                 continue
@@ -82,6 +87,7 @@ class AppliedDecisions:
                 self._refuse(decision.row, f"{fault}; another row is about the record that is there now")
             else:
                 self._set(record, APART, decision.row)
+                self._has_changed[self._work[record.overall]] = True
                 self._refuse(decision.row, f"{fault}; it stays, and joins no other record")
 
     def _set(self, record: KnownRecord, word: str, row: Row) -> None:
@@ -95,6 +101,12 @@ class AppliedDecisions:
         a record, or all records of a dump with the same ID.
         """
         return np.where(self._code == _CODES[KEEP], 0, np.where(self._code == _CODES[REMOVE], 2, 1))
+
+    @property
+    def have_changed(self) -> Flags:
+        """Whether people decided about each record before it changed, and nobody did after that."""
+        marked: Flags = self._has_changed[self._work]
+        return marked
 
     def are(self, word: str) -> Flags:
         """Whether each record has the decision `word` (one of OF_RECORDS)."""

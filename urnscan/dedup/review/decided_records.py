@@ -50,7 +50,10 @@ class DecidedRecords:
         self._at: dict[tuple[Place, int], list[KnownRecord]] = defaultdict(list)
         self._of_id: dict[str, list[KnownRecord]] = defaultdict(list)
         self._alike: dict[str, list[KnownRecord]] = defaultdict(list)
-        self._named, self._places = pending.keys(), set[Place]()
+        self._places = set[Place]()
+        self._named: dict[str, set[Place]] = defaultdict(set)
+        for decision in decisions.records:
+            self._named[decision.row.path].add(decision.record.place)
         for dump, span, rows in batches:
             place = (dump.source.name, dump.member or "")
             self._places.add(place)
@@ -66,10 +69,16 @@ class DecidedRecords:
                 self._of_id[name].append(known)
 
     def find(self, record: Record) -> KnownRecord | None:
-        """Return the record that has the bytes that it had when somebody decided; None if there is none. Of several
-        equal records, one is chosen by their order, or else the nearest.
+        """Return the record that has the bytes that it had when somebody decided, in any dump; None if there is none. Of
+        several equal records, one is chosen by the name of the dump, by their order, or else the nearest.
         """
-        alike = self._nearest(record, self._alike.get(record.digest, []))
+        alike = self._alike.get(record.digest, [])
+        if record.place in self._places:
+            # An equal record of another dump may have its own row, and is not this record, which has changed.
+            others = [each for each in alike if (each.place, record.digest) not in self._numbers]
+            alike = [each for each in alike if each.place == record.place] or others
+        else:
+            alike = [each for each in alike if _file_name(each.place) == _file_name(record.place)] or alike
         rows = self._numbers[record.place, record.digest]
         # Equal records keep their order.
         if len(rows) == len(alike):
@@ -82,17 +91,19 @@ class DecidedRecords:
         """
         record = decision.record
         named = self._of_id[decision.record_id] if decision.record_id else self._at[record.key]
-        return min(self._nearest(record, named), key=lambda known: abs(known.number - record.number), default=None)
+        in_dump = self._in_dump(decision, named)
+        return min(in_dump, key=lambda known: abs(known.number - record.number), default=None)
 
-    def _nearest(self, record: Record, known: Sequence[KnownRecord]) -> Sequence[KnownRecord]:
-        """Those of some records that are in the dump of a record; if the run has no dump of this name, those in a dump with the
-        same file name, or in one that no row names.
+    def _in_dump(self, decision: Decision, known: Sequence[KnownRecord]) -> Sequence[KnownRecord]:
+        """Those of some records that are in the dump of a decision; if the run has no dump of this name, those in a dump with the
+        same file name, or in one that no row of the same table names.
         """
-        own = [each for each in known if each.place == record.place]
-        if own or record.place in self._places:
+        place = decision.record.place
+        own = [each for each in known if each.place == place]
+        if own or place in self._places:
             return own
-        of_name = [each for each in known if _file_name(each.place) == _file_name(record.place)]
-        return of_name or [each for each in known if each.place not in self._named]
+        of_name = [each for each in known if _file_name(each.place) == _file_name(place)]
+        return of_name or [each for each in known if each.place not in self._named[decision.row.path]]
 
     def fault(self, record: Record, now: KnownRecord | None = None, record_id: str = "") -> str:
         """Return the reason why the record about which somebody decided is not found, for a message; raises nothing.
@@ -101,7 +112,7 @@ class DecidedRecords:
         if now is not None and (now.place, now.number) != record.key:
             return f"{record.name} has changed, and is {record_name(now.place, now.number)} now"
         if now is None and record.place not in self._places:
-            return f"{record.name} is in no dump of this run"
+            return f"{record.name} is in no dump of this run, or has changed"
         is_there = now is not None or (not record_id and self._at[record.key])
         return f"{record.name} {'has changed' if is_there else 'no longer exists'}"
 

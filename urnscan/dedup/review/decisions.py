@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import NamedTuple
 
 from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER
@@ -33,6 +34,8 @@ class Row(NamedTuple):
 
     path: str
     line: int
+    about: str = ""
+    """ID and title of the record, for messages; empty if the table has neither."""
 
     def __str__(self) -> str:
         return f"{self.path}: line {self.line:,}"
@@ -149,18 +152,19 @@ def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
     columns = ("decision", *_RECORD, *(_OTHER if has_pairs else ()))
     option = "--candidates" if has_pairs else "--review"
     for where, line, cells in table.rows(
-        columns, f"urnscan dedup {option} FILE.csv writes such a table", ("component", "record_id")
+        columns, f"urnscan dedup {option} FILE.csv writes such a table", ("component", "record_id", "title")
     ):
-        row, word = Row(table.path, line), cells["decision"].strip().lower()
+        about = (cells["record_id"], cells["title"] and f'"{shorten(cells["title"], 60, placeholder="…")}"')
+        row, word = Row(table.path, line, " ".join(filter(None, about))), cells["decision"].strip().lower()
         is_pair = has_pairs and cells["other_record"] != ""
         word = word if is_pair else _OF_RUNS.get(word, word)
         if not word:
             continue
         words = _OF_PAIRS if is_pair else OF_RECORDS
         if word not in words:
-            about = " for a pair" if is_pair else ""
+            of_pair = " for a pair" if is_pair else ""
             raise FatalError(
-                f"{where}: decision cannot be {word!r}{about}: choose from {', '.join(words)}, or leave it empty"
+                f"{where}: decision cannot be {word!r}{of_pair}: choose from {', '.join(words)}, or leave it empty"
             )
         record = _record(cells, _RECORD, where)
         if is_pair:

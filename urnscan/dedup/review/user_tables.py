@@ -14,6 +14,8 @@ from urnscan.errors import FatalError
 
 _SEPARATORS = ",;|\t"
 _DEFUSED = tuple(f"'{first}" for first in "=+@-\t\r\n\uff1d\uff0b\uff0d\uff20")
+# First bytes of .xlsx and .ods (zip), and of .xls.
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # Maximum bytes of a file.
 _LARGEST = 1 << 30
 
@@ -43,6 +45,8 @@ class UserTable:
 
         Raises FatalError, with the line, for a file that is not CSV in UTF-8; and with `hint` if a column is missing.
         """
+        if self.data.startswith(_WORKBOOKS):
+            raise FatalError(f"{self.path}: is a workbook; save it as CSV in UTF-8 first")
         try:
             text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
