@@ -62,7 +62,7 @@
         groups.push({ component: cells[0], isPair, first: rows.length, end: rows.length, number: groups.length });
       }
       for (const side of isPair ? ["", "other_"] : [""]) {
-        rows.push({ cells, rest, side, block, at, group: groups.length - 1, word: cells[2] });
+        rows.push({ cells, rest, side, block, at, group: groups.length - 1, word: cells[2], isDecided: false });
         at += 1;
       }
       groups.at(-1).end = rows.length;
@@ -77,11 +77,13 @@
   const meanings = {
     "chain": "fits several that contradict each other", "max-cluster": "too many are connected",
     "unsure": "the key alone is not enough", "never-join": "a pair that is never joined", "candidate": "may be the same",
+    "none": "nothing in doubt",
   };
   for (const group of groups) {
     const own = rowsOf(group);
     group.title = own.map((row) => value(row, "title")).find(Boolean) || nameOf(own[0]);
     group.reasons = group.isPair ? ["candidate"] : [...new Set(own.flatMap((row) => value(row, "reason").split(" ").filter(Boolean)))];
+    if (!group.reasons.length) group.reasons.push("none");
     group.similarity = group.isPair ? Number(value(own[0], "similarity")) : 0;
     group.isDecided = false;
   }
@@ -100,6 +102,7 @@
   };
   const state = { order: "title", page: 1, length: 25, search: "", which: "", reason: "" };
   let shown = groups, open = null, unsaved = false;
+  let isNew = false; // a decision was made after the last one was saved
   const say = (text) => { element("said").textContent = visible(text); };
   const searched = (group) => {
     group.text ??= rowsOf(group)
@@ -119,7 +122,7 @@
   const why = (group) => group.reasons.map((reason) => meanings[reason] ?? `other ${reason}`).join(", ");
   const about = (group) => (group.isPair
     ? `2 records without a common identifier: ${why(group)}; titles ${Math.round(100 * group.similarity)}\u00a0% alike`
-    : `${number(group.end - group.first)} records: ${why(group) || "nothing in doubt"}`);
+    : `${number(group.end - group.first)} records: ${why(group)}`);
   const mark = (button) => {
     const group = groups[button.dataset.group];
     if (group === open) button.setAttribute("aria-current", "true");
@@ -147,6 +150,13 @@
     Object.assign(state, { page: 1 }, changes);
     select();
     draw();
+    if (shown.includes(open)) return;
+    if (shown.length) {
+      show(shown[0], false);
+      return;
+    }
+    open = null;
+    element("group").hidden = true;
   };
   const turn = listens(state, change, ["which", "reason", "order"]);
   element("rows").addEventListener("click", (event) => {
@@ -259,6 +269,7 @@
     element("before").disabled = place <= 0;
     element("after").disabled = place < 0 || place === shown.length - 1;
     await addCards(group);
+    if (group !== open) return;
     warn();
     if (!focus) return;
     element("group").scrollIntoView();
@@ -282,12 +293,14 @@
   const inDoubt = new Map(rows.filter((row) => !groups[row.group].isPair).map((row) => [recordOf(row), row]));
   const isApart = (row) => {
     const own = inDoubt.get(recordOf(row));
-    return own?.word === "apart" && groups[own.group].isDecided;
+    return own?.word === "apart" && own.isDecided;
   };
   const warn = () => {
     const own = rowsOf(open);
     const undecided = open.isPair ? "Not decided: the records stay as they are." : "Not decided: the marks are what is proposed.";
-    element("state").textContent = open.isDecided ? "Decided." : undecided;
+    const decided = own.filter((row) => row.isDecided).length;
+    const some = `${number(decided)} of ${number(own.length)} records decided. The marks of the others are what is proposed, and are not saved.`;
+    element("state").textContent = decided === own.length ? "Decided." : decided ? some : undecided;
     const areTogether = own.filter((row) => row.word === "together");
     const apart = open.isPair ? areTogether.find(isApart) : undefined;
     const alone = areTogether.length === 1 ? "One record alone is \u201ctogether\u201d: mark the other that is the same, too." : "";
@@ -303,13 +316,16 @@
   // What is decided and not saved is kept in the browser, under a name that only a page of the same records has.
   const place = `urnscan review ${rows.reduce((sum, row) => (Math.imul(sum, 31) + parseInt(value(row, "digest").slice(-8), 16)) | 0, rows.length)}`;
   const kept = new Map();
-  const settle = (group, isDecided) => {
-    group.isDecided = isDecided;
-    if (isDecided) kept.set(group.number, rowsOf(group).map((row) => words[row.word]).join(""));
+  const undecidedSign = "-";
+  const settle = (group) => {
+    const own = rowsOf(group);
+    group.isDecided = own.some((row) => row.isDecided);
+    if (group.isDecided) kept.set(group.number, own.map((row) => (row.isDecided ? words[row.word] : undecidedSign)).join(""));
     else kept.delete(group.number);
   };
   const keep = () => {
     unsaved = true;
+    isNew = true;
     try {
       localStorage.setItem(place, JSON.stringify([...kept]));
       unsaved = false;
@@ -324,15 +340,16 @@
     for (const [number_, keys] of read) {
       const group = groups[number_];
       if (!group || keys.length !== group.end - group.first) continue;
-      rowsOf(group).forEach((row, at) => { row.word = named[keys[at]] ?? row.cells[2]; });
-      group.isDecided = true;
-      kept.set(group.number, keys);
+      rowsOf(group).forEach((row, at) => {
+        row.isDecided = keys[at] in named;
+        row.word = named[keys[at]] ?? row.cells[2];
+      });
+      settle(group);
     }
-    if (kept.size) say(`${number(kept.size)} decided before, and not saved`);
+    isNew = kept.size > 0;
+    if (isNew) say(`${number(kept.size)} decided before; the last decisions are not saved`);
   };
-  // After a decision: it is kept, and shown.
   const refresh = () => {
-    keep();
     count();
     for (const button of element("rows").querySelectorAll("button")) mark(button);
     for (const made of cards()) {
@@ -342,8 +359,11 @@
   };
   const assign = (row, word) => {
     const group = groups[row.group];
-    for (const each of group.isPair ? rowsOf(group) : [row]) each.word = word;
-    settle(group, !group.isPair || word !== "");
+    for (const each of group.isPair ? rowsOf(group) : [row]) {
+      each.word = word;
+      each.isDecided = !group.isPair || word !== "";
+    }
+    settle(group);
   };
   const decide = (row, word) => {
     const group = groups[row.group];
@@ -352,6 +372,7 @@
       return;
     }
     assign(row, word);
+    keep();
     refresh();
     say(`${nameOf(row)}: ${word || (group.isPair ? "undecided" : "the rules decide")}`);
   };
@@ -360,21 +381,29 @@
       say("Nothing is proposed for a pair");
       return;
     }
-    for (const row of rowsOf(open)) row.word = what === "together" || what === "apart" ? what : row.cells[2];
-    settle(open, what !== "forget");
+    for (const row of rowsOf(open)) {
+      row.word = what === "together" || what === "apart" ? what : row.cells[2];
+      row.isDecided = what !== "forget";
+    }
+    settle(open);
+    keep();
     refresh();
     say({ together: "All are the same", apart: "All stay apart", proposed: "As proposed", forget: "Not decided" }[what]);
   };
-  element("records").addEventListener("change", (event) => {
-    decide(rows[event.target.closest(".record").dataset.row], event.target.value);
-  });
+  // A click on the proposed word confirms it, which is no change.
+  for (const kind of ["change", "click"]) {
+    element("records").addEventListener(kind, (event) => {
+      if (event.target.matches("input")) decide(rows[event.target.closest(".record").dataset.row], event.target.value);
+    });
+  }
   for (const button of document.querySelectorAll("[data-all]")) button.addEventListener("click", () => decideAll(button.dataset.all));
 
   const save = () => {
-    const lines = groups.filter((group) => group.isDecided).flatMap(rowsOf).filter((row) => !row.side)
+    const lines = rows.filter((row) => row.isDecided && !row.side)
       .map(({ cells, rest, word }) => `${cells[0]},${cells[1]},${word && `"${word}"`}${rest}\n`);
     download("decisions.csv", [head, ...lines]);
     unsaved = false;
+    isNew = false;
     try { localStorage.removeItem(place); } catch {}
     say("Saved as decisions.csv");
   };
@@ -382,7 +411,23 @@
   addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
 
   const ofRecord = ["source", "member", "record", "digest"];
-  const keyOf = (cells) => [...ofRecord, ...ofRecord.map((name) => `other_${name}`)].map((name) => cells[name] ?? "").join("\n");
+  const bytesOf = (cells) => [cells.digest, cells.other_digest ?? ""].sort().join("\n");
+  const byBytes = (all) => {
+    const found = new Map();
+    for (const each of all) {
+      const bytes = bytesOf(each.cells);
+      if (!found.has(bytes)) found.set(bytes, []);
+      found.get(bytes).push(each);
+    }
+    for (const alike of found.values()) {
+      alike.sort(({ cells: one }, { cells: other }) =>
+        collator.compare(one.source, other.source) || collator.compare(one.member, other.member) || one.record - other.record);
+    }
+    return found;
+  };
+  // Of equal records, those of the same dump come first, then the nearest.
+  const distance = (one, other) =>
+    (one.source === other.source && one.member === other.member ? 0 : 1e12) + Math.abs(one.record - other.record);
   const read = (text) => {
     const head = text.slice(0, text.indexOf("\n"));
     const separator = [",", ";", "\t"].reduce((one, other) => (head.split(other).length > head.split(one).length ? other : one));
@@ -392,16 +437,24 @@
       say("This file is no table of decisions");
       return;
     }
-    const known = new Map(rows.filter((row) => !row.side).map((row) => [keyOf(named(names, row.cells)), row]));
+    // As --decisions does: a record is found by its digest, whatever its dump and its number are now. Equal records keep their
+    // order.
+    const known = byBytes(rows.filter((row) => !row.side).map((row) => ({ row, cells: named(names, row.cells) })));
     let fit = 0;
-    for (const { cells } of others) {
-      const saved = named(given, cells);
-      const row = known.get(keyOf(saved));
-      const word = saved.decision.trim().toLowerCase();
-      if (!row || !wordsOf(groups[row.group]).includes(word)) continue;
-      assign(row, word);
-      fit += 1;
+    for (const [bytes, saved] of byBytes(others.map(({ cells }) => ({ cells: named(given, cells) })))) {
+      const alike = known.get(bytes) ?? [];
+      for (const [at, { cells }] of saved.entries()) {
+        const nearest = () =>
+          [...alike].sort((one, other) => distance(one.cells, cells) - distance(other.cells, cells))[0];
+        const row = (saved.length === alike.length ? alike[at] : nearest())?.row;
+        const word = cells.decision.trim().toLowerCase();
+        if (!row || !wordsOf(groups[row.group]).includes(word)) continue;
+        assign(row, word);
+        fit += 1;
+      }
     }
+    // Decisions of the file are saved; only new ones are kept in the browser.
+    if (isNew) keep();
     refresh();
     say(`${number(fit)} of ${number(others.length)} saved decisions are about records of this page`);
   };
@@ -436,5 +489,4 @@
   recall();
   count();
   change({});
-  if (shown.length) show(shown[0], false);
 })();
