@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.examples import FEW
+from urnscan.cli import main
 from urnscan.dedup.join.components import SharedEdges, components
 from urnscan.dedup.review.applied_decisions import AppliedDecisions
 from urnscan.dedup.review.decisions import Decision, Decisions, PairDecision, Record, Row, read_decisions
@@ -589,3 +590,21 @@ def test_no_pair_is_joined_that_is_apart(classes, words, pairs, apart):
     assert {at for at, (one, other) in enumerate(pairs) if after[one] != after[other]} <= refused
     if not apart and not {"keep", "apart"}.intersection(words):
         assert not refused
+
+
+@pytest.mark.parametrize(("is_terminal", "lines"), [(False, 120), (True, 100)])
+def test_all_messages_can_be_read(tmp_path, monkeypatch, capsys, is_terminal, lines):
+    """A file gets a line for each decision that is not applied, a terminal the first hundred; one line says that most rows are
+    not. Guards against "5 more decisions not applied", which were nowhere.
+    """
+    (tmp_path / "shelf.csv").write_text(BOOKS)
+    rows = "".join(f"keep,shelf.csv,,{at},d{at:016x},x{at},Gone\n" for at in range(1, 121))
+    (tmp_path / "old.csv").write_text(f"decision,source,member,record,digest,record_id,title\n{rows}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("urnscan.cli.dedup_command.has_terminal", lambda: is_terminal)
+    main(["dedup", "shelf.csv", "--decisions", "old.csv", "-o", "clusters.csv"])
+    said = capsys.readouterr().err
+    assert "old.csv: 120 of 120 decisions not applied: is the table for these dumps?" in said
+    assert 'old.csv: line 2 is not applied: x1 "Gone": shelf.csv: record 1 no longer exists' in said
+    assert said.count("is not applied: x") == lines
+    assert ("20 more decisions not applied; to see all" in said) == is_terminal

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -26,7 +25,7 @@ from urnscan.cli.shared_options import (
     repeatable,
     whole_number,
 )
-from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
+from urnscan.cli.terminal import has_terminal, say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted
 from urnscan.errors import FatalError, count_of
 
@@ -258,7 +257,7 @@ def _say_refused(report: DedupReport, policy: Policy) -> None:
     for path, count in refused.items():
         if count > 1 and 2 * count > rows[path]:
             say(f"{path}: {count:,} of {counted(rows[path], 'decision')} not applied: is the table for these dumps?")
-    shown = report.refused[: _SHOWN_DECISIONS if sys.stderr.isatty() else None]
+    shown = report.refused[: _SHOWN_DECISIONS if has_terminal() else None]
     for path, line, reason in shown:
         say(f"{path}: line {line:,} is not applied: {reason}")
     if left := len(report.refused) - len(shown):
