@@ -74,6 +74,33 @@ def test_any_family_name(tmp_path, one, other, is_pair):
     assert pairs_of(tmp_path, text)[1] == [("c1", "c2")] * is_pair
 
 
+PARTS = """=LDR  00000nam a2200000 i 4500
+=001  {number}
+=100  1\\$aWimpelfeld, Ansgar
+=245  10$a[A house with many rooms on the shore of an imaginary lake, Niederquell].{part}
+=260  \\\\$c1999
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_pair"),
+    [
+        ("$p[Floor plan]", "$p[Elevation; rendering]", False),
+        ("$p[Floor plan]", "$p[Second floor.]$p[Plan]", False),
+        ("$p[Floor plan]", "$p[Floor plan study]", False),
+        ("$n1$p[Floor plan]", "$n2$p[Floor plan]", False),
+        ("$p[Floor plan]", "$p[Floor plan.]", True),
+    ],
+)
+def test_parts_of_a_work_are_no_candidates(tmp_path, one, other, is_pair):
+    """Hundreds of drawings of a house had one title and other titles of the part (245 $p): `1`, equal, was the similarity of
+    389 of 412 candidates, because a $p in brackets was compared as a title in another language, `Title [Titel]`.
+    """
+    (tmp_path / "x.mrk").write_text(PARTS.format(number=1, part=one) + PARTS.format(number=2, part=other))
+    assert urnscan.deduplicate(tmp_path / "x.mrk", candidates=tmp_path / "p.csv").report.candidates == is_pair
+
+
 MARC = """=LDR  00000nam a2200000 i 4500
 =001  {number}
 =245  00$aImaginary lighthouses

@@ -332,9 +332,17 @@ class Comparison(NamedTuple):
 
 
 def similarity(one: Description, other: Description) -> float:
-    """Similarity of two titles from 0 to 1 (equal). 0 if a title is missing, or if the titles are in two scripts."""
-    distance = _of_titles(features(one), features(other))
-    return 0 if distance is None else 1 - distance
+    """Similarity of two titles from 0 to 1 (equal); if both have a subtitle, that of the subtitles if it is smaller. 0 if a
+    title is missing, or if the titles are in two scripts.
+
+    After a long title, the titles of two parts (`Floor plan`, `Second floor plan`) hardly change the similarity of the
+    whole.
+    """
+    mine, others = features(one).title, features(other).title
+    alike = 1 - far_titles(features(one), features(other))
+    if mine and others and mine.subtitle and others.subtitle:
+        return min(alike, fuzz.ratio(mine.subtitle, others.subtitle) / 100)
+    return alike
 
 
 def rules_of(aspects: Sequence[str]) -> tuple[Rule, ...]:
