@@ -18,7 +18,7 @@ from urnscan.records import description
 from urnscan.records import marc as marc_module
 from urnscan.records.fields import Own, admitting, of_subfields, of_value, own_fields
 from urnscan.records.marc import MarcRecords, is_marc
-from urnscan.records.marc_bytes import split_field, unpack_marc
+from urnscan.records.marc_bytes import of_marc8, split_field, unpack_marc
 from urnscan.records.record import Record
 
 END = "the dump ends before its record terminator (1D)"
@@ -515,3 +515,15 @@ def test_other_formats_are_not_recognised(head):
 def test_by_how_much_a_conversion_may_change_a_field(length, fits):
     """By three for each byte that is not ASCII, and by eight where a reference may begin."""
     assert marc_module._may_have_been("ä & x".encode(), length) is fits
+
+
+@pytest.mark.parametrize("escape", [b"\x1b$1", b"\x1b$,1", b"\x1b1", b"\x1b(1"])
+@pytest.mark.parametrize("rest", [b"", b"!", b"!0"])
+@pytest.mark.parametrize("after", [b"", b"\x1b(B inks"])
+def test_an_incomplete_character_of_marc8_prints_nothing(capsys, escape, rest, after):
+    """pymarc wrote `Multi-byte position 15 exceeds length` to standard error, without a record, when a review page was
+    written; and it read the escape after such a character as a part of it, so that `inks` was lost.
+    """
+    text = of_marc8(b"Ink " + escape + b"!0!" + rest + after)
+    assert text.split() == ["Ink", "\u4e00", *after[3:].decode().split()]
+    assert capsys.readouterr() == ("", "")

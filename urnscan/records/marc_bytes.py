@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from codecs import utf_8_decode
 from collections.abc import Callable, Sequence
 
@@ -10,6 +11,9 @@ from urnscan.records.decoded_text import decoded
 from urnscan.records.description import Description
 from urnscan.records.marc_fields import MARKS
 from urnscan.records.marc_values import FAMILIES, PACKED
+
+# An escape to the character set of East Asia (EACC), and what follows.
+_OF_THREE_BYTES = re.compile(rb"\x1b(?:\$,?|[(,])?1([^\x1b]*+)")
 
 
 def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
@@ -75,12 +79,14 @@ def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
 
 def of_marc8(data: bytes) -> str:
     """Return bytes of MARC-8 (MARC 21 Specifications, Character Sets) as text; bytes that are not MARC-8 are decoded as
-    UTF-8.
+    UTF-8. An incomplete character of East Asia is a blank.
     """
     if data.isascii() and b"\x1b" not in data:
         return data.decode()
     from pymarc.marc8 import marc8_to_unicode  # noqa: PLC0415 (large tables, which few runs need)
 
+    # Else pymarc reads over the end or the next escape, and prints to standard error.
+    data = _OF_THREE_BYTES.sub(lambda run: run[0] + b" " * (-len(run[1]) % 3), data)
     try:
         return marc8_to_unicode(data, hide_utf8_warnings=True)
     except UnicodeDecodeError:
