@@ -36,6 +36,23 @@ def test_what_is_in_doubt(tmp_path):
     assert all(row["title"] == "Inks and their makers" and json.loads(row["urns"]) for row in rows)
 
 
+def test_why_a_record_is_removed(tmp_path):
+    """The review says by which identifiers a removed record was joined, the mapping also its title: people who checked
+    removals had the reason in one table and the title in another.
+    """
+    dump = tmp_path / "shelf.csv"
+    dump.write_text(BOOKS)
+    urnscan.deduplicate(dump, review=tmp_path / "review.csv", review_all=True, mapping=tmp_path / "mapping.csv")
+    rows = {row["record_id"]: row for row in rows_of(tmp_path / "review.csv")}
+    lamps, inks = '["urn:isbn:9780306406157"]', '["urn:isbn:9780395363416"]'
+    joined = {name: row["joined_by"] for name, row in rows.items()}
+    assert joined == {"b1": lamps, "b2": lamps, "b3": inks, "b6": inks, "b5": "[]"}
+    assert [(row["joined_by"], row["title"]) for row in rows_of(tmp_path / "mapping.csv")] == [
+        (lamps, rows["b2"]["title"]),
+        (inks, "Inks and their makers"),
+    ]
+
+
 def test_one_number_of_records_in_doubt(tmp_path):
     """The summary counts the rows that propose `apart`, and no other record of their component.
 

@@ -132,7 +132,7 @@ CLUSTERS = _schema(
 
 MAPPING = _schema(
     "source member record record_id start kept_source kept_member kept_record kept_record_id cluster joined_by digest "
-    "kept_digest",
+    "kept_digest title",
     nullable=(*_NULLABLE, "start"),
     member=_DICTIONARY,
 )
@@ -140,7 +140,7 @@ MAPPING = _schema(
 
 REVIEW = _schema(
     "component cluster decision reason title author publication_year edition part format urns other_keys "
-    "source member record record_id start digest",
+    "source member record record_id start digest joined_by",
     nullable=(*_NULLABLE, "start", "reason", "author", "edition", "part"),
     member=_DICTIONARY,
     decision=pa.string(),
