@@ -70,6 +70,16 @@ def test_one_number_of_records_in_doubt(tmp_path):
     assert "2 in doubt" in found.report.parts(has_keys=True)
 
 
+def test_how_many_in_doubt_are_decided(tmp_path):
+    """After people decided about all records in doubt, the summary still said `in doubt`, as if work was left."""
+    dump = tmp_path / "shelf.csv"
+    dump.write_text(BOOKS)
+    first = urnscan.deduplicate(dump, review=tmp_path / "review.csv")
+    again = urnscan.deduplicate(dump, decisions=tmp_path / "review.csv")
+    assert "1 in doubt" in first.report.parts(has_keys=True)
+    assert "1 in doubt (1 decided)" in again.report.parts(has_keys=True)
+
+
 def test_too_many(tmp_path):
     """Of a component that is too large all stay, and all are shown."""
     dump = tmp_path / "shelf.csv"

@@ -82,6 +82,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
             decisions.check(cluster, rank)
         by_keys = components(reading.records.count, all_joined.pairs_in(cluster), same_work)
         decision = _decision(cluster, rank, reasons > 0 if decisions is None else (reasons > 0) | decisions.are(APART))
+        is_apart = decision == DECISIONS.index("apart")
+        is_settled = np.False_ if decisions is None else decisions.settled
         clustering = Clustering(
             records=records,
             cluster=cluster,
@@ -99,7 +101,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
                 "clusters": int(cluster.max(initial=0)),
                 "duplicates": int(np.count_nonzero(rank > 1)),
                 "described": citations.joined_alone(cluster, by_keys),
-                "apart": int(np.count_nonzero(decision == DECISIONS.index("apart"))),
+                "apart": int(np.count_nonzero(is_apart)),
+                "decided": int(np.count_nonzero(is_apart & is_settled)),
                 "untitled": len(np.unique(cluster[reasons & np.uint16(NO_TITLE) > 0])),
                 "refused": [] if decisions is None else decisions.refused,
                 "too_large": too_large,

@@ -91,6 +91,8 @@ class DedupReport:
     """Records in doubt: each is alone in its cluster, though it shares a key with other records, or people decided so
     (`decision` is `apart`).
     """
+    decided: int = 0
+    """Those records of `apart` about which people decided: `keep`, or `apart`."""
     untitled: int = 0
     """Clusters of several records without any title."""
     candidates: int = 0
@@ -131,10 +133,11 @@ class DedupReport:
         without += "" if self.left_out is None else " that count"
         wrong = f" ({self.wrong:,} with a wrong check digit)" if self.wrong else ""
         described = f" ({self.described:,} by description alone)" if self.described else ""
+        decided = f" ({self.decided:,} decided)" if self.decided else ""
         return [
             *(counted(self.inputs, "dump"), counted(self.records, "record")),
             *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate") + described),
-            *([f"{self.apart:,} in doubt"] if self.apart else []),
+            *([f"{self.apart:,} in doubt{decided}"] if self.apart else []),
             *([counted(self.candidates, "candidate")] if self.candidates else []),
             *([f"{counted(self.carried, 'field')} copied"] if self.carried else []),
             *([f"{self.without:,} {without}{wrong}"] if self.without else []),

@@ -113,6 +113,14 @@ class AppliedDecisions:
         marked: Flags = self._code == _CODES[word]
         return marked[self._work]
 
+    @property
+    def settled(self) -> Flags:
+        """Whether people decided that a record stays (KEEP or APART), by the number of the record; False if it has changed."""
+        refused = {(each.path, each.line) for each in self.refused}
+        is_settled = np.isin(self._code, [_CODES[KEEP], _CODES[APART]])
+        is_settled[[work for work, row in self._row.items() if tuple(row) in refused]] = False
+        return is_settled[self._work]
+
     def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
         """Return the number of the cluster of each record after the decisions. `cluster`: the same before the
         decisions; it never has both records of a pair that is APART in one cluster. `shared_edges`: edges of the keys
