@@ -214,6 +214,8 @@ class TestDeduplicated:
                 f"kept_{name}": kept[row["cluster"]][name]
                 for name in ("source", "member", "record", "record_id", "digest")
             }
+            # Without a comparison (`agree="none"`) no title is read.
+            | {"title": None}
             for row in rows
             if not row["kept"]
         ]

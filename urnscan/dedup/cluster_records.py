@@ -64,10 +64,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     if decisions is not None and len(decisions.pairs[0]):
         records = records.connected(decisions.pairs)
     with ExitStack() as stack:
-        descriptions = None
-        if policy.agree:
-            descriptions = Spilled(SHOWN, reading.folder)
-            stack.callback(descriptions.close)
+        descriptions = stack.enter_context(closing(Spilled(SHOWN, reading.folder))) if policy.agree else None
         split = _contradictions(records, joined, component, work, decisions, descriptions, policy, progress)
         cluster, reasons = components(reading.records.count, *split.joined, same_work), split.reasons
         too_large = [(records.name(record), count) for record, count in split.too_large]

@@ -26,8 +26,7 @@ _TAG = regex.compile(r"</?\w{1,10}+(?:\s[^<>]{0,80}+)?>")  # <i>, <sub>
 _ARTICLE = re.compile(rf"{ARTICLE_BEGINS}[^{ARTICLE_ENDS}]*+{ARTICLE_ENDS}")
 _RESPONSIBILITY = re.compile(r"\s/(?:\s.*+)?\Z")  # ISBD: Title / by its author
 _SUBTITLE = re.compile(rf"{SUBTITLE}|\s?[:=]\s|\s[-\u2013\u2014]\s")
-# A subtitle in brackets is no parallel title.
-_PARALLEL = re.compile(rf"\s?=[\s{SUBTITLE}]+|[^\S{SUBTITLE}]\[(?=[^\[\]]*\]\W*\Z)")
+_PARALLEL = re.compile(rf"\s?=[\s{SUBTITLE}]+|[^\S{SUBTITLE}]\[(?=[^\[\]]*\]\W*\Z)")  # not a subtitle in brackets
 _LONE_GREEK = regex.compile(r"(?<!\p{Greek})[α-ζθ-ξπ-ω](?!\p{Greek})")  # noqa: RUF001 (not eta and omicron, which are articles)
 _GREEK = re.compile("[\u03b1-\u03c9]")
 _NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")

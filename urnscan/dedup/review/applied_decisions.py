@@ -116,9 +116,7 @@ class AppliedDecisions:
     @property
     def settled(self) -> Flags:
         """Whether people decided that a record stays (KEEP or APART), by the number of the record; False if it has changed."""
-        refused = {(each.path, each.line) for each in self.refused}
-        is_settled = np.isin(self._code, [_CODES[KEEP], _CODES[APART]])
-        is_settled[[work for work, row in self._row.items() if tuple(row) in refused]] = False
+        is_settled: Flags = np.isin(self._code, [_CODES[KEEP], _CODES[APART]]) & ~self._has_changed
         return is_settled[self._work]
 
     def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
