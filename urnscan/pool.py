@@ -38,7 +38,7 @@ class Spent:
 
 
 class Timings:
-    """Counter of the time that each stage of a run (a key of `STAGES`) takes, summed over all threads."""
+    """Counter of the CPU time of all threads, the time, and the amount of each stage of a run (a key of `STAGES`)."""
 
     def __init__(self) -> None:
         self.spent = {stage: Spent() for stage in STAGES}
@@ -49,7 +49,7 @@ class Timings:
 
     @contextlib.contextmanager
     def measure(self, stage: str) -> Iterator[None]:
-        """Context that adds the time that this thread spends inside to a stage."""
+        """Context that adds to a stage the CPU time of this thread inside, and the time while any thread is inside."""
         spent = self.spent[stage]
         with self._lock:
             spent.threads += 1

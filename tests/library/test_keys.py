@@ -192,7 +192,7 @@ def test_keys_in_too_many_records_join_nothing(tmp_path):
 
 
 def test_urns_join_only_if_they_are_keys(tmp_path):
-    dump = csv(tmp_path, "urn,oclc", "urn:isbn:1,5", "urn:isbn:1,6", "urn:isbn:2,6")
+    dump = csv(tmp_path, "urn,oclc", "urn:isbn:1,5", "urn:isbn:1,6", "urn:nbn:de:2,6")
     assert clusters(dump, keys="urn") == [1, 1, 2]
     assert clusters(dump, keys="oclc") == [1, 2, 2]
     assert rows(dump, keys="oclc")[0]["urns"] == ["urn:isbn:1"]

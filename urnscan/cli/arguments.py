@@ -251,8 +251,8 @@ class Parser(argparse.ArgumentParser):
         left_out: Collection[str] = (),
         others: OptionTable = MappingProxyType({}),
     ) -> None:
-        """Add the options of commands that find URNs in inputs, except the options in `left_out`. Options in `others`
-        replace options of the same name.
+        """Add the options of commands that find URNs in inputs, with the defaults in `default`, except the options in
+        `left_out`. Options in `others` replace options of the same name in READING_GROUPS. Names are as in `-t --trim`.
         """
         tail = (
             "keep or cut the part of a URL that follows its URN: the query, the next parameter or the "

@@ -160,8 +160,11 @@ class SecondReading:
                 raise changed(dump)
 
     def excerpts(self, places: Mapping[Dump, Sequence[tuple[int, int]]]) -> Iterator[tuple[Place, bytes]]:
-        """Yield the first bytes of records, each with the dump and the offset. `places`: by dump, offset and number of
-        bytes, sorted. Raises FatalError for a dump that cannot be read again.
+        """Yield the first bytes of records, each with the dump and the offset, in dump order. `places`: for each dump,
+        offset and number of bytes of the records, sorted.
+
+        Raises FatalError for a dump that cannot be opened again. Does not check the bytes: other bytes if the dump has
+        changed, fewer if reading fails.
         """
         for dump, reader in self._open([dump for dump in self.dumps if dump in places]):
             buffer = Buffer(past_damage(reader.read_into))

@@ -83,9 +83,10 @@ latin-1, shift_jis, gb18030 or cp037
 def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
     """The codec (Python's name) of a text, None if read unchanged; and the number of bytes of the mark to skip.
 
-    `peek(count)` returns at least `count` first bytes of the text. A byte order mark has precedence over `encoding`;
-    the mark of UTF-8 is not skipped. Without mark and `encoding`, UTF-16 and UTF-32 are recognised by NULs, if most of
-    the text is ASCII. Raises FatalError for an unknown encoding, and the errors of `peek`.
+    `peek(count)` returns at least `count` first bytes of the text, fewer only if there are no more. A byte order mark
+    has precedence over `encoding`; the mark of UTF-8 is not skipped. Without mark and `encoding`, UTF-16 and UTF-32 are
+    recognised by NULs, if most of the first bytes are ASCII. Raises FatalError as `check_encoding`, and the errors of
+    `peek`.
     """
     # As few bytes as possible, because a pipe may have no more bytes yet.
     head = peek(1)

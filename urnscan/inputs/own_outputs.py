@@ -37,7 +37,7 @@ class OwnOutputs:
     def has_file(self, path: str, *, is_link: bool = False) -> bool:
         """Whether a file is an output. Raises FatalError for an output whose file no run wrote (`foreign`).
 
-        Without `is_link`, the path is not checked for links in its last part.
+        `is_link`: whether the path is a link. A link with another name than an output is only followed if this is true.
         """
         # Resolving a path takes system calls, so only paths with the base name of an output are resolved.
         may_be = bool(self.places) and (is_link or os.path.basename(path) in self._names)

@@ -49,7 +49,8 @@ def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: boo
 
 
 def with_next(parts: list[str], positions: Collection[int]) -> set[int]:
-    """Return the positions (indices in `parts`), and all positions after a `**` there, as `**` may match no folder.
+    """Return the positions (indices in `parts`, or its length: the end), and all positions after a `**` there, as `**`
+    may match no folder.
 
     For `["**", "*.txt"]` and {0} the result is {0, 1}. `parts`: parts of a pattern between "/".
     """

@@ -1,10 +1,8 @@
 """Formats of references in lines with tags: RIS, PubMed, Ovid, EndNote, Web of Science (`tagged` reads them).
 
 * RIS (RIS Format Specifications, Research Information Systems, 2001; the tags by type of reference, 2011): from a line
-  with
-  TY to a line with ER. After the two characters of a tag come two spaces, a hyphen and a space; some programs leave out
-the
-  last space before a line end, or write a tab. If a dump has no TY at all, a record begins with any tag.
+  with TY to a line with ER. After the two characters of a tag come two spaces, a hyphen and a space; some programs
+  leave out the last space before a line end, or write a tab. If a dump has no TY at all, a record begins with any tag.
 * MEDLINE, the format of PubMed: from `PMID- ` up to the next `PMID- `. ERIC begins records with `OWN - ERIC`.
 * The tagged format of Ovid: from a line with a number, `<1. >`, up to the next line with a number.
 * The import format of EndNote and Refer: from `%0 ` up to the next `%0 `.

@@ -3,9 +3,9 @@
 `descriptions.toml` says which fields of a format have these values. A reader applies the rows of its format to a record
 (`of_subfields`, `of_text`). The result is `Statement`s: a statement is a row and the text of a field.
 
-`pack` joins the statements of a record to a few bytes. `unpack` makes a `Description` of the bytes later, only where it
-is
-needed: most records share no identifier with another record. `dedup.compare.agreement` compares descriptions.
+`pack` joins the statements of a record to a few bytes. `unpack` makes a `Description` of the bytes later, only where a
+description is needed: most records share no identifier with another record. `dedup.compare.agreement` compares
+descriptions.
 """
 
 from __future__ import annotations

@@ -113,8 +113,9 @@ class Spellings:
         """Rows by the number of their group in the pattern, with a slice for the groups inside it."""
 
     def read(self, text: str) -> list[str]:
-        """Return the keys in a value, as in `oclc:1234`; empty if no spelling fits, or if the value is longer than
-        `LONGEST` (2,000 characters).
+        """Return the key (`oclc:1`) of a value that as a whole fits a spelling; if `several`, of each part of a list.
+
+        Empty if no spelling fits, or if the value is longer than `LONGEST` (2,000 characters).
         """
         if len(text) > LONGEST:
             return []

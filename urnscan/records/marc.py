@@ -5,8 +5,7 @@ a record is read if its fields are certain:
 
 * The length in the leader is ignored if the record can be read without it: it is 00000 or 99999 in longer records, and
   wrong after a conversion of the character set. The length decides if there is a 1D inside a field: if the last field
-of
-  the directory ends at the 1D to which the length leads, this 1D ends the record.
+  of the directory ends at the 1D to which the length leads, this 1D ends the record.
 * A field is where the directory says if a field terminator (1E) is at its end. If not, and there are as many fields as
   entries, the field of an entry is the field with the same number.
 * The base address is ignored: the directory ends with the first 1E.
@@ -141,7 +140,7 @@ class MarcRecords(RunReader):
         return fields_of(run.data, run.starts, run.ends)
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """Return the bytes of the records with the indices `numbers` in a run."""
+        """Return the bytes of the records with the indices `numbers` in a `Run` (neighbouring records of a dump)."""
         places = (column[numbers].astype(np.int32) for column in (run.starts, run.ends))
         return string_array(*cut_out(np.frombuffer(run.data, np.uint8), *places)).view(pa.binary())
 

@@ -3,10 +3,8 @@
 * Normalised: a record is a line; each field ends with 1E, each subfield begins with 1F. Some systems write a number and
   a 1E before the first field. In the binary form, records end with 1D, and line ends between them do not count.
 * Plain: a field is a line, `045F/01 $a...`; each subfield begins with `$`, and a dollar in a value is doubled. A blank
-  line
-  separates records. WinIBW writes `ƒ` before subfields instead; then a `$` is a dollar. WinIBW also writes lines before
-a
-  record (`SET: S1 [2] TTL: 1`, `Eingabe: …`), which do not belong to the record.
+  line separates records. WinIBW writes `ƒ` before subfields instead; then a `$` is a dollar. WinIBW also writes lines
+  before a record (`SET: S1 [2] TTL: 1`, `Eingabe: …`), which do not belong to the record.
 
 PICA+ in XML is in `xml_kinds`.
 

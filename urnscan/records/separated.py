@@ -78,8 +78,7 @@ class SeparatedRecords(RecordReader):
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield the place and bytes of each row that is not blank, with its line end, and a `Damaged` for a row, or a
-        header, with a fault. The
-        header, and a line `sep=;` before the header, are not records.
+        header, with a fault. The header, and a line `sep=;` before the header, are not records.
 
         `Cut.around` has the row, the layout of the table, the names of the columns, and the index of the column that
         contains the IDs of records, or None.

@@ -127,9 +127,10 @@ class Options:
             for name in names:
                 object.__setattr__(self, name, read(name, getattr(self, name)))
         for name in ("recover", "nid", "not_nid"):
-            # The command splits its values; in Python "percent,entities" is one string.
+            # The command splits its values; in Python "percent,entities" is one string. A prefix such as `b1:c,` may
+            # contain a comma after its NID.
             for value in getattr(self, name):
-                if "," in value:
+                if "," in value.partition(":")[0]:
                     raise ArgumentError(
                         f"{option(name, None)}: {value!r} is one value; give a list: {value.split(',')}"
                     )

@@ -84,7 +84,8 @@ class SmallTexts:
     def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> SmallFiles:
         """Read the files from index `first` to before `last` into the free space of the buffer, until it is full.
 
-        Returns which were read, and which may not be plain text (`doubts`). `add_read` then adds them.
+        Stops also at a file that must be read singly. Returns which were read, and which may not be plain text (by the
+        signs `doubts`). `add_read` then adds them.
         """
         last = min(last, first + _TEXTS - len(self.starts))
         full = self._full_from + 1 - self.filled

@@ -213,7 +213,9 @@ def match(data: ByteArray, start: int, limit: int, rules: Rules) -> tuple[int, i
 @inlined
 def separator(data: ByteArray, start: int, colon: int, end: int, whole: bool, rules: Rules) -> int:
     """Index at which other text begins inside the match `data[start:end]`, as `urn.trim.separator` defines it: a list
-    separator before `urn:`, a closing quotation mark; -1 without other text. `whole`: whether the match is complete.
+    separator before `urn:`, a closing quotation mark, `&quot;`; -1 without other text.
+
+    `colon`: index of the colon after the NID. `whole`: whether the match is complete.
     """
     is_quoted = start > 0 and data[start - 1] == QUOTATION_MARK
     # Most matches have no separator. A search in whole blocks is faster than a search byte by byte.

@@ -51,7 +51,7 @@ _Blob = tuple[int, int, str, int, bytes]
 @dataclass(frozen=True)
 class ScanRequest:
     """What a scan makes: options, the names of its tables (`occurrences`, `classes`, `rejects`), sizes of tasks in
-    bytes, and the number of rows for each key of a sample.
+    bytes; `sample_step`: the sample of keys (canonical forms) has the key of one of so many rows.
     """
 
     options: Options

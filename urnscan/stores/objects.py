@@ -112,7 +112,10 @@ class _Object(io.RawIOBase):
 
 
 def open_between(source: Remote, start: int, end: int) -> _Object:
-    """Open an object to read the bytes from `start` to before `end`. Raises SourceError."""
+    """Open an object to read, by `read_at`, the bytes from `start` to before `end`. Raises SourceError.
+
+    Positions count from the start of the object: `read` would begin at byte 0.
+    """
     return _Object(source, start, end)
 
 

@@ -141,7 +141,10 @@ class TableFile:
         return max((group.total_byte_size // max(group.num_rows, 1) + 1 for group in groups), default=1)
 
     def settings(self) -> list[tuple[str, str]]:
-        """Options and counts of the run that wrote the file, as (name, text); empty if the metadata do not have them."""
+        """Options and some counts of the run that wrote the file, in words for people: ("max length", "65,536").
+
+        Empty if the metadata do not have them.
+        """
         with contextlib.suppress(KeyError, ValueError, TypeError, AttributeError):
             metadata = self.metadata()
             counts = metadata.pop("counts", {})

@@ -279,7 +279,9 @@ class Rule:
     most: float
     """The greatest distance that is no conflict."""
     distance: Callable[[Features, Features], float | None]
-    """Function that returns the distance of two records; None if a record lacks the value."""
+    """Function that returns the distance of two records; None if they cannot be compared, mostly as one lacks the
+    value. In SURE_RULES a missing value may be a distance.
+    """
 
 
 RULES = (

@@ -84,17 +84,22 @@ def split(
     shared, copied = list(shared), list(copied)
     single = single or [{}] * count
     connected = _connected(pair for pair in _pairs(shared) if pair not in aspects)
-    for pair in _unsure_copies(copied, connected, single):
-        aspects.setdefault(pair, _UNSURE)
+    copies = dict.fromkeys(_unsure_copies(copied, connected, single), _UNSURE)
+    aspects = copies | aspects
     for one, other in aspects:
-        against[one] |= 1 << other
-        against[other] |= 1 << one
+        _oppose(against, one, other)
     unsure, citations = list(unsure), list(citations)
     if not aspects and not unsure and not citations:
         return [0] * count, _untitled([0] * count, described, rules)
     # Number of identifiers that two records share.
     weights: dict[tuple[int, int], int] = defaultdict(int)
-    for pair in _pairs((*shared, *copied)):
+    for pair in _pairs(shared):
+        weights[pair] += 1
+    group = list(range(count))
+    # Numbers of catalogues in doubt separate no records that other sure keys join.
+    if copies:
+        _join_strongest_first(group, weights, compared, aspects, against)
+    for pair in _pairs(copied):
         weights[pair] += 1
     # The same number for pairs that share no sure key.
     unsure_weights: dict[tuple[int, int], int] = defaultdict(int)
@@ -111,28 +116,21 @@ def split(
     for one, other in map(sorted, citations):
         if (one, other) not in weights and not _differ(single[one], single[other]):
             unsure_weights[one, other] += 1
-    group = list(range(count))
     _join_strongest_first(group, weights, compared, aspects, against)
     if unsure_weights:
         for one, other in itertools.combinations(range(count), 2):
-            if (
-                group[one] != group[other]
-                and (one, other) not in weights
-                and (_differ(single[one], single[other]) or have_other_authors(described[one], described[other]))
-            ):
-                against[one] |= 1 << other
-                against[other] |= 1 << one
+            is_new = group[one] != group[other] and (one, other) not in weights
+            if is_new and (_differ(single[one], single[other]) or have_other_authors(described[one], described[other])):
+                _oppose(against, one, other)
         _join_strongest_first(group, unsure_weights, compared, aspects, against)
+    whys = {pair: aspects.get(pair, _CHAIN) for pair in (*weights, *unsure_weights)}
+    for pair in apart:
+        whys[pair] = whys.get(pair, 0) | _UNSURE
     reasons = [0] * count
-    for pair in (*weights, *unsure_weights):
-        one, other = pair
+    for (one, other), why in whys.items():
         if group[one] != group[other]:
-            reasons[one] |= aspects.get(pair, _CHAIN)
-            reasons[other] |= aspects.get(pair, _CHAIN)
-    for one, other in apart:
-        if group[one] != group[other]:
-            reasons[one] |= _UNSURE
-            reasons[other] |= _UNSURE
+            reasons[one] |= why
+            reasons[other] |= why
     return group, [one | other for one, other in zip(reasons, _untitled(group, described, rules), strict=True)]
 
 
@@ -167,6 +165,12 @@ def _pairs(shared: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
     """Pairs of records, in order, that share an identifier; once for each identifier."""
     for records in shared:
         yield from itertools.combinations(sorted(records), 2)
+
+
+def _oppose(against: list[int], one: int, other: int) -> None:
+    """Set the bits that two records conflict."""
+    against[one] |= 1 << other
+    against[other] |= 1 << one
 
 
 def _unsure_copies(

@@ -97,8 +97,8 @@ class AppliedDecisions:
 
     @property
     def order(self) -> IntArray:
-        """Sort key of each work, by number of the work: 0 with the decision KEEP, 2 with REMOVE, otherwise 1. A work is
-        a record, or all records of a dump with the same ID.
+        """Sort key of each work, by number of the work: 0 with the decision KEEP, 2 with REMOVE, 1 with another or no
+        decision. A work is a record; in N-Triples, all records of a dump with the same ID.
         """
         return np.where(self._code == _CODES[KEEP], 0, np.where(self._code == _CODES[REMOVE], 2, 1))
 

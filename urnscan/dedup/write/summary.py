@@ -37,7 +37,9 @@ _ClusterRow = Mapping[str, Any]
 
 
 class Counted(Protocol):
-    """Counts and failures of a run for the report; the attributes are those of `DedupReport`."""
+    """Counts and failures of a run for the report: records in doubt (`apart`), records that have only a wrong ISBN or
+    ISSN (`wrong`), keys of so many records that they join none (`common`). See `DedupReport`.
+    """
 
     apart: int
     wrong: int
