@@ -56,7 +56,7 @@ def test_an_array_of_jobs(crawl):
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "large-runs.md"
 SCRIPTS = {
     "SLURM_ARRAY_TASK_ID": r"```sh\n(#!/bin/sh\n#SBATCH .*?)```",
-    "JOB_COMPLETION_INDEX": r"command: \[sh, -c, '(.*?)'\]",
+    "JOB_COMPLETION_INDEX": r"- -c\n +- (.*?)\n +volumeMounts",
 }
 
 
@@ -66,7 +66,7 @@ def test_the_scripts_of_the_page(crawl, number):
     (script,) = re.findall(SCRIPTS[number], PAGE.read_text(), re.DOTALL)
     (crawl.folder / "parts").mkdir()
     for job, name in enumerate("ab"):
-        crawl.write(f"list.{job:02}", f"w/{name}.warc.gz\n".encode())
+        crawl.write(f"list.{job:04}", f"w/{name}.warc.gz\n".encode())
     path = {"PATH": f"{URNSCAN.parent}:{os.environ['PATH']}"}
     jobs = [
         subprocess.Popen(["sh", "-c", script], cwd=crawl.folder, env={**os.environ, **path, number: str(job)})
