@@ -144,9 +144,11 @@ class _Components:
             begin = int(self._begins[number])
             self._never[number].append((one - begin, other - begin))
         self._single: dict[int, dict[int, set[str]]] = defaultdict(dict)
-        for row in () if batch.single is None else batch.single.to_pylist():
-            identifiers = self._single[int(place[np.searchsorted(work, row["work"])])]
-            identifiers.setdefault(row["kind"], set()).add(row["name"])
+        if batch.single is not None:
+            of_work, kinds, names = (batch.single.column(name).combine_chunks() for name in SINGLE.names)
+            places = place[np.searchsorted(work, numbers(of_work))].tolist()
+            for at_place, kind, name in zip(places, kinds.to_pylist(), names.to_pylist(), strict=True):
+                self._single[at_place].setdefault(kind, set()).add(name)
         number, _, level, _ = self._edges
         begins = self._begins[:-1]
         is_alike = np.minimum.reduceat(self._code, begins) == np.maximum.reduceat(self._code, begins)
