@@ -2,6 +2,7 @@
 
 components: records that share identifiers, joined out of core.
 split_component: a component split into clusters whose records do not conflict.
+union_find: connected numbers, a few at a time.
 component_batches: many components split by a call, in any process.
 contradictions: components and descriptions spread over batches, and the clusters of all.
 citation_pairs: pairs of records that share no identifier and cite the same article.

@@ -22,6 +22,7 @@ from urnscan.dedup.compare.agreement import (
     is_surely_same,
 )
 from urnscan.dedup.compare.features import features
+from urnscan.dedup.join.union_find import least_connected
 from urnscan.records.description import Description
 from urnscan.records.keys import single as single_kinds
 
@@ -83,8 +84,8 @@ def split(
         aspects[pair] = aspects.get(pair, 0) | _NEVER
     shared, copied = list(shared), list(copied)
     single = single or [{}] * count
-    connected = _connected(pair for pair in _pairs(shared) if pair not in aspects)
-    copies = dict.fromkeys(_unsure_copies(copied, connected, single), _UNSURE)
+    of_group = least_connected(pair for pair in _pairs(shared) if pair not in aspects)
+    copies = dict.fromkeys(_unsure_copies(copied, of_group, single), _UNSURE)
     aspects = copies | aspects
     for one, other in aspects:
         _oppose(against, one, other)
@@ -174,14 +175,14 @@ def _oppose(against: list[int], one: int, other: int) -> None:
 
 
 def _unsure_copies(
-    copied: Iterable[Sequence[int]], connected: Mapping[int, int], single: Sequence[Identifiers]
+    copied: Iterable[Sequence[int]], of_group: Mapping[int, int], single: Sequence[Identifiers]
 ) -> Iterator[tuple[int, int]]:
     """Yield the pairs that share only a number of a catalogue, and have different URNs of a kind.
 
-    `connected`: for each record, the number of the group to which other sure keys connect it.
+    `of_group`: for each record, the number of the group to which other sure keys connect it.
     """
     for one, other in _pairs(copied):
-        is_connected = connected.get(one, one) == connected.get(other, other)
+        is_connected = of_group.get(one, one) == of_group.get(other, other)
         if not is_connected and _differ(single[one], single[other], _URNS):
             yield one, other
 
@@ -219,7 +220,7 @@ def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[
     links = {(group[one], group[other]) for one, other in pairs if group[one] != group[other]}
     if not links:
         return
-    connected = _connected(links)
+    of_group = least_connected(links)
     # For each group, a bit for each record in it.
     members: dict[int, int] = defaultdict(int)
     # For each group, a bit for each record that conflicts with a record in it.
@@ -228,27 +229,12 @@ def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[
         members[mine] |= 1 << record
         hostile[mine] |= against[record]
     neighbours: dict[int, list[int]] = defaultdict(list)
-    for number, leader in connected.items():
+    for number, leader in of_group.items():
         neighbours[leader].append(number)
     foes = {
         number: frozenset(other for other in neighbours[leader] if members[other] & hostile[number])
-        for number, leader in connected.items()
+        for number, leader in of_group.items()
     }
-    merged = _connected((one, other) for one, other in links if foes[one] == foes[other])
+    merged = least_connected((one, other) for one, other in links if foes[one] == foes[other])
     for record, mine in enumerate(group):
         group[record] = merged.get(mine, mine)
-
-
-def _connected(links: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Connected components of numbers: the least number in the component of each number."""
-    parent: dict[int, int] = {}
-
-    def first(number: int) -> int:
-        while parent.setdefault(number, number) != number:
-            parent[number] = number = parent[parent[number]]
-        return number
-
-    for one, other in links:
-        a, b = first(one), first(other)
-        parent[max(a, b)] = min(a, b)
-    return {number: first(number) for number in list(parent)}

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from urnscan.dedup.join.choose_kept import IntArray, first_records
 from urnscan.dedup.join.components import Flags, Numbers, Pair, SharedEdges, components
+from urnscan.dedup.join.union_find import leader, least_connected
 from urnscan.dedup.reread import Dump
 from urnscan.dedup.review.decided_records import DecidedRecords, KnownRecord
 from urnscan.dedup.review.decisions import OF_RECORDS, Decision, Decisions, PairDecision, Row
@@ -232,16 +233,16 @@ class AppliedDecisions:
         for apart in self._apart:
             one, other = node(apart.one), node(apart.other)
             foes[one][other] = foes[other][one] = apart.decision.row
-        leader: dict[int, int] = {}
+        leaders: dict[int, int] = {}
         for pair in self._together:
-            one, other = (_leader(leader, node(work)) for work in (pair.one, pair.other))
+            one, other = (leader(leaders, node(work)) for work in (pair.one, pair.other))
             if row := foes[one].get(other):
                 self._refuse(pair.decision.row, f"it would join records that must not be joined ({row})")
                 continue
             yield pair
             if one == other:
                 continue
-            leader[other] = one
+            leaders[other] = one
             for foe, row in foes.pop(other, {}).items():
                 del foes[foe][other]
                 foes[one][foe] = foes[foe][one] = row
@@ -254,13 +255,10 @@ class AppliedDecisions:
                 work = int(self._work[record.overall])
                 if self._code[work] == _CODES[TOGETHER]:
                     groups[decision.row.path, decision.component].append(work)
-        leader: dict[int, int] = {}
-        for works in groups.values():
-            for work in works:
-                leader[_leader(leader, work)] = _leader(leader, works[0])
+        lead = least_connected((works[0], work) for works in groups.values() for work in works)
         merged: dict[int, list[int]] = defaultdict(list)
         for work in dict.fromkeys(work for works in groups.values() for work in works):
-            merged[_leader(leader, work)].append(work)
+            merged[lead[work]].append(work)
         for works in merged.values():
             if len(works) > 1:
                 yield works
@@ -281,10 +279,3 @@ class AppliedDecisions:
             if cluster[one] != cluster[other]:
                 self._refuse(pair.decision.row, "people decided to keep two of the records that it would join")
         self.refused.sort(key=lambda refused: (self._files[refused.path], refused.line))
-
-
-def _leader(leader: dict[int, int], number: int) -> int:
-    """The number that stands for all that are connected with a number."""
-    while (above := leader.setdefault(number, number)) != number:
-        leader[number] = number = leader[above]
-    return number

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import NamedTuple
 
+from urnscan.dedup.join.union_find import leader
 from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER
 from urnscan.dedup.review.user_tables import UserTable, read_table
 from urnscan.errors import ArgumentError, FatalError
@@ -230,28 +231,23 @@ def _contradiction(one: Decision | PairDecision, other: Decision | PairDecision,
 def _check_pairs(records: Iterable[Decision], pairs: Iterable[PairDecision]) -> None:
     """Raise FatalError if a pair is APART that other rows make one work, perhaps over other records."""
     # Records and groups; each leads to the next one.
-    leader: dict[object, object] = {}
+    leaders: dict[object, object] = {}
     # For each record, a row that says TOGETHER.
     because: dict[object, Decision | PairDecision] = {}
 
-    def first(node: object) -> object:
-        while (above := leader.setdefault(node, node)) != node:
-            leader[node] = node = leader[above]
-        return node
-
     for decision in records:
         if decision.word == TOGETHER:
-            leader[first(decision.record)] = first((decision.row.path, decision.component))
+            leaders[leader(leaders, decision.record)] = leader(leaders, (decision.row.path, decision.component))
             because.setdefault(decision.record, decision)
     apart = []
     for pair in pairs:
         if pair.word == APART:
             apart.append(pair)
             continue
-        leader[first(pair.ends[0])] = first(pair.ends[1])
+        leaders[leader(leaders, pair.ends[0])] = leader(leaders, pair.ends[1])
         for end in pair.ends:
             because.setdefault(end, pair)
     for pair in apart:
         one, other = pair.ends
-        if first(one) == first(other):
+        if leader(leaders, one) == leader(leaders, other):
             raise _contradiction(because[one], pair, f"one pair ({one.name}, {other.name})")
