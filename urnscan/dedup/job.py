@@ -92,7 +92,7 @@ class DedupReport:
     (`decision` is `apart`).
     """
     decided: int = 0
-    """Those records of `apart` about which people decided: `keep`, or `apart`."""
+    """Records in doubt (part of `apart`) about which people decided `keep` or `apart`."""
     untitled: int = 0
     """Clusters of several records without any title."""
     candidates: int = 0

@@ -116,7 +116,7 @@ class SummedReader:
     want_checksum: bool = True
     """Whether the checksum is computed."""
     spool: Spool | None = None
-    """Where the bytes are kept; None: nowhere."""
+    """The spool that gets a copy of the bytes; None: no copy is kept."""
     on_read: Callable[[int], object] = lambda _: None
     """Called with the number of bytes of each reading."""
     byte_count: int = 0

@@ -27,7 +27,7 @@ class Stage:
     """A stage of a run, and the total amount of work."""
 
     name: str
-    """What the run does, as in `scanning`."""
+    """Name of the stage, a verb: `scanning`."""
     total: int | None = None
     """Amount of work in `unit`; None if unknown."""
     unit: str = "B"

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""First bytes of Office files up to 2003, and of messages of Outlook."""
 _SIGNS = (
     ("application/pdf", (0, b"%PDF-")),
     ("application/postscript", (0, b"%!PS")),
     ("application/postscript", (0, b"\xc5\xd0\xd3\xc6")),  # with a preview for DOS
     ("image/vnd.djvu", (0, b"AT&TFORM"), (12, b"DJV")),
     ("application/rtf", (0, rb"{\rtf")),
-    ("application/x-ole-storage", (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")),  # Office up to 2003, messages of Outlook
+    ("application/x-ole-storage", (0, OLE)),
     ("application/x-7z-compressed", (0, b"7z\xbc\xaf\x27\x1c")),
     ("application/vnd.rar", (0, b"Rar!\x1a\x07")),
     ("application/vnd.ms-cab-compressed", (0, b"MSCF\0\0\0\0")),

@@ -16,6 +16,7 @@ from urnscan.formats.archives import by_libarchive
 from urnscan.formats.contents import Document, Member
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import has_control, is_binary
+from urnscan.formats.media_types import OLE
 from urnscan.formats.protocol import (
     Archive,
     Compression,
@@ -186,7 +187,6 @@ _UUENCODE = re.compile(rb"begin(?:-base64)? [0-7]{3,4} [^\r\n]{1,250}\r?\n[!-`][
 _UUENCODE_BEGUN = (b"begin ", b"begin-base64 ")
 _DEBIAN, _THIN, _AR = b"!<arch>\ndebian-binary", b"!<thin>\n", b"!<arch>\n"
 _UUENCODE_WITHIN = 400  # bytes
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def _by_sign(*signs: bytes) -> Recognise:
@@ -271,8 +271,8 @@ FORMS = (
     # Word, Excel and PowerPoint write a text in one byte a character if they can, and Outlook hardly ever.
     _as_it_is(
         "an Office file up to 2003 or an Outlook message",
-        _by_sign(_OLE),
-        exactly(_OLE),
+        _by_sign(OLE),
+        exactly(OLE),
         SourceError,
         "is scanned unchanged, without its UTF-16 text; convert it first, or read it with --filter",
     ),

@@ -45,7 +45,7 @@ class Key:
     kind: str
     """Kind of the keys, as in `--keys`."""
     meaning: str
-    """What the keys are, in words."""
+    """The meaning of the keys, in words."""
     unsure: bool = False
     """True for a supporting key, which is trusted less than others: it joins only records with the same title, author,
     year and part.

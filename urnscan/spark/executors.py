@@ -50,8 +50,8 @@ _Blob = tuple[int, int, str, int, bytes]
 
 @dataclass(frozen=True)
 class ScanRequest:
-    """What a scan makes: options, the names of its tables (`occurrences`, `classes`, `rejects`), sizes of tasks in
-    bytes; `sample_step`: the sample of keys (canonical forms) has the key of one of so many rows.
+    """Settings of a scan for all tasks: options, the names of its tables (`occurrences`, `classes`, `rejects`), sizes of
+    tasks in bytes; `sample_step`: the sample of keys (canonical forms) has the key of one of so many rows.
     """
 
     options: Options

@@ -275,7 +275,7 @@ class Rule:
     aspect: str
     """The aspect of a description: a member of ASPECTS; in SURE_RULES also `author`."""
     compared: str
-    """What the distance is, for people."""
+    """The meaning of the distance, in words."""
     most: float
     """The greatest distance that is no conflict."""
     distance: Callable[[Features, Features], float | None]

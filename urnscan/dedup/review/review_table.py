@@ -1,4 +1,4 @@
-"""What people see who decide: all records of the components that they should see, and the pairs that may be the same."""
+"""Tables for people who decide: the records of the components that are shown, and pairs of records that may be the same."""
 
 from __future__ import annotations
 

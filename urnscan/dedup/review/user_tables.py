@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from urnscan.errors import FatalError
+from urnscan.formats.media_types import OLE
 
 _SEPARATORS = ",;|\t"
 _DEFUSED = tuple(f"'{first}" for first in "=+@-\t\r\n\uff1d\uff0b\uff0d\uff20")
 # First bytes of .xlsx and .ods (zip), and of .xls.
-_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_WORKBOOKS = (b"PK\x03\x04", OLE[:4])
 # Maximum bytes of a file.
 _LARGEST = 1 << 30
 
