@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.first_run import run_first
 
-# Two profiles: `core` is the default and draws the same examples each time, so that a failure is of the change at hand;
-# `--hypothesis-profile=full` draws twice as many, and others each time.
-# Neither has a deadline: how long an example takes says nothing on a machine that is busy otherwise.
+# `core` is the default; `full`, for CI, draws twice as many examples. Both draw the same ones each time, so that a failure
+# is of the change at hand. `search` draws others each time: `python -m tests.fuzzing hypothesis` uses it.
+# None has a deadline: how long an example takes says nothing on a machine that is busy otherwise.
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 settings.register_profile("core", _UNTIMED, derandomize=True, max_examples=20, stateful_step_count=10)
-settings.register_profile("full", _UNTIMED, max_examples=40, stateful_step_count=20)
+settings.register_profile("full", _UNTIMED, derandomize=True, max_examples=40, stateful_step_count=20)
+settings.register_profile("search", _UNTIMED, max_examples=40, stateful_step_count=20)
 settings.load_profile("core")
 
 

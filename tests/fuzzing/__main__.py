@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +21,8 @@ from tests.fuzzing.targets import TARGETS
 __all__ = ["main", "replay"]
 
 ROOT = Path(__file__).parents[2]
-STATEFUL = "hypothesis"
-"""What runs the property tests over and over, with more examples."""
+PROPERTIES = "hypothesis"
+"""Name of the target that is all property tests."""
 _SECONDS_AN_INPUT, _MEGABYTES = 30, 3000  # more than that is a find
 _MOST_FINDS = 10  # of a target, then something is wrong that need not be found again
 
@@ -57,7 +57,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     if not arguments.targets:
-        print(*TARGETS, STATEFUL, sep="\n")
+        print(*TARGETS, PROPERTIES, sep="\n")
         return 0
     if arguments.add:
         (name,) = arguments.targets
@@ -66,7 +66,7 @@ def main() -> int:
     if len(arguments.targets) == 2 and arguments.targets[0] in TARGETS and Path(arguments.targets[1]).is_file():
         TARGETS[arguments.targets[0]].run(Path(arguments.targets[1]).read_bytes())
         return 0
-    names = [name for pattern in arguments.targets for name in fnmatch.filter([*TARGETS, STATEFUL], pattern)]
+    names = [name for pattern in arguments.targets for name in fnmatch.filter([*TARGETS, PROPERTIES], pattern)]
     if not names:
         parser.error(f"no target is called {' or '.join(arguments.targets)}")
     if arguments.replay:
@@ -74,7 +74,7 @@ def main() -> int:
         return 0
     found = False
     for name in names:
-        fuzz = _stateful if name == STATEFUL else _fuzz
+        fuzz = _properties if name == PROPERTIES else _fuzz
         result = fuzz(name, arguments.seconds, arguments.folder)
         print(result, flush=True)
         found |= bool(result.finds)
@@ -142,7 +142,7 @@ def _finds(told: str) -> Iterator[Path]:
             yield Path(path)
 
 
-def _stateful(name: str, seconds: int, folder: Path) -> Result:
+def _properties(name: str, seconds: int, folder: Path) -> Result:
     """Run the property tests again and again, each time with other examples."""
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     start, rounds, failures = time.monotonic(), 0, list[Path]()
@@ -157,10 +157,9 @@ def _stateful(name: str, seconds: int, folder: Path) -> Result:
                     "-q",
                     "-x",
                     "-m",
-                    "full",
+                    "full and hypothesis",
                     "--timeout=0",  # a test is as long as its examples
-                    "--hypothesis-profile=full",
-                    *_files(ROOT / "tests" / "property", "test_stateful_*.py"),
+                    "--hypothesis-profile=search",
                 ],
                 cwd=ROOT,
                 stdout=out,
@@ -170,10 +169,6 @@ def _stateful(name: str, seconds: int, folder: Path) -> Result:
             rounds += 1
             failures += [log] if status else []
     return Result(name, rounds, time.monotonic() - start, failures)
-
-
-def _files(folder: Path, pattern: str) -> Sequence[str]:
-    return sorted(map(str, folder.glob(pattern)))
 
 
 if __name__ == "__main__":
