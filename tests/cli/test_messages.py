@@ -100,6 +100,9 @@ FILES = {
     ),
     "--cdx b.csv": "--cdx needs exactly one INPUT; name the folder or URL of the files that the index lists",
     "dedup cut.mrc -o x.parquet": "cut.mrc: record 2 at byte 95 is damaged: the dump ends before its record terminator (1D)",
+    "dedup cut.mrc -o x.mrc": (
+        "x.mrc: -o writes a table, not a dump; --deduplicated x.mrc writes the dump without its duplicates"
+    ),
     "merge cut.parquet -o x.parquet": "cut.parquet: truncated Parquet file; copy it again, or run its command again",
     "report a.txt -o x.html": "a.txt: is not a Parquet file; name a file that urnscan -o wrote",
     "diff a.parquet nope.parquet": "nope.parquet: no such file or folder",

@@ -24,7 +24,7 @@ from urnscan.tables.nested_columns import FlatTable
 from urnscan.tables.output_file import Output, as_fatal, check_output, work_folder
 from urnscan.tables.plain_output import NOT_WRITTEN, PAGES, ByteOutput, PageOutput, form_of
 from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW
-from urnscan.tables.writers import open_table
+from urnscan.tables.writers import TEXT_FORMS, open_table
 
 
 class JoinedDumps:
@@ -237,8 +237,18 @@ def open_review(path: str | os.PathLike[str], *, force: bool = False, layout: La
     return open_table(path, REVIEW, force=force, layout=layout)
 
 
+def open_clusters(path: str | os.PathLike[str], *, force: bool = False, layout: Layout = USUAL) -> Output | FlatTable:
+    """Open the table of clusters, and return it. Raises FatalError, also for a name that only a dump has: `new.mrc`."""
+    suffix = form_of(os.fspath(path))[0] if isinstance(path, str | os.PathLike) else ""
+    if suffix in suffixes() and suffix not in TEXT_FORMS:
+        raise FatalError(
+            f"{path}: -o writes a table, not a dump; --deduplicated {path} writes the dump without its duplicates"
+        )
+    return open_table(path, CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS, force=force, layout=layout)
+
+
 TABLES: Mapping[str, Callable[..., Any]] = {
-    "clusters": functools.partial(open_table, schema=CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS),
+    "clusters": open_clusters,
     "mapping": functools.partial(open_table, schema=MAPPING),
     "review": open_review,
     "candidates": functools.partial(open_table, schema=CANDIDATES),
