@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from urnscan.urn.namespaces import judge
 
-RIGHT = ["isbn:9783999990637", "isbn:080442957X", "issn:0317-8471", "issn:2434-561X",
+RIGHT = ["isbn:9783999990637", "isbn:9783161484100", "isbn:080442957X", "issn:0317-8471", "issn:2434-561X",
          "isni:0000000121032683", "lei:5493001KJTIIGC8Y1R12", "eidr:10.5240:7791-8534-2C23-9030-8610-5"]  # fmt: skip
 
 

@@ -48,7 +48,7 @@ class Judgement:
     reason: str
     """The reason in words. It includes `hint`."""
     hint: str = ""
-    """For a wrong check digit: a sentence with the right one, if only one fits; else empty."""
+    """For a wrong check digit: a sentence with the right one; empty if no check digit fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +64,18 @@ class Check:
     decides: bool = True
     """Whether a wrong check digit makes a name invalid. If not, the check digit is only reported as a problem."""
     ends: Sequence[str] = (*"0123456789X",)
-    """The possible check digits or check characters, as texts of the same length."""
+    """The possible check digits or check characters, as texts of the same length; at most one fits, besides the X of
+    ISBN.
+    """
 
     def hint(self, checked: str) -> str:
-        """A sentence with the right check digit, if only a single check digit fits; else empty. `checked` is the NSS,
-        or its characters in groups `(?<check>...)`.
+        """A sentence with the right check digit; empty if no check digit fits. `checked` is the NSS, or its characters
+        in groups `(?<check>...)`.
         """
         front = checked[: -len(self.ends[0])]
-        right = [end for end in self.ends if self.is_right((front + end).encode(), 0, len(checked))]
-        return f"if only this digit is wrong, {right[0]} is right" if len(right) == 1 else ""
+        # In an ISBN-13 X counts as 0, which comes first.
+        right = next((end for end in self.ends if self.is_right((front + end).encode(), 0, len(checked))), "")
+        return right and f"if only this digit is wrong, {right} is right"
 
 
 def _dnb_is_right(nss: bytes, _start: int, _end: int) -> bool | None:
