@@ -70,7 +70,7 @@ def said(result):
 
 def numbers_of(result):
     """Dumps, records, clusters, duplicates and failures, as the summary says them."""
-    (line,) = [line for line in result.err.splitlines() if " duplicate" in line]
+    (line,) = [line for line in result.err.splitlines() if re.search(r" [\d,]+ duplicate", line)]
     found = re.fullmatch(
         r"urnscan: ([\d,]+) dumps?, ([\d,]+) records?, ([\d,]+) clusters?, ([\d,]+) duplicates?, "
         r"(?:[\d,]+ in doubt, )?(?:[\d,]+ without (?:URNs|identifiers), )?\d+\.\d s(?:, (\d+) failures?)?(?:, \d+ notes?)?(?: -> .+)?",
@@ -364,6 +364,17 @@ class TestDeduplicated:
         assert clusters(urnscan, dump=(urnscan.folder / "kept").read_bytes()) == [1, 2]
 
     @pytest.mark.core
+    def test_counts_without_an_output(self, urnscan):
+        """A first answer needs no option: the counts are those of a run that writes; no file appears."""
+        urnscan.write("a.mrc", b"".join(BOOKS.records))
+        written = numbers_of(dedup(urnscan, "a.mrc", *COMMON, "--deduplicated", "b.mrc"))
+        before = sorted(urnscan.folder.iterdir())
+        result = dedup(urnscan, "a.mrc", *COMMON)
+        assert numbers_of(result) == written
+        assert "nothing is written: --deduplicated FILE writes" in result.err
+        assert sorted(urnscan.folder.iterdir()) == before
+
+    @pytest.mark.core
     def test_marc_files_end_to_end(self, urnscan):
         """In the order in which they are named; what was there is replaced with --force."""
         half = len(BOOKS.records) // 2
@@ -379,7 +390,7 @@ class TestDeduplicated:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            (["a.xml"], ["no output is named", "-o", "--deduplicated", "--report"]),
+            (["a.xml", "-q"], ["nothing to write or print", "--deduplicated", "leave out -q"]),
             (
                 ["a.xml", "b.xml", "--deduplicated", "kept"],
                 ["cannot contain two dumps of MODS (b.xml)", "name an existing folder"],

@@ -42,6 +42,9 @@ _KEEP = ("first", "last", "longest", "most-identifiers", "newest", "fullest")
 
 # Maximum number of messages of each kind, for example about URNs that are too common.
 _TOLD = 5
+_NOTHING_WRITTEN = (
+    "nothing is written: --deduplicated FILE writes the dump without its duplicates, --review FILE what is in doubt"
+)
 # Decisions that are not applied: nobody decides again about a row without its message.
 _SHOWN_DECISIONS = 100
 
@@ -54,15 +57,13 @@ def _most(text: str) -> int | str:
 def _about(formats: Iterable[str]) -> About:
     return About(
         "urnscan dedup",
-        usages=(
-            "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
-            "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
-        ),
+        usages=("urnscan dedup DUMP... [--deduplicated FILE] [-o CLUSTERS] [options]",),
         description="Find records of bibliographic dumps that describe the same work, and write the dumps without the duplicates; the "
         "kept records stay byte for byte the same. Records are joined if they share an identifier and their descriptions do "
         "not conflict. A dump may be plain, compressed, in an archive, or at a URL. Its "
         f"format is recognised by its content: {', '.join(formats)}.",
         examples={
+            "count the duplicates, and write nothing": "urnscan dedup dump.mrc.gz",
             "write a catalogue without its duplicates": "urnscan dedup dump.mrc.gz --deduplicated unique.mrc.gz",
             "show which records are the same, as a table and as an HTML page": (
                 "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html"
@@ -181,7 +182,7 @@ def dedup_parser() -> Parser:
 
     parser = Parser(_about(FORMATS))
     parser.add_inputs("DUMP")
-    parser.add_group("output (at least one)", _OUTPUT)
+    parser.add_group("output (without one, only counts are printed)", _OUTPUT)
     record = option("FORMAT", _RECORD, choices=tuple(FORMATS))
     parser.add_group("which records are joined, and which are kept", _CHOICES)
     parser.add_group("more about which records are joined, and what is kept of them", _SELDOM | {"--record": record})
@@ -206,10 +207,8 @@ def dedup(arguments: argparse.Namespace) -> bool:
     policy = read_record(Policy, arguments)
     say_unregistered(options)
     paths = check_files(*(getattr(arguments, name) for name in FILES))
-    if not paths:
-        raise FatalError(
-            "no output is named; add -o, --deduplicated, --removed, --mapping, --review, --candidates or --report"
-        )
+    if arguments.quiet and not paths:
+        raise FatalError("nothing to write or print; name an output, as in --deduplicated FILE, or leave out -q")
     layout = read_layout(arguments, (getattr(arguments, name) for name in TABLES))
     kinds = {name: functools.partial(TABLES[name], layout=layout) if name in TABLES else FILES[name] for name in FILES}
     prepare(arguments)
@@ -238,6 +237,8 @@ def dedup(arguments: argparse.Namespace) -> bool:
             say(sentence)
         parts = report.parts(has_keys=policy.has_keys)
         say_counts(parts, report.seconds, paths, count_of(report.failures), count_of(report.notes))
+        if not paths and report.records:
+            say(_NOTHING_WRITTEN)
         say_hints(report)
     if not report.empty:
         say_no_input(report, options)
