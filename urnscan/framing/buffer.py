@@ -1,6 +1,7 @@
-"""Buffer of a dump: a part of the bytes is in memory; callers search in them, then take bytes from the front.
+"""Forward reading of a text: callers search in the bytes in memory, then take bytes from the front.
 
-Positions are distances from `Buffer.at`, the next byte to be taken. Distances stay valid when more bytes are read.
+To take bytes is to move after them: the next read drops them from memory. Places ahead are distances, in bytes, from
+the next byte to be taken, as an index in `Buffer.data` changes when more bytes are read.
 """
 
 from __future__ import annotations
@@ -12,27 +13,35 @@ from collections.abc import Callable, Iterator
 from urnscan.errors import DamageError, SourceError
 
 LONGEST = 1 << 26
-"""Maximum bytes of a record; a longer record is damaged."""
+"""Maximum length of a record, in bytes (64 MiB); a longer record is reported as damaged."""
 HEAD = 1 << 16
-"""Maximum bytes at the beginning of a dump by which its format is recognised."""
+"""Maximum number of bytes (64 KiB), from the beginning of a text, that are read to recognise its format."""
 MARK = b"\xef\xbb\xbf"
 """Byte order mark of UTF-8."""
 BETWEEN = re.compile(rb"(?:[\s\0\x1a]|\xef\xbb\xbf){1,256}")
-"""Separators of records: white space, NUL, SUB (the end of DOS files), byte order marks (of joined files)."""
+"""1 to 256 characters that may separate records: white space, NUL, SUB (end of DOS files), byte order marks (of joined
+files).
+"""
 _BLOCK = 1 << 22  # bytes per read
 
 
 class Buffer:
-    """Buffer over a reader: bytes to search in, and then to take; memory holds at most a record and some MiB."""
+    """Text that is read front to back: `data` are the bytes in memory, `at` is the index in it of the next byte to be
+    taken. Taken bytes are passed over, and dropped by the next read; memory holds at most a record and some MiB.
+
+    An error of the reader is not raised: it is kept in `error`, and the text seems to end there until `resume`.
+    """
 
     def __init__(self, read_into: Callable[[memoryview], int]) -> None:
-        """`read_into`: function that fills the front of a view, and returns the number of bytes, 0 at the end."""
+        """`read_into`: writes the next bytes of the text to the front of a memoryview of 4 MiB, and returns their
+        number, 0 at the end of the text; may raise SourceError.
+        """
         self.data = b""
-        """Bytes that are in memory."""
+        """Bytes that are in memory; replaced when more are read."""
         self.at = 0
         """Index in `data` of the next byte to be taken."""
         self.error: SourceError | None = None
-        """Error at which reading stopped; None before, and at the end of the dump."""
+        """Error at which reading stopped; None if none has occurred since `resume`."""
         self._read_into = read_into
         self._block = memoryview(bytearray(_BLOCK))
         self._base = 0  # the offset of `data` in the dump
@@ -40,13 +49,13 @@ class Buffer:
 
     @property
     def offset(self) -> int:
-        """Offset in the dump of the next byte to be taken."""
+        """Number of bytes of the text before the next byte to be taken, without those that damage made unreadable."""
         return self._base + self.at
 
     def more(self) -> bool:
-        """Drop the taken bytes, and read at least as many bytes as are left in memory, if there are so many.
+        """Read on: replace `data` by its bytes that are not yet taken and at least as many further bytes of the text.
 
-        Returns False if no bytes were read. Raises no SourceError: `error` keeps it. Changes `data` and `at`.
+        Sets `at` to 0. Returns whether any byte was read: False at the end of the text or at an error (in `error`).
         """
         if self._ended:
             return False
@@ -67,9 +76,9 @@ class Buffer:
         return len(parts[0]) < length
 
     def resume(self) -> bool:
-        """Drop all bytes before `error`, and clear it, to read on after the damage.
+        """Go on after `error`: drop all bytes in memory, which are those before the damage, and set `error` to None.
 
-        Returns False if reading cannot go on, as `error` is no DamageError.
+        Returns whether reading can go on: True if `error` was a DamageError. Otherwise the text ends here.
         """
         can_be = isinstance(self.error, DamageError)
         self.error = None
@@ -79,13 +88,14 @@ class Buffer:
         return can_be
 
     def take_mark(self) -> None:
-        """Take a byte order mark at the beginning of the dump; a mark is not part of a record."""
+        """Take the byte order mark of UTF-8 (3 bytes) if the text begins with it, and no byte is taken yet."""
         if not self.offset and self.has(len(MARK)) and self.data.startswith(MARK):
             self.take(len(MARK))
 
     def has(self, count: int) -> bool:
-        """Whether at least `count` bytes can be taken; reads them into memory, if need be. False before the end, or
-        before an error (see `error`).
+        """Whether at least `count` bytes can still be taken; reads them into `data`, if need be, but takes none.
+
+        False if fewer bytes are left before the end of the text or before an error (then in `error`).
         """
         while len(self.data) - self.at < count:
             if not self.more():
@@ -93,9 +103,9 @@ class Buffer:
         return True
 
     def find(self, needle: bytes, start: int = 0) -> int:
-        """Distance (from `at`, in bytes) of the next `needle` at or after the distance `start`; reads on, if need be.
+        """Distance from `at`, in bytes, of the first `needle` at or after the distance `start`; takes nothing.
 
-        -1 if no `needle` is within `LONGEST` bytes.
+        Reads on, if need be. -1 if the text has no such `needle`, or only one at a distance above `LONGEST`.
         """
         while True:
             place = self.data.find(needle, self.at + start)
@@ -107,9 +117,10 @@ class Buffer:
                 return -1
 
     def search(self, pattern: re.Pattern[bytes], start: int = 0, longest: int = 1 << 10) -> re.Match[bytes] | None:
-        """Next match of a pattern at or after the distance `start`; None without a match within `LONGEST` bytes.
+        """First match of a pattern at or after the distance `start` from `at`, in bytes; takes nothing.
 
-        The distance of the match is `match.start() - buffer.at`. `longest`: maximum bytes of a match and its lookahead.
+        Reads on, if need be; positions in the match are indices in `data` after the call. None if the text has no
+        match, or only one at a distance above `LONGEST`. `longest`: maximum bytes of a match with its lookahead.
         """
         while True:
             match = pattern.search(self.data, self.at + start)
@@ -124,31 +135,37 @@ class Buffer:
                 return pattern.search(self.data, self.at + start)
 
     def match(self, pattern: re.Pattern[bytes], longest: int = 1 << 10) -> re.Match[bytes] | None:
-        """Match of a pattern that begins at the next byte, or None; takes nothing. `match.end()` is an index in `data`.
-        `longest` as in `search`.
+        """Match of a pattern that begins exactly at the next byte, else None; takes nothing, reads on, if need be.
+
+        Positions in the match are indices in `data`. `longest`: maximum bytes of a match with its lookahead.
         """
         self.has(longest)
         return pattern.match(self.data, self.at)
 
     def pass_over(self, pattern: re.Pattern[bytes]) -> bool:
-        """Take all adjacent matches of a pattern (each at most 1,024 bytes). Returns whether more bytes follow."""
+        """Take the next bytes as long as they match a pattern, which matches 1 to 1,024 bytes at a time.
+
+        Returns whether a byte follows: False at the end of the text or at an error.
+        """
         while match := self.match(pattern):
             self.at = match.end()
         return self.has(1)
 
     def take(self, count: int) -> bytes:
-        """Return the next `count` bytes, and move after them; fewer only at the end or at an error."""
+        """Return the next `count` bytes, and move after them; fewer only at the end of the text or at an error."""
         self.has(count)
         data = self.data[self.at : self.at + count]
         self.at += len(data)
         return data
 
     def blocks(self, count: int = sys.maxsize) -> Iterator[bytes]:
-        """Take the next `count` bytes, and yield them in blocks of at most 4 MiB; fewer only at the end or an error."""
+        """Yield the next `count` bytes in blocks of at most 4 MiB, each taken as it is yielded; fewer bytes only at the
+        end of the text or at an error.
+        """
         while count > 0 and (data := self.take(min(count, _BLOCK))):
             yield data
             count -= len(data)
 
     def take_rest(self) -> int:
-        """Take all bytes up to the end of the dump or an error. Returns their number."""
+        """Take (pass over) all bytes up to the end of the text or to an error. Returns their number."""
         return sum(map(len, self.blocks()))

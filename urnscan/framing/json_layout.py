@@ -1,4 +1,4 @@
-"""Layout of a JSON text: a value on each line, or values over several lines, with or without arrays."""
+"""Recognition of JSON texts, and of their layout: a value on each line, or values in arrays or over several lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urnscan.framing.buffer import HEAD, MARK
 from urnscan.framing.json_values import DECODER, Wraps
 
 LINE_NAMES = (".jsonl", ".ndjson", ".ldjson", ".jsonlines", ".jsonseq", ".geojsonl", ".geojsons")
-"""Suffixes of files in which each line is a value."""
+"""Suffixes of the names of files in which each line is a JSON value."""
 _LEADING = re.compile(rb"(?>(?:" + MARK + rb")?)[ \t\r\n]*+")
 _VALUE = re.compile(rb'\x1e|["{\[0-9tfn-]')
 # Many texts that are not JSON begin with a bracket, so more is checked.
@@ -17,9 +17,11 @@ _OBJECTS = re.compile(rb"\[[ \t\r\n]*+\{")
 
 
 def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None:
-    """Whether each line of a text is a JSON value, by the first bytes and the name; None if more bytes are needed.
+    """Whether a JSON text has a value on each line, by its first bytes `head` and the name of its file.
 
-    `wraps`: finds an array of records in an object, as in `JsonValues`. Raises ValueError if the text is not JSON.
+    True: JSON Lines, for `ValueLines`, as `{"a": 1}` LF `{"a": 2}`. False: an array, an object around an array of
+    records that `wraps` finds, or values over several lines, for `JsonValues`. None: more bytes are needed, only if
+    `head` has less than 64 KiB. Raises ValueError if the text does not begin like JSON.
     """
     leading = _LEADING.match(head)
     body = head[leading.end() if leading else 0 :]

@@ -1,4 +1,4 @@
-"""Values of JSON (RFC 8259): in lines, in an array, in an array within an object, after each other.
+"""Readers that split a JSON text (RFC 8259) into values: on lines, in arrays, in arrays in objects, after each other.
 
 Python's decoder finds the end of a value. If the decoder fails (at a damaged, truncated or long value), the end is
 found by counting brackets outside of strings.
@@ -17,11 +17,14 @@ from urnscan.framing.buffer import HEAD, LONGEST, Buffer
 from urnscan.framing.lines import Damaged, lines, too_long
 
 DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=str, parse_float=str)
-"""Decodes objects to tuples of pairs (a name may occur twice), and numbers to str, unchanged (of any length)."""
-Wraps = Callable[[bytes, bool], tuple[int, int] | None]
-"""Function that finds the array of records in the head of a text that begins with an object.
+"""Decodes an object to a tuple of (name, value) pairs, as a name may occur twice, and a number to its text as str.
 
-Takes the head, and whether the text may continue after the head. Returns the index after the opening bracket of the
+`{"a": 1, "a": [2.50]}` -> `(("a", "1"), ("a", ["2.50"]))`
+"""
+Wraps = Callable[[bytes, bool], tuple[int, int] | None]
+"""Function that finds the array of records in the first bytes of a text that begins with an object.
+
+Its arguments are these bytes, and whether the text may continue after them. It returns the index after the `[` of the
 array, and the number of objects around the array; None without such an array. `{"a": {"records": [` gives (19, 2).
 """
 
@@ -44,26 +47,32 @@ _SCALAR_END = re.compile(rb'[ \t\r\n,\[\]{"\x1e]')
 
 
 class Value(NamedTuple):
-    """A value of JSON, decoded and as bytes."""
+    """A JSON value of a text that is a record: as bytes, and decoded."""
 
     offset: int
-    """Bytes from the beginning of the text."""
+    """Number of bytes of the text before `data`."""
     data: bytes
-    """Bytes of the value in the text; in JSON Lines the whole line."""
+    """Bytes of the value in the text; in JSON Lines the whole line with its LF."""
     value: object
-    """Decoded value; bytes that are not UTF-8 are surrogate escapes."""
+    """Value as the decoder of the reader returns it; bytes in it that are not UTF-8 are surrogate escapes."""
     fault: str | None = None
-    """Always None, as a damaged value is a `Damaged`; the attribute exists because `Row` has faults."""
+    """Always None (a damaged value is yielded as `Damaged`): exists so that a `Value` can be used like a `Row`."""
 
 
 class ValueLines:
-    """Reader of JSON Lines: a value on each line. Blank lines are skipped; a line may begin with RS (RFC 7464)."""
+    """Reader of JSON Lines: a value on each line. Blank lines are skipped; a line may begin with byte 0x1E (RFC 7464).
+
+    `decoder`: decodes each value; by default objects become tuples of (name, value) pairs, and numbers str.
+    """
 
     def __init__(self, decoder: json.JSONDecoder = DECODER) -> None:
         self._decoder = decoder
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Yield a `Value` for each line, whose `data` includes LF, and a `Damaged` for each line that is not JSON."""
+        """Take the lines from the next byte on, and yield a `Value` for each: `data` is the line, LF included.
+
+        A line that is not exactly one JSON value, or has more than `LONGEST` bytes, is yielded as `Damaged`.
+        """
         for line in lines(buffer):
             if isinstance(line, Damaged):
                 yield line
@@ -84,9 +93,11 @@ class ValueLines:
 
 
 class JsonValues:
-    """Reader of the elements of an array, as in `[{…}, {…}]` or `{"records": [{…}]}`, or of values after each other.
+    """Reader of values in arrays, as in `[{…}, {…}]`, in pages, as `{"records": [{…}]}`, or after each other.
 
-    An object around an array of records is called a page; a text may contain several pages.
+    A page is an object around an array of records, which `wraps` finds; without `wraps` each object is a value. A text
+    may contain several arrays or pages. `decoder`: by default objects become tuples of (name, value) pairs, and
+    numbers str.
     """
 
     def __init__(self, decoder: json.JSONDecoder = DECODER, wraps: Wraps | None = None) -> None:
@@ -103,10 +114,12 @@ class JsonValues:
         self._lost = False  # whether the rest could not be read
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Yield a `Value` for each value of a text, which may have several arrays, and a `Damaged` for damaged parts.
+        """Take the text from the next byte on, and yield a `Value` for each value in its arrays or pages, or after each
+        other, and a `Damaged` for each damaged part.
 
-        `Value.data` has no comma, bracket of the array or white space around the value. A second call goes on after
-        lost bytes: it yields a `Damaged` for the bytes up to the next value.
+        `Value.data` has no comma, bracket of the array or white space around the value. A second call, after
+        `Buffer.resume`, first yields a `Damaged` for the bytes up to the next value or page; if that is not found, for
+        the rest of the text.
         """
         if self._begun:
             yield from self._find_again(buffer)

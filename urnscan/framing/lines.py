@@ -1,4 +1,4 @@
-"""Lines of a text, and other parts of a text that end with a separator or after a length."""
+"""Splitting of a text into lines, or into parts whose length a function gives; `Damaged`: an unreadable part."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from urnscan.framing.buffer import LONGEST, Buffer
 
 
 class Damaged(NamedTuple):
-    """A part of a text that cannot be read as a record."""
+    """A part of a text that cannot be read as a record; a reader yields it instead of the record."""
 
     offset: int
-    """Bytes from the beginning of the text."""
+    """Number of bytes of the text before the part, or before the byte at which the damage was noticed."""
     reason: str
     """Reason in a single line, such as "its length 300 leads beyond the end of the dump"."""
 
 
 def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Damaged]:
-    """Yield lines as (offset, bytes); the bytes include `end`, except that the last line may lack it.
+    """Take the lines from the next byte on, and yield each as (offset in the text, bytes with `end`).
 
-    A line longer than `LONGEST` is a `Damaged`.
+    The last line may lack `end`. Instead of a line of more than `LONGEST` bytes a `Damaged` is yielded. Nothing is
+    yielded if no bytes are left.
     """
     slowly = parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
     while True:
@@ -37,9 +38,10 @@ def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Da
 
 
 def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -> Iterator[tuple[int, bytes] | Damaged]:
-    """Yield parts of a text as (offset, bytes) while `more()` is true. A part longer than `LONGEST` is a `Damaged`.
+    """Take the parts of a text while `more()` is true, and yield each as (offset in the text, bytes).
 
-    `length()` gives the bytes of the next part, or 0 if no end was found: then the part is the rest of the text.
+    `length()` returns the number of bytes from the next byte to the end of the part, or 0 if it finds no end: then the
+    part is the rest of the text. Instead of a part of more than `LONGEST` bytes a `Damaged` is yielded.
     """
     while more():
         offset, count = buffer.offset, length()
@@ -56,5 +58,5 @@ def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -
 
 
 def too_long(offset: int) -> Damaged:
-    """Return the `Damaged` for a record at `offset` of more than `LONGEST` bytes."""
+    """Return the `Damaged` for a record of more than `LONGEST` bytes; `offset`: bytes of the text before the record."""
     return Damaged(offset, f"it is longer than {LONGEST:,} bytes")

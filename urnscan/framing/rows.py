@@ -25,20 +25,23 @@ _LINE_ENDS = re.compile("[\r\n]")
 
 
 class Row(NamedTuple):
-    """The bytes of a row of CSV or TSV."""
+    """A row of CSV or TSV, whose values `CsvLayout.values` finds."""
 
     offset: int
-    """Bytes from the beginning of the text."""
+    """Number of bytes of the text before the row."""
     data: bytes
-    """Bytes of the row with its line end."""
+    """Bytes of the row with its line end, which only the last row may lack."""
     fault: str | None = None
-    """Reason why `data` may be only the first line of the row; None if the row is whole."""
+    """Reason why `data` may be only a part of the row, such as "it is cut off"; None if the row is whole."""
     parts: list[bytes] | None = None
-    """`data` split at quotation marks, if each mark is at the beginning or the end of a value; else None."""
+    """Result of `CsvLayout.quoted(data)`, if the reader has called it, to save a second call; else None."""
 
 
 class CsvLayout:
-    """Delimiter and line end of a table in CSV or TSV; finds the ends of rows, and their values."""
+    """Delimiter (a character) and line end (LF or CR) of a table in CSV or TSV; finds the ends and values of rows.
+
+    In quotation marks (`"`), delimiters and line ends belong to the value, and a doubled mark is one mark of it.
+    """
 
     def __init__(self, delimiter: str, line_end: bytes) -> None:
         self.delimiter = delimiter.encode()
@@ -49,10 +52,11 @@ class CsvLayout:
         self._after = (b"", b"\r", b"\n", self.delimiter)
 
     def end(self, data: bytes, at: int, *, ended: bool) -> int:
-        """Index after the row that begins at `at`; 0 if more bytes are needed, -1 if a quotation mark is not closed.
+        """Index in `data` after the row that begins at the index `at`, and after its line end.
 
-        `ended`: whether `data` is the end of the text. A closing mark in a later line must be before a delimiter or the
-        end of the row (RFC 4180, section 2). Any other mark there opens a value, so the first mark was not closed.
+        0 if more bytes are needed (never if `ended`: `data` is the end of the text); -1 if a quotation mark is not
+        closed. A closing mark in a later line must be before a delimiter or the end of the row (RFC 4180, section 2):
+        any other mark there opens a value, so the first mark was not closed.
         """
         after = data.find(self.line_end, at) + 1
         if not after:
@@ -76,9 +80,10 @@ class CsvLayout:
                 return at + 1
 
     def length(self, buffer: Buffer) -> int:
-        """Number of bytes of the next row with its line end, which is not taken.
+        """Number of bytes of the row, with its line end, that begins at the next byte of `buffer`; takes nothing.
 
-        0 for a row longer than `LONGEST`, or with a quotation mark that is not closed.
+        0 for a row of more than `LONGEST` bytes, or with a quotation mark that is not closed. At least a byte must be
+        left in the text.
         """
         ended = False
         while True:
@@ -90,9 +95,10 @@ class CsvLayout:
             ended = not buffer.more()
 
     def split_values(self, row: Row) -> tuple[bytes, list[bytes]]:
-        """Split a row into values. Returns the row with NUL instead of delimiters, and the values still quoted.
+        """Split a row into values. Returns its bytes with NUL instead of the delimiters between values, and the values.
 
-        `value` removes the quotation marks of a value.
+        The values still have their quotation marks, which the method `value` removes: of `a;"b;c"` they are `a` and
+        `"b;c"`.
         """
         data, parts = row.data, row.parts
         if parts is None and b'"' not in data:
@@ -110,12 +116,15 @@ class CsvLayout:
         return b"\0".join(values), quoted
 
     def value(self, data: bytes) -> bytes:
-        """Return a value without the quotation marks around it, and without a line end; doubled marks become single."""
+        """Return a value of `split_values` without the marks around it, and without a line end at its end.
+
+        `"a ""b"" c"` -> `a "b" c`
+        """
         data = data.rstrip(b"\r\n")
         return data[1:-1].replace(b'""', b'"') if data.startswith(b'"') else data
 
     def values(self, row: Row) -> list[bytes]:
-        """The values of a row, without quotation marks."""
+        """The values of a row, without the quotation marks around them: `a;"b;c"` -> `[b"a", b"b;c"]`."""
         if row.parts and row.parts[2:-1:2].count(self.delimiter) == len(row.parts) // 2 - 1 and not row.parts[0]:
             last = row.parts[-1].rstrip(b"\r\n")
             # All values are in quotation marks, and contain no quotation mark.
@@ -126,11 +135,14 @@ class CsvLayout:
         return list(map(self.value, self.split_values(row)[1]))
 
     def names(self, header: Row) -> list[str]:
-        """The column names in a header, stripped; bytes that are not UTF-8 become surrogate escapes."""
+        """The values of a header as str, without white space around; bytes not in UTF-8 become surrogate escapes."""
         return [value.decode("utf-8", "surrogateescape").strip() for value in self.values(header)]
 
     def quoted(self, data: bytes) -> list[bytes]:
-        """Split a row at quotation marks: parts 1, 3, … are in quotes. An empty list if a mark is inside a value."""
+        """Split a row at each quotation mark; the parts 1, 3, … were in marks: `a;"b;c"` -> `[b"a;", b"b;c", b""]`.
+
+        Returns an empty list if a mark is in a value that does not begin with a mark, or if a mark is not closed.
+        """
         parts = data.split(b'"')
         first, last, between = parts[0], parts[-1].rstrip(b"\r\n"), parts[2:-1:2]
         if len(parts) % 2 == 0 or (first and first[-1:] != self.delimiter) or (last and last[:1] != self.delimiter):
@@ -154,10 +166,11 @@ class CsvLayout:
 
 
 def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayout, int]:
-    """The layout of a table, and the index of the header in `head`, the first bytes of the text.
+    """Recognise the layout of a table by `head`, the first bytes of the text. Returns the layout, and the index in
+    `head` at which the header (the first row) begins, after blank lines and a line `sep=;`.
 
-    The delimiter is given by a line `sep=;`. Without this line each of , ; tab and | is tried: the delimiter with the
-    most header names in `known_names` is chosen, and among equals the delimiter with the most names.
+    That line names the delimiter. Without it each of , ; tab and | is tried: the delimiter with the most column names
+    in `known_names` is chosen, and among equals the delimiter with the most columns.
     """
     before = _BEFORE.match(head)
     at, named = (before.end(), before[1]) if before else (0, None)
@@ -174,16 +187,17 @@ def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayou
 
 
 class SeparatedRows:
-    """Reader of the rows of a table in CSV or TSV; blank lines are skipped."""
+    """Reader of the rows of a table in CSV or TSV, a header included; blank lines are skipped."""
 
     def __init__(self, layout: CsvLayout) -> None:
         self._layout = layout
         self._begun = False
 
     def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
-        """Yield the rows from the next byte on; a `Damaged` for a row that is too long. `Row.fault` may be set.
+        """Take the rows from the next byte on, and yield each; instead of one of more than `LONGEST` bytes a `Damaged`.
 
-        A second call, after lost bytes, yields the first line as `Damaged`, as its beginning is missing.
+        If a quotation mark is never closed, only the line of the mark is yielded, with a `Row.fault`. A second call,
+        after `Buffer.resume`, first yields the bytes up to the next line end as `Damaged`, the rest of a lost row.
         """
         layout = self._layout
         if self._begun and buffer.has(1):
@@ -213,7 +227,11 @@ class SeparatedRows:
 
 
 def begin(buffer: Buffer, known_names: Collection[str] = ()) -> tuple[CsvLayout, Row]:
-    """Take the header of a table, and all lines before. Returns the layout and the header (empty if there is none)."""
+    """Recognise the layout of a table, and take its header (the first row) with all lines before it.
+
+    Returns the layout and the header. `Row.data` is empty if the text has no header, or one of more than `LONGEST`
+    bytes, which `Row.fault` then says. `known_names`: column names by which the delimiter is recognised.
+    """
     while True:
         head = buffer.data[buffer.at : buffer.at + HEAD]
         layout, at = first_rows(head, known_names)
