@@ -1,4 +1,5 @@
-"""Arguments of a run -> its inputs. An argument is a file, a folder, a pattern, a URL, a list or an index.
+"""Arguments of a run -> its inputs (files and objects). An argument is a file, a folder, a pattern, a URL, a list of
+paths, or an index of records of web archives.
 
 Inputs come in the order of the arguments, and inside a folder sorted by the bytes of the names, so that runs on the
 same files have the same results. An argument is always read; only the files in a folder are filtered.
@@ -36,19 +37,20 @@ def find_listed(
     skip: Collection[str] = (),
     foreign: Collection[str] = (),
 ) -> Inputs:
-    """Yield the inputs that the arguments name; an argument without inputs yields an error.
+    """Yield the inputs that the arguments name, and a SourceError for each argument or file that cannot be read.
 
     * "-" is standard input. A path that exists and is not a folder is an input: a file, a FIFO or a device.
     * A folder is walked, depth first, hidden files included. FIFOs, sockets, devices, and names that end with
-      TEMPORARY_SUFFIX are skipped. Outputs of the run (`real_place` in `skip`) are skipped, and each yields a note.
+      TEMPORARY_SUFFIX are skipped, and what `selection` excludes. An empty folder yields nothing.
     * A URL is an object in a store, a folder of a store, or a pattern; after `file://` comes a path.
     * Any other argument with `*`, `?` or `[` is a pattern; `**` matches any number of folders. Files and folders that
-      match are inputs like arguments, in the order of a walk. A pattern without a match yields an error.
-    * A list names paths and URLs, never patterns; outputs of the run are skipped. An empty list yields an error.
+      match are read as if they were arguments, in the order of a walk. A pattern without a match yields an error.
+    * A list names paths and URLs, never patterns. An empty list yields an error.
     * An index names files, and the records in each file that are read.
 
-    `foreign`: those outputs of `skip` at whose place a file exists that urnscan did not write. Raises FatalError if
-    such a file is an input, which the run would overwrite, and for a list that cannot be read.
+    `skip`: the outputs of the run (`real_place` of each): in folders, patterns, lists and indexes they are no inputs,
+    and a note for each of them comes last. `foreign`: those of `skip` at whose place there is a file that urnscan did
+    not write. Raises FatalError if such a file would be an input, and for a list that cannot be read.
     """
     own = OwnOutputs(skip, foreign)
     meanings = _Meanings(selection, own)

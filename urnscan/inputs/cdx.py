@@ -1,4 +1,4 @@
-"""Indexes of web archives (`--cdx`): for each record the WARC file, the first byte and the number of bytes.
+"""Indexes of web archives (`--cdx`): they name, for each record, its WARC file, first byte (from 0) and size in bytes.
 
 Formats: CDXJ and the JSON lines of index servers, CDX with a header, and tables in CSV or Parquet with the columns of
 Common Crawl's index.
@@ -45,32 +45,37 @@ _Values = Sequence[Any]
 
 @dataclass(frozen=True, eq=False)
 class RecordIndex:
-    """The records of web archives that an index (`--cdx`) names, and the folder or URL of the WARC files."""
+    """The records of web archives that an index (`--cdx`) names, and the folder or URL of the WARC files. In memory."""
 
     source: str
     """Path of the index, or "-" for standard input."""
     place: str
     """The folder, or the prefix of the URLs, of the WARC files."""
     files: Mapping[str, array[int]] = field(repr=False)
-    """Name of each file -> three numbers for each record: first byte, number of bytes, line of the index."""
+    """Name of each file -> three numbers for each record, all in one array: first byte in the file (from 0), number of
+    bytes, line (from 1) of the index.
+    """
     errors: Sequence[SourceError] = field(default=(), repr=False)
-    """Errors about lines that name no record."""
+    """Errors about the lines of the index that name no record."""
 
     is_file = True
-    """True, as an index is in memory; a `PathList` from a pipe can be read only once."""
+    """Whether the index can be used a second time: always, as it is in memory (a `PathList` from a pipe cannot)."""
 
     @property
     def byte_count(self) -> int:
-        """Approximate bytes of all records: a record that the index names twice counts twice."""
+        """Sum of the sizes in the index, in bytes; a record that the index names twice counts twice."""
         return sum(sum(records[1::3]) for records in self.files.values())
 
     def find(
         self, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
     ) -> Iterator[Input | SourceError]:
-        """Yield the errors of the index; then for each file, by name, an `Input` with the byte ranges of its records.
+        """Yield `errors`; then for each file, sorted by name, an `Input` whose `extents` are the ranges of its records.
 
-        Instead of the input a SourceError if the file cannot be read; also one for each record after the file's end.
-        `find` yields the inputs of a path or URL. `follow`: whether symbolic links below `place` are followed.
+        A SourceError instead of the input if the file does not exist or is not a file, and one for each record that
+        would end after the end of its file. A record that the index names twice is one range.
+
+        `find`: function that yields the inputs of a path or URL, or an error. `follow`: whether a file may be a
+        symbolic link, or in one, below `place`; if not, such a file yields an error.
         """
         from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
 
@@ -132,11 +137,13 @@ class _Unpacked(io.RawIOBase):
 
 
 def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIndex:
-    """Read an index from a path, or from standard input ("-"). `place`: the folder, or prefix of URLs, of WARC files.
+    """Read a whole index from a path, or from standard input ("-"), into memory; the WARC files are not opened.
 
-    A line that names no record is an error in `RecordIndex.errors` (of 10,000 lines; of more only the number).
-    Raises FatalError if the index cannot be read, has an unknown format or unpacks to more than the limits allow, and
-    if the folder does not exist.
+    `place`: the folder, or prefix of URLs, of the WARC files. Each line that names no record is an error in
+    `RecordIndex.errors`; after 10,000 of these lines, one more error says the number of the others.
+
+    Raises FatalError if the index cannot be read, has no lines, has an unknown format or unpacks to more than the
+    limits allow; also if `place` is a folder that does not exist, or an invalid URL.
     """
     try:
         is_there = bool(parse_url(place)) if is_remote(place) else Path(local_path(place)).is_dir()

@@ -1,4 +1,4 @@
-"""Patterns with `*`, `?`, `[` and `**` -> the paths that match, in the order of a walk."""
+"""Patterns with `*`, `?`, `[` and `**` -> the paths that match, each folder sorted by the bytes of the names."""
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH112, PTH114, PTH119
 
@@ -28,11 +28,13 @@ def is_pattern(path: str) -> bool:
 
 
 def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | SourceError]:
-    """Yield the paths that match a pattern, in each folder sorted by bytes, and an error for each unreadable folder.
+    """Yield the paths that match a pattern (`is_pattern`), depth first, each folder sorted by the bytes of the names.
 
-    A folder that matches is yielded, and not entered. Outputs of the run (`own`) are left out. `follow`: whether `**`
-    follows symbolic links. `glob` of the standard library follows links in circles, yields the files of a matching
-    folder, too, and does not sort. Raises FatalError as `OwnOutputs.has_file`.
+    Wildcards match hidden files, too, but no temporary files of runs. A folder that matches is yielded, and not
+    entered. A folder that cannot be listed yields an error. Outputs of the run (`own`) are not yielded. `follow`:
+    whether `**` follows symbolic links to folders, but never in circles. (`glob` of the standard library follows them
+    in circles, yields the files of a matching folder, too, and does not sort.) Raises FatalError for an output whose
+    file no run wrote.
     """
     parts = pattern.split("/")
     first = next(at for at, part in enumerate(parts) if _MAGIC.search(part))

@@ -17,29 +17,32 @@ _LONGEST = 1 << 16  # maximum bytes of a path or URL
 
 @dataclass(frozen=True, slots=True)
 class PathList:
-    """A list of inputs in a file or on standard input."""
+    """A list of inputs (paths and URLs) that is in a file or comes on standard input; not yet read."""
 
     source: str
     """Path of the list, or "-" for standard input."""
 
     @property
     def name(self) -> str:
-        """Name of the list, for messages."""
+        """Name of the list for messages: its path, or "standard input"."""
         return "standard input" if self.source == "-" else name_of(self.source)
 
     @property
     def is_file(self) -> bool:
-        """Whether the list can be read a second time: not from a pipe."""
+        """Whether the list is a regular file, so that it can be read a second time; False for standard input or if it
+        does not exist.
+        """
         try:
             return self.source != "-" and stat.S_ISREG(os.stat(self.source).st_mode)  # noqa: PTH116 (as in walk.py)
         except (OSError, ValueError):
             return False
 
     def read(self, most: int) -> Iterator[list[bytes]]:
-        """Yield the paths in groups of at most `most`, as soon as the list arrives; empty lines are skipped.
+        """Open and read the list. Yields its paths, unchecked, in groups of 1 to `most`, as soon as they arrive.
 
-        After each path is LF, or NUL if the first bytes of the list contain NUL. Raises FatalError if the list cannot
-        be read, or if more than 65,536 bytes come without a separator.
+        The paths end with LF, or with NUL if the first 8,192 bytes of the list contain NUL; the last one may end
+        without. Empty paths and a byte order mark are skipped. Raises FatalError if the list cannot be read, or if
+        more than 65,536 bytes come without a separator.
         """
         number, rest = 0, b""
         try:
@@ -71,7 +74,10 @@ def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def with_remedy(error: SourceError, path: str) -> SourceError:
-    """Return the error about a path of a list, with advice if the path ends with CR, as in lists from Windows."""
+    """Return `error`, which is about a path of a list; if the path ends with CR, a copy that adds advice.
+
+    Lists from Windows have CR LF after each path.
+    """
     if not path.endswith("\r"):
         return error
     reason = f"{error.reason}; in the list its name ends in CR: is the list from Windows? tr -d '\\r' takes it off"

@@ -13,11 +13,15 @@ from urnscan.stores.urls import real_place
 class OwnOutputs:
     """The files and URLs that a run writes, and must not read; and those of them that were met among the inputs.
 
-    If `has_file`, `has_argument` or `has` is true, the output counts as met.
+    When `has_file`, `has_argument` or `has` returns True, the output counts as met, and is in `notes`.
     """
 
     def __init__(self, places: Collection[str] = (), foreign: Collection[str] = ()) -> None:
-        """`places`: `real_place` of each output (resolved path, or URL). `foreign`: those whose file no run wrote."""
+        """`places`: the outputs, each as absolute path with links resolved, or as URL (`real_place`).
+
+        `foreign`: those of `places` at which there is a file that no run of urnscan wrote. To meet one of them is a
+        FatalError, as the run would overwrite a file that the user wants to be read.
+        """
         self.places = frozenset(places)
         self._foreign = frozenset(foreign)
         self._names = frozenset(os.path.basename(path) for path in places)
@@ -26,25 +30,29 @@ class OwnOutputs:
 
     @property
     def notes(self) -> Iterator[SourceNote]:
-        """An OwnOutputNote for each output that was met among the inputs so far."""
+        """Yield an OwnOutputNote for each output that was met so far, once, in the order of the first meeting."""
         for name in self._met.values():
             yield OwnOutputNote(name, "is an output of this run: what an earlier run wrote there is not scanned")
 
     def may_be_among(self, names: Iterable[bytes]) -> bool:
-        """Whether a file with any of the base names may be an output; a fast check before `has_file`."""
+        """Whether any of the base names is that of an output, so that `has_file` must be asked; a fast first check."""
         return not self._bytes.isdisjoint(names)
 
     def has_file(self, path: str, *, is_link: bool = False) -> bool:
-        """Whether a file is an output. Raises FatalError for an output whose file no run wrote (`foreign`).
+        """Whether a path leads to an output, which then counts as met. Raises FatalError for an output in `foreign`.
 
-        `is_link`: whether the path is a link. A link with another name than an output is only followed if this is true.
+        `is_link`: whether the path is a symbolic link. If False, a path whose base name is not that of an output is
+        not resolved, and is not an output.
         """
         # Resolving a path takes system calls, so only paths with the base name of an output are resolved.
         may_be = bool(self.places) and (is_link or os.path.basename(path) in self._names)
         return may_be and self.has(os.path.realpath(path), path)
 
     def has_argument(self, argument: str) -> bool:
-        """Whether a path or URL leads to an output; False if it is invalid. Raises FatalError for one in `foreign`."""
+        """Whether a path or URL of a list or index leads to an output, which then counts as met.
+
+        False for an invalid URL or path. Raises FatalError for an output in `foreign`.
+        """
         try:
             place = real_place(argument) if self.places else ""
         except (SourceError, ValueError):
@@ -53,9 +61,9 @@ class OwnOutputs:
         return self.has(place, argument)
 
     def has(self, place: str, path: str) -> bool:
-        """Whether a `real_place` (resolved path, or URL) is an output; `path`: its name as an input, for the note.
+        """Whether `place` (absolute path with links resolved, or URL) is an output, which then counts as met.
 
-        Raises FatalError for an output in `foreign`.
+        `path`: the name that the note shows. Raises FatalError for an output in `foreign`.
         """
         if place in self._foreign:
             raise FatalError(

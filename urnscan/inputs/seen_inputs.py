@@ -1,4 +1,4 @@
-"""Set of keys of inputs, for millions of inputs."""
+"""Set of the inputs that a run has read, so that each is read only once; small enough for millions of inputs."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _Hashes = npt.NDArray[np.int64]
 
 
 class SeenInputs:
-    """Set of byte strings, of which 128 bits of hash are stored: 24 to 48 bytes of memory for each string.
+    """Set of byte strings that stores 128 bits of hash for each string, not the string: 24 to 48 bytes of memory.
 
     The hashes are Python's, with a random key in each process: nobody can choose names of two files with equal hashes.
     """
@@ -22,7 +22,10 @@ class SeenInputs:
         self._count = 0
 
     def add(self, keys: Sequence[bytes]) -> npt.NDArray[np.bool_]:
-        """Add keys (`Input.key`). Returns for each key whether the key is new, as an array of the length of `keys`."""
+        """Add the keys of inputs (`Input.key`). Returns for each, in an array, whether it was not yet in the set.
+
+        Of equal strings in `keys` only the first is new.
+        """
         old, rows = self._table, len(self._table)
         while 3 * (self._count + len(keys)) > 2 * rows:
             rows *= 2

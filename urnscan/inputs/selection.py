@@ -12,7 +12,7 @@ LAKE = (
     "is a table of Delta or Iceberg, and all its Parquet files are read, removed rows included; to scan the table as it "
     "is now, give its batches to urnscan.scan_batches"
 )
-"""Text of the note about the folder of a Delta or Iceberg table."""
+"""Text of the note about a folder that is a Delta or Iceberg table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,17 @@ class Selection:
     """
 
     include: tuple[str, ...] = ()
-    """A file must match at least one of the patterns. Empty: all files."""
+    """A file is an input only if it matches at least one of these patterns. Empty: all files. Folders need no match."""
     exclude: tuple[str, ...] = ()
-    """A file must match no pattern; a folder that matches is not entered."""
+    """A file that matches any of these patterns is not an input; a folder that matches is not entered."""
     follow: bool = False
     """Whether symbolic links are followed, except links to a folder that contains the link."""
 
     def takes(self, name: str, relative: str, *, is_folder: bool = False) -> bool:
-        """Whether a file in a walked folder is an input, or a folder is entered; false for temporary files of runs.
+        """Whether the patterns make a file of a walked folder an input, or let a folder be entered (`is_folder`).
 
-        `name` is the base name, `relative` the path below the walked folder.
+        False for a name that ends with TEMPORARY_SUFFIX: a file that a run is still writing. `name` is the base name,
+        `relative` the path below the walked folder. `follow` is not used.
         """
         if name.endswith(TEMPORARY_SUFFIX) or _fits(self.exclude, name, relative, is_folder=is_folder):
             return False
@@ -49,10 +50,10 @@ def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: boo
 
 
 def with_next(parts: list[str], positions: Collection[int]) -> set[int]:
-    """Return the positions (indices in `parts`, or its length: the end), and all positions after a `**` there, as `**`
-    may match no folder.
+    """Return `positions` in a pattern, with those that are also possible because `**` may match no folder.
 
-    For `["**", "*.txt"]` and {0} the result is {0, 1}. `parts`: parts of a pattern between "/".
+    A position is the index of the part that the next name in a path must match, or `len(parts)` if the whole pattern
+    is matched. `parts`: the parts of the pattern between "/". For `["**", "*.txt"]` and {0} the result is {0, 1}.
     """
     reachable = set(positions)
     for at, part in enumerate(parts):

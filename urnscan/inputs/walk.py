@@ -22,15 +22,16 @@ AT_ONCE = 1 << 12
 _TEMPORARY = os.fsencode(TEMPORARY_SUFFIX)
 
 Identity: TypeAlias = tuple[int, int]
-"""Identity of a folder: `st_dev` and `st_ino`."""
+"""Identity of a folder on this machine: the numbers of its device and of its inode (`st_dev`, `st_ino`)."""
 
 
 def walk(root: str, selection: Selection, own: OwnOutputs) -> Iterator[Listed | Input | SourceError]:
-    """Yield the selected files in and below a folder, an error for each file or folder that cannot be read, and a
-    SourceNote (no failure) for the folder of a Delta or Iceberg table.
+    """Yield the files in and below the folder `root` that `selection` accepts, depth first, sorted by the bytes of the
+    names: neighbouring files together as `Listed`, files that links lead to as `Input`.
 
-    FIFOs, sockets, devices, links (unless `selection.follow`) and outputs of the run (`own`) are skipped. Raises
-    FatalError as `OwnOutputs.has_file`.
+    A file or folder that cannot be read yields an error; a folder that is a Delta or Iceberg table a SourceNote (no
+    failure). FIFOs, sockets, devices, links (unless `selection.follow`) and outputs of the run (`own`) are skipped.
+    Raises FatalError for an output whose file no run wrote.
     """
     return _Walk(root, selection, own).inputs()
 
@@ -104,10 +105,10 @@ class _Walk:
 
 
 def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
-    """Yield neighbouring regular files together as `Listed`, and the path of each other entry, in the order of `names`.
+    """Yield, in the order of `names`, neighbouring regular files together as `Listed`, and the path of each other name:
+    of a folder, a link, a device, or something that does not exist.
 
-    `names`: base names, or paths if `prefix`, with which all paths begin, is empty. An entry that does not exist is
-    also yielded as a path.
+    The path is `prefix` + name. Reads the size of each file. If a name contains NUL, all names are yielded as paths.
     """
     paths = prefix + (b"\0" + prefix).join(names) + b"\0"
     ends = np.flatnonzero(np.frombuffer(paths, np.uint8) == 0) + 1
@@ -126,7 +127,10 @@ def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
 
 
 def identity(folder: str, *, follow: bool) -> Identity | None:
-    """Identity of a folder, to find loops. None if links are not followed (without links, no loops) or `stat` fails."""
+    """Identity of a folder, by which a walk that follows links notices that a folder contains itself.
+
+    None if `follow` is false, as there are no loops without links, or if `stat` fails.
+    """
     try:
         status = os.stat(folder) if follow else None
     except OSError:
@@ -135,7 +139,10 @@ def identity(folder: str, *, follow: bool) -> Identity | None:
 
 
 def input_of(path: str, status: os.stat_result) -> Input:
-    """Make an `Input` of a path that is not a folder; `status`: result of `os.stat`. Only a regular file has a size."""
+    """Make an `Input` of a path that is not a folder; `status`: result of `os.stat` for the path.
+
+    Its size is that of a regular file; None for a FIFO or a device.
+    """
     return Input(name_of(path), path, status.st_size if stat.S_ISREG(status.st_mode) else None)
 
 
