@@ -1,4 +1,4 @@
-"""Buffer: a reader with lookahead, and with a way back to earlier bytes."""
+"""Buffer: a reader of bytes with lookahead, and with a way back to earlier bytes. Each form of file is read by it."""
 
 import contextlib
 import io
@@ -15,20 +15,25 @@ _LEAST_KEPT = 1 << 23  # bytes that remain when the maximum is exceeded
 
 
 class CutError(Exception):
-    """A reader ended, or raised an error, inside a header, a member or another part that a form needs whole."""
+    """Raised by a `Buffer` if fewer bytes are left than asked for: the bytes end, or an error comes (`Buffer.error`),
+    inside a header, a member or another part that must be whole.
+    """
 
 
 class Buffer(Reader):
     """Reader around another reader, with lookahead (`peek`) and, after `start_keeping`, with a way back (`seek`).
+
+    The position is the number of bytes before the next byte. An error of the other reader is kept in `error`; only
+    `read_into` and `fill` raise it, other methods find the end of the bytes there.
 
     After `seek`, bytes come from a second opening of the same file (`Reader.reopen`). If the file cannot be opened a
     second time (a pipe), the buffer keeps between 8 and 32 MiB of the last bytes, and reads these again.
     """
 
     error: SourceError | None
-    """The error that the reader raised after the bytes in the buffer; None without an error.
+    """The error that the other reader raised after the bytes in the buffer; None without an error.
 
-    `resume` clears the error, to read on.
+    After `resume`, which clears it, the bytes after the error are read.
     """
 
     def __init__(
@@ -38,9 +43,9 @@ class Buffer(Reader):
         front: bytes = b"",
         error: SourceError | None = None,
     ) -> None:
-        """`reader` is closed with the buffer; `on_read` is called with the number of bytes of each read.
+        """`reader` is closed with the buffer; `on_read` is called with the number of bytes of each read from it.
 
-        `front`, `error`: bytes that were already read from `reader`, and the error after them.
+        `front`, `error`: bytes that were already read from `reader`, which come first, and the error after them.
         """
         self.error = error
         self._position = 0  # bytes that were read from the buffer
@@ -59,30 +64,33 @@ class Buffer(Reader):
 
     @classmethod
     def of(cls, reader: Reader) -> Self:
-        """Return `reader` itself if already a buffer; else make a buffer around `reader`."""
+        """Return `reader` itself if it is a buffer; otherwise make a buffer around it."""
         return reader if isinstance(reader, cls) else cls(reader)
 
     @property
     def buffered(self) -> bool:
-        """Whether the next byte is in the buffer, so that `peek()` does not wait."""
+        """Whether the next byte is in the buffer, so that `peek()` reads nothing and does not wait."""
         return self._end > self._start
 
     def peek(self, count: int = 1) -> memoryview:
-        """All bytes in the buffer, at least `count` unless the end or an error comes first; the position does not move.
+        """View of all bytes in the buffer, from the next byte on; the position does not move.
 
-        Reads only if fewer than `count` bytes are in the buffer. The view is valid until the next call of a method; it
-        has more than `count` bytes if a read gave more. Raises no error of the reader: `error` keeps it.
+        Reads on if they are fewer than `count`. The view often has more than `count` bytes, and fewer only if the end
+        or an error (in `error`, not raised) comes first. It is valid until the next call of a method.
         """
         while self._end - self._start < count and self._fill(count):
             pass
         return self._storage[self._start : self._end]
 
     def head(self, count: int) -> bytes:
-        """Return a copy of all bytes of `peek(count)`, often more than `count`."""
+        """Return a copy of all bytes in the buffer: often more than `count`, fewer only before the end or an error.
+
+        Reads on like `peek`; the position does not move.
+        """
         return bytes(self.peek(count))
 
     def peek_exactly(self, count: int) -> bytes:
-        """Return a copy of the next `count` bytes; the position does not move.
+        """Return a copy of exactly the next `count` bytes; the position does not move.
 
         If fewer bytes are left, skips them and raises CutError.
         """
@@ -93,7 +101,7 @@ class Buffer(Reader):
         return data
 
     def read(self, count: int) -> memoryview:
-        """Return the next `count` bytes, and move after them; the view is valid until the next call.
+        """Return exactly the next `count` bytes, and move after them; the view is valid until the next method call.
 
         If fewer bytes are left, skips them and raises CutError.
         """
@@ -115,11 +123,12 @@ class Buffer(Reader):
         self._position += count
 
     def tell(self) -> int:
-        """The position: the number of bytes taken so far."""
+        """The position: the number of bytes of the reader before the next byte. Smaller again after `seek`."""
         return self._position
 
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
-        """Move to the first byte of the next match of a pattern, or to the end. Returns whether a match exists.
+        """Move to the first byte of the next match of a pattern, and return True; without a match, move to the end or to
+        an error, and return False.
 
         `longest`: maximum bytes of a match with its lookahead.
         """
@@ -131,7 +140,10 @@ class Buffer(Reader):
         return False
 
     def find_within(self, pattern: re.Pattern[bytes], most: int) -> re.Match[bytes] | None:
-        """The first match of a pattern in the next `most` bytes, or None; the position does not move."""
+        """First match of a pattern in the next `most` bytes, or None; the position does not move.
+
+        Indices in the match count from the next byte.
+        """
         data = self.peek()
         while not (match := pattern.search(data[:most])):
             longer = self.peek(min(2 * len(data), most))
@@ -141,9 +153,9 @@ class Buffer(Reader):
         return match
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Returns the number of bytes, 0 at the end.
+        """Take the next bytes into the front of the view. Returns their number, 0 at the end.
 
-        Raises (and clears) `error` after all bytes before the error.
+        When all bytes before `error` are taken, raises the error, and clears it, so that the next call reads on.
         """
         got = self._read_next(view)
         if not got and self.error is not None:
@@ -153,9 +165,10 @@ class Buffer(Reader):
         return got
 
     def fill(self, view: memoryview) -> int:
-        """Fill the whole view, unless the end or an error comes first. Returns the number of bytes.
+        """Take the next bytes into the whole view. Returns their number, less than `len(view)` only if the end or an
+        error comes first.
 
-        Raises as `read_into`.
+        Raises (and clears) the error only if it comes before any byte; otherwise it is left in `error`.
         """
         filled = got = self.read_into(view)
         while got and filled < len(view):
@@ -164,15 +177,16 @@ class Buffer(Reader):
         return filled
 
     def resume(self) -> None:
-        """Clear the error, to read on. From now on `seek` cannot go back before the error."""
+        """Set `error` to None, so that the bytes after it are read. `seek` can no longer go back before the error."""
         self.error = None
         self._kept.clear()
         self._earliest = self._read
 
     def start_keeping(self, block: int) -> None:
-        """Keep the bytes from the current position on, so that `seek` can go back; read `block` bytes at a time.
+        """From now on, let `seek` go back as far as the current position, and read `block` bytes at a time.
 
-        Opens the file a second time, if possible (`has_second`).
+        For this, opens the file a second time (then `has_second` is true); if that is impossible, keeps the last bytes
+        in memory.
         """
         self._block = block
         self._holds = True
@@ -185,21 +199,24 @@ class Buffer(Reader):
 
     @property
     def has_second(self) -> bool:
-        """Whether the file was opened a second time, so that `seek` can always go back to the start of keeping."""
+        """Whether the file was opened a second time, so that `seek` can go back over any number of bytes."""
         return self._second is not None
 
     def drop_kept(self) -> None:
-        """Drop the kept bytes before the position; `seek` can no longer go back before the position."""
+        """Drop the bytes before the position from memory: `seek` can no longer go back before the position.
+
+        Does nothing if no bytes are kept in memory, as with a second opening of the file (`has_second`).
+        """
         if self._kept:
             del self._kept[: self._position - self._earliest]
             self._earliest = self._position
 
     def can_seek(self, position: int) -> bool:
-        """Whether `seek` can go back to exactly this position."""
+        """Whether `seek` can go back to exactly this position, which was neither dropped nor before `start_keeping`."""
         return position >= self._earliest
 
     def seek(self, position: int) -> None:
-        """Go back to a position, or to the earliest later position that is kept."""
+        """Go back to `position`; if that is no longer possible (`can_seek`), to the earliest position that is."""
         position = max(position, self._earliest)
         if self._position - position <= self._start:
             self._start -= self._position - position
@@ -208,18 +225,21 @@ class Buffer(Reader):
         self._position = position
 
     def stop_keeping(self) -> None:
-        """Close the second file and drop the kept bytes; after this call `seek` must not be used."""
+        """Close the second opening of the file, and drop the kept bytes; `seek` must not be used any more."""
         self._holds = False
         self._kept.clear()
         if self._second is not None:
             self._second.close()
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """Open a seekable file with all bytes of the reader; None if impossible. Raises SourceError."""
+        """Open a seekable file with all bytes of the other reader, from its first byte; None if impossible (a pipe).
+
+        The caller closes the file. Raises SourceError.
+        """
         return self._reader.reopen()
 
     def close(self) -> None:
-        """Close the second file and the reader."""
+        """Close the other reader, and the second opening of the file."""
         self.stop_keeping()
         self._reader.close()
 

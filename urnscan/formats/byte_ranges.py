@@ -1,4 +1,4 @@
-"""Byte ranges of files that an index names (`inputs/cdx.py`), called extents; each is read like a separate file.
+"""Byte ranges of files, called extents, that an index of records names (`--cdx`); each is read like a separate file.
 
 Neighbouring extents are read by one request. For URLs several requests run in parallel.
 """
@@ -27,19 +27,20 @@ _SIGN = 2  # first bytes by which the forms of records differ
 
 
 class Extent(NamedTuple):
-    """A byte range of a file, opened for reading: for example a record of a WARC file that an index names."""
+    """A byte range of a file with a reader of its bytes: for example a record of a WARC file that an index names."""
 
     start: int
-    """Offset of the first byte in the file."""
+    """Offset of the first byte in the file, from 0."""
     size: int
-    """Bytes of the range, without the Zstandard dictionary that the reader may give first."""
+    """Number of bytes of the range, without the Zstandard dictionary that the reader may give before them."""
     reader: Reader
 
 
 def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
-    """Yield an `Extent` for each byte range in `Input.extents` of all inputs, in order; adjacent ranges may be joined.
+    """Read the byte ranges in `Input.extents` of all inputs, and yield an `Extent` for each, in the order of `inputs`.
 
-    An extent is valid until the next is requested. Its reader raises SourceError. The caller closes the generator.
+    Ranges that directly follow each other may come as a single `Extent`. Its reader may be used until the next extent
+    is requested; it raises SourceError if the bytes cannot be read. The caller closes the generator.
     """
     return in_turn((part for source in inputs for part in _parts(source)), _AT_ONCE)
 

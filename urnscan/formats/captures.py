@@ -1,4 +1,4 @@
-"""Captures (records of web archives): time, status and media type, and the conditions of `--where`."""
+"""Captures: metadata of records of web archives (time, HTTP status, media type), and the conditions of `--where`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urnscan.errors import ArgumentError, option
 
 NAMES = ("captured", "status", "mime")
-"""Names of the columns about a capture, and of the conditions of `--where`."""
+"""Names of the columns about a capture in tables, and of the values that conditions (`--where`) can ask for."""
 
 _MOMENT = re.compile(
     rb"([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2})"
@@ -30,20 +30,21 @@ _LONGEST = 100  # maximum characters of a media type
 
 @dataclass(slots=True)
 class Capture:
-    """A capture: metadata of a record of a web archive (time, status, media type). The properties parse the fields."""
+    """Metadata of a record of a web archive: the fields are bytes of the archive, and the properties parse them."""
 
     date: bytes = b""
     """Time of the record as in the archive; empty if missing."""
     content_type: bytes = b""
-    """Media type as in the archive: in WARC of the record, in ARC of the document."""
+    """Media type as in the archive: in WARC of the whole record, such as `application/http`, in ARC of the document."""
     head: bytes = b""
-    """Start line and headers of the HTTP message in the record; empty without a message, or before reading it."""
+    """Start line and headers of the HTTP message in the record; empty without a message, and before it is read."""
 
     @property
     def captured(self) -> dt.datetime | None:
-        """Time of the capture in UTC; None for a missing or invalid time.
+        """Time of the capture in UTC, from `date`; None for a missing or invalid time.
 
-        ISO 28500, section 5.4 (WARC-Date, also of reduced precision), and the fourteen digits of ARC.
+        Reads WARC-Date (ISO 28500, section 5.4) and the fourteen digits of ARC. Missing parts are the lowest possible:
+        `2024-05` is 2024-05-01 00:00:00. Fractions of a second are rounded to milliseconds.
         """
         match = _MOMENT.fullmatch(self.date)
         if match is None:
@@ -58,13 +59,17 @@ class Capture:
 
     @property
     def status(self) -> int | None:
-        """Status code of the HTTP response, such as 200; None without a response."""
+        """Status code of the HTTP response, such as 200, from `head`; None without a response."""
         match = _STATUS.search(self.head)
         return int(match[1]) if match else None
 
     @property
     def mime(self) -> str | None:
-        """Media type of the text in lower case, from the HTTP headers or else the archive; None if missing, invalid."""
+        """Media type of the document in the record, in lower case and without parameters, such as `text/html`.
+
+        From the Content-Type in `head`, else from `content_type` (not `application/http`, which describes the message).
+        None if missing, invalid or longer than 100 characters.
+        """
         kind = self.content_type.partition(b";")[0].strip()
         if self.head or kind.lower() == _HTTP:
             match = _CONTENT_TYPE.search(self.head)
@@ -73,7 +78,7 @@ class Capture:
         return text if len(text) <= _LONGEST and _MIME.fullmatch(text) else None
 
     def text(self, name: str) -> str:
-        """Value of a name in `NAMES` as text: `2024-05-01T12:00:00Z`, `200`, `text/html`; empty if unknown."""
+        """The property `name` (one of `NAMES`) as text, as `2024-05-01T12:00:00Z`, `200`, `text/html`; empty for None."""
         match name:
             case "captured":
                 return f"{self.captured.isoformat()[:19]}Z" if self.captured else ""
@@ -85,19 +90,21 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    r"""Conditions on captures (records of web archives; `--where`). A capture must fulfil all conditions.
+    r"""Conditions (`--where`) on captures, the metadata of records of web archives. A capture must fulfil all of them.
 
     >>> read_where("status=200,304 mime=text/*").fits(Capture(head=b"HTTP/1.1 304 x\nContent-Type: text/html\n"))
     True
     """
 
     conditions: tuple[tuple[str, str], ...]
-    """Pairs such as ("status", "200,304"): a name in `NAMES`, and patterns with commas between: one must match."""
+    """Pairs such as ("status", "200,304"): one of `NAMES`, and patterns (`*`, `?`, `[`) with commas between them, of
+    which one must match the whole value.
+    """
 
     def fits(self, capture: Capture | None) -> bool:
         """Whether a capture fulfils all conditions; False for None (a text outside of web archives).
 
-        An unknown value is an empty text, which `*` matches.
+        A value that the capture lacks counts as an empty text, which `*` matches.
         """
         return capture is not None and all(
             _pattern(patterns).match(capture.text(name)) is not None for name, patterns in self.conditions
@@ -133,9 +140,10 @@ _SHAPES = {
 
 
 def read_where(text: str) -> Where:
-    """Parse conditions, as in `status=200 mime=text/html,text/plain captured=2024*`.
+    """Parse conditions with white space between them, as in `status=200 mime=text/html,text/plain captured=2024*`.
 
-    Raises ArgumentError for an unknown name, a missing value, and a condition that no record can fulfil (`status=ab`).
+    Raises ArgumentError for a text without a condition, an unknown name, a missing value, and a condition that no
+    record can fulfil (`status=ab`).
     """
     where = option("where", None)
     conditions = []

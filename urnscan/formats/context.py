@@ -1,4 +1,4 @@
-"""Context of the nested readers of an input: names, path to a member, options and limits of reading."""
+"""What the nested readers of an input know: names of the levels of nesting (layers), options and limits of reading."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -17,43 +17,48 @@ _LONGEST_NAME = 2_000
 
 
 def full_name(source: str, member: str | None) -> str:
-    """Name of a source and a member, joined as in `a.zip!/b.txt`; the source alone if `member` is None."""
+    """Name of a source (path or URL of a file) and of a member in it: `a.zip!/b.txt`; `source` if `member` is None."""
     return source if member is None else source + INSIDE + member
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a run reads its inputs: encoding, columns, limits, conditions and filters."""
+    """Options of a run about reading its inputs: encoding, columns, limits, conditions and filters."""
 
     encoding: str | None = None
     """Encoding of text without a byte order mark; None: the bytes are read unchanged."""
     columns: tuple[str, ...] = ()
-    """Names of the columns of tables that are read; empty: all columns with text."""
+    """Names of the columns of tables that are read (`--column`); empty: all columns with text."""
     limits: Limits = field(default_factory=Limits)
     """Limits on the bytes, members and levels of nesting that come out of an input."""
     where: Where | None = None
-    """Conditions on captures (records of web archives): only texts in captures that fulfil all are read. None: all."""
+    """Conditions on records of web archives (`--where`): only texts in records that fulfil all are read. None: all
+    texts.
+    """
     filters: tuple[Filter, ...] = ()
-    """Commands that convert files to text; the first that fits a file is used."""
+    """Commands that convert files to text (`--filter`); the first that fits a file is used."""
     processes: Processes = field(default_factory=Processes, compare=False, repr=False)
-    """Processes that the run started for reading."""
+    """Processes that the run started to read files; not compared and not shown."""
     results: bool = True
-    """Whether tables that urnscan wrote are scanned, with a note; False: not read, with an error."""
+    """Whether tables that urnscan wrote are scanned, and noted; False: they are not read, which is an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A level of nesting, which is an input, or a member in an input: its names, and the limits of the input."""
+    """A level of nesting: an input, a member of an archive in it, or the bytes in a compressed file.
+
+    Has the names of this level, and the options and limits of the input. Immutable: methods return further layers.
+    """
 
     name: str
     """Name for messages: the input, then the members on the path, as in `a.tar!/b.zip!/c.txt`."""
     file_name: str
-    """Base name, whose suffix may show a form; inside a compression without the suffix of the compression."""
+    """Base name, whose suffix may show the format; in a compressed file without the suffix of the compression."""
     reading: Reading
     budget: Budget
-    """Counts of the bytes and members that came out of the input, and errors; shared by all layers of the input."""
+    """Counts the bytes and members that come out of the input, and collects errors; shared by all its layers."""
     member: str | None = None
-    """Names of the members from the input to this layer, such as `b.zip!/c.txt`; None for the input itself."""
+    """Names of the members from the input to this layer, such as `b.zip!/c.txt`; None outside of archives."""
     depth: int = 0
     """Number of layers around this layer: 0 for the input itself."""
     capture: Capture | None = None
@@ -61,13 +66,14 @@ class Layer:
 
     @property
     def is_deepest(self) -> bool:
-        """Whether the limit of depth is reached, so that nothing inside this layer may be opened."""
+        """Whether `depth` is the limit (`--max-depth`), so that nothing inside this layer may be opened."""
         return self.depth == self.reading.limits.depth
 
     def unpacked(self, suffixes: tuple[str, ...]) -> "Layer":
-        """The layer for the content of this compressed file. Raises SourceError beyond the limit of depth.
+        """Return the layer for the bytes in this compressed file. Raises SourceError if this layer `is_deepest`.
 
-        `suffixes` of the compression are cut off `file_name`: `a.csv.gz` becomes `a.csv`, and `a.tgz` becomes `a.tar`.
+        Its `file_name` lacks a suffix in `suffixes` (those of the compression): of `a.csv.gz` it is `a.csv`, and of
+        `a.tgz` it is `a.tar`.
         """
         lower = self.file_name.lower()
         suffix = next((suffix for suffix in suffixes if lower.endswith(suffix)), "")
@@ -76,29 +82,38 @@ class Layer:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the text of this layer is scanned: without `--where`, or if the capture fulfils the conditions."""
+        """Whether text in this layer is scanned: without `--where`, or if `capture` fulfils its conditions."""
         return self.reading.where is None or self.reading.where.fits(self.capture)
 
     def filter(self, head: Callable[[int], bytes]) -> Filter | None:
-        """The command (`--filter`) that converts this layer to text, or None; `head(n)` gives the first n bytes."""
+        """The first command (`--filter`) that is for this layer and converts it to text; None if none is.
+
+        `head(n)`: function that returns at least the first n bytes, fewer only if there are no more; called only if a
+        filter names media types.
+        """
         filters = self.reading.filters
         data = head(LONGEST) if any(command.has_types for command in filters) else b""
         return next((command for command in filters if command.fits(self.file_name, data, self.capture)), None)
 
     def inside(self, member: str, capture: Capture | None = None) -> "Layer":
-        """The layer for a member of this archive. Raises SourceError beyond the limit of depth.
+        """Return the layer for the member of this archive with the name `member`. Raises SourceError if `is_deepest`.
 
-        `capture`: metadata of the member's record in a web archive; None: the capture of this layer.
+        `capture`: metadata of the member, if it is a record of a web archive; None: that of this layer.
         """
         layer = self._deeper(self.name_of(member), member.rsplit("/", 1)[-1], self.of_value(member))
         return layer if capture is None else replace(layer, capture=capture)
 
     def name_of(self, member: str) -> str:
-        """Name of a member of this archive, for messages."""
+        """Name of a member of this archive, for messages: `a.tar!/b.txt`. Longer than 2,000 characters: its middle is
+        replaced by "…".
+        """
         return _shortened(self.name + INSIDE + member)
 
     def of_value(self, place: str) -> str:
-        """Path inside the input to a value of a table, or to a member, in this layer: `a.db!/rows/7/url`."""
+        """Path inside the input to `place`, a value of a table or a member in this layer: `a.db!/rows/7/url`.
+
+        Only `place` if this layer is the input. Longer than 2,000 characters: its middle is replaced by "…".
+        """
         return _shortened(place if self.member is None else self.member + INSIDE + place)
 
     def _deeper(self, name: str, file_name: str, member: str | None) -> "Layer":

@@ -1,4 +1,4 @@
-"""Multibyte encodings whose characters may end with the byte of an ASCII letter, if a text declares such an encoding.
+"""Recognition of declared multibyte encodings whose characters may end with the byte of an ASCII letter.
 
 As in browsers, the header of the HTTP response has precedence over `<meta charset>` and the XML declaration in the
 first 1,024 bytes of the text.
@@ -46,9 +46,11 @@ _BROWSERS = {
 
 
 def declared_characters(head: bytes, capture: Capture | None = None) -> re.Pattern[bytes] | None:
-    r"""Pattern of a multibyte character in the encoding that the HTTP response, or else the text, declares.
+    r"""Pattern (of bytes) of a multibyte character in the encoding that an HTTP response or a text declares.
 
-    None without a declaration, or if no multibyte character of the encoding contains the byte of an ASCII letter.
+    `capture`: the record of a web archive that contains the text, whose HTTP headers come first. `head`: first bytes of
+    the text, of which 1,024 are searched for `<meta charset>` or an XML declaration. None without a declaration, or if
+    no multibyte character of the encoding contains the byte of an ASCII letter.
 
     >>> declared_characters(b'<meta charset="Shift_JIS">') == declared_characters(b"", Capture(head=b"\nContent-Type: a/b; charset=x-sjis"))
     True
@@ -71,16 +73,19 @@ def _characters(label: bytes) -> re.Pattern[bytes] | None:
 
 
 class Declaring:
-    """Reader around a `read_into` that remembers the first bytes of a text, to find the declared encoding."""
+    """Passes on the bytes of a text, and remembers its first bytes, to find the encoding that it declares."""
 
     def __init__(self, read_into: Callable[[memoryview], int], capture: Capture | None) -> None:
-        """`capture`: record of a web archive that contains the text, or None."""
+        """`read_into`: function that reads the text. `capture`: record of a web archive that contains it, or None."""
         self._read_into = read_into
         self._capture = capture
         self._head = b""
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises the errors of the reader."""
+        """Read the next bytes of the text into the front of the view. Returns their number, 0 at the end.
+
+        Raises the errors of the other `read_into`.
+        """
         got = self._read_into(view)
         if len(self._head) < WITHIN:
             self._head += bytes(view[: min(got, WITHIN)])
@@ -91,8 +96,9 @@ class Declaring:
         return declared_characters(self._head, self._capture)
 
     def characters_at(self, _: int) -> re.Pattern[bytes] | None:
-        """Pattern of a multibyte character in the declared encoding; the same at each position of the text.
+        """Pattern (of bytes) of a multibyte character in the declared encoding; the same at each position of the text.
 
-        None without a declaration, or if no character of the encoding contains the byte of an ASCII letter.
+        None without a declaration, or if no character of the encoding contains the byte of an ASCII letter. The
+        declaration is searched for by the first call, in the bytes read until then.
         """
         return self._characters

@@ -26,7 +26,7 @@ _BOMS = {
     codecs.BOM_UTF8: "utf-8",
 }
 MARKS_BEGIN = frozenset(mark[0] for mark in _BOMS)
-"""First bytes of byte order marks."""
+"""The first byte, as int, of each byte order mark: of UTF-8, UTF-16 and UTF-32."""
 _BEGUN = frozenset(mark[:count] for mark in _BOMS for count in range(1, len(mark)))
 _AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
 # Without a mark Python uses the byte order of the machine, but results must not depend on the machine. Most such files
@@ -52,7 +52,7 @@ _BLOCK = 1 << 17  # bytes per read
 
 @functools.cache
 def check_encoding(name: str) -> str:
-    """Return the name in Python of a text encoding. Raises FatalError if unknown, and for UTF-7 and ISO 2022.
+    """Return Python's name of the text encoding `name`. Raises FatalError if unknown, and for UTF-7 and ISO 2022.
 
     >>> check_encoding("Latin1")
     'iso8859-1'
@@ -81,12 +81,13 @@ latin-1, shift_jis, gb18030 or cp037
 
 
 def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
-    """The codec (Python's name) of a text, None if read unchanged; and the number of bytes of the mark to skip.
+    """Find the encoding of a text: Python's name, or None if the text is UTF-8 or ASCII or is read unchanged; and the
+    number of bytes of the byte order mark that must be skipped.
 
-    `peek(count)` returns at least `count` first bytes of the text, fewer only if there are no more. A byte order mark
-    has precedence over `encoding`; the mark of UTF-8 is not skipped. Without mark and `encoding`, UTF-16 and UTF-32 are
-    recognised by NULs, if most of the first bytes are ASCII. Raises FatalError as `check_encoding`, and the errors of
-    `peek`.
+    `peek(count)` returns at least the first `count` bytes of the text, fewer only if there are no more. A byte order
+    mark has precedence over `encoding`, the name that the user gave; the mark of UTF-8 is not skipped (0). Without
+    both, UTF-16 and UTF-32 are recognised by NULs, if most characters are ASCII. Raises FatalError if `encoding` is
+    unknown or cannot be decoded, and the errors of `peek`.
     """
     # As few bytes as possible, because a pipe may have no more bytes yet.
     head = peek(1)
@@ -105,9 +106,9 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
 
 
 def is_binary(head: bytes) -> bool | None:
-    """Whether a file that begins with `head` is not text: a control character is in the first 64 bytes.
+    """Whether a file that begins with `head` is not text: `has_control` is true for its first 64 bytes.
 
-    None if `head` is shorter and has none. False for UTF-16 and UTF-32 with a byte order mark.
+    None if `head` is shorter than 64 bytes and has none. False for UTF-16 and UTF-32 with a byte order mark.
     """
     data = head[:_TOLD_BY]
     if data.startswith(WIDE_MARKS):
@@ -116,7 +117,7 @@ def is_binary(head: bytes) -> bool | None:
 
 
 def has_control(data: bytes) -> bool:
-    """Whether `data` contains control characters that do not occur in text."""
+    """Whether `data` contains a byte below 0x20 that does not occur in text: not tab, LF, FF, CR or ESC."""
     return _CONTROL.search(data) is not None
 
 
@@ -161,9 +162,10 @@ codecs.register_error("urnscan.replace", _replace)
 
 
 def as_text(reader: Buffer, layer: Layer) -> Document:
-    """Make the document of plain text: without a byte order mark of UTF-16 or UTF-32, and converted to UTF-8.
+    """Return plain text as a `Document`, whose reader converts UTF-16, UTF-32 or the encoding of the user to UTF-8.
 
-    Skips the mark in `reader`. UTF-8 and other supersets of ASCII stay unchanged. Raises FatalError as `find_codec`.
+    Other text stays unchanged. A byte order mark of UTF-16 or UTF-32 is skipped in `reader`. Raises FatalError if the
+    encoding of the user (`--encoding`) is unknown or cannot be decoded.
     """
     codec, mark = find_codec(reader.head, layer.reading.encoding)
     reader.skip(mark)
@@ -173,13 +175,14 @@ def as_text(reader: Buffer, layer: Layer) -> Document:
 
 
 class Transcoder(PieceReader):
-    """Reader that converts the bytes of another reader to UTF-8.
+    """Reader that decodes the bytes of another reader by `codec`, and gives them in UTF-8.
 
-    Bytes that cannot be decoded become U+FFFD; at the end one SourceError about all is collected (`Budget.collect`).
+    Bytes that cannot be decoded become U+FFFD; at the end a single SourceError about all of them is added to the errors
+    that `layer.budget` collects.
     """
 
     def __init__(self, reader: Reader, layer: Layer, codec: str, mark: int = 0) -> None:
-        """`reader`: positioned after a byte order mark of `mark` bytes; closed with this reader.
+        """`reader`: at the first byte after a byte order mark of `mark` bytes; closed with this reader.
 
         `layer`: names and limits of the text; `codec`: Python's name of the encoding.
         """

@@ -1,4 +1,4 @@
-"""Filters that run: the process of a command, its text, and its end."""
+"""Filters (`--filter`) that run: the process of a command that converts a file to text, its output, and its end."""
 
 from __future__ import annotations
 
@@ -32,13 +32,16 @@ command never runs without the knowledge of its guard.
 
 
 class Filtered(Reader):
-    """Reader of the text that a command prints for a file.
+    """Reader of the text that a command of the user (`--filter`) prints for a file; the command runs until `close`.
 
     If the command ends with a status other than 0 or takes too long, `read_into` raises SourceError after the text.
     """
 
     def __init__(self, filter_: Filter, reader: Reader, layer: Layer) -> None:
-        """Start the command. `reader`: bytes of the file; `layer`: names and limits of the file. Raises SourceError."""
+        """Start the command on the file, or on a temporary copy of the bytes of `reader`. Raises SourceError.
+
+        `layer`: names and limits of the file.
+        """
         self._filter = filter_
         self._layer = layer
         self._stderr = b""
@@ -62,7 +65,7 @@ class Filtered(Reader):
         self._poll.register(self._err, select.POLLIN)
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view with text, waiting for the command. Returns the number of bytes, 0 at the end.
+        """Wait for output of the command, and read it into the front of the view. Returns the bytes read, 0 at the end.
 
         Raises SourceError if the command fails, takes too long or was ended, and LimitError for too much text.
         """
@@ -84,14 +87,14 @@ class Filtered(Reader):
         return 0
 
     def close(self) -> None:
-        """Kill the command, if still running, and remove the temporary copy of the file."""
+        """Kill the command, if it still runs, and remove the temporary copy of the file."""
         self._layer.reading.processes.remove(self)
         with self._lock:
             self._is_open = False
             self._stack.close()
 
     def end(self) -> None:
-        """Do the same as `close`; called from the thread that ends the run. A later `read_into` raises SourceError."""
+        """Kill the command, as `close` does; for the thread that ends the run. `read_into` then raises SourceError."""
         self.close()
 
     def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:

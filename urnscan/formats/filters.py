@@ -15,9 +15,9 @@ from urnscan.formats.captures import Capture
 from urnscan.formats.media_types import media_type
 
 ANY = "*"
-"""Instead of a suffix: the filter is for all files."""
+"""Instead of a suffix in `Filter.kinds`: the filter is for all files."""
 PATH = "%"
-"""Placeholder in a command for the path of the file."""
+"""Word of a command that stands for the path of the file."""
 _OF_RECORD = " ?#"  # characters that end the file name in the name of a record of a web archive
 
 
@@ -28,13 +28,13 @@ class Filter:
     kinds: tuple[str, ...]
     """Suffixes with dot, in lower case (`.pdf`); media types or patterns of media types (`image/*`); `ANY`."""
     command: tuple[str, ...]
-    """Words of the command. Without the placeholder for the path the command reads standard input."""
+    """Words of the command. If no word has the placeholder `%` for the path, the file is its standard input."""
     timeout: int
-    """Maximum seconds for a file."""
+    """Maximum seconds that the command may take for a file."""
 
     @property
     def name(self) -> str:
-        """Name of the command without folder; also the name of the text, as a member of the file."""
+        """Name of the command without folder, as `pdftotext`; also the name of its text as a member of the file."""
         return Path(self.command[0]).name
 
     @property
@@ -43,10 +43,10 @@ class Filter:
         return any("/" in kind for kind in self.kinds)
 
     def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:
-        """Whether the filter is for a file, by the suffix of `name` or by the media type.
+        """Whether the filter is for a file: one of `kinds` is `ANY`, the suffix of `name`, or a media type of the file.
 
-        Media types: by the first bytes of the file (`head`, `media_types.LONGEST` are enough), and of `capture`, the
-        record of a web archive that contains the file.
+        The file has up to two media types: by its first bytes `head` (`media_types.LONGEST` are enough), and that of
+        `capture`, the record of a web archive that contains the file. The name of such a record ends at " ", ? or #.
         """
         types = [media_type(head)] if self.has_types else []
         if capture is not None:
@@ -67,9 +67,9 @@ def takes_path(word: str) -> bool:
 
 
 def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
-    """Parse filters, as in `pdf,eps:pdftotext % -`; `timeout`: maximum seconds for a file.
+    """Parse filters `KIND[,KIND...]:COMMAND`, as `pdf,eps:pdftotext % -`; `timeout`: maximum seconds for a file.
 
-    Raises ArgumentError for a text of another form, and if the command is not installed.
+    Raises ArgumentError for a text that is not of this form, and if the command is not installed.
 
     >>> (log_filter,) = read_filters(["txt,.LOG:cat"], 60)
     >>> log_filter.kinds, log_filter.command, log_filter.name
@@ -79,9 +79,10 @@ def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
 
 
 def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the arguments, with each `@FILE` replaced by the lines of the file; others are unchanged.
+    """Return the arguments of `--filter`, with each `@FILE` replaced by the lines of the file; others are unchanged.
 
-    Empty lines, and lines that begin with #, are skipped. Raises FatalError for a file that cannot be read.
+    Lines are stripped; empty lines, and lines that begin with #, are skipped. Raises FatalError for a file that cannot
+    be read.
     """
     filters: list[str] = []
     for text in texts:
