@@ -127,8 +127,8 @@ class Buffer(Reader):
         return self._position
 
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
-        """Move to the first byte of the next match of a pattern, and return True; without a match, move to the end or to
-        an error, and return False.
+        """Move to the first byte of the next match of a pattern, and return True; without a match, move to the end or
+        to an error, and return False.
 
         `longest`: maximum bytes of a match with its lookahead.
         """

@@ -78,7 +78,7 @@ class Capture:
         return text if len(text) <= _LONGEST and _MIME.fullmatch(text) else None
 
     def text(self, name: str) -> str:
-        """The property `name` (one of `NAMES`) as text, as `2024-05-01T12:00:00Z`, `200`, `text/html`; empty for None."""
+        """The property `name` (one of `NAMES`) as text: `2024-05-01T12:00:00Z`, `200`, `text/html`; empty for None."""
         match name:
             case "captured":
                 return f"{self.captured.isoformat()[:19]}Z" if self.captured else ""

@@ -19,41 +19,47 @@ class Limits:
     """
 
     ratio: int = 1000
-    """Maximum bytes that come out of a byte of the input (`--max-ratio`); checked after 256 MiB."""
+    """Maximum bytes that come out for each byte read (`--max-ratio`); checked when more than 256 MiB have come out."""
     size: int = 10**13
     """Maximum bytes that come out of an input, all levels of nesting together (`--max-size`)."""
     depth: int = 8
-    """Maximum of nested compressions, archives and tables (`--max-depth`)."""
+    """Maximum number of compressions, archives and tables inside each other (`--max-depth`)."""
     members: int = 10**7
     """Maximum members of all archives in an input (`--max-members`)."""
 
 
 class Budget:
-    """Counters of the bytes and members that come out of an input, checked against limits; also collects errors."""
+    """Counters of an input: bytes read, bytes and members that come out of it, checked against limits.
+
+    Also collects errors that are reported after the text.
+    """
 
     def __init__(self, name: str, limits: Limits, on_read: Callable[[int], object] = lambda _: None) -> None:
-        """`name`: of the input. `on_read`: called with the number of bytes of each read of the input, for progress."""
+        """`name`: of the input, for errors. `on_read`: called with the bytes of each `count_read`, for progress."""
         self._name = name
         self._limits = limits
         self._on_read = on_read
         self.has_records = False
-        """Whether the input is, or contains, a web archive."""
+        """Whether the input is, or contains, a web archive, as far as it was read; set by `unfold`."""
         self._read = self._unfolded = self._members = 0
         self._wrong: list[SourceError] = []
         self._more_wrong = 0
 
     def count_read(self, byte_count: int) -> None:
-        """Count bytes read from the input."""
+        """Add to the number of bytes read from the input, and call `on_read`."""
         self._read += byte_count
         self._on_read(byte_count)
 
     def count_unfolded(self, byte_count: int) -> None:
-        """Count bytes that came out of a compression or a table. Raises LimitError beyond a limit."""
+        """Add to the number of bytes that came out of compressions and tables. Raises LimitError beyond a limit."""
         self._unfolded += byte_count
         self.check_announced(0)
 
     def check_announced(self, byte_count: int) -> None:
-        """Check a number of bytes that a header announces, before memory is allocated for them. Raises LimitError."""
+        """Raise LimitError if `byte_count` more bytes, which a header announces, would exceed a limit. Counts nothing.
+
+        Called before memory is allocated for the bytes.
+        """
         limits = self._limits
         if not self.allows(byte_count):
             if self._unfolded + byte_count > limits.size:
@@ -61,22 +67,25 @@ class Budget:
             raise self._past(f"unpacks to more than {limits.ratio:,} times its size", "--max-ratio")
 
     def allows(self, byte_count: int) -> bool:
-        """Whether `byte_count` more bytes may come out of the input."""
+        """Whether `byte_count` more bytes may come out of the input. Counts nothing."""
         unfolded, limits = self._unfolded + byte_count, self._limits
         return unfolded <= limits.size and (unfolded <= _FREE or unfolded <= limits.ratio * self._read)
 
     def count_member(self, count: int = 1) -> None:
-        """Count members of an archive. Raises LimitError beyond the limit, but counts them all the same."""
+        """Add to the number of members of archives. Raises LimitError beyond the limit; they are counted even then."""
         self._members += count
         if self._members > (most := self._limits.members):
             raise self._past(f"has more than {most:,} member{'s' * (most != 1)}", "--max-members")
 
     def allows_members(self, count: int) -> bool:
-        """Whether the input may have `count` more members."""
+        """Whether the input may have `count` more members. Counts nothing."""
         return self._members + count <= self._limits.members
 
     def count_members(self, count: int) -> bool:
-        """Count members of an archive if the limit allows all; returns whether they were counted."""
+        """Add to the number of members of archives if the limit allows all `count`, else count none.
+
+        Returns whether they were counted; raises nothing.
+        """
         is_allowed = self.allows_members(count)
         self._members += count if is_allowed else 0
         return is_allowed
@@ -85,22 +94,25 @@ class Budget:
         return LimitError(self._name, f"{what}; the rest is not read; {option} allows more")
 
     def failed_checksum(self, name: str, what: str) -> None:
-        """Collect a SourceError about a failed checksum; raises nothing.
+        """Add a SourceError about a failed checksum to the collected errors; raises nothing.
 
         `name`: of the input or member; `what`: subject of the message, as in "the CRC-32 of member 3".
         """
         self.collect(SourceError(name, f"{what} is wrong; its text may be damaged"))
 
     def collect(self, error: SourceError) -> None:
-        """Collect an error that does not end reading (a failed checksum, for example); reported after the text."""
+        """Add an error that does not end reading to the collected errors, which are reported after the text.
+
+        Raises nothing. After 10,000 errors, more are only counted.
+        """
         if len(self._wrong) < _MOST_WRONG:
             self._wrong.append(error)
         else:
             self._more_wrong += 1
 
     def collected(self) -> Iterator[SourceError]:
-        """Yield, and forget, the errors collected since the last call: the first 10,000, and an error with the number
-        of the rest, if any.
+        """Yield the errors that were collected since the last call, and remove them from this object: the first 10,000
+        and, if there were more, an error with the number of the others.
         """
         wrong, more = self._wrong, self._more_wrong
         self._wrong, self._more_wrong = [], 0

@@ -30,13 +30,13 @@ _SIGNS = (
 )
 """Media types, each with the parts of a signature: offset and bytes. A type may have several signatures."""
 LONGEST = max(at + len(data) for _, *parts in _SIGNS for at, data in parts)
-"""Number of first bytes that are enough to recognise each type."""
+"""Number of first bytes of a file that are enough for `media_type`."""
 BEGIN = frozenset(data[0] for _, (_, data), *_ in _SIGNS)
-"""All possible first bytes of the files."""
+"""First byte, as int, of each signature: a file with another first byte has no type that `media_type` recognises."""
 
 
 def media_types() -> Iterator[str]:
-    """The media types that `media_type` recognises, without duplicates."""
+    """The names of all media types that `media_type` recognises, each once."""
     return iter(dict.fromkeys(name for name, *_ in _SIGNS))
 
 

@@ -1,4 +1,4 @@
-"""Bytes of a reader as a file of this machine, for programs that read only files."""
+"""The bytes of a reader as a file on the disk, for programs and libraries that read only files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ _LONGEST_SUFFIX = 20  # a copy keeps the suffix of the name if it has fewer char
 
 @contextlib.contextmanager
 def on_disk(reader: Reader, layer: Layer) -> Iterator[str]:
-    """Context with the path of a file with the bytes of a reader: the file itself, or a temporary copy.
+    """Context with the path of a file that has the bytes of `reader`: the file that it reads, or a temporary copy.
 
-    `layer`: of the bytes. Raises SourceError if the bytes cannot be read or copied.
+    A file of this machine is not copied; its size is counted as read. A copy has all bytes that `reader` still gives,
+    and is removed at the end of the context. `layer`: names and limits of the bytes. Raises SourceError if they cannot
+    be read or copied.
     """
     path = _path_of(reader, layer)
     if path is not None:

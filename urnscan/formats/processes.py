@@ -1,4 +1,4 @@
-"""Processes that a run started, temporary copies of files for them, and how both end."""
+"""Processes that a run started to read files, temporary copies of files for them, and how both end."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from typing import Protocol
 
 
 class Started(Protocol):
-    """Protocol: a process that a run started, or a temporary copy of a file."""
+    """Protocol: something that must end with the run: a process that it started, or a temporary copy of a file."""
 
     def end(self) -> None:
-        """Kill the process or remove the copy. Any thread may call this method, also several times."""
+        """Kill the process or remove the copy; does nothing if already done. Any thread may call this method."""
         ...
 
 
 class Process(Started, Protocol):
-    """Protocol: a process that can be reused."""
+    """Protocol: a process that can be reused for another file, such as a reader of PDFs."""
 
     def close(self) -> None:
-        """Kill the process, and release all resources; only while no thread uses the process."""
+        """Kill the process, and release its pipes; only while no thread uses the process."""
         ...
 
 
 class Processes:
-    """The processes of a run: commands of filters, readers of PDFs. All end when this object is deleted."""
+    """The processes and temporary copies of a run: those in use, and idle processes that can be reused.
+
+    All end when this object is deleted, and when Python ends.
+    """
 
     def __init__(self) -> None:
         self._running: set[Started] = set()
@@ -37,15 +40,15 @@ class Processes:
         return Processes, ()
 
     def add(self, process: Started) -> None:
-        """Add a process that runs."""
+        """Add a process or copy that is in use, so that `end` ends it."""
         self._running.add(process)
 
     def remove(self, process: Started) -> None:
-        """Forget a process that has ended."""
+        """Forget a process or copy that has ended; does not end it. Does nothing if it is unknown."""
         self._running.discard(process)
 
     def take(self) -> Process | None:
-        """Return an idle process, which then counts as running; None if no process is idle."""
+        """Return an idle process, the last given back, which is then in use; None if no process is idle."""
         try:
             process = self._idle.pop()
         except IndexError:
@@ -54,12 +57,15 @@ class Processes:
         return process
 
     def give_back(self, process: Process) -> None:
-        """Add a process that is idle now to the idle processes, for the next `take`."""
+        """Put a process that was in use, and is idle now, among the idle processes, for the next `take`."""
         self._idle.append(process)
         self.remove(process)
 
     def end(self) -> None:
-        """Kill all processes, and remove the temporary copies; from any thread. More may be started later."""
+        """Kill all processes, idle ones too, and remove the temporary copies; any thread may call this method.
+
+        This object can be used further: more processes may be added.
+        """
         _end(self._running, self._idle)
 
 

@@ -1,4 +1,4 @@
-"""Protocol of forms: how a module declares the form that it reads.
+"""Declaration of a form: a format of files with text inside, such as gzip, tar or Parquet, that a module can read.
 
 A form is recognised by the first bytes of a file, independent of its name. If the first bytes are damaged, the suffix
 decides together with other bytes: a file `a.parquet` with bytes that do not occur in text is a damaged Parquet file.
@@ -17,22 +17,25 @@ from urnscan.formats.encodings import is_binary
 from urnscan.stores.reader import Reader
 
 Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
-"""Function of the first bytes of a file and its layer (names and limits): whether the file has a form.
+"""Function of the first bytes of a file and its layer (its names, options and limits).
 
-None if more bytes are needed.
+Returns whether the file has a form; None if more bytes are needed. The bytes are all of the file if there are no more.
 """
 
 ANY = bytes(range(256))
-"""Every byte value: a byte of a signature with this value may be any byte."""
+"""All byte values: an element of a signature (`Sign`) that any byte of a file matches."""
 
 Sign: TypeAlias = tuple[bytes, ...]
-"""Signature at the beginning of a file: for each byte of the file the possible values."""
+"""Signature at the beginning of a file: for each byte of the file its possible values.
+
+`(b"Pp", b"K")`: the file begins with `PK` or `pK`.
+"""
 
 _Opened = TypeVar("_Opened")
 
 
 def exactly(*beginnings: bytes) -> tuple[Sign, ...]:
-    """Return the signatures for files that begin with any of the given bytes.
+    """Return a signature for each argument, for files that begin with exactly these bytes.
 
     >>> exactly(b"BZ", b"P")
     ((b'B', b'Z'), (b'P',))
@@ -41,60 +44,68 @@ def exactly(*beginnings: bytes) -> tuple[Sign, ...]:
 
 
 def never(_head: bytes, _layer: Layer) -> bool:
-    """Rule that recognises no file: for a form without a signature."""
+    """Rule (`Recognise`) that is False for every file: for a form that only the suffix shows."""
     return False
 
 
 def looks_binary(head: bytes, _: Layer) -> bool | None:
-    """Rule for forms that are recognised by the suffix: whether the first bytes are not text; None: more are needed."""
+    """Rule (`Recognise`) for files with the suffix of a form: whether the file is not text, by control characters in its
+    first 64 bytes. None if `head` is shorter and has none. False for UTF-16 and UTF-32 with a byte order mark.
+    """
     return is_binary(head)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form(Generic[_Opened]):
-    """Declaration of a file format with text inside: a compression, an archive or a table."""
+    """Declaration of a form (a file format with text inside): how it is recognised, and the function that opens it.
+
+    Its subclasses are `Compression`, `Archive` and `Table`.
+    """
 
     name: str
     """Name for messages, with an article: "a Parquet file"."""
     open: Callable[[Reader, Layer], _Opened]
-    """Function that opens a file: takes a reader of its bytes, and returns its content, as the subclass says.
-
-    The caller closes the reader.
+    """Function that opens a file: takes a reader of its bytes and its names and limits, and returns what the subclass
+    says. The caller closes the reader.
     """
     recognise: Recognise = never
-    """Rule by the first bytes; called for files that may begin with a signature of `signs`."""
+    """Rule by the first bytes; called only for files whose first byte fits a signature in `signs`."""
     signs: tuple[Sign, ...] = ()
     """Signatures: `recognise` must reject every file that begins otherwise. Empty: no restriction."""
     suffixes: tuple[str, ...] = ()
     """Suffixes of file names, in lower case."""
     recognise_named: Recognise | None = None
-    """Rule for files with a suffix in `suffixes` that no `recognise` of any form accepts; None: no rule."""
+    """Rule for files with a suffix in `suffixes` that no form accepts by `recognise`, as if damaged; None: no rule."""
     needs_beginning: bool = False
-    """Whether a file that only `recognise_named` accepts cannot be opened: its bytes are scanned, with an error."""
+    """What follows if only `recognise_named` accepts a file. False: it is opened. True: its raw bytes are scanned, and
+    an error says so.
+    """
     is_web_archive: bool = False
     """Whether the members are records of a web archive, which `--where` can select."""
 
 
 class Compression(Form[Reader]):
-    """A form that contains a single text. `open` returns a reader of the text."""
+    """A form that contains the bytes of a single file, such as gzip. `open` returns a reader of the unpacked bytes."""
 
 
 class Archive(Form[Iterator[Document | Member | Texts | SourceError]]):
-    """A form that contains named members. `open` yields members and errors, or the bytes of the file as a document.
+    """A form that contains named members, such as tar. `open` yields members (small ones several at a time, as `Texts`)
+    and errors; a `Document` is the raw bytes of the file, to be scanned as text.
 
-    The reader of a member is valid until the next item is requested. Small texts may come together as `Texts`.
+    The reader of a member may be used until the next item is requested.
     """
 
 
 class Table(Form[Iterator[Document | Values | SourceError]]):
-    """A form that contains rows and columns.
-
-    `open` yields columns of values and errors, or the bytes of the file as a document.
+    """A form that contains rows and columns, such as Parquet. `open` yields columns of values, and errors; a `Document`
+    is the raw bytes of the file, to be scanned as text.
     """
 
 
 def scan_as_it_is(kind: type[SourceError], reason: str) -> Callable[[Reader, Layer], Iterator[Document | SourceError]]:
-    """Return an `open` function that yields an error or note (`kind`, `reason`), then the raw bytes as a document."""
+    """Return a function for `Form.open` that does not open a file: it yields an error or note of the type `kind` with
+    the message `reason`, then the raw bytes of the file as a document.
+    """
 
     def scan(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
         yield kind(layer.name, reason)

@@ -1,4 +1,4 @@
-"""Registry of all forms, in the order in which they are tried.
+"""Registry of all forms (formats of files with text inside), in the order in which they are tried.
 
 A form is recognised by the first bytes of a file, or else by the suffix. The content of a form is recognised in the
 same way, so forms can be nested in any order.
@@ -29,9 +29,9 @@ _TELLING = 1 << 9
 
 
 class Registry:
-    """Forms in the order in which they are tried.
+    """Forms (formats of files with text inside) in the order in which they are tried; recognises the form of a file.
 
-    A form is tried only if a signature has the first byte of the file.
+    A form is tried only if one of its signatures begins with the first byte of the file, or if it has no signatures.
     """
 
     def __init__(self, forms: Iterable[Form[Any]], text_forms: Iterable[Form[Any]] = ()) -> None:
@@ -56,16 +56,22 @@ class Registry:
         """Signatures of all forms."""
 
     def is_named(self, name: str) -> bool:
-        """Whether a name ends with a suffix in `suffixes`."""
+        """Whether the last suffix of a name, from its last full stop and in any case, is in `suffixes`."""
         return name[name.rfind(".") :].lower() in self.suffixes
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
-        """Whether a file that begins with `head` may have a form; `is_whole`: whether `head` is the whole file."""
+        """Whether a file that begins with `head` has a form, or more bytes could show one. False: surely only text.
+
+        `is_whole`: whether `head` is the whole file. `layer`: its name, options and limits.
+        """
         form, is_unsure = self._tell(head, layer)
         return form is not None or (is_unsure and not is_whole)
 
     def recognise(self, reader: Buffer, layer: Layer) -> Form[Any] | None:
-        """The form of the bytes of a reader; None for text. Reads as few bytes as possible, as a pipe may be slow."""
+        """Return the form of the next bytes of `reader`, whose position does not move; None for text or no bytes.
+
+        Reads as few bytes as possible, as a pipe may be slow. `layer`: name, options and limits of the bytes.
+        """
         head = reader.head(_TELLING if layer.depth else 1)
         while True:
             form, is_unsure = self._tell(head, layer)
@@ -118,4 +124,4 @@ FORMS = Registry(
     ],
     text_fields.FORMS,
 )
-"""All forms: of urnscan, and of other packages that declare the entry point `urnscan.formats`."""
+"""All forms: first those of other packages that declare the entry point `urnscan.formats`, then those of urnscan."""

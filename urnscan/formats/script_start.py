@@ -21,7 +21,7 @@ def _end_with(parent: int) -> None:
 
 
 def main() -> None:
-    """Set the limits, and run the script."""
+    """Limit this process as `sys.argv` says (script, bytes of memory), then run the script in it."""
     script, data = sys.argv[1:]
     # If the system supports limits.
     with contextlib.suppress(ImportError, OSError, ValueError):

@@ -7,9 +7,9 @@ from typing import Any
 
 
 def start_python(*words: str, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 (those of Popen)
-    """Start this Python in a new process, and return the process. `words`: arguments; `options`: of Popen.
+    """Start a new process of this Python, and return it without waiting. Raises OSError if it cannot start.
 
-    Raises OSError if the process cannot start.
+    `words`: arguments of Python, such as the path of a script; `options`: options of `subprocess.Popen`.
 
     The process finds the modules that this process finds, but not those in the folder of the script and in the working
     folder, which may hide modules of libraries.

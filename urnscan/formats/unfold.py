@@ -1,4 +1,4 @@
-"""An input -> the texts and values in it, through all forms, such as text in gzip in a tar archive."""
+"""An input -> the texts and values in it, through all forms (file formats), such as text in gzip in a tar archive."""
 
 import contextlib
 import functools
@@ -31,9 +31,12 @@ from urnscan.stores.reader import Reader, skip
 def open_documents(
     source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[Document | Values | SourceError, None, None]:
-    """Yield all texts (each as a `Document`) and columns of values in an input, and errors.
+    """Open an input, and yield each text in it, at any depth, as a `Document`, each column of a table as `Values`, and
+    a SourceError for each member that cannot be read.
 
-    Parameters, errors and validity of readers: see `open_together`.
+    The reader of a document may be used until the next item is requested. `reading`: options; `on_read`: called with
+    the number of bytes of each read of the input. Raises SourceError if the input or its rest cannot be read,
+    LimitError beyond a limit, and FatalError for an unknown encoding.
     """
     for content in open_together(source, reading, on_read):
         if isinstance(content, Texts):
@@ -48,16 +51,18 @@ def open_together(
     on_read: Callable[[int], object] = lambda _: None,
     extents: Iterator[Extent] | None = None,
 ) -> Generator[Document | Texts | Values | SourceError, None, None]:
-    """Yield the texts and columns of values in an input, and an error for each member that cannot be read.
+    """Open an input, and yield the texts in it, at any depth, columns of tables as `Values`, and a SourceError for each
+    member that cannot be read. A text is a `Document`; small members may come together as `Texts`.
 
-    Small members may come together as `Texts`. A member with a wrong checksum, and text with bytes that cannot be
-    decoded, is read; the error comes after the text. Waits for the first byte of a pipe. A reader is valid until the
-    next item is requested.
+    A member with a wrong checksum, and text with bytes that cannot be decoded, is read; the error comes after the text.
+    Waits for the first byte of a pipe. A reader may be used until the next item is requested.
 
-    `on_read`: called with the number of bytes of each read of the input. `extents`: an iterator, opened ahead, with the
-    byte ranges of this input and then of later inputs; None: the byte ranges are opened here.
+    `on_read`: called with the number of bytes of each read of the input. `extents`: an iterator, opened ahead, of the
+    byte ranges of this input, which are taken from it, and then of later inputs; None: the byte ranges of the input, if
+    it has any, are opened here.
 
-    Raises SourceError if the input or its rest cannot be read, LimitError, and FatalError for an unknown encoding.
+    Raises SourceError if the input or its rest cannot be read, LimitError beyond a limit, and FatalError for an unknown
+    encoding.
     """
     layer = _bottom(source, reading, on_read)
     if source.extents:
@@ -78,9 +83,11 @@ def open_together(
 
 
 def is_splittable(source: Input, reading: Reading) -> bool:
-    """Whether `open_range` can read parts of an input: a regular file of plain text, in no form and not converted.
+    """Whether several threads may each read a part of an input (`stores.files.open_range`).
 
-    Raises SourceError if the file cannot be read, FatalError for an unknown encoding.
+    True for a regular file of plain text: not compressed, an archive or a table, not filtered, not in an encoding that
+    is converted, and without a declaration of a multibyte encoding such as Shift JIS. False with `--where`. Reads the
+    first bytes of the file. Raises SourceError if it cannot be read, FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading)
     if not source.is_whole_file or source.size is None or not layer.is_wanted:
@@ -92,7 +99,8 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether an input that begins with `head` is definitely scanned as plain text: in no form and not converted.
+    """Whether an input that begins with `head` is definitely scanned as plain text: not compressed, an archive or a
+    table, not filtered, and not in an encoding that is converted. False also if `head` does not decide.
 
     `is_whole`: whether `head` is the whole input. Raises FatalError for an unknown encoding.
     """
@@ -107,9 +115,10 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
 
 @functools.cache
 def doubts(reading: Reading) -> Doubts:
-    """Signatures and suffixes of inputs that may not be plain text; for doubtful inputs `is_plain` decides.
+    """Return the signatures and suffixes of files that may not be plain text, with these options of reading.
 
-    With `--encoding`, `--column`, `--where` or a filter for all files, every input is doubtful.
+    A file with one of them is doubtful: `is_plain` decides. With `--encoding`, `--column`, `--where` or a filter for
+    all files, every file is doubtful.
     """
     kinds = {kind for command in reading.filters for kind in command.kinds}
     are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds

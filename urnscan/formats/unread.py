@@ -1,4 +1,4 @@
-"""Forms that urnscan recognises, and does not read or reads only by libarchive: an error says what to do.
+"""Forms (file formats) that urnscan recognises, and does not read or reads only by libarchive: an error gives advice.
 
 `PACKED` has the forms that compress or encrypt text and are still in use, out of the lists of `file` (magic/Magdir:
 archive, compress, filesystems) and of libarchive. A scan of their raw bytes would find nothing, without a warning.
@@ -38,7 +38,7 @@ _RECIPE = "read it with {}, and give its batches to urnscan.scan_batches"
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A form that urnscan does not read, or only by libarchive."""
+    """Declaration of a form (file format) that urnscan does not read, or reads only by the library libarchive."""
 
     name: str
     """Name for messages, with an article."""
@@ -49,18 +49,21 @@ class Packed:
     suffixes: tuple[str, ...] = ()
     """Suffixes of file names. A file with a suffix and without a signature is reported, too, unless it is text."""
     at: int = 0
-    """Offset of the signature in the file."""
+    """Offset in bytes of the signature in the file."""
     remedy: str = _UNPACK
     """Advice for the error, such as "unpack it first"."""
     formats: tuple[str, ...] = ()
-    """Formats of libarchive that read this form as an archive."""
+    """Names of the formats of libarchive that read this form as an archive; empty: none."""
     filter_: str = ""
-    """Filter of libarchive that reads this form as a compression; empty: none."""
+    """Name of the filter of libarchive that reads this form as a compression; empty: none."""
     is_text: bool = False
-    """Whether a file of this form may be text, so that the signature alone decides."""
+    """Whether a file of this form may be text, so that its signature alone is enough, without control characters."""
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
-        """Whether a file that begins with `head` has this form; None if more bytes are needed."""
+        """Whether a file that begins with `head` has this form, by a signature (see `signs`).
+
+        None if more bytes are needed. `layer`: names of the file.
+        """
         data = head[self.at :]
         sign = next((sign for sign in self.signs if data.startswith(sign)), None)
         if sign is not None:
@@ -72,25 +75,31 @@ class Packed:
         return None if data or self.at < _SHORTEST or has_control(head) else False
 
     def refuse(self, _: Reader, layer: Layer) -> NoReturn:
-        """Raise the SourceError "… is not read" about a file of this form, with the remedy; never returns."""
+        """Raise a SourceError: the file `layer.name` has this form and is not read, with the remedy. Never returns."""
         remedy = f"{by_libarchive.missing()}; or {self.remedy}" if self.formats or self.filter_ else self.remedy
         raise SourceError(layer.name, f"{self.name} is not read; {remedy}")
 
     def open_archive(self, reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
-        """Open a file of this form as an archive, by libarchive. Raises SourceError if libarchive cannot be used."""
+        """Open a file of this form as an archive, by libarchive, and yield its members.
+
+        Raises SourceError (as `refuse`) if libarchive is not installed or does not read this form.
+        """
         if not self.formats or by_libarchive.missing():
             self.refuse(reader, layer)
         return by_libarchive.open_archive(reader, layer, self.formats)
 
     def open_compressed(self, reader: Reader, layer: Layer) -> Reader:
-        """Open a file of this form as a compression, by libarchive. Raises SourceError if libarchive cannot be used."""
+        """Open a file of this form as a compression, by libarchive, and return a reader of the decompressed bytes.
+
+        Raises SourceError (as `refuse`) if libarchive is not installed.
+        """
         if by_libarchive.missing():
             self.refuse(reader, layer)
         return by_libarchive.open_compressed(reader, layer, self.filter_)
 
     @property
     def form(self) -> Archive | Compression:
-        """The declaration of this form for the registry."""
+        """Declaration of this form for the registry: a `Compression` if it has a `filter_`, else an `Archive`."""
         known: dict[str, Any] = {
             "name": self.name,
             "recognise": self.recognise if self.signs else never,
@@ -175,7 +184,7 @@ PACKED = (
     Packed("what OpenSSL encrypted", (b"Salted__",), remedy=_DECRYPT),
     Packed("a LUKS volume", (b"LUKS\xba\xbe",), (".luks",), remedy=_DECRYPT),
 )  # fmt: skip
-"""Forms that compress or encrypt text."""
+"""Forms that compress or encrypt text, so that a scan of their raw bytes would find nothing."""
 
 # Signatures of archives whose members are not compressed, and of uuencode.
 _CPIO_SIGNS = (b"070701", b"070702", b"070707", b"\xc7\x71", b"\x71\xc7")
@@ -278,4 +287,4 @@ FORMS = (
     ),
     *(packed.form for packed in PACKED),
 )
-"""All forms of this module. A Debian package is an ar archive, so it comes before ar archives."""
+"""All forms of this module, for the registry. A Debian package is an ar archive, so it comes before ar archives."""
