@@ -1,4 +1,4 @@
-"""Contents of an input of any form: texts to scan, and columns of values."""
+"""What is in an input: texts to scan, members of archives, and columns of tables; each with its name or place."""
 
 from __future__ import annotations
 
@@ -20,20 +20,23 @@ _LONGEST_NAME = 200  # maximum characters of the name of an attached file
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text to scan: a plain file, a member or a value. The reader is valid until the next document is requested."""
+    """A text to scan: a plain file or a member of an archive, with a reader of its bytes.
+
+    The reader may be used until the next document is requested.
+    """
 
     member: str | None
-    """Names of the members from the input to the text, such as `a.zip!/b.txt`; None if the text is the input."""
+    """Names of the members from the input to the text, such as `a.zip!/b.txt`; None if the text is in no archive."""
     reader: Reader
-    """The bytes of the text."""
+    """Gives the bytes of the text."""
     codec: str | None = None
-    """Encoding that was decoded to UTF-8; None if the bytes are unchanged."""
+    """Python's name of the encoding that the reader converts to UTF-8; None if it gives the bytes unchanged."""
     capture: Capture | None = None
-    """The record of a web archive that contains the text; None outside of web archives."""
+    """Metadata of the record of a web archive that contains the text; None outside of web archives."""
     is_set_in_lines: bool = False
     """Whether the text was set in lines, as on a page of a PDF, so that a URN may be broken at a line end."""
     delimiter: re.Pattern[bytes] | None = None
-    """For MARC as text: the bytes before the code of a subfield; else None."""
+    """If the text is lines of MARC: pattern of the bytes before the code of a subfield, as `$` in `$a`; else None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +44,17 @@ class Values:
     """A column of values of a table; each value is a separate text to scan."""
 
     values: pa.Array
-    """Array of strings or bytes, one for each row or element; null: no value."""
+    """Array of strings or bytes, one for each row, or for each element of lists in a row; null: no value."""
     place: Callable[[int], str]
-    """Function from an index in `values` to the place of the value: its path in the input, such as `7/url`
-    (`row/column`); in a member `b.csv!/7/url`.
+    """Function from an index in `values` to the path of the value in the input: `7/url` is row 7, column `url`, and
+    `b.csv!/7/url` is the same in the member `b.csv` of an archive.
     """
     capture: Capture | None = None
-    """The record of a web archive that contains the table; None outside of web archives."""
+    """Metadata of the record of a web archive that contains the table; None outside of web archives."""
 
 
 class Member(NamedTuple):
-    """A member of an archive: name and bytes. The reader is valid until the next member is requested.
+    """A member of an archive: its name, and a reader of its bytes, which may be used until the next is requested.
 
     The bytes may be a text, a table, or a further archive or compressed file.
     """
@@ -65,12 +68,17 @@ class Member(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> Member:
-        """Make a member of a document, which has a `member`; encoding and delimiter are not copied."""
+        """Make a member with the name (`member`, not None), reader and capture of a document.
+
+        Not copied: `codec` and `delimiter`.
+        """
         return cls(str(document.member), document.reader, document.capture, document.is_set_in_lines)
 
 
 def plain_name(name: str) -> str:
-    """Name of an attached file: the last 200 characters, with "_" for control characters and slashes."""
+    """Return the last 200 characters of the name of an attached file, with "_" for each slash, backslash and character
+    that cannot be printed. Empty for an empty name.
+    """
     return "".join(char if char.isprintable() and char not in "/\\" else "_" for char in name[-_LONGEST_NAME:])
 
 
@@ -78,16 +86,16 @@ class Label(NamedTuple):
     """Where a text is: the name of its member, and the record of a web archive that contains it."""
 
     member: str | None
-    """The name of a member, or its path from the input as in `Document`; None if the text is the input."""
+    """Name of the member in its archive, or path from the input, as `a.zip!/b.txt`; None if the text is the input."""
     capture: Capture | None = None
-    """The record of a web archive that contains the text; None outside of web archives."""
+    """Metadata of the record of a web archive that contains the text; None outside of web archives."""
 
 
 class Labels(Sequence[Label]):
-    """Sequence of labels that are made on demand: only texts with a match need a label."""
+    """Sequence of the labels of texts, each made when it is asked for, as only texts with a match need a label."""
 
     def __init__(self, make: Callable[[int], Label], numbers: range) -> None:
-        """`make`: function from a number to a label; `numbers`: the numbers of the labels."""
+        """The label with index i is `make(numbers[i])`."""
         self._make = make
         self._numbers = numbers
 
@@ -105,7 +113,7 @@ class Labels(Sequence[Label]):
 
 
 class Names(NamedTuple):
-    """Names of members as slices of an array; at least the end of each name, which has the suffix."""
+    """Names of members as slices of an array of bytes; of a name perhaps only the end, which has the suffix."""
 
     data: npt.NDArray[np.uint8]
     starts: npt.NDArray[np.int64]
@@ -116,38 +124,38 @@ class Names(NamedTuple):
 
 @dataclass(slots=True)
 class Texts:
-    """Small texts of members of an archive, as slices of a block of bytes."""
+    """Several small texts, members of an archive, as slices of one block of bytes: faster than a `Document` each."""
 
     data: memoryview
-    """The block, with other bytes between the texts. Valid until the next item of the archive is requested."""
+    """The block; may have other bytes between the texts. Valid until the next item of the archive is requested."""
     labels: Sequence[Label]
-    """For each text its label; always valid."""
+    """For each text its name and capture; may be used at any time."""
     starts: npt.NDArray[np.int64]
     """For each text the index of its first byte in `data`."""
     ends: npt.NDArray[np.int64]
     """For each text the index after its last byte."""
     has_captures: bool = False
-    """Whether any label may have a capture."""
+    """Whether any label may have a capture (metadata of a record of a web archive)."""
     names: Names | None = None
-    """The names of the members, to recognise suffixes without making labels; None: the labels must be used."""
+    """Names of the members, to recognise suffixes without making labels; None: use the names in `labels`."""
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @classmethod
     def of(cls, data: memoryview, texts: Sequence[tuple[Label, int, int]]) -> Texts:
-        """Make `Texts` of a block and, for each text, label, start and end."""
+        """Make `Texts` of a block and, for each text, its label and the start and end (exclusive) of its bytes."""
         labels, starts, ends = zip(*texts, strict=True) if texts else ((), (), ())
         has_captures = any(label.capture is not None for label in labels)
         return cls(data, labels, np.array(starts, np.int64), np.array(ends, np.int64), has_captures)
 
     def between(self, first: int, last: int) -> Texts:
-        """The texts with the numbers from `first` to before `last`."""
+        """Return the texts with the numbers (from 0) `first` to before `last`, in the same block."""
         rows = slice(first, last)
         return self._with_rows(self.labels[rows], rows)
 
     def chosen(self, are_chosen: Sequence[bool]) -> Texts:
-        """The texts for which `are_chosen` (a value for each text) is true."""
+        """Return the texts for which `are_chosen`, which has a value for each text, is true, in the same block."""
         labels = list(itertools.compress(self.labels, are_chosen))
         return self._with_rows(labels, np.array(are_chosen, np.bool_))
 
@@ -156,7 +164,7 @@ class Texts:
         return replace(self, labels=labels, starts=self.starts[rows], ends=self.ends[rows], names=names)
 
     def document(self, number: int) -> Document:
-        """The text with a number, from 0, as a document."""
+        """Return the text with a number (from 0) as a document, whose reader gives bytes of the block."""
         member, capture = self.labels[number]
         reader = PieceReader(iter([self.data[self.starts[number] : self.ends[number]]]))
         return Document(member, reader, capture=capture)

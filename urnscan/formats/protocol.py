@@ -49,7 +49,7 @@ def never(_head: bytes, _layer: Layer) -> bool:
 
 
 def looks_binary(head: bytes, _: Layer) -> bool | None:
-    """Rule (`Recognise`) for files with the suffix of a form: whether the file is not text, by control characters in its
+    """Rule (`Recognise`) for files with the suffix of a form: whether a file is not text, by control characters in its
     first 64 bytes. None if `head` is shorter and has none. False for UTF-16 and UTF-32 with a byte order mark.
     """
     return is_binary(head)

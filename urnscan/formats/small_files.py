@@ -1,4 +1,4 @@
-"""Many files by one call: sizes and times, and the bytes of small files.
+"""Many files by one call: their sizes and times, the bytes of small files, and whether these may be other than text.
 
 Compiled code calls the system without the GIL. Each call from Python would release the GIL and wait to get it back,
 which with two threads takes longer than reading. Small files are read into a single buffer, and checked whether they
@@ -22,10 +22,10 @@ from urnscan.formats.contents import Names
 from urnscan.stores.input import Listed
 
 HEAD = 1 << 12
-"""First bytes of a file in which NUL is searched for."""
+"""Number of first bytes of a file in which NUL is searched for."""
 
 UNKNOWN = -1
-"""Size for a path that does not lead to a regular file."""
+"""Size that `file_states` returns for a path that does not lead to a regular file."""
 
 # statx(2), whose structure is the same on every Linux.
 _CAN_ASK = IS_COMPILED and sys.platform == "linux"
@@ -43,10 +43,11 @@ _close = from_c("close", "intc", "intc")
 
 
 def file_states(paths: bytes, ends: Integers, *, follow: bool) -> tuple[Integers, Integers]:
-    """For each path the size in bytes (UNKNOWN if no regular file), and the time of the last change (ns since 1970).
+    """For each path the size in bytes, and the time of the last change in nanoseconds since 1970.
 
     `paths`: joined paths, each with NUL after it; `ends`: the index after each NUL. `follow`: whether symbolic links
-    are followed. Both results are int64 arrays of the length of `ends`.
+    are followed. Returns two int64 arrays of the length of `ends`; if a path does not lead to a regular file, its size
+    is UNKNOWN (-1) and its time 0.
     """
     sizes, times = np.full(len(ends), UNKNOWN, np.int64), np.zeros(len(ends), np.int64)
     if _CAN_ASK and paths:
@@ -89,15 +90,15 @@ def _ask(paths: ByteArray, ends: Integers, flags: int, answer: _Answer, sizes: I
 
 
 class Doubts(NamedTuple):
-    """Signatures and suffixes of files that may not be plain text.
+    """Signatures and suffixes by which files are found that may not be plain text: doubtful files, to be examined.
 
-    A file with NUL in the first 4,096 bytes, or with a name that is not ASCII, is doubtful in any case.
+    A file with NUL in the first 4,096 bytes, or with a name that is not ASCII, is doubtful, too; an empty one is not.
     """
 
     begins: npt.NDArray[np.bool_]
-    """For each of the 256 byte values, whether a signature begins with this byte."""
+    """For each of the 256 byte values, whether a signature can begin with this byte."""
     signs: npt.NDArray[np.bool_]
-    """All signatures, joined: a row of 256 for each byte of a signature, true for the possible values."""
+    """All signatures, joined: a row of 256 for each byte of a signature, true for the possible values of this byte."""
     sign_ends: Integers
     """For each signature the index after its last row in `signs`."""
     suffixes: ByteArray
@@ -107,7 +108,7 @@ class Doubts(NamedTuple):
 
     @classmethod
     def of(cls, signs: Sequence[Sequence[bytes]], suffixes: Sequence[bytes]) -> Doubts:
-        """Make `Doubts`. `signs`: signatures as in `protocol.Sign`."""
+        """Make `Doubts`. `signs`: signatures, each with the possible values of each byte; `suffixes`: in lower case."""
         places = [data for sign in signs for data in sign]
         may_stand = np.zeros((len(places), 256), np.bool_)
         numbers = np.repeat(np.arange(len(places)), [len(data) for data in places])
@@ -118,34 +119,41 @@ class Doubts(NamedTuple):
         return cls(begins, may_stand, sign_ends, data, ends)
 
     def of_texts(self, data: ByteArray, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each slice `data[start:end]`, whether the bytes may not be plain text: by a signature or NUL."""
+        """For each file `data[start:end]`, whether it may not be plain text: by a signature, or NUL in its first bytes.
+
+        Returns an array of the length of `starts`.
+        """
         are_doubtful = np.zeros(len(starts), np.bool_)
         _find_doubtful(data, starts, ends, self, are_doubtful)
         return are_doubtful
 
     def of_names(self, names: Names) -> npt.NDArray[np.bool_]:
-        """For each name, whether the file may not be plain text: by the suffix, or because the name is not ASCII."""
+        """For each name, whether its file may not be plain text: has one of the suffixes, or is not ASCII.
+
+        Returns an array with a value for each name.
+        """
         are_doubtful = np.zeros(len(names.starts), np.bool_)
         _find_telling(names, self, are_doubtful)
         return are_doubtful
 
 
 class SmallFiles(NamedTuple):
-    """Result of `read_together`: the files that were read, from the first file on."""
+    """Result of `read_together`: which of the given files were read, from the first one on without gaps."""
 
     lengths: Integers
-    """For each file its size in bytes."""
+    """For each file that was read its number of bytes."""
     doubtful: Integers
-    """Indices of files that may not be plain text."""
+    """Indices, in `lengths`, of the files that may not be plain text."""
     is_stuck: bool
-    """Whether the next file must be read singly: not a regular file, too large, or unreadable."""
+    """Whether the next file could not be read whole, and must be read singly: too large or unreadable."""
 
 
 def read_together(files: Listed, text: ByteArray, *, separator: int, full: int, doubts: Doubts) -> SmallFiles:
-    """Read files into the array `text`, each followed by the byte `separator`, until at least `full` bytes are there.
+    """Read files one after the other into the front of `text`, each followed by the byte `separator`.
 
-    `text` is larger than `full`, so that each file finds room. `doubts`: signs of files that may not be plain text.
-    Stops at a file that cannot be read whole (`is_stuck`).
+    Stops when at least `full` bytes are there, at the end of `files`, or at a file that cannot be read whole
+    (`is_stuck`). `text` must be larger than `full`, so that the last file finds room. `doubts`: signatures and suffixes
+    of files that may not be plain text. Without compiled code no file is read.
     """
     if not IS_COMPILED:
         return SmallFiles(np.empty(0, np.int64), np.empty(0, np.int64), is_stuck=True)

@@ -34,9 +34,9 @@ _BLANK = re.compile(rb"[\r\n]+")
 
 
 def is_arc(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with the suffix .arc is an ARC file: the first record is `filedesc:`.
+    """Whether a file with the suffix .arc is an ARC file: its first record has an address that begins with `filedesc:`.
 
-    None: more bytes are needed.
+    None if more bytes are needed.
     """
     if not (head.startswith(b"filedesc:") or b"filedesc:".startswith(head)):
         return False
@@ -44,9 +44,10 @@ def is_arc(head: bytes, _: Layer) -> bool | None:
 
 
 def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
-    """Yield the records of an ARC file (a web archive), and errors for damaged parts.
+    """Yield the records of an ARC file (a web archive) as members, and an error for each damaged part.
 
-    A member is valid until the next item is requested.
+    The reader of a member may be used until the next item is requested. `layer`: names and limits of the file. Raises
+    SourceError if the rest of the file cannot be read.
     """
     buffer = Buffer.of(reader)
     before = ""

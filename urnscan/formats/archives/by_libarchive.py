@@ -30,7 +30,7 @@ _RAW = ("raw", "empty")
 
 @functools.cache
 def missing() -> str:
-    """Advice on installing libarchive, for messages; empty if libarchive can be used."""
+    """Return advice on installing libarchive, as words for messages; empty if it is installed and can be loaded."""
     if importlib.util.find_spec("libarchive") is None:
         return "pip install 'urnscan[libarchive]' and libarchive (apt install libarchive13, brew install libarchive) read it"
     try:
@@ -142,9 +142,10 @@ class _Library:
 
 
 def open_archive(reader: Reader, layer: Layer, formats: Sequence[str]) -> Iterator[Member | SourceError]:
-    """Yield the files of an archive in any of the `formats` of libarchive, such as "7zip".
+    """Yield the files of an archive as members; `formats`: names of libarchive for the formats it may have, as "7zip".
 
-    Raises SourceError if the rest is lost.
+    Links, folders and empty files are only counted. The reader of a member may be used until the next is requested.
+    Copies the bytes to a temporary file if they are not a file. Raises SourceError if the rest cannot be read.
     """
     with (
         on_disk(reader, layer) as path,
@@ -166,9 +167,10 @@ def open_archive(reader: Reader, layer: Layer, formats: Sequence[str]) -> Iterat
 
 
 def open_compressed(reader: Reader, layer: Layer, filter_: str) -> Reader:
-    """Return a reader of the text of a compressed file; `filter_` of libarchive, such as "lzip".
+    """Return a reader of the unpacked bytes of a compressed file; `filter_`: libarchive's name of the compression, as
+    "lzip".
 
-    Raises nothing; `read_into` of the result raises SourceError if the rest is lost.
+    Raises nothing; `read_into` of the result raises SourceError if the rest cannot be read.
     """
     return PieceReader(_compressed(reader, layer, filter_))
 

@@ -85,10 +85,11 @@ _CODINGS = {
 
 
 def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | None:
-    """The head (start line and headers) of an HTTP message in `data[start:end]`, and the index in `data` of the body.
+    """Split an HTTP message, `data[start:end]`, in memory. Returns its head (start line and headers), and the index in
+    `data` of its body.
 
-    Empty head and `start` if no message begins there. None if the body may be coded (compressed, chunked), or if only
-    `Body` can find it.
+    `(b"", start)` if it does not begin like an HTTP message: then all of it is the body. None if it must be read by
+    `Body`, because the body may be coded (compressed, chunked) or the end of the head is not found.
     """
     last = min(end, start + _HEADERS)
     if not _HEAD_END.search(data, start, last) or data[start] in b"\r\n":
@@ -100,7 +101,7 @@ def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | No
 
 
 class Body(Reader):
-    """Reader of the body of an HTTP message, without its codings (gzip, chunked, …).
+    """Reader of the body of an HTTP message, decoded (from gzip, chunked, …). Bytes without a head are given unchanged.
 
     An error in a coding is raised after the text before the error.
     """
@@ -108,16 +109,17 @@ class Body(Reader):
     def __init__(self, message: Reader, layer: Layer) -> None:
         """`message`: reader of start line, headers and body, closed with this reader.
 
-        `layer`: names and limits of the body. The first read stores the headers in `layer.capture`.
+        `layer`: names and limits of the body. The first read stores the headers in `layer.capture.head`.
         """
         self._message = Buffer(message)
         self._layer = layer
         self._body: Reader | None = None
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view; the first call reads the headers. Returns the number of bytes, 0 at the end.
+        """Read the next bytes of the body into the front of the view. Returns their number, 0 at the end.
 
-        Raises SourceError.
+        Before it returns 0, it reads the rest of the message, so that an error in it is raised. Raises DamageError
+        (bytes are lost, but the next call reads on), another SourceError (the rest is lost) and LimitError.
         """
         if self._body is None:
             self._body = self._open()
@@ -128,7 +130,7 @@ class Body(Reader):
         return got
 
     def close(self) -> None:
-        """Close the message."""
+        """Close the reader of the message."""
         self._message.close()
 
     def _open(self) -> Reader:

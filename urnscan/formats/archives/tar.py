@@ -42,9 +42,8 @@ _KEYWORDS = (b"path", b"size", b"GNU.sparse.name", *_SPARSE)
 
 
 def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its bytes)
-    """Whether a file that begins with `head` is a tar archive: a header with a valid checksum and with NULs.
-
-    None if more bytes are needed.
+    """Whether a file that begins with `head` is a tar archive: its first 512 bytes are a header, with NULs and a valid
+    checksum. None if more bytes are needed.
     """
     if len(head) >= BLOCK:
         return b"\0" in head[:BLOCK] and _parse(head[:BLOCK]) is not None
@@ -60,9 +59,11 @@ def _has_nuls(head: bytes, _: Layer) -> bool | None:
 
 
 def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the files of a tar archive, also of concatenated archives, and errors for damaged parts.
+    """Yield the files of a tar archive, or of several joined ones, as members, and an error for each damaged part.
 
-    Small files come together as `Texts`. A `Member` is valid until the next item is requested.
+    Small files come together as `Texts`. A member or `Texts` may be used until the next item is requested. Links,
+    folders, devices and empty files are only counted; a sparse file is an error. `layer`: names and limits of the
+    archive. Raises SourceError if the rest of the archive cannot be read.
     """
     return _TarMembers(_TarBytes(Buffer.of(reader)), layer).members()
 

@@ -19,9 +19,9 @@ from urnscan.formats.contents import Label, Labels, Names, Texts
 BLOCK = 512
 MAGIC_AT = 257
 GNU_MAGIC = b"ustar  \0"
-"""Magic string of GNU tar, whose headers have no name prefix, unlike ustar."""
+"""Magic string in headers of GNU tar, which have no name prefix, unlike those of ustar."""
 LONGEST_EXTENSION = 1 << 20
-"""Maximum bytes of an extension header: a long name or pax records."""
+"""Maximum bytes in an extension header, which has a long name or pax records for the next file."""
 
 _MOST = 1 << 11  # maximum files per call
 _NAME, _FRONT, _FRONT_END = 100, 345, 500  # end of the name; start and end of the name prefix
@@ -42,29 +42,34 @@ _USUAL[_SUM:_SUM_END], _USUAL[_SUM_END:_KIND] = _DIGIT, _SPACE | _NUL
 _USUAL[329:345] |= _NUL
 _CHECKED = np.flatnonzero(_USUAL)
 SAID = np.frombuffer(b"psG", np.uint8)
-"""First bytes of the pax keywords that change a member: `path`, `size`, `GNU.sparse…`."""
+"""First byte of each pax keyword that changes a member: `path`, `size`, `GNU.sparse…`."""
 
 
 class MemberRun(NamedTuple):
-    """Result of `UsualFiles.find`: the complete members at the beginning of the bytes."""
+    """The complete members of a tar archive at the beginning of a block of bytes: result of `UsualFiles.find`."""
 
     texts: Texts
-    """The texts of the files that have bytes."""
+    """The files that have bytes."""
     passed: int
-    """The number of members without data: folders, links, devices, empty files."""
+    """Number of the other members, which have no data: folders, links, devices, empty files."""
     end: int
-    """Index of the byte after the last member, and after extension headers that follow it."""
+    """Index in the block after these members, and after extension headers that follow them; 0 without any."""
 
 
 class UsualFiles:
-    """Finds usual files of a tar archive (see the module); has the buffers for the compiled code."""
+    """Finds the members of a tar archive whose headers are usual: all numbers are octal digits, and no extension header
+    changes name or size. Reused for many blocks of bytes, as it has the buffers for the compiled code.
+    """
 
     def __init__(self) -> None:
         self._heads = np.empty(_MOST * BLOCK, np.uint8)
         self._spans = np.empty((3, _MOST), np.int64)
 
     def find(self, data: memoryview) -> MemberRun:
-        """The first members of `data`, up to a member that is incomplete or unusual."""
+        """Find the members at the beginning of `data`, which begins with a header, up to an incomplete or unusual one.
+
+        At most 2,048 files with bytes; their texts are slices of `data`.
+        """
         count = passed = end = 0
         if data:
             count, passed, end = _find(read_only(np.frombuffer(data, np.uint8)), self._heads, self._spans)
@@ -79,7 +84,10 @@ class UsualFiles:
 
 
 def name_of(block: bytes) -> str:
-    r"""The name in the header `block` of a file, with the prefix; bytes that are not UTF-8 as in `\xff`."""
+    r"""The name of a file in its tar header `block` (512 bytes), with the name prefix of ustar: `prefix/name`.
+
+    Bytes that are not UTF-8 are escaped as `\xff`.
+    """
     name, front = block[:_NAME].split(b"\0", 1)[0], block[_FRONT:_FRONT_END].split(b"\0", 1)[0]
     if front and not block.startswith(GNU_MAGIC, MAGIC_AT):
         name = front + b"/" + name

@@ -52,7 +52,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def is_warc(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is a WARC file; None if more bytes are needed."""
+    """Whether a file that begins with `head` is a WARC file: its first line is a version, as `WARC/1.1`.
+
+    None if more bytes are needed.
+    """
     known = begins(head, *_MAGICS)
     if not known or _VERSION.match(head):
         return known
@@ -65,9 +68,10 @@ def _has_fields(head: bytes, _: Layer) -> bool | None:
 
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the records of a WARC file, and errors for damaged parts.
+    """Yield the records of a WARC file as members, and an error for each damaged part.
 
-    Small records come together as `Texts`. A `Member` is valid until the next item is requested.
+    Small records come together as `Texts`. A member or `Texts` may be used until the next item is requested. `layer`:
+    names and limits of the file. Raises SourceError if the rest of the file cannot be read.
     """
     return _WarcRecords(Buffer.of(reader), layer).members()
 
@@ -197,10 +201,11 @@ class _WarcRecords:
 def open_record(
     block: LengthReader, name: str, capture: Capture, layer: Layer, *, is_http: bool
 ) -> Iterator[Member | SourceError]:
-    """Yield a record of a web archive as a member, and errors in the record; then skip the unread rest of `block`.
+    """Yield a record of a web archive as a member with the name `name`, whose reader gives the body of an HTTP message
+    (`is_http`) or all of `block`; then skip what the caller left unread in `block`, and yield an error in it.
 
-    `block`: reader of the record after its header; `is_http`: whether the block is an HTTP message. `layer`: of the
-    archive. Raises LimitError.
+    Only an error, and no member, if the limit of nesting is reached. `block`: reader of the record after its header.
+    `layer`: names and limits of the archive. Raises LimitError.
     """
     try:
         inner = layer.inside(name, capture)

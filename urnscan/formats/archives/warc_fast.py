@@ -23,7 +23,7 @@ message, text.
 """
 
 HEADER = 1 << 16
-"""Maximum bytes of the header of a record, and of the head of an HTTP message."""
+"""Maximum bytes of the header of a record, and of the head (start line and headers) of an HTTP message in it."""
 _MOST = 1 << 12  # maximum records per call
 
 _FIELDS = (b"content-length", b"content-type", b"warc-date", b"warc-record-id", b"warc-target-uri", b"warc-type")
@@ -42,18 +42,21 @@ _TOKEN[np.frombuffer(b"!#$%&'*+.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg
 
 
 class UsualRecords:
-    """Finds usual records of a WARC file (see the module); has the buffers for the compiled code."""
+    """Finds the usual records of a WARC file: with CR LF line ends and a record ID, not folded, not a segment, and
+    without a coding of an HTTP body. Reused for many blocks of bytes, as it has the buffers for the compiled code.
+    """
 
     def __init__(self, name_of: Callable[[dict[bytes, bytes]], str]) -> None:
-        """`name_of`: function from the fields of a record to the name of the member."""
+        """`name_of`: function from the fields of a record (lower-case name -> value) to the name of the member."""
         self._name_of = name_of
         self._heads = np.empty(0, np.uint8)
         self._spans = np.empty((_MOST, _TEXT + 2), np.int64)
 
     def find(self, data: memoryview) -> tuple[Texts, int]:
-        """The texts of the records at the beginning of `data`, up to an incomplete or unusual record.
+        """Find the records at the beginning of `data`, up to one that is incomplete or unusual, at most 4,096.
 
-        Also returns the index after the last record. Empty and 0 if the first record is incomplete or unusual.
+        Returns their texts, without headers, as slices of `data`, and the index after the last record; no texts and 0
+        if the first record is incomplete or unusual.
         """
         if len(self._heads) < len(data):
             self._heads = np.empty(len(data), np.uint8)

@@ -44,17 +44,20 @@ _APK_MAGIC = b"APK Sig Block 42"  # end of the block between the members and the
 
 
 def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip archive is known by its bytes)
-    """Whether a file that begins with `head` is a zip archive; None if more bytes are needed.
+    """Whether a file that begins with `head` is a zip archive, by the signature; None if more bytes are needed.
 
-    False for a zip archive after a program (self-extracting).
+    False for no bytes, and for a zip archive after a program (self-extracting).
     """
     return begins(head, *_MAGICS) if head else False
 
 
 def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the files of a zip archive, also of concatenated archives, and errors for damaged parts.
+    """Yield the files of a zip archive, or of several joined ones, as members, and an error for each damaged part and
+    each member that cannot be read (encrypted, unknown compression).
 
-    Small files come together as `Texts`. A `Member` is valid until the next item is requested.
+    Small files come together as `Texts`. A member or `Texts` may be used until the next item is requested. Folders and
+    empty files are only counted. `layer`: names and limits of the archive. Raises SourceError if the rest of the
+    archive cannot be read.
     """
     return _ZipMembers(reader, layer).members()
 

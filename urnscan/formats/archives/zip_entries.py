@@ -15,9 +15,9 @@ from urnscan.formats.checksum import fastest_crc32
 from urnscan.formats.compression import decoders, frames
 
 MEMBER = b"PK\x03\x04"
-"""Signature of the local header of a member."""
+"""Signature of the local header of a member, its first four bytes."""
 FIXED = 30
-"""Bytes of the header of a member before the name."""
+"""Number of bytes of the local header of a member before the name."""
 
 _HEADER = struct.Struct("<4x5H3I2H")
 _LATEST_VERSION = 99
@@ -45,7 +45,7 @@ _SEARCHED = 1 << 12  # bytes per step of the search for a descriptor
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Local header of a member (APPNOTE.TXT, 4.3.7)."""
+    """Local header of a member: the header before its data (APPNOTE.TXT, 4.3.7)."""
 
     name: str
     flags: int
@@ -53,11 +53,11 @@ class Header:
     method: int
     """Compression method (4.4.5): 0 stored, 8 deflate, …"""
     crc: int
-    """CRC-32 of the text."""
+    """CRC-32 of the unpacked bytes, by the header; usually 0 if only the descriptor after the member has it."""
     compressed: int | None
-    """Bytes in the archive; None if only the descriptor after the member has this number."""
+    """Number of bytes of the member in the archive; None if only the descriptor after the member has it."""
     size: int | None
-    """Bytes of the text; None if only the descriptor has this number."""
+    """Number of unpacked bytes; None if only the descriptor after the member has it."""
 
     @property
     def has_descriptor(self) -> bool:
@@ -71,7 +71,10 @@ class Header:
 
     @classmethod
     def parse(cls, fixed: bytes, rest: bytes) -> "Header":
-        """Parse a header: `fixed`, the first 30 bytes, and `rest`, the name and the extra fields."""
+        """Parse a header: `fixed`, its first 30 bytes, and `rest`, its name and extra fields (zip64, Unicode name).
+
+        Checks nothing: `is_plausible` and `refusal` do.
+        """
         _, flags, method, _, _, crc, compressed, size, name_length, _ = _HEADER.unpack(fixed)
         data, extra = rest[:name_length], rest[name_length:]
         is_utf8 = flags & _UTF8 or data.isascii()
@@ -95,12 +98,14 @@ class Header:
 
     @staticmethod
     def is_plausible(fixed: bytes) -> bool:
-        """Whether 30 bytes may be the fixed part of a local header, and not data with the same signature."""
+        """Whether 30 bytes that begin with the signature of a local header may be one, and not other data."""
         version, flags, method, _, _, _, _, _, name_length, _ = _HEADER.unpack(fixed)
         return version & 0xFF <= _LATEST_VERSION and method in _METHODS and not flags & 0xC000 and name_length > 0
 
     def refusal(self) -> str | None:
-        """Return the reason why the member cannot be read (encrypted, unsupported method); None if it can be read."""
+        """Return the reason, as words for a message, why the member cannot be read (encrypted, or compressed by another
+        method than those that are read); None if it can be read.
+        """
         if self.is_encrypted:
             return "encrypted, which is not read; decrypt it first"
         if self.method == _STORED or self.method in _DECODERS:
@@ -109,9 +114,11 @@ class Header:
         return f"compressed by method {self.method} ({name}), which is not read; unpack it and compress it by another"
 
     def texts(self, buffer: Buffer) -> Iterator[bytes | memoryview]:
-        """Yield the decoded text of the member at the position of the buffer, which moves to the end of the member.
+        """Yield the unpacked bytes of the member whose data begin at the position of the buffer; the position moves to
+        their end, before a descriptor. Does not compare checksum and size with the header.
 
-        A piece is valid until the next piece is requested. Raises the errors of `compression.replay.Decode`.
+        A piece may be used until the next is requested. Raises CutError (the bytes end inside the member), BrokenError
+        (damaged) and, if the compression has its own checksum, ChecksumError.
         """
         if self.method == _STORED:
             if self.compressed is None:
@@ -131,19 +138,21 @@ class Header:
 
 
 class Whole(NamedTuple):
-    """A member that is complete in a buffer, decoded, with the right checksum and size."""
+    """A member of a zip archive that is complete in memory, unpacked, with the right checksum and size."""
 
     name: str
     text: bytes | memoryview
+    """The unpacked bytes; of a stored member a slice of the archive."""
     end: int
-    """Index of the byte after the member."""
+    """Index after the member in the bytes of the archive."""
     is_compressed: bool
 
     @classmethod
     def at(cls, data: memoryview, start: int, most: int) -> "Whole | None":
-        """The member whose header is at `data[start]`, if the text has at most `most` bytes.
+        """The member whose local header begins at `data[start]`, if it is complete and unpacks to at most `most` bytes.
 
-        None for a member that is incomplete, damaged, larger, encrypted, has a descriptor or an unusual method.
+        None if no header begins there, and for a member that is incomplete, empty, larger, damaged, encrypted, followed
+        by a descriptor, or compressed by another method than deflate.
         """
         fixed = bytes(data[start : start + FIXED])
         if len(fixed) < FIXED or not fixed.startswith(MEMBER):
@@ -166,9 +175,10 @@ class Whole(NamedTuple):
 
 
 def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:
-    """The length in bytes of the descriptor (checksum and sizes after a member) at the position; 0 if there is none.
+    """Find the descriptor (checksum and sizes after a member) at the position of the buffer, which does not move.
 
-    Also returns whether its values are `crc`, `compressed` and `size`. The position does not move. Raises CutError.
+    Returns its length in bytes, and whether its values are `crc`, `compressed` and `size`; (0, False) if there is none.
+    Raises CutError if too few bytes are left.
     """
     head = bytes(buffer.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
     length = 0
