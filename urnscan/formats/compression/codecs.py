@@ -47,31 +47,37 @@ _BZIP2_HEADER = rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """A compression: names, signatures and decoder."""
+    """A compression, such as gzip: its names, signatures and decoder.
+
+    A compressed file has one or more members, each of which can be decoded alone.
+    """
 
     name: str
     unit: str
-    """Word for a member in messages: member, stream or frame."""
+    """Word for a member in messages, as in the standard of the compression: member, stream or frame."""
     suffixes: tuple[str, ...]
     """Suffixes of file names, in lower case."""
     decode: Decode | type[ZstandardFile]
-    """Function that yields the text of a member; for Zstandard a class, as later frames may need a dictionary."""
+    """Function that yields the unpacked bytes of a member; for Zstandard a class whose objects are such functions, as
+    they store a dictionary that later frames need.
+    """
     overrun: int
-    """Maximum bytes that the library reads after damage, before it raises; the search goes back so far."""
+    """Maximum bytes that the library reads after damage before it raises; the search for a member goes back so far."""
     magics: tuple[bytes, ...]
-    """Signatures of a member, sufficient for a file with one of the suffixes."""
+    """Signatures of a member, which are enough to recognise a file with one of `suffixes`."""
     telling: tuple[bytes, ...]
-    """Signatures of a file with any name."""
+    """Signatures by which a file with any other name is recognised; empty: only by the suffix."""
     header: bytes
-    """Regular expression for the beginning of a member, searched for after damaged bytes."""
+    """Regular expression for the beginning of a member, which is searched for after damaged bytes."""
     decode_whole: Decode | None = None
-    """Function that decodes all further members by one call, which is faster; raises BrokenError for any damage.
-
-    None: there is no such function.
+    """Function that decodes all further members of a file by one call, which is faster; raises BrokenError for any
+    damage. None: there is no such function.
     """
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
-        """Whether a file that begins with `head` has this compression; None if more bytes are needed."""
+        """Whether a file that begins with `head` has this compression, by `magics` or `telling`; None if more bytes are
+        needed. `layer`: names of the file.
+        """
         is_named = layer.file_name.lower().endswith(self.suffixes)
         return begins(head, *(self.magics if is_named else self.telling))
 
@@ -87,17 +93,20 @@ CODECS = (
     Codec("zstd", "frame", (".zst", ".tzst"), ZstandardFile, 1 << 19, _ZSTD, _ZSTD, _ZSTD_HEADER),
     Codec("LZMA", "stream", (".lzma", ".tlz"), decoders.lzma_alone, 0, (b"\x5d\x00\x00",), (), b"(?!)"),
 )
-"""All compressions that are read. LZ4 comes before Zstandard, as both have the same skippable frames."""
+"""All compressions that are read, in the order in which they are tried: LZ4 before Zstandard, as both have the same
+skippable frames.
+"""
 
 
 class Unpacked(Reader):
-    """Reader of the text of a compressed file: all members, joined. Damage is raised as DamageError.
+    """Reader of the unpacked bytes of a compressed file: those of all its members, joined, also of a damaged file.
 
-    The text before the damage is given first. Then the next member is searched for.
+    At damage it gives the bytes before, raises DamageError, and goes on with the next member that it finds. A wrong
+    checksum is not raised, but added to the errors that `layer.budget` collects.
     """
 
     def __init__(self, codec: Codec, reader: Reader, layer: Layer) -> None:
-        """`reader`: the compressed bytes; stays open when this reader is closed. `layer`: of the compressed file."""
+        """`reader`: of the compressed bytes; stays open when this reader is closed. `layer`: names and limits of them."""
         self._codec = codec
         self._header = re.compile(codec.header, re.DOTALL)
         self._layer = layer
@@ -117,9 +126,10 @@ class Unpacked(Reader):
         self._part: memoryview | SourceError = memoryview(b"")  # remaining bytes
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view as far as possible without waiting for a pipe. Returns the number of bytes, 0 at the end.
+        """Read unpacked bytes into the front of the view, all of it if that needs no waiting for a pipe.
 
-        Raises DamageError, after which reading goes on; LimitError and other SourceErrors are the end.
+        Returns their number, 0 at the end. Raises DamageError, after which the next call reads on; LimitError and other
+        SourceErrors are the end.
         """
         filled = 0
         while filled < len(view):
@@ -146,7 +156,7 @@ class Unpacked(Reader):
         return filled
 
     def close(self) -> None:
-        """Close the second opening of the file (for a way back); the reader of the compressed bytes stays open."""
+        """Close the second opening of the file, needed to go back; the reader of the compressed bytes stays open."""
         self._parts.close()
         self._buffer.stop_keeping()
 

@@ -69,7 +69,10 @@ def _inflater(*, counts: bool) -> tuple[Callable[[], Decompressor], type[Excepti
 
 
 def gzip(buffer: Buffer) -> Iterator[bytes]:
-    """Yield the text of the gzip member (RFC 1952) at the position. Raises the errors of `Decode`."""
+    """Take the gzip member (RFC 1952) at the position of the buffer, and yield its unpacked bytes.
+
+    Raises CutError (the bytes end inside the member), BrokenError (damaged), ChecksumError (wrong CRC or length).
+    """
     magic, flags = struct.unpack("<3sB6x", buffer.read(10))
     if magic != b"\x1f\x8b\x08" or flags & 0xE0:
         raise BrokenError
@@ -114,10 +117,11 @@ class _Rest(io.RawIOBase):
 
 
 def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
-    """Yield the text of all members of a gzip file up to the end of the buffer; takes a third of the time of `gzip`
-    for members of a few KiB.
+    """Take all gzip members from the position to the end of the buffer, and yield their unpacked bytes. For members of a
+    few KiB, this takes a third of the time of `gzip`.
 
-    Raises BrokenError for any damage in any member, and without isal.
+    Raises BrokenError for any damage in any member, also a wrong checksum, and if isal is not installed. Then the
+    caller goes back (`Buffer.seek`), and decodes member by member.
     """
     try:
         from isal import igzip  # noqa: PLC0415 (isal does not exist for some machines)
@@ -135,14 +139,17 @@ def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
 
 
 def deflate(buffer: Buffer) -> Iterator[bytes]:
-    """Yield the text of a stream of raw deflate (RFC 1951). Raises CutError, BrokenError."""
+    """Take the stream of raw deflate (RFC 1951) at the position of the buffer, and yield its unpacked bytes.
+
+    Raises CutError (the bytes end inside the stream), BrokenError (damaged).
+    """
     return Decoding(buffer, *_inflater(counts=False)).finish()
 
 
 def inflated(data: memoryview, size: int) -> tuple[bytes, int] | None:
-    """Decode raw deflate in memory.
+    """Decode raw deflate in memory. Returns the unpacked bytes and their CRC-32.
 
-    Returns text and CRC-32; None unless `data` is exactly a stream of `size` bytes of text.
+    None if `data` is damaged, is not exactly one stream, or does not unpack to exactly `size` bytes.
     """
     new, error = _inflater(counts=True)
     decompressor = new()
@@ -155,7 +162,10 @@ def inflated(data: memoryview, size: int) -> tuple[bytes, int] | None:
 
 
 def zlib_format(buffer: Buffer) -> Iterator[bytes]:
-    """Yield the text of a stream in the zlib format (RFC 1950). Raises the errors of `Decode`."""
+    """Take the stream in the zlib format (RFC 1950) at the position of the buffer, and yield its unpacked bytes.
+
+    Raises CutError (the bytes end inside the stream), BrokenError (damaged), ChecksumError.
+    """
     try:
         yield from Decoding(buffer, lambda: _Zlib(15), zlib.error).finish()
     except BrokenError as error:
@@ -187,14 +197,20 @@ class _Brotli:
 
 
 def brotli(buffer: Buffer) -> Iterator[bytes]:
-    """Yield the text of a stream of Brotli (RFC 7932), which has no checksum. Raises CutError, BrokenError."""
+    """Take the stream of Brotli (RFC 7932) at the position of the buffer, and yield its unpacked bytes.
+
+    Raises CutError (the bytes end inside the stream), BrokenError (damaged); Brotli has no checksum.
+    """
     from brotli import error  # noqa: PLC0415 (only few archives need it)
 
     return Decoding(buffer, _Brotli, error).finish()
 
 
 def bzip2(buffer: Buffer) -> Iterator[bytes]:
-    """Yield the text of a stream of a bzip2 file, only of blocks with a good CRC. Raises the errors of `Decode`."""
+    """Take the bzip2 stream at the position of the buffer, and yield the unpacked bytes of blocks with a good CRC.
+
+    Raises CutError (the bytes end inside the stream), BrokenError (damaged, or a wrong CRC).
+    """
     origin = buffer.tell()
     length = 0
     try:
@@ -245,9 +261,10 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
 
 
 def xz(buffer: Buffer) -> Iterator[bytes]:
-    """Yield the text of a stream of an xz file (.xz File Format 1.2). Raises the errors of `Decode`.
+    """Take the xz stream (.xz File Format 1.2) at the position of the buffer, and yield its unpacked bytes.
 
-    Decodes block by block, to distinguish wrong checksums from damage.
+    Raises CutError (the bytes end inside the stream), BrokenError (damaged, or a wrong checksum before the last block),
+    ChecksumError (wrong checksum of the last block). So it decodes block by block.
     """
     start = buffer.tell()
     header = buffer.peek_exactly(12)
@@ -284,6 +301,9 @@ def _lzma2_chunk(buffer: Buffer) -> int:
 
 
 def lzma_alone(buffer: Buffer) -> Iterator[bytes]:
-    """Yield the text of a .lzma file, the format before xz, which has no checksum. Raises CutError, BrokenError."""
+    """Take the .lzma file (the format before xz) at the position of the buffer, and yield its unpacked bytes.
+
+    Raises CutError (the bytes end inside the file), BrokenError (damaged); the format has no checksum.
+    """
     new = lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_MEMORY)  # noqa: E731
     return Decoding(buffer, new, lzma.LZMAError).finish()

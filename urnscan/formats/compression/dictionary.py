@@ -23,17 +23,20 @@ from urnscan.stores.reader import PieceReader
 DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
 """First bytes of a skippable frame that may contain a dictionary, or any other data."""
 LARGEST_DICTIONARY = 1 << 23
-"""Maximum bytes of a dictionary, compressed or not: the specification asks readers to accept 8 MiB."""
+"""Maximum bytes of a dictionary, compressed and decompressed: the specification asks readers to accept 8 MiB."""
 _TOGETHER = 1 << 17  # maximum bytes of short frames, and about the maximum of their text, that are decoded by one call
 _DICTIONARY = b"\x37\xa4\x30\xec"
 _ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
 
 
 class ZstandardFile:
-    """Decoder of the frames of a Zstandard file, with the dictionaries in the file."""
+    """Decoder of the frames of a Zstandard file, with the dictionaries in the file.
+
+    A call, `decoder(buffer)`, decodes the next frame, or stores the dictionary in it for the frames after it.
+    """
 
     def __init__(self, count: Callable[[int], object]) -> None:
-        """`count`: called with the number of bytes of a decompressed dictionary."""
+        """`count`: called with the number of bytes of each piece of a dictionary that is decompressed."""
         self._count = count
         self._bytes = b""  # the dictionary, still compressed, until a frame needs it
         self._name = ""
@@ -42,9 +45,11 @@ class ZstandardFile:
         self._decompressors: Decompressors | None = None
 
     def __call__(self, buffer: Buffer) -> Iterator[bytes]:
-        """Yield the text of the frame at the position; if it contains a dictionary, store this, and yield nothing.
+        """Take the frame at the position of the buffer, and yield its unpacked bytes; of a frame that contains a
+        dictionary, store the dictionary, and yield nothing.
 
-        Raises the errors of `Decode`; after LeftOutError, for a missing dictionary, the position is after the frame.
+        Raises CutError, BrokenError, ChecksumError; and LeftOutError if the frame needs a dictionary that is missing:
+        then the position is after the frame.
         """
         if self._take(buffer):
             return
@@ -61,10 +66,11 @@ class ZstandardFile:
             raise LeftOutError(f"{missing}: left out, like all that need it; {_ADVICE}") from missing
 
     def short(self, buffer: Buffer) -> bytes:
-        """Take the next short frames that are complete in the buffer and undamaged, and return their text, joined.
+        """Take the next short frames that are complete in the buffer and undamaged, and return their unpacked bytes,
+        joined. Faster than a call of this object for each frame.
 
-        Empty if the next frame is not short, incomplete or damaged: then call the object. Faster than a call of the
-        object, which decodes block by block.
+        Empty, and nothing is taken, if this object must be called for the next frame: a frame that is incomplete or
+        damaged, has more than 256 KiB of text, no size in its header, or a dictionary, or needs a new one.
         """
         # A new or wrong dictionary: `__call__` opens or reports it at the next frame.
         if self._bytes or self._wrong:

@@ -1,4 +1,4 @@
-"""Decoders of a frame of Zstandard (RFC 8878) or LZ4; errors as in `decoders.py`.
+"""Decoders of a frame (a part that can be decoded alone) of a Zstandard file (RFC 8878) or LZ4 file.
 
 A frame has blocks with a length. The libraries get a block at a time, so that after an error the text of all earlier
 blocks was yielded. Both formats have skippable frames, which contain no text.
@@ -28,7 +28,7 @@ _Decompress: TypeAlias = Callable[[memoryview], bytes]
 
 
 class Decompressors:
-    """Pool of Zstandard decompressors, all with the same dictionary or without a dictionary.
+    """Pool of Zstandard decompressors for reuse, all with the same dictionary, or all without.
 
     Making a decompressor takes as long as decoding a short frame.
     """
@@ -38,7 +38,10 @@ class Decompressors:
         self._spare: list[ZstdDecompressor] = []
 
     def take(self) -> "ZstdDecompressor":
-        """Take an idle decompressor out of the pool, or make another. Raises ZstdError for an invalid dictionary."""
+        """Remove an idle decompressor from the pool and return it; make one if none is idle.
+
+        Raises ZstdError for an invalid dictionary.
+        """
         from zstandard import ZstdDecompressor  # noqa: PLC0415 (only for such files)
 
         try:
@@ -47,7 +50,9 @@ class Decompressors:
             return ZstdDecompressor(dict_data=self._dictionary, max_window_size=_LARGEST_WINDOW)
 
     def give_back(self, decompressor: "ZstdDecompressor", window: int) -> None:
-        """Return a decompressor to the pool; dropped if `window`, the bytes of memory, is above 8 MiB."""
+        """Put a decompressor into the pool, for the next `take`; drop it if `window`, the bytes of memory that its last
+        frame needed, is above 8 MiB.
+        """
         if window <= _LARGEST_SPARE_WINDOW:
             self._spare.append(decompressor)
 
@@ -56,9 +61,9 @@ _WITHOUT_DICTIONARY = Decompressors()
 
 
 def without_dictionary(number: int) -> Decompressors:
-    """Return the decompressors without a dictionary if `number`, of the dictionary that a frame needs, is 0 (none).
+    """Return the pool of decompressors that have no dictionary, for a frame that needs none (`number` 0).
 
-    Raises BrokenError for any other number.
+    `number`: that of the dictionary in the header of the frame. Raises BrokenError if it is not 0.
     """
     if number:
         raise BrokenError("needs a dictionary: decompress it first")
@@ -106,9 +111,12 @@ class _Header(NamedTuple):
 
 
 def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dictionary) -> Iterator[bytes]:
-    """Yield the text of the Zstandard frame at the position, or skip a skippable frame. Raises the errors of `Decode`.
+    """Take the Zstandard frame at the position of the buffer, and yield its unpacked bytes; nothing for a skippable
+    frame, which has no text.
 
-    `find`: function from the number of a dictionary to decompressors; its errors are raised before the position moves.
+    `find`: function from the number of the dictionary that the frame needs (0: none) to decompressors with it; its
+    errors are raised before the position moves. Raises CutError (the bytes end inside the frame), BrokenError (damaged,
+    or needs more than 128 MiB of memory), ChecksumError.
     """
     from zstandard import ZstdError  # noqa: PLC0415 (only for such files)
 
@@ -135,16 +143,19 @@ def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dic
 
 
 class ShortFrame(NamedTuple):
-    """A complete Zstandard frame with at most 256 KiB of text, and with this size in the header."""
+    """A Zstandard frame that is complete in memory, and unpacks to 1 byte to 256 KiB, a size that is in its header."""
 
     end: int
     """Index after the frame."""
     dictionary: int
-    """Number of the dictionary; 0: no number in the header."""
+    """Number of the dictionary that the frame needs; 0: no number in the header."""
 
 
 def short_frame(data: bytes, at: int) -> ShortFrame | None:
-    """The short frame at `data[at]`; None if the frame is not short, or not complete in `data`."""
+    """Find the end of the short frame that begins at `data[at]`, without decoding it.
+
+    None if no Zstandard frame with text begins there, or if it is not short or not complete in `data`.
+    """
     if len(data) < at + _LONGEST_HEADER or data[at : at + 4] != TEXT_FRAME:
         return None
     header = _Header.at(data, at)
@@ -162,9 +173,9 @@ def short_frame(data: bytes, at: int) -> ShortFrame | None:
 
 
 def pass_over(buffer: Buffer) -> None:
-    """Skip the Zstandard frame at the position, without decoding.
+    """Skip the Zstandard frame at the position of the buffer, without decoding it.
 
-    Raises CutError, and BrokenError for a block that is too long.
+    Raises CutError (the bytes end inside the frame), and BrokenError for a block that is too long.
     """
     header = _Header.of(buffer)
     buffer.skip(header.length)
@@ -192,7 +203,11 @@ def _block_at(data: bytes, at: int) -> tuple[int, bool]:
 
 
 def lz4(buffer: Buffer) -> Iterator[bytes]:
-    """Yield the text of the LZ4 frame at the position, or skip a skippable frame. Raises the errors of `Decode`."""
+    """Take the LZ4 frame at the position of the buffer, and yield its unpacked bytes; nothing for a skippable frame,
+    which has no text.
+
+    Raises CutError (the bytes end inside the frame), BrokenError (damaged, or needs a dictionary), ChecksumError.
+    """
     from lz4.frame import LZ4FrameDecompressor  # noqa: PLC0415 (only for such files)
 
     if skip_frame(buffer):
@@ -246,7 +261,10 @@ def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> 
 
 
 def skip_frame(buffer: Buffer) -> bool:
-    """Skip the skippable frame (which contains no text) at the position. Returns False for any other frame."""
+    """Skip the frame at the position of the buffer if it is a skippable frame, which contains no text.
+
+    Returns whether it was one; if not, the position does not move. Raises CutError if the bytes end inside the frame.
+    """
     magic = bytes(buffer.peek(4)[:4])
     if len(magic) < 4 or magic[0] >> 4 != 5 or magic[1:] != b"\x2a\x4d\x18":
         return False

@@ -1,4 +1,4 @@
-"""Decoding of a member by a library that loses decoded text when it raises an error.
+"""Decoding of a member of a compressed file by a library that loses decoded text when it raises an error.
 
 After an error the member is decoded a second time, up to the first byte that cannot be decoded.
 """
@@ -9,9 +9,11 @@ from typing import Protocol, TypeAlias
 from urnscan.formats.buffer import Buffer, CutError
 
 Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
-"""Function that decodes the member at the position of a buffer, and yields the text in pieces.
+"""Function that takes a member of a compressed file (a part that can be decoded alone) at the position of a buffer, and
+yields its unpacked bytes in pieces.
 
-Raises CutError if the buffer ends inside the member, BrokenError for damage, ChecksumError and LeftOutError.
+Raises, after all bytes that can be decoded, CutError if the buffer ends inside the member, BrokenError for damage,
+ChecksumError if the whole member was decoded, or LeftOutError if it was skipped.
 """
 
 STEP = 1 << 18  # maximum bytes of a piece of text
@@ -21,19 +23,25 @@ _FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # bytes of the first, secon
 
 
 class BrokenError(Exception):
-    """A member cannot be decoded from the position of the buffer on. The message is the reason, or empty for damage."""
+    """A member of a compressed file cannot be decoded from the position of the buffer on.
+
+    The message is the reason; empty for damage.
+    """
 
 
 class ChecksumError(Exception):
-    """The checksum of a decoded member is wrong; for gzip also if only the length is wrong."""
+    """A member of a compressed file was decoded to its end, and its checksum is wrong (for gzip, or its length)."""
 
 
 class LeftOutError(Exception):
-    """A member was skipped, because a dictionary is missing that later members need, too. The message is the reason."""
+    """A member (frame) of a Zstandard file was skipped, because the dictionary that it needs is missing or damaged.
+
+    The message is the reason.
+    """
 
 
 class Decompressor(Protocol):
-    """Interface of the decompressors of the standard library and of isal."""
+    """Protocol of the decompressors of the standard library and of isal, each for one stream of compressed bytes."""
 
     @property
     def eof(self) -> bool:
@@ -41,18 +49,24 @@ class Decompressor(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Whether no text is pending, so that `decompress` needs more bytes."""
+        """Whether `decompress` has returned all it can, and needs more compressed bytes."""
 
     @property
     def unused_data(self) -> bytes:
-        """Bytes of the input after the end of the stream."""
+        """Compressed bytes given to `decompress` that come after the end of the stream; empty before the end."""
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
-        """Decode bytes, and return at most `max_length` bytes of text; with empty `data`, the next pending text."""
+        """Decode compressed bytes, and return at most `max_length` unpacked bytes; what exceeds them is returned by
+        further calls with empty `data`.
+        """
 
 
 class Decoding:
-    """A decompressor that reads from a buffer. After an error a new decompressor decodes the lost text again."""
+    """Decoding of the stream at the position of a buffer. After an error the stream is decoded a second time, up to the
+    first byte that cannot be decoded, as the decompressor has lost the last text.
+
+    `new`: makes a decompressor; `error`: the exception that it raises for damage.
+    """
 
     def __init__(self, buffer: Buffer, new: Callable[[], Decompressor], error: type[Exception]) -> None:
         self.decompressor = new()
@@ -64,9 +78,9 @@ class Decoding:
         self._broken = True  # false if the second decoding reached the end of the stream
 
     def feed(self, count: int) -> Iterator[bytes]:
-        """Take the next `count` bytes, or fewer at the end of the stream, and yield their text.
+        """Take the next `count` compressed bytes, or those up to the end of the stream, and yield their unpacked bytes.
 
-        Raises CutError, BrokenError.
+        Raises CutError if the buffer ends before, BrokenError for damage.
         """
         end = self._buffer.tell() + count
         while self._buffer.tell() < end and not self.decompressor.eof:
@@ -90,7 +104,10 @@ class Decoding:
                     raise BrokenError(reason) from error
 
     def finish(self) -> Iterator[bytes]:
-        """Yield the text up to the end of the stream. Raises CutError, BrokenError."""
+        """Take the compressed bytes up to the end of the stream, and yield their unpacked bytes.
+
+        Raises CutError if the buffer ends before, BrokenError for damage.
+        """
         while not self.decompressor.eof:
             yield from self.feed(_PIECE)
 
@@ -125,7 +142,10 @@ def _drain(decompressor: Decompressor, piece: memoryview, step: int) -> Iterator
 
 
 def without(count: int, texts: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the texts without the first `count` bytes of all texts together; empty texts are left out."""
+    """Yield the texts without the first `count` bytes of all together, and without empty texts.
+
+    2 and `b"a", b"bcd", b"e"` -> `b"cd", b"e"`
+    """
     for text in texts:
         if len(text) > count:
             yield text[count:]
