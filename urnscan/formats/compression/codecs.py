@@ -106,7 +106,7 @@ class Unpacked(Reader):
     """
 
     def __init__(self, codec: Codec, reader: Reader, layer: Layer) -> None:
-        """`reader`: of the compressed bytes; stays open when this reader is closed. `layer`: names and limits of them."""
+        """`reader`: of the compressed bytes; stays open when this reader is closed. `layer`: their names and limits."""
         self._codec = codec
         self._header = re.compile(codec.header, re.DOTALL)
         self._layer = layer

@@ -117,8 +117,8 @@ class _Rest(io.RawIOBase):
 
 
 def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
-    """Take all gzip members from the position to the end of the buffer, and yield their unpacked bytes. For members of a
-    few KiB, this takes a third of the time of `gzip`.
+    """Take all gzip members from the position to the end of the buffer, and yield their unpacked bytes. For members of
+    a few KiB, this takes a third of the time of `gzip`.
 
     Raises BrokenError for any damage in any member, also a wrong checksum, and if isal is not installed. Then the
     caller goes back (`Buffer.seek`), and decodes member by member.

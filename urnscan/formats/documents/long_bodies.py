@@ -1,4 +1,4 @@
-"""Parsing of messages without their long bodies, put back afterwards, as the parser makes an object of each line.
+"""Parsing of mail messages without their long bodies, put back afterwards, as the parser makes an object of each line.
 
 So memory is a few times the bytes of a message, and not forty times. Messages that would take much time or memory are
 refused: with headers or fields that are too long, or with too many lines outside of long bodies.
@@ -37,13 +37,17 @@ _DELIMITER = re.compile(rb"[\r\n](?=--)")
 
 
 def check_depth(data: bytes, depth: int) -> None:
-    """Raise ValueError if the message `data` is attached inside too many messages (`depth`); each is held in memory."""
+    """Raise ValueError if the mail message `data` is attached in more than 16 messages that are attached in one another
+    (`depth`), or in more than 2 if it has more than 8 MiB. Returns nothing.
+    """
     if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(data) > _MOST_PARSED):
         raise ValueError("too many messages are attached in one another")
 
 
 def check_head(data: bytes, head: int) -> None:
-    """Raise ValueError if a header, `data[:head]`, has too many bytes or lines, or a field that is too long."""
+    """Raise ValueError if the header of a mail message, `data[:head]`, has more than 1 MiB or 10,000 lines, or a field
+    `Content-…` of more than 16 KiB or 100 parameters. Returns nothing.
+    """
     if head > _MOST_IN_HEAD:
         raise ValueError(f"its header has more than {_MOST_IN_HEAD:,} bytes")
     if _lines(data, head) > _MOST_FIELDS:
@@ -52,9 +56,9 @@ def check_head(data: bytes, head: int) -> None:
 
 
 def parse(parser: BytesParser[_Parsed], data: bytes) -> _Parsed:
-    """Return the message that `parser` makes of `data`.
+    """Return the message that `parser` makes of the bytes `data`, in less memory than `parser.parsebytes(data)` takes.
 
-    Raises ValueError if parsing would take too much time or memory.
+    Raises ValueError if parsing would still take too much time or memory, and the errors of the parser.
     """
     mark = f"urnscan-{os.urandom(12).hex()}-"  # random, so that no message can contain it
     short, bodies = _set_aside(data, mark)

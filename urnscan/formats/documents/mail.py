@@ -46,14 +46,15 @@ _BEHIND = re.compile(rb"[\r\n]*(?:From |\Z)")
 
 
 def is_message(head: bytes, layer: Layer) -> bool:
-    """Whether a file is a message of a Maildir: begins with a usual header field, and is in a folder `cur` or `new`."""
+    """Whether a file is a mail message of a Maildir: it begins with a usual header field, as `Received:`, and is in a
+    folder `cur` or `new`, by `layer.name`.
+    """
     return _SURE.match(head) is not None and _MAILDIR.search(layer.name) is not None
 
 
 def is_mbox(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is an mbox: a line `From ` with a date, then a header field.
-
-    None if more bytes are needed.
+    """Whether a file that begins with `head` is an mbox (mail messages in one file): its first line begins with `From `
+    and has a date, and a header field follows. None if more bytes are needed.
     """
     if not (head.startswith(b"From ") or b"From ".startswith(head)):
         return False
@@ -61,10 +62,11 @@ def is_mbox(head: bytes, _: Layer) -> bool | None:
 
 
 def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the members of a message: headers, bodies, attached files (see the module).
+    """Yield the parts of a mail message as members: `headers`, the decoded bodies `text` and `html`, and attached files
+    by name. Headers and bodies come together, as `Texts`.
 
-    If the message cannot be split: an error, and the bytes as the member `message`. A message over 64 MiB is not split:
-    the error, the beginning as `message`, and all bytes after the beginning as `rest`.
+    If the message cannot be parsed: an error, and its bytes as the member `message`. A message over 64 MiB is not
+    parsed: an error, its beginning (about 64 MiB) as `message`, and the other bytes as `rest`.
     """
     buffer = Buffer.of(reader)
     data = buffer.head(_MOST + 1)
@@ -78,7 +80,7 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
 
 
 def is_emlx(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with the suffix .emlx is a message of Apple Mail: the first line is a number.
+    """Whether a file with the suffix .emlx is a message of Apple Mail: its first line is a number (the length).
 
     None if more bytes are needed.
     """
@@ -86,10 +88,11 @@ def is_emlx(head: bytes, _: Layer) -> bool | None:
 
 
 def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the members of a message of Apple Mail: those of `open_message`, then the property list (`properties`).
+    """Yield the parts of a message of Apple Mail as members: `headers`, `text`, `html`, attached files by name, then
+    the property list after the message as `properties`. The first line, with the length, is not a member.
 
-    The number of bytes in the first line is not a member. A message over 64 MiB is not split: a SourceError, the
-    beginning as `message`, and all bytes after the beginning as `rest`.
+    If the message cannot be parsed: an error, and its bytes as `message`. A message over 64 MiB is not parsed: an
+    error, its beginning (about 64 MiB) as `message`, and all other bytes as `rest`.
     """
     buffer = Buffer.of(reader)
     count = _COUNT.match(buffer.head(_LONGEST_COUNT))
@@ -105,10 +108,11 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the members of all messages of an mbox (mboxo, mboxrd, mboxcl, mboxcl2), as `message 7/text`.
+    """Yield the parts of all messages of an mbox (mboxo, mboxrd, mboxcl, mboxcl2) as members, numbered from 1, as
+    `message 7/headers`, `message 7/text` and `message 7/report.pdf`. Headers and bodies come together, as `Texts`.
 
-    If a message cannot be split: an error, and its bytes as `message 7/message`. The same if a message is over 64 MiB;
-    then its rest counts as a further message.
+    If a message cannot be parsed: an error, and its bytes as `message 7/message`. The same if a message is over 64 MiB;
+    then the bytes after these count as a further message.
     """
     buffer = Buffer.of(reader)
     number = waiting = 0

@@ -1,4 +1,4 @@
-"""MARC as text, a line for each field: delimiters of subfields, so that each subfield is scanned as a text.
+"""MARC records as lines of text, a line for each field: delimiters of subfields, so that each subfield is a text.
 
 In most of these forms the code of a subfield is directly before the value, and the next delimiter directly after it, as
 in `$aurn:x:y$2urn`. The lines of yaz-marcdump have spaces there, and `‡` and `ǂ` are not in URNs: no rule is needed.
@@ -58,9 +58,8 @@ def _delimiter(head: bytes) -> re.Pattern[bytes] | None:
 
 
 def is_marc_text(head: bytes, _: Layer) -> bool | None:
-    """Whether a text that begins with `head` is MARC: by the first field with subfields, or the leader of MarcEdit.
-
-    None if more bytes are needed.
+    """Whether a text that begins with `head` has MARC records as lines, as `245 10 $a…`: by the first field with
+    subfields, or the leader that MarcEdit writes. None if more bytes are needed.
     """
     if _delimiter(head) is not None:
         return True
@@ -68,17 +67,24 @@ def is_marc_text(head: bytes, _: Layer) -> bool | None:
 
 
 def open_marc_text(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
-    """Yield the text as a document, whose `delimiter` matches the bytes before the code of a subfield."""
+    """Yield the whole text as a single document, whose `delimiter` matches the bytes before the code of a subfield, as
+    `$` in `$a`.
+
+    It is converted to UTF-8 if it is in UTF-16, UTF-32 or the encoding of the user. Raises FatalError for an unknown
+    encoding.
+    """
     buffer = Buffer.of(reader)
     delimiter = _delimiter(buffer.head(_WITHIN))
     yield replace(as_text(buffer, layer), delimiter=delimiter)
 
 
 class Subfields(Reader):
-    """Reader of MARC as text, with each byte of a delimiter replaced by 0x1F, the subfield delimiter of ISO 2709."""
+    """Reader of MARC as lines of text, with each byte of a delimiter replaced by 0x1F, the subfield delimiter of ISO
+    2709: `$$aText` becomes `aText` after two bytes 0x1F. So a URN ends where its subfield ends.
+    """
 
     def __init__(self, reader: Reader, delimiter: re.Pattern[bytes]) -> None:
-        """`reader` is closed with this reader."""
+        """`reader` is closed with this reader. `delimiter`: matches the bytes before the code of a subfield."""
         self._reader = reader
         self._delimiter = delimiter
         self._block = memoryview(bytearray(_BLOCK))
@@ -87,7 +93,10 @@ class Subfields(Reader):
         self._ended: SourceError | bool = False
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises the errors of the reader."""
+        """Read the next bytes into the front of the view. Returns their number, 0 at the end.
+
+        Raises the errors of the other reader.
+        """
         while not self._text:
             if isinstance(self._ended, SourceError):
                 error, self._ended = self._ended, False
@@ -101,7 +110,7 @@ class Subfields(Reader):
         return got
 
     def close(self) -> None:
-        """Close the reader."""
+        """Close the other reader."""
         self._reader.close()
 
     def _read(self) -> None:

@@ -1,4 +1,4 @@
-"""A message (RFC 5322, MIME) -> headers and bodies, decoded, and attached files.
+"""A mail message (RFC 5322, MIME) -> headers and bodies, decoded, and attached files.
 
 A message with a single text and without encodings is read without Python's parser, which takes most of the time.
 """
@@ -17,7 +17,7 @@ from urnscan.formats.contents import plain_name
 from urnscan.formats.documents.long_bodies import HEAD_END, check_depth, check_head, parse
 
 Parts: TypeAlias = list[tuple[str, bytes]]
-"""Pairs of the name of a text or file and its bytes."""
+"""Pairs (name, bytes) of the texts or attached files of a mail message."""
 
 _ATTACHED = "message/"  # prefix of the names in an attached message
 # Maximum boundaries in a message: the parser compares each line with all boundaries.
@@ -42,10 +42,12 @@ _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
 def take_apart(data: bytes, head: int, before: str) -> tuple[Parts, Parts]:
-    """Split a message: returns its texts (headers, bodies) and its attached files; `before`: prefix of all names.
+    """Split a mail message into its texts (`headers`, then bodies `text` and `html`, in UTF-8) and its attached files,
+    with their names; both also of messages that are attached, as `message/text`.
 
-    `head`: number of bytes of the headers with the empty line after them. Raises ValueError if parsing would take too
-    much time or memory, and errors of any kind for a malformed message.
+    `head`: number of bytes of the headers with the empty line after them. `before`: prefix of all names, as
+    `message 7/`. Raises ValueError if parsing would take too much time or memory, and errors of any kind for a
+    malformed message.
     """
     check_depth(data, before.count(_ATTACHED))
     check_head(data, head)

@@ -27,24 +27,33 @@ _IN_MEMORY = 1 << 24  # maximum bytes of attached files in memory; more are writ
 
 @functools.cache
 def is_installed() -> bool:
-    """Whether pypdfium2 is installed (the extra `pdf`)."""
+    """Whether the package pypdfium2 is installed (the extra `pdf`), so that PDFs can be read."""
     return importlib.util.find_spec("pypdfium2") is not None
 
 
 def is_pdf(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is a PDF (ISO 32000-2, 7.5.2); None if more bytes are needed."""
+    """Whether a file that begins with `head` is a PDF: begins with "%PDF-" (ISO 32000-2, 7.5.2).
+
+    None if more bytes are needed.
+    """
     return begins(head, _BEGIN)
 
 
 def is_pdf_within(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with the suffix .pdf is a PDF: "%PDF-" in the first 1,024 bytes; None if more bytes are needed."""
+    """Whether a file with the suffix .pdf is a PDF: its first 1,024 bytes contain "%PDF-".
+
+    None if more bytes are needed.
+    """
     return _BEGIN in head[:_BEGIN_WITHIN] or (None if len(head) < _BEGIN_WITHIN else False)
 
 
 def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
-    """Yield the members of a PDF (`page 1`, `page 1/links`, …), and errors.
+    """Yield the texts of a PDF as members (`page 1`, `page 1/links`, …, `outline`, `metadata`, `xmp`), an error for
+    each part that cannot be read, and last the attached files as members.
 
-    If the PDF cannot be read: an error or note, and the raw bytes as a document. Raises SourceError, LimitError.
+    If the PDF cannot be read: an error, or a note if pypdfium2 is not installed, and the raw bytes as a document.
+    Nothing for a record of a web archive that `--where` excludes. Raises SourceError if the PDF cannot be copied to a
+    file for pdfium, or if nothing inside it may be opened (`--max-depth`), and LimitError.
     """
     if not is_installed():
         yield PdfNote(layer.name, f"a PDF {_AS_IT_IS}: pip install 'urnscan[pdf]'")

@@ -31,14 +31,15 @@ _MEMORY = 2 << 30  # maximum bytes of memory of a process
 
 
 class ProcessError(Exception):
-    """A process of pdfium ended early or was silent for too long. The message is the reason."""
+    """A process of pdfium could not be started, ended early or was silent for too long. The message is the reason."""
 
 
 @contextlib.contextmanager
 def lent(processes: Processes) -> Iterator[Pdfium]:
-    """Context with a process of pdfium for a single PDF: an idle process of the run, or a new process.
+    """Context with a process of pdfium for a single PDF: an idle process of the run (`processes`), or a new one.
 
-    Raises ProcessError.
+    At the end of the context the process is idle again, for the next PDF; if it has not read its PDF to the end, it is
+    killed. Raises ProcessError if no process can be started.
     """
     pdfium = cast(Pdfium | None, processes.take())
     # An idle process may have ended.
@@ -60,7 +61,7 @@ def lent(processes: Processes) -> Iterator[Pdfium]:
 
 
 class Pdfium:
-    """A process that reads PDFs, a single PDF at a time, for a single thread at a time."""
+    """A process that reads PDFs by pdfium, one after the other, for a single thread at a time."""
 
     def __init__(self) -> None:
         """Start the process. Raises ProcessError."""
@@ -86,13 +87,15 @@ class Pdfium:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the process runs and can read another PDF."""
+        """Whether the process runs, and has no unfinished PDF, so that it can read another."""
         return self._has_answered and self._process.poll() is None
 
     def contents(self, path: str) -> Iterator[tuple[bytes, str, int]]:
-        """Yield (kind, name, length in bytes) for each part of the PDF at `path`; kinds: TEXT, FILE, WRONG.
+        """Let the process read the PDF at `path`, and yield (kind, name, length in bytes) for each part of it.
 
-        After each part the caller must `take` its bytes. Raises ProcessError.
+        Kinds: TEXT, FILE (attached) and WRONG, a part that cannot be read: its bytes are the reason, and without a name
+        it is the whole PDF. Before the next part the caller must get the bytes by `take(length)`. Raises ProcessError
+        if the process ends, or is silent for 60 seconds.
         """
         self._has_answered = False
         self._seconds = _TIME + os.path.getsize(path) // _BYTES_PER_SECOND  # noqa: PTH202 (names may be odd)
@@ -108,9 +111,9 @@ class Pdfium:
             yield kind, name, length
 
     def take(self, length: int) -> bytes:
-        """Return the next `length` bytes of the output of the process.
+        """Wait for the next `length` bytes of the output of the process, and return them.
 
-        Raises ProcessError if the process ends or is silent.
+        Raises ProcessError if the process ends, or is silent for 60 seconds.
         """
         while len(self._output) < length:
             if not self._poll.poll(_PATIENCE * 1000):
@@ -128,11 +131,11 @@ class Pdfium:
         return data
 
     def end(self) -> None:
-        """Kill the process, from any thread; the thread that reads from the process gets a ProcessError."""
+        """Kill the process; any thread may call this method. A thread that reads from it gets a ProcessError."""
         self._process.kill()
 
     def close(self) -> None:
-        """Kill the process, and close the pipes."""
+        """Kill the process, wait for its end, and close its pipes; only while no thread reads from it."""
         self._process.kill()
         self._process.wait()
         self._in.close()

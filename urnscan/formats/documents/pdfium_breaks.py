@@ -73,7 +73,7 @@ class _Break(NamedTuple):
 
 
 class Breaks:
-    """The text of a page of a PDF, and the line ends that break names (URNs) in this text."""
+    """The text of a page of a PDF; links and fonts of the page show which line ends in it break names (URNs)."""
 
     def __init__(self, text: PdfTextPage, page: PdfPage, pdf: PdfDocument) -> None:
         from pypdfium2 import raw  # noqa: PLC0415 (a process loads it with its first PDF)
@@ -84,7 +84,13 @@ class Breaks:
         self._known_edges: dict[int, tuple[float, float]] = {}
 
     def marked(self) -> str:
-        """The text of the page with marks where a name goes on or ends; U+FFFE is replaced by `-` and a line end."""
+        """Return the text of the page, with a mark at each line end after a name (URN) if links or fonts show whether
+        the name goes on.
+
+        The mark comes after the last character of the line: U+2060 if the name goes on in the next line, U+2029 if it
+        ends here; or U+00AD instead of a hyphen that does not belong to the name. U+FFFE, pdfium's character for a
+        hyphen with a line end, is replaced by `-` and LF.
+        """
         characters = self._characters
         changes = {sign.start(): "-\n" for sign in re.finditer(_HYPHEN, characters) if self._is_hyphen(sign.start())}
         for name in _NAME.finditer(characters):
@@ -217,7 +223,10 @@ class Breaks:
 
 
 def address(pdf: PdfDocument, action: object) -> bytes:
-    """The URI of an action of a PDF; empty if the action does not open a URI."""
+    """Return the URI that an action of a PDF (of a link or bookmark; a handle of pdfium) opens.
+
+    Empty if there is no action, or if it does not open a URI.
+    """
     from pypdfium2 import raw  # noqa: PLC0415 (as above)
 
     if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:

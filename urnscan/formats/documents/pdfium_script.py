@@ -47,9 +47,11 @@ _DRAWN_HYPHEN = re.compile("\u2010(?=\r\n)")
 
 
 def contents(path: str) -> Iterator[_Frame]:
-    """Yield (kind, name, bytes) for each part of a PDF: pages with links, outline, metadata, attached files.
+    """Yield (kind, name, bytes) for each part of the PDF at `path` that is not empty: each page and its links as TEXT,
+    with files attached to it as FILE, then outline, metadata (TEXT), attached files (FILE), and XMP packets (TEXT).
 
-    For a part that cannot be read the kind is WRONG and the bytes are the reason; END is not yielded.
+    For a part that cannot be read the kind is WRONG and the bytes are the reason; without a name it is the whole PDF.
+    All damaged pages together are one such part, after the other pages.
     """
     import pypdfium2  # noqa: PLC0415 (pdfium.py imports only the names above)
 
@@ -192,7 +194,9 @@ def _limit(seconds: int) -> None:
 
 
 def main() -> None:
-    """Read a line (maximum CPU seconds, path in hex) for each PDF from standard input, and write the parts and END."""
+    """For each line of standard input (maximum CPU seconds, and the path of a PDF in hexadecimal digits), write the
+    parts of the PDF to standard output as frames, and a frame END after them. Returns when standard input ends.
+    """
     out = sys.stdout.buffer
     for line in sys.stdin.buffer:
         seconds, path = line.split()

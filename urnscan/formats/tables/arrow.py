@@ -33,14 +33,16 @@ _BLOCK = 1 << 20
 
 
 def is_arrow_file(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is an Arrow IPC file, by the signature; None if more bytes are needed."""
+    """Whether a file that begins with `head` is an Arrow IPC file (Feather V2), by the signature.
+
+    None if more bytes are needed.
+    """
     return begins(head, _MAGIC)
 
 
 def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file that begins with `head` is an Arrow IPC stream: by the suffix, or by a schema as first message.
-
-    None if more bytes are needed.
+    """Whether a file that begins with `head` is an Arrow IPC stream: it begins with four bytes 0xFF, and has a suffix
+    of Arrow (`.arrow`, `.arrows`, `.feather`) or a schema as first message. None if more bytes are needed.
     """
     if not head.startswith(_CONTINUATION):
         return begins(head, _CONTINUATION)
@@ -60,18 +62,20 @@ def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_arrow_file(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the columns of text of an Arrow IPC file as `Values`, and errors.
+    """Yield the strings and bytes in the columns of an Arrow IPC file as `Values`, at any depth; with `--column` only
+    those in named columns. Also yields errors about named columns and damaged batches.
 
-    Raises SourceError if the rest is lost.
+    `layer`: names, options and limits. Raises SourceError if the rest of the file cannot be read, and LimitError.
     """
     read_up_to(reader, len(_MAGIC))
     return _read(_Bytes(reader, layer, len(_MAGIC)), layer, is_file=True)
 
 
 def read_arrow_stream(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the columns of text of an Arrow IPC stream as `Values`, and errors.
+    """Yield the strings and bytes in the columns of an Arrow IPC stream as `Values`, at any depth; with `--column` only
+    those in named columns. Also yields errors about named columns and damaged batches.
 
-    Raises SourceError if the rest is lost.
+    `layer`: names, options and limits. Raises SourceError if the rest of the stream cannot be read, and LimitError.
     """
     return _read(_Bytes(reader, layer, 0), layer, is_file=False)
 

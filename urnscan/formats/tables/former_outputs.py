@@ -56,9 +56,10 @@ def _is_output(head: bytes, layer: Layer) -> bool | None:
 
 
 def told(layer: Layer) -> SourceError:
-    """Return (not raise) the error about a table that urnscan wrote; `layer`: name of the table, options of reading.
+    """Return (not raise) what is reported about an input that is a table that urnscan wrote.
 
-    A SourceNote that the table is scanned if `Reading.results` is true (a scan), else a FormatError (a deduplication).
+    In a scan (`layer.reading.results` is true) a SourceNote: the table is scanned, and its URNs count once more. In a
+    deduplication a FormatError: the table is not read. `layer`: names of the table, and options.
     """
     return SourceNote(layer.name, _SCANNED) if layer.reading.results else FormatError(layer.name, _NO_DUMP)
 

@@ -23,14 +23,14 @@ _ESCAPED = re.compile(rb"\\u00[0-7]")  # a character of ASCII, which may occur i
 
 
 class UsualLines:
-    """Reader of lines that are JSON objects: gives the strings, and arrays of strings, in members with given names.
+    """Fast reader of JSON Lines: gives the strings, also those in arrays, that are values of given names of objects.
 
-    A line is unusual, and not read here, if it is blank, damaged or not an object, if a name may occur twice or has
-    escapes, or if a string is inside an object or too many arrays.
+    Reads only usual lines. A line is unusual if it is blank, damaged or not an object, if a name may occur twice or has
+    escapes, or if a value of a given name is an object, contains one, or has arrays more than three deep.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        """`names`: of the members; in ASCII, without quotation marks and backslashes."""
+        """`names`: names in the objects whose values are read; in ASCII, without quotation marks and backslashes."""
         import msgspec  # noqa: PLC0415 (few runs need it)
 
         self._names = [in_place(name) for name in names]
@@ -49,11 +49,11 @@ class UsualLines:
         self._levels: list[tuple[list[bool], npt.NDArray[np.int64]]] = []
 
     def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues | None]:
-        """Take the usual lines from the next byte on, as far as they are in memory; reads nothing.
+        """Take the usual lines from the next byte of `buffer` on that are whole in its memory; reads no more into it.
 
-        `first`: number of the first line, for the places `line/name` of the values.
-
-        Returns the number of lines, and their values; (0, None) if the next line is unusual or not in memory.
+        Returns the number of these lines, and the values of the given names in them, as bytes, with the function from
+        an index to a place `line/name`. `first`: number of the first line. (0, None), and nothing is taken, if the next
+        line is unusual or not whole in memory.
         """
         at = bisect.bisect_left(self._starts, buffer.offset)
         if at + 1 >= len(self._starts) or self._starts[at] != buffer.offset:

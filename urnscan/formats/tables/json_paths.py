@@ -1,4 +1,4 @@
-"""Strings at a dotted path in a JSON value. Objects are tuples of pairs, as a name may occur twice."""
+"""Strings at a dotted path in a JSON value. Objects are tuples of (name, value) pairs, as a name may occur twice."""
 
 import functools
 from collections.abc import Iterable, Iterator
@@ -9,9 +9,11 @@ _Part = tuple[object, str, str]  # a value, the rest of the path, the place of t
 
 
 def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[str, str]]:
-    """Pairs (place, string) for the strings at the path `column` of a record as `framing.json_values.DECODER` makes it.
+    """Pairs (place, string) for the strings at the dotted path `column` in a JSON value whose objects are tuples of
+    (name, value) pairs, in order.
 
-    Also the strings in arrays and objects at the path: place `a.b[2].c`. Adds `column` to `present` if the path exists.
+    Also for the strings in arrays and objects at the path: place `a.b[2].c`. Dots may belong to a name. Adds `column`
+    to `present`, at the latest when all pairs are iterated over, if the path exists, even without a string.
 
     >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
     [('a.b', 'x')]

@@ -17,10 +17,10 @@ from urnscan.formats.context import Layer
 from urnscan.formats.tables.values import MOST_BYTES, Failures, Place, below, in_lists, in_place, in_words, no_column
 
 FAILED = (pa.ArrowException, ValueError, OSError, MemoryError, OverflowError, RecursionError)
-"""Exceptions of pyarrow for a damaged file."""
+"""Exceptions that pyarrow, or this module, raises for a damaged file."""
 
 Tails = tuple[str, ...]
-"""Dotted paths from a nested column to the parts that are read, such as `b.c`; "" is the whole column."""
+"""Dotted paths inside a nested column to the parts that are read, such as `b.c`; "" is the whole column."""
 
 _TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 _VIEWS = (pa.string_view(), pa.binary_view())
@@ -35,7 +35,7 @@ _LARGEST_DICTIONARY = 1 << 30  # maximum bytes of a dictionary whose values may 
 
 
 def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
-    """Paths into the column `name` to the parts that `columns` name; empty if `columns` names no part.
+    """Paths inside the column `name` to the parts of it that `columns`, full dotted paths, name; empty if none does.
 
     >>> tails_of("a", ("a.b", "ab", "c")), tails_of("a", ("a", "a.b"))
     (('b',), ('', 'b'))
@@ -45,10 +45,11 @@ def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
 
 
 def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
-    """Choose the columns to read: those with text, or those named by `--column`.
+    """Choose the columns to read: all with strings or bytes, at any depth, or those of them that `--column` names.
 
-    Returns for the index of each chosen column the paths into the column; and errors about missing columns, columns
-    without text, and types that are not read.
+    Returns, for the index in `schema` of each of these columns, the paths inside it that are read ("": all of it); and
+    a list of errors: one if no named column exists, one for each named column without text, and errors about columns
+    with text in types that are not read. `layer`: name and options of the table.
     """
     columns = layer.reading.columns
     errors, missing = [], []
@@ -78,9 +79,10 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
 
 
 def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer) -> Iterator[Values]:
-    """Yield the values of text in a column as `Values`.
+    """Yield the strings and bytes in a column, at any depth, as `Values` of about 8 MiB, with places in the input.
 
-    `row`: number of the row of the first element; `tails`: paths in the column that are read.
+    `array`: a part of the column `name`, whose first element is in the row `row`; `tails`: paths inside the column that
+    are read ("": all of it). Counts the bytes in the budget of `layer`. Yields nothing if there is no text.
 
     Raises errors of pyarrow for a damaged array, OverflowError for a value above 2 GiB, and LimitError.
     """
@@ -246,7 +248,9 @@ def _piece(values: pa.Array) -> pa.BinaryArray:
 
 
 def as_bytes(array: pa.Array) -> pa.Array:
-    """Convert an array of text to binary, also if not valid UTF-8, with checked offsets. Raises errors of pyarrow."""
+    """Return an array of strings as an array of bytes, without copying and without a check for UTF-8; an array of bytes
+    is returned unchanged. Offsets are checked: raises errors of pyarrow for a damaged array.
+    """
     kind = _AS_BYTES.get(array.type)
     if kind is not None:
         array = pa.Array.from_buffers(kind, len(array), array.buffers(), offset=array.offset)

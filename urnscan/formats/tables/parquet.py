@@ -44,9 +44,11 @@ def is_parquet(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the columns of text of a Parquet file as `Values`, and errors.
+    """Yield the strings and bytes in the columns of a Parquet file as `Values`, at any depth; with `--column` only
+    those in named columns. Also yields errors about named columns and damaged row groups.
 
-    Raises SourceError if the whole file cannot be read.
+    Bytes that are not a file are read into memory, at most 256 MiB. Raises SourceError if the whole file cannot be read
+    (truncated, encrypted, damaged), and LimitError.
     """
     file = reader.reopen()
     with file or contextlib.nullcontext():

@@ -33,7 +33,7 @@ from urnscan.formats.tables.values import (
 from urnscan.stores.reader import Reader, begins
 
 LONGEST = 1 << 26
-"""Maximum bytes of a row or value; a longer value is not read."""
+"""Maximum bytes of a row or value (64 MiB); a longer one is not read, which is reported."""
 
 _MAGIC = b"SQLite format 3\0"
 _SHARED_SUFFIXES = (".db", ".db3")
@@ -66,9 +66,12 @@ def is_sqlite(head: bytes, _: Layer) -> bool | None:
 
 
 def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the columns of text of a database as `Values`, table by table, and errors.
+    """Yield the texts and blobs in the tables of an SQLite database as `Values`, table by table; with `--column` only
+    those in columns named `column` or `table.column`. Also yields errors: for damaged tables, values that are too long,
+    changes in a write-ahead log, and if no named column exists.
 
-    Raises SourceError if the whole database cannot be read.
+    Nothing is written next to the database. Bytes that are not a file of this machine are read into memory, at most
+    256 MiB. Raises SourceError if the whole database cannot be read, and LimitError.
     """
     file = reader.reopen()
     path = None

@@ -39,9 +39,9 @@ _DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float)
 
 
 def is_json(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file is JSON or JSON Lines: by the suffix, or because the text begins like an object or array.
+    """Whether a file must be read as JSON or JSON Lines: it has such a suffix, or begins like an object or array.
 
-    False without `--column`; None if more bytes are needed.
+    False without `--column`, as the file is then scanned as text. None if more bytes than `head` are needed.
     """
     if not layer.reading.columns:
         return False
@@ -51,9 +51,9 @@ def is_json(head: bytes, layer: Layer) -> bool | None:
 
 
 def is_csv(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file is CSV or TSV: by the suffix, or because the first row contains a column of `--column`.
+    """Whether a file must be read as CSV or TSV: it has such a suffix, or its first row has a column of `--column`.
 
-    False without `--column`; None if more bytes are needed.
+    False without `--column`, as the file is then scanned as text. None if more bytes than `head` are needed.
     """
     columns = layer.reading.columns
     if not columns:
@@ -70,9 +70,10 @@ def is_csv(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
-    """Yield the strings in the columns of `--column` of JSON or JSON Lines as `Values`, and errors.
+    """Yield the strings at the names or dotted paths of `--column` in the records of JSON or JSON Lines as `Values`.
 
-    Raises SourceError if the rest is lost.
+    Their places are `record/path`, with records from 0. Also yields errors about damaged records, and one if no column
+    exists. Raises SourceError if the rest of the text cannot be read, and LimitError.
     """
     text = _Text(reader, layer, "record")
     columns = layer.reading.columns
@@ -98,9 +99,11 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
 
 
 def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
-    """Yield the values in the columns of `--column` of CSV or TSV, and errors. Raises SourceError if the rest is lost.
+    """Yield the values in the columns of `--column` of CSV or TSV as `Values`, in UTF-8 and without quotation marks.
 
-    Row 0 is the row after the header; blank lines are not counted.
+    Their places are `row/column`; row 0 is the row after the header, and blank lines are not counted. Also yields
+    errors about damaged rows, and one if no column exists. Raises SourceError if the rest of the text cannot be read,
+    and LimitError.
     """
     text = _Text(reader, layer, "row")
     columns = layer.reading.columns

@@ -1,4 +1,4 @@
-"""Shared by the readers of tables: values collected to columns, places, errors and names, limits of memory."""
+"""What the readers of tables share: values collected to columns, their places, errors and names, limits of memory."""
 
 import bisect
 import io
@@ -16,11 +16,11 @@ from urnscan.formats.context import Layer
 from urnscan.stores.reader import Reader
 
 Place = Callable[[int], str]
-"""Function from the index of a value to its place in the table, a text such as `7/url` (`row/column`)."""
+"""Function from the index of a value, from 0, to its place in the table, a text such as `7/url` (`row/column`)."""
 PlacedValues = tuple[list[bytes], Place]
-"""Values as bytes, none of them empty, and the function for their places."""
+"""Values as bytes, none of them empty, and the function from an index in them to the place of the value."""
 MOST_BYTES = 1 << 23
-"""Approximate maximum bytes of the values in a column; a longer value is not split."""
+"""Approximate maximum number of bytes (8 MiB) in one `Values`; a single value may be longer, and is not split."""
 _MOST_VALUES = 1 << 14
 _IN_MEMORY = 1 << 28  # maximum bytes of a table from a stream that needs seeks
 _FAILURES = 10  # errors that are reported singly
@@ -32,9 +32,10 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the values joined to `Values` of at least 8 MiB or 16,384 values, the last shorter; errors unchanged.
+    """Join lists of values to `Values` of at least 8 MiB or 16,384 values, the last one shorter, and yield them.
 
-    An error may come before values that precede it in `parts`. Raises LimitError.
+    Errors are yielded unchanged, at once: they may come before values that precede them in `parts`. The bytes are
+    counted in the budget of `layer`, and places become paths in the input. Raises LimitError.
     """
     values: list[bytes] = []
     starts: list[int] = []
@@ -66,11 +67,10 @@ def _column(values: list[bytes], starts: list[int], places: list[Place], layer: 
 
 
 def in_lists(place: Place, offsets: npt.NDArray[np.int64]) -> Place:
-    """Return the `Place` (index -> place) for the elements of joined lists.
+    """Return the function from the index of an element of lists, which are joined, to the place of the element.
 
-    `place`: `Place` of the lists; `offsets`: index of the first element of each list.
-
-    The element with index 7, in the list with offset 5 at `3/a`, is at `3/a[2]`.
+    `place`: the function from the index of a list to its place; `offsets`: index of the first element of each list. If
+    a list at the place `3/a` has the offset 5, the element with index 7 is at `3/a[2]`.
     """
 
     def of_element(index: int) -> str:
@@ -82,29 +82,37 @@ def in_lists(place: Place, offsets: npt.NDArray[np.int64]) -> Place:
 
 @dataclass(slots=True)
 class Failures:
-    """Counter of damaged parts of a table: ten errors are reported singly, then the number of the rest."""
+    """Counter of damaged parts of a table: ten are reported by an error each, the others by one with their number."""
 
     name: str
     """Name of the table, for messages."""
     parts: str
-    """Word for the parts in messages, in the plural: "batches"."""
+    """Word for the parts in messages, in the plural, such as "batches"."""
     count: int = 0
-    """Number of damaged parts."""
+    """Number of damaged parts so far."""
 
     def one(self, reason: str) -> Iterator[SourceError]:
-        """Count a damaged part, and yield an error if the part is among the first ten."""
+        """Count a damaged part, and yield a SourceError with the reason; nothing after the first ten.
+
+        The part is counted when the result is iterated over.
+        """
         self.count += 1
         if self.count <= _FAILURES:
             yield SourceError(self.name, reason)
 
     def rest(self) -> Iterator[SourceError]:
-        """At the end: yield an error with the number of damaged parts that were not reported, if any."""
+        """Yield a SourceError with the number of damaged parts after the first ten; nothing if there are none.
+
+        Called once, after the last part.
+        """
         if self.count > _FAILURES:
             yield SourceError(self.name, f"{self.count - _FAILURES:,} more {self.parts} could not be read")
 
 
 def in_words(error: BaseException) -> str:
-    r"""Reason for messages: the first line of the message of an exception, printable, at most 200 characters.
+    r"""Return the reason that an exception gives, for messages: the first line of its message, at most 200 characters,
+    printable, without a full stop at its end. The name of its type if it has no message; fixed words if memory is
+    lacking or the nesting is too deep.
 
     >>> in_words(ValueError("Not a table.\nSee the manual"))
     'Not a table'
@@ -128,7 +136,9 @@ def _printable(text: str) -> str:
 
 
 def in_place(name: str) -> str:
-    r"""Name for a place or a message: at most 200 characters and "…", and encodable as UTF-8.
+    r"""Return the name of a column or table for a place or a message: if longer than 200 characters, these and "…".
+
+    Surrogates are escaped, so that the name can be encoded as UTF-8.
 
     >>> in_place("a" * 300) == "a" * 200 + "…", in_place("\udcff|\ud800")
     (True, '\\xff|\\ud800')
@@ -145,7 +155,9 @@ def _escaped(surrogate: re.Match[str]) -> str:
 
 
 def below(place: str, part: str) -> str:
-    """Return a place with a part added. A place of more than 2,000 characters ends with "…", and is returned unchanged.
+    """Return the place of a value with a part added, cut to 2,000 characters and "…" if it becomes longer.
+
+    A place that is already longer is returned unchanged.
 
     >>> below("a", "[3]"), below("a" * 2001, "[3]") == "a" * 2001
     ('a[3]', True)
@@ -157,7 +169,9 @@ def below(place: str, part: str) -> str:
 
 
 def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> SourceError:
-    """Return (not raise) the error about named columns (`names`) that a table lacks; `there`: its columns."""
+    """Return (not raise) the error that a table lacks the columns `names`; `there`: its columns, of which the message
+    lists 20.
+    """
     listed = list(there)
     has = _printable(", ".join(map(in_place, listed[:_NAMES])))
     more = f" and {len(listed) - _NAMES:,} more" if len(listed) > _NAMES else ""
@@ -166,14 +180,17 @@ def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> Sourc
 
 
 def path_of(file: io.BufferedIOBase) -> str | None:
-    """Path of a file of this machine; None for any other file object."""
+    """Return the path of an open file of this machine; None for another file object, such as an object in a store."""
     if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and isinstance(file.name, str):
         return file.name
     return None
 
 
 def read_growing(reader: Reader, count: int) -> bytearray:
-    """Read the next `count` bytes, fewer only at the end; memory is allocated only for bytes that arrive."""
+    """Read the next `count` bytes, fewer only at the end; memory is allocated only for bytes that arrive.
+
+    Raises the errors of the reader.
+    """
     data = bytearray()
     block = memoryview(bytearray(min(count, 1 << 20)))
     while len(data) < count and (got := reader.read_into(block[: count - len(data)])):
@@ -182,7 +199,10 @@ def read_growing(reader: Reader, count: int) -> bytearray:
 
 
 def bytes_of(reader: Reader, layer: Layer) -> bytearray:
-    """Read all bytes into memory, for a form that needs seeks. Raises SourceError for more than 256 MiB."""
+    """Read all bytes of a reader into memory, for a file format that is read back and forth.
+
+    Raises SourceError for more than 256 MiB, and the errors of the reader. `layer`: name of the bytes, for the error.
+    """
     data = read_growing(reader, _IN_MEMORY + 1)
     if len(data) > _IN_MEMORY:
         reason = f"has more than {_IN_MEMORY:,} bytes, and is read back and forth: unpack it first"
