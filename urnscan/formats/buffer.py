@@ -1,4 +1,4 @@
-"""Buffer: a reader of bytes with lookahead, and with a way back to earlier bytes. Each form of file is read by it."""
+"""Buffer: a reader of bytes with lookahead, and with a way back to earlier bytes, for the readers of file formats."""
 
 import contextlib
 import io
@@ -155,7 +155,8 @@ class Buffer(Reader):
     def read_into(self, view: memoryview) -> int:
         """Take the next bytes into the front of the view. Returns their number, 0 at the end.
 
-        When all bytes before `error` are taken, raises the error, and clears it, so that the next call reads on.
+        When all bytes before `error` are taken, raises the error, and clears it: the next call reads on if it was a
+        DamageError, else it returns 0.
         """
         got = self._read_next(view)
         if not got and self.error is not None:
@@ -177,7 +178,10 @@ class Buffer(Reader):
         return filled
 
     def resume(self) -> None:
-        """Set `error` to None, so that the bytes after it are read. `seek` can no longer go back before the error."""
+        """Set `error` to None, so that the bytes after it are read (none unless it was a DamageError).
+
+        `seek` can no longer go back before the error.
+        """
         self.error = None
         self._kept.clear()
         self._earliest = self._read

@@ -34,6 +34,7 @@ class Extent(NamedTuple):
     size: int
     """Number of bytes of the range, without the Zstandard dictionary that the reader may give before them."""
     reader: Reader
+    """Gives the bytes of the range; raises SourceError if they cannot be read."""
 
 
 def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:

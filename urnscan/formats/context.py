@@ -112,7 +112,7 @@ class Layer:
     def of_value(self, place: str) -> str:
         """Path inside the input to `place`, a value of a table or a member in this layer: `a.db!/rows/7/url`.
 
-        Only `place` if this layer is the input. Longer than 2,000 characters: its middle is replaced by "…".
+        Only `place` if this layer is in no archive. Longer than 2,000 characters: its middle is replaced by "…".
         """
         return _shortened(place if self.member is None else self.member + INSIDE + place)
 

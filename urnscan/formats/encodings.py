@@ -81,7 +81,7 @@ latin-1, shift_jis, gb18030 or cp037
 
 
 def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
-    """Find the encoding of a text: Python's name, or None if the text is UTF-8 or ASCII or is read unchanged; and the
+    """Find the encoding of a text. Returns Python's name of it, None if the text is UTF-8 or is read unchanged; and the
     number of bytes of the byte order mark that must be skipped.
 
     `peek(count)` returns at least the first `count` bytes of the text, fewer only if there are no more. A byte order

@@ -32,7 +32,7 @@ command never runs without the knowledge of its guard.
 
 
 class Filtered(Reader):
-    """Reader of the text that a command of the user (`--filter`) prints for a file; the command runs until `close`.
+    """Reader of the text that a command of the user (`--filter`) prints for a file; `close` kills the command.
 
     If the command ends with a status other than 0 or takes too long, `read_into` raises SourceError after the text.
     """
@@ -65,7 +65,7 @@ class Filtered(Reader):
         self._poll.register(self._err, select.POLLIN)
 
     def read_into(self, view: memoryview) -> int:
-        """Wait for output of the command, and read it into the front of the view. Returns the bytes read, 0 at the end.
+        """Wait for output of the command, and read it into the front of the view. Returns its length, 0 at the end.
 
         Raises SourceError if the command fails, takes too long or was ended, and LimitError for too much text.
         """

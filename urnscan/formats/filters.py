@@ -17,7 +17,7 @@ from urnscan.formats.media_types import media_type
 ANY = "*"
 """Instead of a suffix in `Filter.kinds`: the filter is for all files."""
 PATH = "%"
-"""Word of a command that stands for the path of the file."""
+"""Word of a command, or end of a word after "=", that is replaced by the path of the file."""
 _OF_RECORD = " ?#"  # characters that end the file name in the name of a record of a web archive
 
 
@@ -46,7 +46,8 @@ class Filter:
         """Whether the filter is for a file: one of `kinds` is `ANY`, the suffix of `name`, or a media type of the file.
 
         The file has up to two media types: by its first bytes `head` (`media_types.LONGEST` are enough), and that of
-        `capture`, the record of a web archive that contains the file. The name of such a record ends at " ", ? or #.
+        `capture`, the record of a web archive that contains the file. Of the name of such a record only the part before
+        a space, ? or # counts.
         """
         types = [media_type(head)] if self.has_types else []
         if capture is not None:

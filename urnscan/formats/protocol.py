@@ -19,7 +19,7 @@ from urnscan.stores.reader import Reader
 Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
 """Function of the first bytes of a file and its layer (its names, options and limits).
 
-Returns whether the file has a form; None if more bytes are needed. The bytes are all of the file if there are no more.
+Returns whether the file has the form for which the function is; None if more bytes are needed to decide.
 """
 
 ANY = bytes(range(256))

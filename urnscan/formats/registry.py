@@ -60,7 +60,7 @@ class Registry:
         return name[name.rfind(".") :].lower() in self.suffixes
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
-        """Whether a file that begins with `head` has a form, or more bytes could show one. False: surely only text.
+        """Whether a file that begins with `head` has a form, or more bytes could show one. False: definitely text.
 
         `is_whole`: whether `head` is the whole file. `layer`: its name, options and limits.
         """
