@@ -47,7 +47,7 @@ _SCALAR_END = re.compile(rb'[ \t\r\n,\[\]{"\x1e]')
 
 
 class Value(NamedTuple):
-    """A JSON value of a text that is a record: as bytes, and decoded."""
+    """A JSON value in a text, such as a record: its bytes, and the decoded value."""
 
     offset: int
     """Number of bytes of the text before `data`."""

@@ -139,9 +139,10 @@ class CsvLayout:
         return [value.decode("utf-8", "surrogateescape").strip() for value in self.values(header)]
 
     def quoted(self, data: bytes) -> list[bytes]:
-        """Split a row at each quotation mark; the parts 1, 3, … were in marks: `a;"b;c"` -> `[b"a;", b"b;c", b""]`.
+        """Split a row that has quotation marks at each of them; the parts 1, 3, … were in marks.
 
-        Returns an empty list if a mark is in a value that does not begin with a mark, or if a mark is not closed.
+        `a;"b;c"` -> `[b"a;", b"b;c", b""]`. Returns an empty list if a mark is not closed, or is neither at the
+        beginning nor at the end of a value nor doubled.
         """
         parts = data.split(b'"')
         first, last, between = parts[0], parts[-1].rstrip(b"\r\n"), parts[2:-1:2]

@@ -45,7 +45,7 @@ _Values = Sequence[Any]
 
 @dataclass(frozen=True, eq=False)
 class RecordIndex:
-    """The records of web archives that an index (`--cdx`) names, and the folder or URL of the WARC files. In memory."""
+    """The records of web archives that an index (`--cdx`) names, in memory, and the folder or URL of the WARC files."""
 
     source: str
     """Path of the index, or "-" for standard input."""

@@ -23,10 +23,11 @@ def find_remote(
     """Yield the inputs of a URL: the object with this URL; if it is a folder, the objects in and below it; if there is
     neither and `is_pattern`, the objects that match, and all those below a folder that matches.
 
-    Objects come depth first, sorted by name. `selection` and `own` (outputs of the run) exclude objects below folders
-    and matches of patterns, never the object that the URL names. A web page is a folder only if its title is that of a
-    list of files. A SourceError is yielded if there is no such object or match, or if a folder cannot be listed, and a
-    SourceNote (no failure) for a folder that is a Delta table. Raises FatalError for an output whose file no run wrote.
+    Objects come depth first, sorted by name. `selection` excludes objects below folders, and `own` (outputs of the run)
+    also objects that match a pattern; the object that the URL names is always yielded. A web page is a folder only if
+    its title is that of a list of files. A SourceError is yielded if there is no such object or match, or if a folder
+    cannot be listed, and a SourceNote (no failure) for a folder that is a Delta table. Raises FatalError for an output
+    whose file no run wrote.
     """
     try:
         yield from _Finder(parse_url(argument), selection, own).find(is_pattern=is_pattern)
