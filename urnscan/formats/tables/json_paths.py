@@ -9,8 +9,8 @@ _Part = tuple[object, str, str]  # a value, the rest of the path, the place of t
 
 
 def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[str, str]]:
-    """Pairs (place, string) for the strings at the dotted path `column` in a JSON value whose objects are tuples of
-    (name, value) pairs, in order.
+    """Pairs (place, string), in the order of the text, for the strings at the dotted path `column` in a JSON value
+    whose objects are tuples of (name, value) pairs.
 
     Also for the strings in arrays and objects at the path: place `a.b[2].c`. Dots may belong to a name. Adds `column`
     to `present`, at the latest when all pairs are iterated over, if the path exists, even without a string.

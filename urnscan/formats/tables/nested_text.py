@@ -35,7 +35,9 @@ _LARGEST_DICTIONARY = 1 << 30  # maximum bytes of a dictionary whose values may 
 
 
 def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
-    """Paths inside the column `name` to the parts of it that `columns`, full dotted paths, name; empty if none does.
+    """Return the rest of each dotted path in `columns` that leads to or into the column `name`; empty if none does.
+
+    The rest of a path that is the name itself is "": the whole column.
 
     >>> tails_of("a", ("a.b", "ab", "c")), tails_of("a", ("a", "a.b"))
     (('b',), ('', 'b'))
