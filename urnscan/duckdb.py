@@ -64,14 +64,15 @@ def register(
 
     `urn_canonical` returns the canonical form of a value that is a URN, as `urnscan.canonical` does; NULL for other
     values. `urn_is_valid` returns whether a value is a URN that its namespace allows: false for a value that is not a
-    URN; NULL if nobody can be sure.
-    `urn_nid` returns the NID in lower case; NULL for a value that is not a URN. `urn_problem` returns a VARCHAR: codes
-    of `urnscan.urn.problems.PROBLEMS` with "; " between them, or the code of `urnscan.InvalidURN` if the value is not a
+    URN; NULL for a URN if its validity is unknown, for example because its namespace is not registered. `urn_nid`
+    returns the NID in lower case; NULL for a value that is not a URN. `urn_problem` returns a VARCHAR: codes of
+    `urnscan.urn.problems.PROBLEMS` with "; " between them, or the code of `urnscan.InvalidURN` if the value is not a
     URN; NULL without problems. `urn_find` returns a list: the canonical forms of the URNs in a text, from left to
-    right; `urn_count` returns their number. `urn_explain` returns a struct with the fields of `Explanation`, as
-    `urnscan.explain` does; each different text takes some 0.1 ms, a hundred times as long as in the other functions.
-    The options are those of `urnscan.scan`, and each function uses the options that matter for it. A second call
-    replaces the functions. Raises ArgumentError for invalid options.
+    right, empty without URNs; `urn_count` returns their number. `urn_explain` returns a struct with the fields of
+    `Explanation`, as `urnscan.explain` does; each different text takes some 0.1 ms, a hundred times as long as in the
+    other functions. The options are those of `urnscan.scan`, and each function uses the options that matter for it. A
+    second call replaces the functions. Raises ArgumentError for invalid options, FatalError for a file of rules that
+    cannot be read.
 
     >>> import duckdb, urnscan.duckdb
     >>> with duckdb.connect() as connection:

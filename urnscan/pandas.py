@@ -39,7 +39,7 @@ class SeriesURN:
 
     A missing value has a missing result. Each different text is processed once. All methods raise ArgumentError if the
     series is not text, and for an unknown option or value. `rules` are custom rules: a file, or the result of
-    `urnscan.namespaces.read_rules`.
+    `urnscan.namespaces.read_rules`; a file that cannot be read raises FatalError.
 
     >>> import pandas, urnscan.pandas
     >>> names = pandas.Series(["URN:ISBN:0-395-36341-1", "see urn:ietf:rfc:2648", None])
@@ -67,7 +67,8 @@ class SeriesURN:
 
     @checks_options
     def is_valid(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> pd.Series:
-        """Whether each value is a URN that the namespace allows; missing if nobody can be sure. The type is `boolean`.
+        """Whether each value is a URN that its namespace allows, as a series of the type `boolean`; missing for a URN
+        whose validity is unknown, for example because its namespace is not registered.
 
         A value that is not a URN is False, also a bare ISBN; `explain` checks the URN that the ISBN represents.
         """
@@ -113,7 +114,8 @@ class SeriesURN:
         rules: Rules = None,
         progress: bool | None = None,
     ) -> pd.Series:
-        """The canonical forms of the URNs in each value, from left to right, as lists of Arrow.
+        """The canonical forms of the URNs in each value, from left to right, as a series of Arrow lists; an empty list
+        for a value without URNs.
 
         `.explode()` makes a row of each URN; pandas reads lists of Arrow from Parquet only with
         `dtype_backend="pyarrow"`. `urnscan.scan_frame` also returns the positions of the URNs. The options are those of
@@ -137,7 +139,10 @@ class SeriesURN:
         rules: Rules = None,
         progress: bool | None = None,
     ) -> pd.Series:
-        """The number of URNs in each value, of the type Int64. Options are as in `find`, without `equivalence`."""
+        """The number of URNs in each value, as a series of the type Int64; 0 for a value without URNs.
+
+        The options are those of `urnscan.scan`.
+        """
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         with watched(progress, "scanning", lambda: None) as shown:
             return self._like(counts(self._array(), options, shown), lambda _: pd.Int64Dtype())
@@ -151,7 +156,8 @@ class SeriesURN:
         rules: Rules = None,
         progress: bool | None = None,
     ) -> pd.DataFrame:
-        """The explanation of each value, by `urnscan.explain`: a frame with the fields of `Explanation` as columns.
+        """The explanation of each value, by `urnscan.explain`: a frame with the fields of `Explanation` as columns, and
+        with the index of the series. A missing value has a row of missing values.
 
         A value that is not a URN but represents one, such as a bare ISBN, is explained, too: `is_urn` is False,
         `read_as` is the URN, and `canonical`, `valid` and the other fields describe that URN. `directives` are texts

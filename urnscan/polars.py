@@ -40,12 +40,13 @@ _Column = TypeVar("_Column", pl.Expr, pl.Series)
 @pl.api.register_expr_namespace("urn")
 @pl.api.register_series_namespace("urn")
 class ColumnURN(Generic[_Column]):
-    """The namespace `urn` of an expression or a series of text. Each method returns a result for each value, null for
-    null.
+    """The namespace `urn` of an expression or a series of text. Each method returns an expression or a series with a
+    result for each value, null for null.
 
     Each different text is processed once. All methods raise ArgumentError for an unknown option or value, and for a
-    column that is not text; in an expression, the latter is an error of Polars with the same message. `rules` are
-    custom rules: a file, or the result of `urnscan.namespaces.read_rules`.
+    column that is not text; in an expression, the latter is an error of Polars with the same message, when the
+    expression is evaluated. `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`; a file
+    that cannot be read raises FatalError.
 
     >>> import polars, urnscan.polars
     >>> names = polars.DataFrame({"name": ["URN:ISBN:0-395-36341-1", "see urn:ietf:rfc:2648", None]})
@@ -71,7 +72,8 @@ class ColumnURN(Generic[_Column]):
 
     @checks_options
     def is_valid(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> _Column:
-        """Whether each value is a URN that the namespace allows; null if nobody can be sure.
+        """Whether each value is a URN that its namespace allows; null for a URN whose validity is unknown, for example
+        because its namespace is not registered.
 
         A value that is not a URN is False, also a bare ISBN.
         """
@@ -107,7 +109,7 @@ class ColumnURN(Generic[_Column]):
         not_nid: str | Iterable[str] = (),
         rules: Rules = None,
     ) -> _Column:
-        """The canonical forms of the URNs in each value, from left to right, as a list.
+        """The canonical forms of the URNs in each value, from left to right, as a list; empty without URNs.
 
         `urnscan.scan_frame` also returns the positions of the URNs. The options are those of `urnscan.scan`.
         """
@@ -127,7 +129,10 @@ class ColumnURN(Generic[_Column]):
         not_nid: str | Iterable[str] = (),
         rules: Rules = None,
     ) -> _Column:
-        """The number of URNs in each value, of the type Int64. Options are as in `find`, without `equivalence`."""
+        """The number of URNs in each value, of the type Int64; 0 without URNs.
+
+        The options are those of `urnscan.scan`.
+        """
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         return self._mapped(partial(counts, options=options), pl.Int64())
 

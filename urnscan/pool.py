@@ -25,12 +25,12 @@ classes, and check the classes. encoding: encode row groups of Parquet. file: wr
 
 @dataclass
 class Spent:
-    """CPU time, time and amount of bytes or rows of a stage (`STAGES`) so far."""
+    """What a stage of a run (a key of `STAGES`) has used so far: CPU time, elapsed time, and its bytes or rows."""
 
     cpu: float = 0.0
-    """Seconds of CPU time of all threads."""
+    """Seconds of CPU time of all threads that have left the stage."""
     wall: float = 0.0
-    """Seconds in which at least one thread was in the stage."""
+    """Seconds in which at least one thread was in the stage; meaningful only while `threads` is 0."""
     amount: int = 0
     """Bytes or rows, in the unit of `STAGES`."""
     threads: int = 0
@@ -38,7 +38,10 @@ class Spent:
 
 
 class Timings:
-    """Counter of the CPU time of all threads, the time, and the amount of each stage of a run (a key of `STAGES`)."""
+    """Counter of the CPU time of all threads, the elapsed time, and the bytes or rows of each stage of a run.
+
+    A stage is a key of `STAGES`, for example "scan". All methods may be called by several threads.
+    """
 
     def __init__(self) -> None:
         self.spent = {stage: Spent() for stage in STAGES}
@@ -49,7 +52,10 @@ class Timings:
 
     @contextlib.contextmanager
     def measure(self, stage: str) -> Iterator[None]:
-        """Context that adds to a stage the CPU time of this thread inside, and the time while any thread is inside."""
+        """Context that adds to a stage the CPU time that this thread uses inside, and the elapsed time.
+
+        Elapsed time in which several threads are in contexts of the same stage counts once.
+        """
         spent = self.spent[stage]
         with self._lock:
             spent.threads += 1
@@ -71,7 +77,10 @@ class Timings:
             self.spent[stage].amount += amount
 
     def steps(self, stage: str, items: Iterator[_Item]) -> Iterator[_Item]:
-        """Yield the items, unchanged. The time that `items` takes to make each item is added to a stage."""
+        """Yield the items, unchanged, and add the time that `items` takes to make each of them to a stage.
+
+        What the caller does between two items is not added, and the items are not counted.
+        """
         while True:
             with self.measure(stage):
                 try:
@@ -81,9 +90,10 @@ class Timings:
             yield item
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of a report, without LF: for each stage CPU seconds, seconds, and bytes or rows.
+        """Yield the lines of a report, without LF: for each stage CPU seconds, elapsed seconds, and bytes or rows.
 
-        Before them the CPU time before the run; after them the CPU time in no stage, and of the whole process.
+        The first line, `start`, has the CPU seconds of the process before the run. The last two are `rest`, the CPU
+        seconds of the run outside of all stages, and `all`: all CPU seconds of the process, and the seconds of the run.
         """
         cpu, wall = time.process_time(), time.monotonic() - self._began
         yield f"{'start':9}{self.start:8.2f} s CPU"
@@ -97,7 +107,10 @@ class Timings:
 
 
 class Pool:
-    """Thread pool that starts functions in the order of submission; a context manager whose exit stops the threads."""
+    """Thread pool that starts functions in the order of submission, and measures their time by stage (`STAGES`).
+
+    A context manager: the exit waits for the running functions, and cancels the others.
+    """
 
     def __init__(self, jobs: int) -> None:
         """`jobs` is the maximum number of threads, which start when functions are submitted."""
@@ -124,8 +137,9 @@ class Pool:
         *arguments: _Parameters.args,
         **named: _Parameters.kwargs,
     ) -> Future[_Result]:
-        """Start a call of `work` in a thread, whose time is added to a stage. Returns the future of the result, which
-        raises the errors of `work`.
+        """Let the next free thread call `work(*arguments, **named)`, and add the time of the call to a stage.
+
+        Returns at once the future of the result; `result()` of the future raises the errors of `work`.
         """
 
         def measured() -> _Result:
@@ -135,9 +149,10 @@ class Pool:
         return self._executor.submit(measured)
 
     def results(self, stage: str, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """Yield the results of `work` for all items, in the order of the items; threads call `work` ahead.
+        """Yield `work(item)` for each item, in the order of the items. Threads make up to `jobs` + 1 results ahead.
 
-        At most `jobs` + 1 calls are pending. Raises the errors of `work`.
+        Adds the time of the calls to a stage. An error of `work` is raised instead of its result, and ends the
+        iterator.
         """
         pending: deque[Future[_Result]] = deque()
         for item in items:

@@ -20,7 +20,7 @@ _SEARCHED = 1 << 16  # bytes searched for a separator at a time
 
 
 class File(Reader):
-    """Reader of a regular file. `read_into` fills the whole view except at the end or before an error."""
+    """Reader of a regular file or block device, from the position of its descriptor on."""
 
     def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
         """`descriptor` is closed with this reader, except 0, standard input. `name` is for errors.
@@ -33,9 +33,10 @@ class File(Reader):
         self._ended = False
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view; at the end of the file only its front. Returns the number of bytes, 0 at the end.
+        """Fill the view; at the end of the file, or before an error, only its front. Returns the number of bytes.
 
-        Raises SourceError, after all bytes before the error.
+        Returns 0 at the end, and from then on, also if the file grows. Raises SourceError for an error, by the next
+        call after the bytes before the error.
         """
         got = 0
         try:
@@ -74,7 +75,11 @@ class File(Reader):
 
 
 class Pipe(File):
-    """Reader of a pipe, a socket or a terminal: waits for the first byte, then gives all bytes that are present."""
+    """Reader of a pipe, a socket or a terminal. `read_into` waits for the first byte, and then returns what is present,
+    without waiting for a full view; 0 when the writer has closed.
+
+    On Linux, the buffer of a pipe is enlarged to 1 MiB.
+    """
 
     def __init__(self, name: str, descriptor: int) -> None:
         super().__init__(name, descriptor)
@@ -93,12 +98,18 @@ class Pipe(File):
 
 
 class Range(File):
-    """Reader of a byte range of a regular file, whose ends are separators, so that no URN is cut (`open_range`)."""
+    """Reader of a byte range of a regular file that cuts no URN; made by `open_range`.
+
+    The range begins with a separator (a byte that no URN contains) or with byte 0, and ends before a separator or at
+    the end of the file.
+    """
 
     offset: int
     """Offset in the file of the first byte of the range."""
     following: int | None
-    """After reading: the separator that follows the range (a byte value), or None at the end of the file."""
+    """After reading: the separator that follows the range (a byte value); None at the end of the file, and for an empty
+    range.
+    """
 
     def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
         """Find the beginning of the range; parameters as of `open_range`. Raises OSError."""
@@ -128,7 +139,7 @@ class Range(File):
     def read_into(self, view: memoryview) -> int:
         """Fill the view; at the end of the range only its front. Returns the number of bytes, 0 at the end.
 
-        Raises SourceError.
+        Sets `following` when the end of the range is read. Raises SourceError.
         """
         got = super().read_into(view)
         if self._at + got > self._end:
@@ -142,9 +153,9 @@ class Range(File):
 
 
 def open_file(source: Input) -> Reader:
-    """Open a reader of the bytes of an input; waits for the writer of a FIFO. Raises SourceError, also for a folder.
+    """Open a reader of a file, a pipe, standard input or an object in a store. Raises SourceError, also for a folder.
 
-    Reads the whole file or object: `Input.extents` has no effect.
+    Waits until a FIFO has a writer. The reader gives all bytes: `Input.extents` (byte ranges) has no effect.
     """
     if source.remote is not None:
         from urnscan.stores.objects import RemoteReader  # noqa: PLC0415 (loaded only for URLs)

@@ -24,8 +24,8 @@ _MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
 
 
 def open_store(url: Url) -> Store:
-    """Open the store (bucket or web host) of a URL. Raises Trouble for an invalid URL or a missing package, and errors
-    of the libraries, for `explain`.
+    """Open the store (bucket or web host) of a URL, to read from it. Raises Trouble for an invalid URL or a missing
+    package, and errors of the libraries, of which `store.explain` makes a Trouble.
     """
     if url.scheme in HTTP:
         from urnscan.stores.web import Web  # noqa: PLC0415 (loaded only to read from the web)
@@ -35,17 +35,18 @@ def open_store(url: Url) -> Store:
 
 
 def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
-    """Open the store of a URL except http and https. Raises the errors of `open_store`.
+    """Open the store of a URL, other than http and https, to read or to write. Raises Trouble and errors of libraries.
 
-    `tries`: how often pyarrow sends a request to S3 that fails; 1 if the caller repeats requests.
+    `tries` is the maximum number of times that pyarrow sends the same request to S3: 1 if the caller repeats requests.
     """
     return open_bucket(url, tries) if url.scheme in ARROW else _Fsspec(url)
 
 
 def open_bucket(url: Url, tries: int = 1) -> "_Arrow":
-    """Open the bucket of a URL whose scheme is in ARROW, by pyarrow. Raises the errors of `open_store`.
+    """Open the bucket (the whole store) of a URL whose scheme is in ARROW, by pyarrow. Raises Trouble and errors of
+    pyarrow. The result is cached: one object for all URLs of a bucket with the same user, options and `tries`.
 
-    `tries`: how often pyarrow sends a request to S3 that fails.
+    `tries` is the maximum number of times that pyarrow sends the same request to S3.
     """
     return _arrow_store(Url(url.scheme, url.user, url.host, "/", url.options), tries)
 

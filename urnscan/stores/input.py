@@ -17,7 +17,10 @@ _ROUNDABOUT = re.compile(rb"//|/\./")
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input of a run: a file, an object in a store, or standard input."""
+    """An input of a run: a file, an object in a store, or standard input.
+
+    The walk is the search of folders and stores for inputs, before anything is read.
+    """
 
     name: str
     """Path or URL as the argument or the walk gives it, "-" for standard input; bytes not in UTF-8 as in `\\xff`."""
@@ -38,7 +41,8 @@ class Input:
     def key(self) -> bytes:
         """Identity of the input: inputs with equal keys are the same file or object, and are read once.
 
-        Of a file the absolute path, with links and ".." unresolved.
+        For a file the absolute path, without "." and double slashes; links and ".." are not resolved. For an object the
+        key has secrets. `extents` does not count.
         """
         if self.path is not None:
             return _known_by([os.fsencode(self.path)])[0]
@@ -52,7 +56,10 @@ class Input:
 
     @property
     def file_name(self) -> str:
-        """The last part of the name, for forms that are recognised by a suffix; for a web page without the query."""
+        """The last part of the name, whose suffix can show the form of the file; for a web page without the query.
+
+        `https://host/data/a.gz?v=2` -> `a.gz`.
+        """
         # In the key of an object "?" is an ordinary character.
         is_page = self.remote is not None and self.remote.url.scheme not in ARROW
         name = self.name.partition("?")[0] if is_page else self.name
@@ -72,14 +79,14 @@ class Listed:
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
-        """Make a `Listed` of inputs, which must be regular files."""
+        """Make a `Listed` of inputs, which must be regular files, in their order; only paths and sizes are kept."""
         files = [(os.fsencode(source.path or "") + b"\0", source.size or 0) for source in inputs]
         paths, sizes = zip(*files, strict=True) if files else ((), ())
         return cls(b"".join(paths), np.cumsum([len(path) for path in paths], dtype=np.int64), np.array(sizes, np.int64))
 
     @classmethod
     def joined(cls, lists: Sequence["Listed"]) -> "Listed":
-        """Return the files of several `Listed`, at least one, as a single `Listed`."""
+        """Return the files of several `Listed`, at least one, as a single `Listed`, in their order."""
         if len(lists) == 1:
             return lists[0]
         before = np.cumsum([0, *(len(files.paths) for files in lists)]).tolist()
@@ -96,12 +103,12 @@ class Listed:
         return map(self.input, range(len(self)))
 
     def input(self, at: int) -> Input:
-        """The file at the index `at`, as an `Input`."""
+        """The file at the index `at`, from 0, as an `Input`."""
         data = self.paths[self.ends[at - 1] if at else 0 : self.ends[at] - 1]
         return Input(_shown(data), os.fsdecode(data), int(self.sizes[at]))
 
     def between(self, start: int, end: int) -> "Listed":
-        """The files from the index `start` to before `end`."""
+        """The files from the index `start`, counted from 0, to before the index `end`."""
         if (start, end) == (0, len(self)):
             return self
         first = int(self.ends[start - 1]) if start else 0
@@ -109,10 +116,10 @@ class Listed:
         return Listed(self.paths[first:last], self.ends[start:end] - first, self.sizes[start:end])
 
     def runs(self, files: int, byte_count: int, huge: int) -> Iterator["Listed | Input"]:
-        """Yield neighbouring files in groups of at most `files` files; the file that exceeds `byte_count` bytes in all
-        is the last of its group.
+        """Yield all files, in order, in groups. A group ends after `files` files, or with the file that brings its sum
+        of sizes above `byte_count` bytes.
 
-        A file of more than `huge` bytes is yielded alone, as an `Input`.
+        A file of more than `huge` bytes ends the group before it, and is yielded alone, as an `Input`.
         """
         start = 0
         while start < len(self):
@@ -137,12 +144,12 @@ class Listed:
 
     @property
     def keys(self) -> list[bytes]:
-        """For each file its identity, as `Input.key`."""
+        """For each file its identity, as `Input.key` returns it: files with equal keys have the same absolute path."""
         return _known_by(self.paths.split(b"\0")[:-1])
 
     @property
     def names(self) -> list[str]:
-        """For each file its name for messages and tables, as `Input.name`."""
+        r"""For each file its name for messages and tables: the path, with bytes that are not UTF-8 as in `\xff`."""
         return _shown(self.paths).split("\0")[:-1]
 
 

@@ -112,15 +112,20 @@ class _Object(io.RawIOBase):
 
 
 def open_between(source: Remote, start: int, end: int) -> _Object:
-    """Open an object to read, by `read_at`, the bytes from `start` to before `end`. Raises SourceError.
+    """Open an object in a store to read only the bytes from `start` to before `end`. Raises SourceError.
 
-    Positions count from the start of the object: `read` would begin at byte 0.
+    Returns an open binary file, to be read by its method `read_at(position, view)`, which fills the front of the view
+    and returns the number of bytes. Positions count from the start of the object, so `read` would begin at byte 0.
     """
     return _Object(source, start, end)
 
 
 class RemoteReader(Reader):
-    """Reader of an object in a store. Object stores send the next block while the previous block is read."""
+    """Reader of an object in a store, from its first byte on. After a failure of the network, it reads on from the same
+    byte, if the object has not changed.
+
+    Object stores send the next block while the previous block is read.
+    """
 
     def __init__(self, source: Remote) -> None:
         """Open the object. Raises SourceError."""
@@ -130,7 +135,10 @@ class RemoteReader(Reader):
         self._at = 0
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Returns the number of bytes, 0 at the end. Raises SourceError."""
+        """Fill the front of the view. Returns the number of bytes, 0 at the end.
+
+        Raises SourceError if the object cannot be read further, or has changed since it was opened.
+        """
         if self._object.is_stream:
             got = self._object.read_at(self._at, view)
             self._at += got
@@ -159,7 +167,7 @@ class RemoteReader(Reader):
         return io.BufferedReader(_Object(self._object.source), _BUFFER) if self._object.seekable() else None
 
     def close(self) -> None:
-        """Close the connection. A pending request is not waited for."""
+        """Close the connection. While a request is pending, it is abandoned, as closing would wait for the server."""
         if self._ahead is None:
             self._object.close()
         self._ahead = None

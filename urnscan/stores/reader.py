@@ -11,13 +11,17 @@ _WASTE = memoryview(bytearray(1 << 16))
 
 
 class Reader(Protocol):
-    """Protocol: a stream of the bytes of an input or a member; a context manager. Not for use by several threads."""
+    """Protocol: a stream of the bytes of an input or of a member of an archive, from front to back.
+
+    A context manager that closes the reader at its exit. Not for use by several threads.
+    """
 
     def read_into(self, view: memoryview) -> int:
         """Read the next bytes into the front of a writable view (not empty). Returns their number, 0 at the end.
 
-        Raises DamageError where a part of the input is lost, after all bytes before the damage: the next call gives the
-        bytes after the damage, or 0. After any other SourceError there are no more bytes.
+        The number may be smaller than the view before the end, too. Raises DamageError where a part of the input is
+        lost, after all bytes before the damage: the next call gives the bytes after the damage, or 0. After any other
+        SourceError there are no more bytes.
         """
         ...
 
@@ -50,7 +54,9 @@ class PieceReader(Reader):
         self._piece = memoryview(b"")  # remaining bytes
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view from a single piece. Returns the number of bytes, 0 at the end."""
+        """Fill the front of the view from a single piece, or from what is left of it. Returns the number of bytes, 0 at
+        the end of the iterator. Empty pieces are skipped.
+        """
         while not self._piece:
             piece = next(self._pieces, None)
             if piece is None:
@@ -76,9 +82,10 @@ class LengthReader(Reader):
         self._name = name
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Returns the number of bytes, 0 at the end.
+        """Fill the front of the view. Returns the number of bytes, 0 after `length` bytes.
 
-        Raises SourceError for too few bytes.
+        Raises SourceError if the other reader ends earlier, and the errors of the other reader; then this reader is at
+        its end.
         """
         if not self.left:
             return 0
@@ -95,7 +102,12 @@ class LengthReader(Reader):
 
 
 def begins(head: bytes, *signs: bytes) -> bool | None:
-    """Whether `head` begins with any of the signatures `signs`; None if `head` is too short to decide."""
+    r"""Whether `head`, the first bytes of a file, begins with any of `signs` (signatures); None if `head` is too short
+    to decide.
+
+    >>> begins(b"PK\3\4...", b"PK\3\4"), begins(b"PK", b"PK\3\4"), begins(b"BZ", b"PK\3\4")
+    (True, None, False)
+    """
     if head.startswith(signs):
         return True
     return None if any(sign.startswith(head) for sign in signs) else False
@@ -125,7 +137,8 @@ def skip(reader: Reader, count: int) -> int:
 
 
 def past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
-    """Return a `read_into` that skips DamageErrors of the given one, and returns 0 (the end) for other SourceErrors.
+    """Return a function like the given `read_into` of a `Reader`, which raises no SourceError: after a DamageError it
+    reads on after the damage, and for any other SourceError it returns 0 (the end).
 
     For a second reading, after the first has reported the errors.
     """

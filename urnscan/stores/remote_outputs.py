@@ -11,7 +11,9 @@ from urnscan.stores.urls import HTTP, Url, parse_url
 
 
 class RemotePlace:
-    """Output file at a URL. The constructor and all methods raise SourceError."""
+    """Output file at a URL of a store, but not http or https. The constructor and all methods raise SourceError; the
+    constructor also for a URL that names a folder. It creates nothing.
+    """
 
     def __init__(self, argument: str) -> None:
         url = parse_url(argument)
@@ -30,7 +32,10 @@ class RemotePlace:
         return patiently(self.name, self._url, lambda: self._store.find(self._path))
 
     def put(self, file: Path) -> None:
-        """Upload a file to the URL. The object appears only when the upload is complete."""
+        """Upload a file to the URL, and check the size that arrived. Replaces an object that exists.
+
+        The object appears only when the upload is complete. After a temporary failure the whole upload is repeated.
+        """
         in_thread(lambda: patiently(self.name, self._url, lambda: self._put(file))).result()
 
     def _put(self, file: Path) -> None:
@@ -41,7 +46,9 @@ class RemotePlace:
 
 
 class RemoteFolder:
-    """Output folder in a store of pyarrow (S3, GCS, Azure, HDFS). The constructor and all methods raise SourceError."""
+    """Output folder in a store of pyarrow (S3, GCS, Azure, HDFS). The constructor and all methods raise SourceError;
+    the constructor also for a URL that names a whole bucket. It creates nothing.
+    """
 
     def __init__(self, url: Url) -> None:
         self.url = url
@@ -51,7 +58,10 @@ class RemoteFolder:
         self._path = patiently(url.name, url, lambda: self._store.path_of(url.path))
 
     def with_suffix(self, suffix: str) -> "RemoteFolder":
-        """Return the folder with this name and a suffix: `out` and `.tmp` give `out.tmp`. The store stays unchanged."""
+        """Return the folder whose name is this name and a suffix: `out` and `.tmp` give `out.tmp`.
+
+        The store stays unchanged.
+        """
         return RemoteFolder(dataclasses.replace(self.url, path=self.url.path.rstrip("/") + suffix))
 
     def exists(self, name: str = "") -> bool:
@@ -59,7 +69,7 @@ class RemoteFolder:
         return self._patiently(lambda: self._store.find(self._inside(name))) is not None
 
     def put(self, file: Path, name: str) -> None:
-        """Upload a file to the folder, as `name`."""
+        """Upload a file to the folder, as `name`; replaces a file of this name."""
         self._patiently(lambda: self._store.put(file, self._inside(name)))
 
     def take(self, folder: "RemoteFolder", name: str, new_name: str) -> None:
@@ -68,7 +78,7 @@ class RemoteFolder:
         self._patiently(lambda: self._store.move(path, self._inside(new_name)))
 
     def delete(self) -> None:
-        """Delete the folder with all files, if the folder exists."""
+        """Delete the folder and everything in it; does nothing if the folder does not exist."""
         if self.exists():
             self._patiently(lambda: self._store.delete(self._path))
 

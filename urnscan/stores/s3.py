@@ -18,11 +18,15 @@ _FILES = (("AWS_SHARED_CREDENTIALS_FILE", "credentials"), ("AWS_CONFIG_FILE", "c
 
 
 def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: ANN401 (pyarrow carries no types)
-    """Return the file system of pyarrow for a bucket. A request waits `timeout` seconds, and is sent `tries` times.
+    """Return the file system of pyarrow (`S3FileSystem`) for a bucket. A request waits at most `timeout` seconds, and
+    is sent at most `tries` times.
 
-    Keys and regions of the environment are passed to pyarrow. Without them its SDK asks the metadata service of EC2
-    first, which takes many seconds in a network that drops these requests. Raises ValueError for an unknown option.
+    Options, region and keys come from the URL, else from the environment; keys also from profiles and roles of AWS.
+    Without a region and an endpoint, AWS is asked for the region; without keys, the access is anonymous. Raises
+    ValueError for an unknown option of the URL, and OSError for a bucket whose region is not found.
     """
+    # Keys and regions of the environment are passed to pyarrow. Without them its SDK asks the metadata service of EC2
+    # first, which takes many seconds in a network that drops these requests.
     from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem, resolve_s3_region  # noqa: PLC0415 (only for S3)
 
     parameters = bucket.option
@@ -46,7 +50,9 @@ def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: AN
 
 
 def after_refusal(url: Url) -> str:
-    """Advice for a message about denied access, by the origin of the keys: URL, environment, or no keys."""
+    """Advice for a message about denied access to a bucket: what to check or set. The text depends on where the keys
+    were: in the URL, in the environment, or nowhere.
+    """
     public = "; for a public bucket write s3://anonymous@BUCKET/"
     if url.user and url.user.partition(":")[0] != "anonymous":
         return "the keys in the URL were refused: check them and what they may do in this bucket"

@@ -80,17 +80,22 @@ class Content(Protocol):
         """Offset of the next byte of a stream; None if any byte can be read without reopening the object."""
 
     def read_at(self, position: int, view: memoryview) -> int:
-        """Fill the front of the view with the bytes from `position` on. Returns their number, 0 at the end."""
+        """Fill the front of the view with the bytes from `position` on. Returns their number, 0 at the end.
+
+        In a stream, `position` is not before `at`; bytes before `position` are skipped.
+        """
 
     def close(self) -> None:
         """Close the connection or file."""
 
 
 class Store(Protocol):
-    """Protocol: a bucket or a web host. Methods raise Trouble, and errors of the store's library, for `explain`."""
+    """Protocol: a bucket or a web host. Methods raise Trouble, and any error of the library of the store; `explain`
+    makes a Trouble of such an error.
+    """
 
     def path_of(self, path: str) -> str:
-        """The path in the store, for the other methods, of the path of a URL (`Url.path`)."""
+        """Convert the path of a URL (`Url.path`) to the form of path that the other methods expect."""
 
     def name_of(self, path: str) -> str:
         """URL of a path in the store, without secrets, for messages."""
@@ -102,11 +107,14 @@ class Store(Protocol):
         """Yield the objects and folders directly in a folder, unsorted; nothing for a folder that does not exist."""
 
     def open(self, path: str, position: int, end: int | None = None) -> Content:
-        """Open an object to read the bytes from `position` to before `end`, by default to the end of the object."""
+        """Open an object to read the bytes from `position` to before `end` (None: to the end of the object).
+
+        `Content.at` shows where a stream really begins: before `position`, if the store cannot begin there.
+        """
 
 
 class Trouble(Exception):  # noqa: N818
-    """Failure of a store. `str()` gives the reason; `passing`: whether a further try may succeed."""
+    """Failure of a store. `str()` gives the reason; `passing` is True if a further try may succeed."""
 
     def __init__(self, reason: str, *, passing: bool) -> None:
         super().__init__(reason)
@@ -145,8 +153,9 @@ def patiently(
 ) -> Result:
     """Return the result of `action`; after a temporary failure call `action` again, up to four times in all.
 
-    Waits between the tries (`PAUSES`). `name` and `position` (a byte) are for the message of the error. `on_failure` is
-    called after each failure. Raises SourceError after the last, or a lasting, failure.
+    Waits between the tries (`PAUSES`). `on_failure` is called after each failure; its errors are ignored. After the
+    fourth failure, or one that is not temporary, raises SourceError with the reason, `name` as the source, and
+    `position` (an offset in bytes). A SourceError of `action` is raised at once, unchanged.
     """
     for pause in (*PAUSES, None):
         try:
@@ -169,9 +178,10 @@ def patiently(
 
 
 def in_thread(action: Callable[[], Result]) -> Future[Result]:
-    """Call `action` in a daemon thread. Returns the future of the result, which raises the errors of `action`.
+    """Call `action` in a new daemon thread. Returns at once the future of the result, whose `result()` raises the
+    errors of `action`.
 
-    Ctrl-C interrupts waiting for the result, and the process can end earlier.
+    Ctrl-C interrupts a wait for the result, and the process can end before the call does.
     """
     future: Future[Result] = Future()
 

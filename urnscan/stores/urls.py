@@ -37,7 +37,7 @@ class Url:
 
     @property
     def name(self) -> str:
-        """The URL without secrets, for messages; in object stores also without the options."""
+        """The URL without user, password and secret parameters, for messages; in object stores also without options."""
         name = self.authority + shown(self.path)
         # The options belong to the store, not to the object.
         if self.scheme in ARROW:
@@ -65,14 +65,15 @@ class Url:
 
     @property
     def option(self) -> dict[str, str]:
-        """The options (parameters after "?") as name -> value, decoded."""
+        """The options (parameters after "?") as name -> value, decoded. The last of several equal names counts."""
         return dict(parse_qsl(self.options, keep_blank_values=True))
 
     @property
     def pattern(self) -> tuple[str, list[str]]:
         """The path split before the first part with `*`, `?` or `[`: the folder, ending in "/", and the other parts.
 
-        `/a/b*/c` gives `("/a/", ["b*", "c"])`. Without a pattern: the path and [].
+        `/a/b*/c` gives `("/a/", ["b*", "c"])`. Without a pattern: the whole path and []. On the web the other parts are
+        percent-decoded, and `%2A`, which means a literal `*`, becomes `[*]`.
         """
         match = _PATTERN.search(self.path)
         if match is None:
@@ -94,22 +95,25 @@ class Remote:
 
     @property
     def key(self) -> Hashable:
-        """Identity of the object, equal for all arguments that lead to this object; includes secrets, unlike `name`."""
+        """Identity of the object, for comparison: user and host, options and path. Has secrets, unlike `name`.
+
+        Equal whether the object was named itself or found in a folder; different for another user or other options.
+        """
         return self.url.root, self.url.options if self.url.scheme in ARROW else "", self.path
 
 
 def is_url(argument: str) -> bool:
-    """Whether an argument begins like a URL, also `file://`."""
+    """Whether an argument begins like a URL: a scheme and `://`, also `file://`."""
     return _BEGIN.match(argument) is not None
 
 
 def is_remote(argument: str) -> bool:
-    """Whether an argument looks like a URL other than `file://`."""
+    """Whether an argument begins like a URL other than `file://`."""
     return is_url(argument) and not argument.lower().startswith(_FILE)
 
 
 def local_path(argument: str) -> str:
-    """Path of an argument that is a path or a `file://` URL.
+    """Path of an argument that is a path (returned unchanged) or a `file://` URL (its path, percent-decoded).
 
     Raises SourceError for a `file://` URL of another machine.
     """
@@ -130,7 +134,11 @@ def real_place(argument: str) -> str:
 
 
 def in_folder(folder: str, name: str) -> str:
-    """Path or URL of the file `name` in a folder that is a path or a URL; options of the store stay at the end."""
+    """Path or URL of the file `name` in a folder that is a path or a URL; secrets and options of the URL stay.
+
+    `s3://bucket/out?region=x` and `a.parquet` -> `s3://bucket/out/a.parquet?region=x`. Raises SourceError for an
+    invalid URL.
+    """
     if not is_url(folder):
         return f"{folder}/{name}"
     url = parse_url(folder)
@@ -138,7 +146,9 @@ def in_folder(folder: str, name: str) -> str:
 
 
 def parse_url(argument: str) -> Url:
-    """Parse a URL. Raises SourceError, whose message has no secrets, for an invalid URL."""
+    """Split a URL into its parts; a fragment (`#...`) on the web is dropped. Raises SourceError, whose message has no
+    secrets, for an invalid URL.
+    """
     begin = _BEGIN.match(argument)
     if begin is None:
         raise SourceError(argument, "is not a URL")
@@ -163,7 +173,9 @@ def parse_url(argument: str) -> Url:
 
 
 def shown(path: str) -> str:
-    """Return a path for messages, in a single line: only control characters and line separators are percent-encoded."""
+    r"""Return a path for messages, in a single line: control characters and line separators are percent-encoded, bytes
+    that are not UTF-8 (surrogate escapes) become as in `\xff`, everything else stays.
+    """
     return _BREAKING.sub(lambda match: quote(match[0]), clean(path))
 
 

@@ -74,14 +74,19 @@ def _close_late(answer: Future[http.client.HTTPResponse]) -> None:
 
 
 class Web:
-    """Pages of a web host. Paths are complete URLs without the user. Methods raise Trouble and OSError."""
+    """Pages of a web host, as a store. The paths of its methods are complete URLs without user and password, as
+    `path_of` returns them. Methods raise Trouble and OSError.
+    """
 
     def __init__(self, url: Url) -> None:
         self._url = url
         self._credentials = "Basic " + b64encode(unquote(url.user).encode()).decode() if url.user else ""
 
     def path_of(self, path: str) -> str:
-        """URL for requests. The query of the URL of the store is added only to the path of the same URL."""
+        """Return the complete URL, percent-encoded, of a path that begins with "/" (empty: "/").
+
+        If the path is that of the URL by which this store was opened, the query of that URL is added.
+        """
         query = "?" + self._url.options if self._url.options and path == self._url.path else ""
         return f"{self._url.scheme}://{self._url.host}{quote(path, safe=_SAFE) or '/'}{quote(query, safe=_SAFE)}"
 
@@ -121,8 +126,9 @@ class Web:
                 yield Entry(link, unquote(name), below.endswith("/"))
 
     def open(self, path: str, position: int, end: int | None = None) -> "_Page":
-        """Open a page to read the bytes from `position` to before `end` (None: to the end); from byte 0 if the server
-        ignores ranges (see `Content.at`).
+        """Open a page to read the bytes from `position` to before `end` (None: to the end of the page).
+
+        If the server ignores ranges, the page begins at byte 0: then its `at` is 0, and `read_at` skips to a position.
         """
         page = self._page(path, f"bytes={position}-{'' if end is None else end - 1}")
         if page.at > position:
