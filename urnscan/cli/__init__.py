@@ -68,11 +68,13 @@ _FIRST_WORDS = [name.removeprefix("urnscan ") for name in COMMANDS if " " in nam
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with the given arguments, without `urnscan` (None: the arguments of the process). Returns the
-    exit status. An unexpected error is raised.
+    """Run the command with the given arguments, without `urnscan` (None: the arguments of the process). Prints the
+    error that ends the command, if any, and returns the exit status.
 
-    0: done, also if nothing was found; 1: done, but some inputs failed; 2: wrong usage, or nothing could be done; 130:
-    interrupted.
+    0: done, also if nothing was found, or the reader of standard output stopped; 1: done, but some inputs failed (for
+    `check`, `explain` and `diff` also: names are wrong, or tables differ); 2: wrong usage, or nothing could be done;
+    130: interrupted by Ctrl-C. `--help`, words that the parser refuses, and SIGTERM raise SystemExit. If inputs may be
+    open, Ctrl-C and SystemExit end the process at once, with their status. An unexpected error is raised.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     handle_signals()

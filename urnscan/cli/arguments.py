@@ -141,13 +141,16 @@ class _ShortLines(_Lines):
 
 
 def short_help(action: argparse.Action) -> str:
-    """The first clause of the help of an option, or of another argument."""
+    """The first clause of the help of an option, or of another argument: up to a colon, a semicolon or a parenthesis.
+
+    "number of threads (default: the cores)" -> "number of threads".
+    """
     return re.split(r"[:;](?=\s)| \(", str(action.help))[0].strip()
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser of a command. The help has examples and exit statuses; an error is a single line without control
-    characters.
+    """Parser of a command, whose help has examples and exit statuses. Wrong usage prints a single line, without control
+    characters, and exits with status 2.
     """
 
     def __init__(self, about: About) -> None:
@@ -174,7 +177,9 @@ class Parser(argparse.ArgumentParser):
         self.register("action", "extend", _Extended)
 
     def format_short_help(self) -> str:
-        """The short help, of at most forty lines: two examples, the options that most people need, and the commands."""
+        """The help that `-h` prints, of at most forty lines: two examples, the options that most people need (`daily`
+        of the record `about`), and the commands.
+        """
         formatter = _ShortLines(self.prog)
         formatter.add_usage(self.usage, [], [])
         examples = list(self.about.examples.items())[:2]
@@ -193,8 +198,9 @@ class Parser(argparse.ArgumentParser):
         return formatter.format_help()
 
     def add_group(self, title: str, options: OptionTable) -> None:
-        """Add a group of options to the parser and to the help. In the group `output`, an option that names a file may
-        be used only once.
+        """Add a group of options, or of arguments, to the parser and, under a title, to the help.
+
+        An option with a single value is refused if it is given twice with different values.
         """
         group = self.add_argument_group(title)
         for names, settings in options.items():
@@ -221,8 +227,8 @@ class Parser(argparse.ArgumentParser):
     def add_meaning(
         self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None, left_out: Collection[str] = ()
     ) -> None:
-        """Add the options that decide which texts are URNs, and which URNs are the same: `--syntax`, `--equivalence`,
-        `--rules` and `more`, except those in `left_out`.
+        """Add the options that decide which texts are URNs, and which URNs are the same: `--syntax` and
+        `--equivalence`, with the defaults in `default`, `--rules` and `more`. Options in `left_out` are not added.
         """
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
@@ -251,8 +257,11 @@ class Parser(argparse.ArgumentParser):
         left_out: Collection[str] = (),
         others: OptionTable = MappingProxyType({}),
     ) -> None:
-        """Add the options of commands that find URNs in inputs, with the defaults in `default`, except the options in
-        `left_out`. Options in `others` replace options of the same name in READING_GROUPS. Names are as in `-t --trim`.
+        """Add all options of commands that find URNs in inputs: those of `add_meaning`, `--trim`, `--resolver-tail`,
+        and the tables FINDING_OPTIONS and READING_GROUPS. `default` has the defaults.
+
+        Options in `left_out` are not added, and options in `others` replace those of the same name in READING_GROUPS. A
+        name has all forms of an option, as in `-t --trim`.
         """
         tail = (
             "keep or cut the part of a URL that follows its URN: the query, the next parameter or the "
@@ -269,7 +278,7 @@ class Parser(argparse.ArgumentParser):
             )
 
     def add_exits(self, more: OptionTable | None = None) -> None:
-        """Add the options that show a text and exit: the last group of the help."""
+        """Add the options that show a text and exit, the last group of the help: `--help`, `--version` and `more`."""
         whole = {"action": "help", "help": "show this help and exit"}
         short = {"action": _ShortHelp, "nargs": 0, "help": "show the options that are most needed, and exit"}
         options: dict[str, Mapping[str, Any]] = {
@@ -283,8 +292,10 @@ class Parser(argparse.ArgumentParser):
         self.add_group("help", {**options, **(more or {})})
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """Return the parsed words of a command. Options may be anywhere before `--`; all words after `--` are inputs.
-        For wrong usage, print the error and exit with status 2.
+        """Parse the words of a command line, without the name of the command, and return the arguments.
+
+        Options may be anywhere before `--`; all words after `--` are inputs. Wrong usage prints an error and exits with
+        status 2; `--help` and `--version` print a text and exit with status 0.
         """
         # With intermixed arguments argparse drops the "--" first, and then treats words after it as options.
         end = words.index("--") if "--" in words else len(words)
@@ -328,8 +339,10 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
-    """A record of the dataclass `kind`, such as `Options`, from parsed arguments of the same names. A field without an
-    argument, or whose argument is None, keeps the default.
+    """Make a record of the dataclass `kind`, such as `Options`, from parsed arguments with the names of its fields. A
+    field without an argument, or whose argument is None, has its default.
+
+    Raises the errors of the dataclass: ArgumentError for an invalid value.
     """
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
     values = {field.name: value for field in fields if (value := getattr(arguments, field.name, None)) is not None}

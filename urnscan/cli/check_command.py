@@ -70,8 +70,8 @@ def check_parser() -> Parser:
 
 
 def check(arguments: argparse.Namespace) -> bool:
-    """Run `urnscan check`: print a line for each wrong URN; returns whether no name is wrong and nothing failed. Raises
-    UrnscanError.
+    """Run `urnscan check`: print each wrong URN on standard output, and a summary on standard error. Returns whether no
+    name is wrong and nothing failed. Raises UrnscanError.
     """
     for kind in arguments.fail_on:
         if kind not in _KINDS:

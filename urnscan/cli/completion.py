@@ -26,8 +26,8 @@ _FILES = re.compile(
 
 
 def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) -> None:
-    """Print the script for a shell. `parsers` maps each command to a function that makes the parser; the first command
-    is the scan.
+    """Print the completion script for a shell (bash, zsh or fish) on standard output. `parsers` maps each command to a
+    function that makes its parser; the first command is the scan.
     """
     import shtab
 

@@ -32,8 +32,8 @@ _SPARK, _CLOSED, _TERMINAL, _ONCE = "--engine spark", "closed standard output", 
 
 
 class Rule(NamedTuple):
-    """A rule: options conflict if a fact of `these` and a fact of `those` are true, and no fact of `unless` is true. A
-    fact is an option that is used (`--json`, `-o -`), or a state such as "a terminal".
+    """A rule: the options are wrong if a fact of `these` and a fact of `those` are true, and no fact of `unless` is
+    true. A fact is an option that is used (`--json`, `-o -`), or a state such as "a terminal" (of standard output).
     """
 
     these: Sequence[str]
@@ -120,7 +120,9 @@ _RULES = (
 
 
 def check_rules(arguments: Namespace, inputs: Sequence[Argument]) -> None:
-    """Raise FatalError for the first pair of options that exclude each other. `inputs` are the inputs of the scan."""
+    """Raise FatalError if options of a scan exclude each other, or if an option lacks another that it needs; for
+    several faults, the first in the order of the rules. `inputs` are the inputs of the scan.
+    """
     facts = list(_facts(arguments, inputs))
     for rule in _RULES:
         first = next((fact for fact in rule.these if fact in facts), None)

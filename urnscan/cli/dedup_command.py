@@ -192,7 +192,9 @@ def dedup_parser() -> Parser:
 
 
 def dedup(arguments: argparse.Namespace) -> bool:
-    """Run `urnscan dedup`; returns whether nothing failed. Raises UrnscanError."""
+    """Run `urnscan dedup`: write the outputs, all at the end, and print remarks and a summary on standard error.
+    Returns whether nothing failed; raises UrnscanError.
+    """
     with loading():
         from urnscan.dedup.job import run
         from urnscan.dedup.policy import Policy

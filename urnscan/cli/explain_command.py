@@ -55,9 +55,9 @@ def explain_parser() -> Parser:
 
 def explain(arguments: argparse.Namespace) -> bool:
     """Run `urnscan explain`: print an explanation of each text, before the next is read. Returns whether all texts are
-    or represent URNs, and no URN is invalid.
+    or represent URNs, and no URN is invalid; False also for a line of more than 1 MiB, which is reported and skipped.
 
-    Raises FatalError if there is nothing to read, OSError if standard input cannot be read.
+    Raises FatalError if there is nothing to read or the rules cannot be read, OSError if standard input cannot be read.
     """
     from urnscan.urn import explanation
     from urnscan.urn.namespaces import read_rules

@@ -45,7 +45,11 @@ def _json_line(fault: Fault) -> str:
 
 
 def csv_format(delimiter: str) -> Format:
-    """The format CSV: a row for each fault, as tables of urnscan have it. `delimiter` is between the values."""
+    """The format CSV: a row for each fault (wrong URN), under a row with the names of the columns.
+
+    `delimiter` is between the values. Texts are in quotes, and a text that a spreadsheet would run as a formula is
+    escaped. The output begins with a byte order mark, without which Excel does not read UTF-8.
+    """
 
     def write(fault: Fault) -> str:
         from urnscan.tables.writers import FORMULA, FORMULA_ESCAPE
@@ -58,7 +62,6 @@ def csv_format(delimiter: str) -> Format:
         writer.writerow([printable(path), fault.line, column, printable(name), printable(message)])
         return row.getvalue()
 
-    # Without a byte order mark, Excel does not read UTF-8.
     return Format(write, f"\ufeff{delimiter.join(_CSV_COLUMNS)}\n")
 
 
@@ -115,7 +118,7 @@ Actions.
 
 
 class FaultWriter:
-    """Writes faults in a format, and counts the faults."""
+    """Writes faults (wrong URNs with their places) in a format, and counts them in `faults`."""
 
     def __init__(self, form: Format, write: Callable[[str], None]) -> None:
         """`write` gets each piece of text to write."""
@@ -124,10 +127,10 @@ class FaultWriter:
         self.faults = 0
 
     def add(self, fault: Fault) -> None:
-        """Write a fault, after the head of the format or the text between faults; counts it in `faults`."""
+        """Write a fault and count it; before the first fault the head of the format, before others the text between."""
         self._write((self._format.between if self.faults else self._format.head) + self._format.write(fault))
         self.faults += 1
 
     def finish(self) -> None:
-        """Write the text after the last fault; before it the head, if there was no fault."""
+        """Write the text after the last fault; if there was no fault, also the head before it. Call this once."""
         self._write(("" if self.faults else self._format.head) + self._format.tail)

@@ -15,8 +15,9 @@ from urnscan.errors import FatalError
 def prepare(arguments: argparse.Namespace) -> None:
     """Compile all functions that any run needs, if they are not compiled yet and the result can be saved.
 
-    So no later run waits for the compiler. A line reports the compilation, and a bar counts the functions, unless the
-    run is quiet; without a folder for the result, only the line. Call this function after `loading`.
+    So no later run waits for the compiler. A line on standard error reports the compilation, and a bar counts the
+    functions, unless the run is quiet. If no folder for the result can be written, nothing is compiled here, and the
+    line comes later, when a function is compiled at its first use. Call this after the context `lazy_imports.loading`.
     """
     from urnscan.compiled import jit, object_code
 
@@ -52,10 +53,10 @@ def _counted(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 def warm_up(arguments: argparse.Namespace) -> bool:
-    """Run `urnscan --warm-up`: compile as `prepare` does, and print the result, unless the run is quiet. Returns
-    whether compiled code is saved.
+    """Run `urnscan --warm-up`: compile all functions that any run needs and that are not compiled yet, and print on
+    standard error how many and where they are saved, unless the run is quiet.
 
-    Raises FatalError if inputs are named.
+    Returns whether later runs can load the compiled code. Raises FatalError if inputs are named.
     """
     if arguments.inputs or arguments.files_from is not None:
         raise FatalError("--warm-up reads no inputs; leave them out")

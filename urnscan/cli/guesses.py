@@ -77,8 +77,8 @@ _COMMANDS = _by_word(
 
 
 def for_command(word: str, commands: Iterable[str]) -> str | None:
-    """Return a message about a first word that was probably meant as a command, a URN or a pattern; None for any other
-    word, and for the name of a file.
+    """Return (not print) a message about a first word that was probably meant as a command, a URN or a pattern; None
+    for any other word, and for the name of a file.
 
     `commands` are the first words that are commands.
     """
@@ -104,10 +104,11 @@ def for_command(word: str, commands: Iterable[str]) -> str | None:
 
 
 def for_option(word: str, options: Collection[str]) -> str:
-    """Return the end of the message about an option that the command does not have: a suggestion, such as "; is it
-    --nid?"; empty without a similar option.
+    """Return the end of the message about an option `word` that the command does not have: a suggestion, such as "; is
+    it --nid?", or advice such as "; --force replaces outputs" (for `--overwrite`); empty without either.
 
-    `options` are the options of the command. Options of other tools have advice in a scan and in a check.
+    `options` are the options of the command, by which it is recognised: only a scan and a check have advice for options
+    of other tools.
     """
     for mark, advice in _ADVICE.items():
         if mark in options and word in advice:
@@ -117,8 +118,8 @@ def for_option(word: str, options: Collection[str]) -> str:
 
 
 def for_nid(beginning: str) -> str | None:
-    """Return a message about a value of `--nid` whose namespace is not registered, with similar NIDs; None for any
-    other value.
+    """Return (not print) a message about a value of `--nid` (a NID, or a prefix such as `nbn:de`) whose namespace is
+    not registered, with similar NIDs; None for any other value.
 
     Experimental namespaces (`x-test`) and values for several namespaces (`schemas-*`) are accepted without a message,
     because they are not mistakes.

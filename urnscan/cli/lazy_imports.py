@@ -26,11 +26,11 @@ class _NoPandas(MetaPathFinder):
 
 @contextlib.contextmanager
 def loading() -> Iterator[None]:
-    """Context in which modules are imported without garbage collection, which saves a twelfth of the start. Afterwards,
-    the objects that exist are never searched for garbage.
+    """Context in which modules are imported without garbage collection, which saves a twelfth of the start.
 
-    Raises FatalError if the memory limit of the process is so low that LLVM, which loads the compiled code, would abort
-    the process without a message.
+    It loads pyarrow first, and sets the allocator of the system as its memory pool. Afterwards, the objects that exist
+    are never searched for garbage. Raises FatalError if the memory limit of the process is so low that LLVM, which
+    loads the compiled code, would abort the process without a message.
     """
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most != resource.RLIM_INFINITY and most < _LEAST:

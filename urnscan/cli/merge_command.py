@@ -68,7 +68,9 @@ def merge_parser() -> Parser:
 
 
 def merge(arguments: argparse.Namespace) -> bool:
-    """Run `urnscan merge`; returns True, because nothing can fail in part. Raises UrnscanError."""
+    """Run `urnscan merge`: write the tables, and print a summary on standard error. Returns True, because nothing can
+    fail in part. Raises UrnscanError. The process may open more files from now on.
+    """
     with loading():
         from urnscan.pool import Pool
         from urnscan.results.merge import Merge

@@ -30,11 +30,15 @@ class OutputFiles:
     """Name of the argument -> the open writer of the output; standard output comes first."""
 
     def sink(self, name: str) -> Callable[[Any], None] | None:
-        """The function that appends to an output; None for an output that was not asked for."""
+        """The function that appends rows or bytes to the output of an argument; None for an output that was not asked
+        for.
+        """
         return self.files[name].write if name in self.files else None
 
     def folder(self, name: str) -> Path | None:
-        """The work folder of an output, which is next to the output; None for an output that was not asked for."""
+        """The temporary folder of an output, which is removed at the end of the run: next to the output, or among the
+        temporary files of the system if the output is a URL or a stream. None for an output that was not asked for.
+        """
         return self.files[name].folder if name in self.files else None
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
@@ -56,8 +60,9 @@ class OutputFiles:
 def open_outputs(
     arguments: argparse.Namespace, kinds: Mapping[str, Callable[..., Any]], stack: contextlib.ExitStack
 ) -> OutputFiles:
-    """Open the outputs that the arguments ask for, until the stack is closed. Raises FatalError if an output cannot be
-    opened, or exists and `arguments.force` is false.
+    """Open the outputs that the arguments ask for, until the stack is closed: `commit` of the result makes them appear,
+    and without it they are discarded. Raises FatalError if an output cannot be opened, or exists and `arguments.force`
+    is false.
 
     `kinds` maps the name of an argument to the function that opens the output: (path or stream, `force`) -> context
     manager. An argument that is None is not an output.
@@ -72,8 +77,8 @@ def open_outputs(
 
 
 def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> Layout:
-    """The layout of tables, from parsed arguments. `tables` are paths. Raises FatalError for a layout option that
-    changes no table.
+    """The layout of tables, from the parsed options `--delimiter` and `--flat`. `tables` are the paths of the tables,
+    None for those that were not asked for. Raises FatalError for an option that changes none of them.
     """
     from urnscan.tables.layout import Layout
     from urnscan.tables.plain_output import form_of
@@ -87,8 +92,8 @@ def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> 
 
 
 def check_files(*paths: str | None) -> list[str]:
-    """Return the given paths without None. Raises FatalError like `check_outputs` (two outputs at one place, ...), and
-    for standard output.
+    """Return the given paths of outputs, in order, without None. Opens nothing. Raises FatalError if two are the same
+    file, one is empty, or one is standard output (`-`).
     """
     from urnscan.tables.output_file import check_outputs
 

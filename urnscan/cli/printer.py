@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 def open_passages(arguments: Namespace, inputs: Sequence[Argument], options: Options) -> Passages | None:
-    """The reader of the text around occurrences; None without the option `--context`. Raises ArgumentError for more
-    than 10,000 characters.
+    """The reader of the text around occurrences, which reads the inputs a second time; None without the option
+    `--context`. Raises ArgumentError for more than 10,000 characters.
     """
     if arguments.context is None:
         return None
@@ -47,10 +47,11 @@ class Printers(NamedTuple):
 
 
 def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> Printers:
-    """Return the printers for the results that the arguments ask for; empty if all results go to files.
+    """Return the functions that print what the arguments ask for: occurrences, classes, counts or sources. Without any,
+    if all results go to files, or as Parquet to standard output, which `cli.outputs` writes.
 
-    `passages` adds the text around occurrences; None without `--context`. `write` writes lines to standard output.
-    Parquet on standard output is not printed here: `cli.outputs` writes it.
+    `passages` adds the text around occurrences; None without `--context`. `write` gets lines in UTF-8 for standard
+    output.
     """
     from urnscan.tables.namespace_counts import NamespaceCounts
     from urnscan.tables.printed_lines import frequency_lines, json_lines, occurrence_lines
@@ -80,8 +81,8 @@ def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> 
 
 
 def count_by_namespace(sinks: dict[str, _Sink | None]) -> NamespaceCounts:
-    """Return a counter, by namespace, of the classes that will go to the sink `classes`: replaces this sink in `sinks`
-    by one that also counts. The counter stays empty if there is no such sink.
+    """Return a counter, by namespace, of the classes that a run will write. To count them, this replaces the sink
+    `classes` (the function that gets their rows) in `sinks`. Without such a sink the counter stays empty.
     """
     from urnscan.tables.namespace_counts import NamespaceCounts
 
@@ -101,14 +102,16 @@ _OFFICE = ("schemas-microsoft-com", "oasis:names:tc:opendocument")
 
 
 class OfficeNames:
-    """Counter of names of XML vocabularies in office files: there are many, and few people look for them."""
+    """Counter of the names of XML vocabularies that office programs write into each of their files, such as
+    `urn:schemas-microsoft-com:…`: there are many, and few people look for them.
+    """
 
     def __init__(self) -> None:
         self._counts = dict.fromkeys(_OFFICE, 0)
 
     def counted_in(self, sinks: Mapping[str, _Sink | None]) -> dict[str, _Sink | None]:
-        """Return the sinks of a scan (functions that get rows), with the first sink that gets names replaced by one
-        that counts, too. `sinks` itself is unchanged.
+        """Return a copy of the sinks of a scan (name of a table -> function that gets its rows), in which one sink also
+        counts the names: the first of `classes`, `frequencies` and `occurrences` that there is.
         """
         counted_one = next((name for name in ("classes", "frequencies", "occurrences") if sinks.get(name)), None)
         return {
@@ -129,7 +132,7 @@ class OfficeNames:
         return take
 
     def hint(self) -> str:
-        """A sentence about the names that were counted; empty if there were none."""
+        """A sentence with the number of these names and the option that leaves them out; empty if there were none."""
         prefixes = [prefix for prefix, count in self._counts.items() if count]
         names = counted(sum(self._counts.values()), "occurrence names a vocabulary", "occurrences name vocabularies")
         remedy = f"--not-nid {','.join(prefixes)}"

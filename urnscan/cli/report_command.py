@@ -59,7 +59,9 @@ def report_parser() -> Parser:
 
 
 def report(arguments: argparse.Namespace) -> bool:
-    """Run `urnscan report`; returns True, because nothing can fail in part. Raises UrnscanError."""
+    """Run `urnscan report`: write the page, and print a summary on standard error. Returns True, because nothing can
+    fail in part. Raises UrnscanError.
+    """
     start = time.perf_counter()
     with loading():
         from urnscan.report.figures import summarise

@@ -159,7 +159,8 @@ def scan_parser() -> Parser:
 
 
 def scan(arguments: argparse.Namespace) -> bool:
-    """Run `urnscan INPUT...`: a scan here or on Spark, or `--warm-up`; returns whether nothing failed.
+    """Run `urnscan INPUT...`: a scan here or on Spark, or `--warm-up`. Prints or writes the results, and prints
+    failures and a summary on standard error. Returns whether nothing failed.
 
     Raises UrnscanError, and OSError if standard output cannot be written.
     """
@@ -226,9 +227,9 @@ def scan(arguments: argparse.Namespace) -> bool:
 
 
 def read_options(arguments: argparse.Namespace) -> Options:
-    """The options of a scan. Adds the filters of the environment (URNSCAN_FILTERS) to `arguments.filters`, after those
-    of the command line: the first filter that fits a file is used. Raises ArgumentError for an invalid value,
-    FatalError for a file of rules that cannot be read.
+    """The options of a scan, from parsed arguments. Changes `arguments.filters`: the filters of the environment
+    (URNSCAN_FILTERS) are added after those of the command line; the first filter that fits a file is used. Raises
+    ArgumentError for an invalid value, FatalError for a file of rules that cannot be read.
     """
     from urnscan.run.options import Options
 

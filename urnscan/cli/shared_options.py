@@ -66,17 +66,21 @@ OptionTable = Mapping[str, Mapping[str, Any]]
 
 
 def flag(text: str) -> Mapping[str, Any]:
-    """An option without a value; `text` is the help."""
+    """Arguments of `add_argument` for an option without a value: True if given, else False. `text` is the help."""
     return {"action": "store_true", "help": text}
 
 
 def option(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
-    """An option or an argument with a value, which the help calls `shown`; `text` is the help."""
+    """Arguments of `add_argument` for an option or an argument with a value, which the help calls `shown`. `text` is
+    the help, `more` are further arguments of `add_argument`.
+    """
     return {"metavar": shown, "help": text, **more}
 
 
 def repeatable(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
-    """An option with a value that may be repeated: its argument is a list, empty without the option."""
+    """Arguments of `add_argument` for an option with a value that may be repeated: the parsed result is a list of the
+    values, empty without the option. Parameters are as of `option`; the help says that it is repeatable.
+    """
     return option(shown, f"{text} (repeatable)", action="append", default=[], **more)
 
 
@@ -85,13 +89,17 @@ NIDS = "NID[,NID...]"
 
 
 def listed(shown: str, text: str, words: tuple[str, ...] = (), **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
-    """An option whose value is a list, of `words` if there are any; if it is repeated, the lists add up."""
+    """Arguments of `add_argument` for an option whose value is a list with commas: the parsed result is the list of its
+    words; a repeated option adds its words. Without the option: the `default` in `more`, else None.
+
+    `words` are suggested by completion. They are not checked here.
+    """
     return option(shown, text, type=Listed(words), action="extend", **more)
 
 
 def names_of(text: str) -> Mapping[str, Any]:
-    """An option that names namespaces or prefixes of names and may be repeated: its argument is one list of all words,
-    empty without the option. `text` is the help.
+    """Arguments of `add_argument` for an option that lists namespaces or prefixes of names (`isbn,nbn:de`) and may be
+    repeated: the parsed result is one list of all words, empty without the option. `text` is the help.
     """
     return listed(NIDS, f"{text} (repeatable)", default=[])
 

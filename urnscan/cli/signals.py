@@ -11,7 +11,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def handle_signals() -> None:
-    """From now on, Ctrl-C raises KeyboardInterrupt, and SIGTERM and SIGHUP raise SystemExit with 128 + their number.
+    """From now on, Ctrl-C raises KeyboardInterrupt, and SIGTERM and SIGHUP raise SystemExit with 128 + their number, in
+    the main thread. After the first of these signals, further ones are ignored, so that the command can clean up.
     Signals that the caller ignores (nohup) stay ignored.
     """
     for number in _SIGNALS:
@@ -33,7 +34,7 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
 @contextlib.contextmanager
 def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
     """Context that delays signals to its end, so that no signal arrives between the creation of a file and the
-    registration of the file for removal. A delayed signal raises there what `handle_signals` says.
+    registration of the file for removal. At the end, a delayed signal raises KeyboardInterrupt or SystemExit.
 
     If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
     """

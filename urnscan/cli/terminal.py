@@ -91,14 +91,14 @@ _NAMED = 3
 
 
 class FailureLines:
-    """Prints failures and notes, a line for each. Of a type with very many, the first are printed, and the number of
-    the others.
+    """Function that prints failures and notes (SourceErrors) on standard error, a line for each.
 
-    Failures of a type that is printed together have a single line, at the end.
+    Of a type with a maximum (`most_told`), only so many are printed, and at the end the number of the others. Errors of
+    a type that is reported together (`together`) have a single line, at the end.
     """
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
-        """The numbers of failures that were not printed are printed when the stack is closed."""
+        """The end, at which numbers and single lines are printed, is when the stack is closed."""
         self._met: Counter[type[SourceError]] = Counter()
         self._not_printed: Counter[type[SourceError]] = Counter()
         # The first failures of each type that is printed together.
@@ -106,7 +106,7 @@ class FailureLines:
         stack.callback(self._say_others)
 
     def __call__(self, error: SourceError) -> None:
-        """Print an error, unless too many of the same type were printed."""
+        """Print an error at once, or only count it, if enough of its type were printed or its type is for the end."""
         kind = type(error)
         self._met[kind] += 1
         if kind.together:
@@ -160,8 +160,8 @@ def _is_pipe(stream: TextIO) -> bool:
 
 
 def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], failures: int = 0, notes: int = 0) -> None:
-    """Print a line: `parts` (counts of a run), seconds, numbers of failures and notes if not 0, and the outputs that
-    were written.
+    """Print a line on standard error: `parts` (counts of a run), seconds, the numbers of failures and notes if not 0,
+    and the outputs that were written, as in `urnscan: 3 inputs, 12 occurrences, 0.1 s, 1 failure -> urns.parquet`.
     """
     more = [counted(number, one) for number, one in ((failures, "failure"), (notes, "note")) if number]
     names = f" -> {', '.join(written)}" if written else ""
@@ -173,7 +173,9 @@ def say_hints(
 ) -> None:
     """Print how many occurrences and classes other options would change, a line for each option that would change any.
 
-    `untrimmed`, `joinable` and `has_rejects` are as in `hints`.
+    `untrimmed` is the number of classes that fit their namespaces only after `--trim`, `joinable` how many fewer
+    classes `--equivalence namespace` would make; None: unknown, no line. `has_rejects`: the run lists rejects, so it
+    has no line about names that are cut short.
     """
 
     def option(name: str, value: str) -> str:
@@ -186,8 +188,8 @@ def say_hints(
 
 
 def say_no_input(report: Report | DedupReport, options: Options) -> None:
-    """If a run read no input, print that, and a suggestion for a pattern of `--include`: `*.xml` instead of `xml` and
-    `.xml`.
+    """If a run read no input and had no failure, print that, and for a pattern of `--include` such as `xml` or `.xml`
+    the suggestion `*.xml`. Otherwise print nothing.
     """
     if report.inputs or report.failures:
         return
@@ -214,9 +216,10 @@ def say_unregistered(options: Options) -> None:
 
 
 def summarise(report: Report, written: Sequence[str], kept: int = 0) -> None:
-    """Print the counts of a scan, the outputs, and how many occurrences other options would change.
+    """Print on standard error the counts of a scan, the outputs that were written, and how many occurrences other
+    options would change.
 
-    `kept` is the number of bytes whose result was taken from an earlier run.
+    `kept` is the number of bytes whose results came from an earlier run (`--resume`); 0 is not printed.
     """
     parts = [
         counted(report.inputs, "input"),
