@@ -14,8 +14,8 @@ _MOST_FAILURES = 20
 
 
 def add_note(notes: list[SourceNote], note: SourceNote) -> None:
-    """Append a note to `notes`. If its type has the attribute `together`, only the first note of the type is in the
-    list: instead of a further note, its `count` grows.
+    """Append a note to `notes`. Of a type whose notes are reported together (`together` is set), the list has only the
+    first: instead of appending another, this adds its `count` to the `count` of the first.
     """
     for first in notes if note.together else ():
         if type(first) is type(note):
@@ -25,8 +25,8 @@ def add_note(notes: list[SourceNote], note: SourceNote) -> None:
 
 
 class Failures:
-    """Reports failures and notes when they happen. If an input has very many, only the number of the remaining failures
-    or notes is reported.
+    """Reports failures and notes when they happen, and collects them. Of an input with very many, the first are
+    reported, and then a single failure or note with the number of the others.
     """
 
     def __init__(self, on_failure: Callable[[SourceError], None] = lambda _: None, *, strict: bool = False) -> None:
@@ -45,9 +45,10 @@ class Failures:
     def add(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
         """Report a failure or a note about the input with the number `place` (or NO_PLACE) and the given name.
 
-        Of a kind of failures or notes only the first 20 in an input are reported; `finish` reports the number of the
-        rest. Notes with `together` are all reported. With `is_part`, the failure is in a part of a huge file; the same
-        failure in the next part is not reported again. Raises FatalError for a failure with `strict`.
+        Errors about the same input come one after another: an error about the next input ends the input before, as
+        `finish` does. Of a kind of failures or notes only the first 20 in an input are reported; `finish` reports the
+        number of the others. Notes with `together` are all reported. With `is_part`, the failure is in a part of a huge
+        file; the same failure in the next part is not reported again. Raises FatalError for a failure with `strict`.
         """
         if place != self._place or place == NO_PLACE:
             self.finish()
@@ -64,9 +65,9 @@ class Failures:
             self._report(error)
 
     def finish(self) -> None:
-        """End the current input: report the number of its failures and notes that were not reported singly.
+        """End the current input: report the number of its failures and notes that were only counted, if any.
 
-        Raises FatalError as `add`.
+        With `strict`, raises FatalError if these are failures.
         """
         for kind, count in self._counts.items():
             if (more := count - _MOST_FAILURES) > 0:

@@ -53,6 +53,6 @@ class SpillFolder:
         return Path(self._folder.name)
 
     def remove(self) -> None:
-        """Remove the folder with all rows, if it was made."""
+        """Remove the folder with all rows, if it was made. Nothing may use the folder later."""
         if self._folder is not None:
             self._folder.cleanup()

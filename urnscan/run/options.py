@@ -41,7 +41,8 @@ _NO_LIMITS = Limits()
 class Options:
     """Options of a run, with the names and meanings of the options of the command `urnscan`.
 
-    Raises ArgumentError for an invalid value, FatalError for an unknown encoding.
+    Raises ArgumentError for an invalid value, FatalError for an unknown encoding or a file of rules that cannot be
+    read.
 
     >>> Options(syntax="rfc8141", recover="percent", jobs=2).recover
     ('percent',)
@@ -155,25 +156,27 @@ class Options:
 
     @cached_property
     def level(self) -> Level:
-        """The level of equivalence, with the custom rules: makes canonical forms."""
+        """The level named by `equivalence`, with the syntax and the custom rules, as an object that makes canonical
+        forms.
+        """
         return get_level(self.equivalence, self.syntax, self.rules)
 
     @property
     def selection(self) -> Selection:
-        """Which files in a folder are inputs."""
+        """The options `include`, `exclude` and `follow` as a record, which says which files in a folder are inputs."""
         return Selection(self.include, self.exclude, self.follow)
 
     @cached_property
     def reading(self) -> Reading:
-        """How inputs are read: encoding, columns, limits, conditions and filters."""
+        """The options that say how inputs are read, as a record: encoding, columns, limits, conditions and filters."""
         limits = Limits(self.max_ratio, self.max_size, self.max_depth, self.max_members)
         where = None if self.where is None else read_where(self.where)
         filters = read_filters(self.filters, self.filter_timeout)
         return Reading(self.encoding, self.column, limits, where, filters)
 
     def metadata(self) -> dict[str, Any]:
-        """Metadata of outputs, for JSON: the version, the edition (version of the columns) of the tables, the options
-        that change the result, and the digest of custom rules.
+        """Metadata of outputs, a dict for JSON: the version, the edition (version of the columns) of the tables, most
+        options that change the result, and the digest of custom rules (None without custom rules).
         """
         names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length", "where")
         metadata = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
@@ -181,15 +184,16 @@ class Options:
         return metadata | {"rules": self.level.rulebook.sha256}
 
     def reading_metadata(self) -> dict[str, Any]:
-        """More metadata of a partial result (the file of `--partial`), for JSON: the options that change the result of
-        an input and are not in `metadata`, and the text of custom rules.
+        """More metadata of a partial result (the file of `--partial`), a dict for JSON: the options of `identity` that
+        are not in `metadata`, and the text of custom rules.
         """
         more = {name: value for name, value in self.identity().items() if name not in {"columns", *self.metadata()}}
         more = {name: list(value) if isinstance(value, tuple) else value for name, value in more.items()}
         return more | {"rules_text": self.level.rulebook.text}
 
     def identity(self) -> dict[str, Any]:
-        """The version, the columns of OCCURRENCES, and all options that change the result of an input.
+        """All values that change the result of an input, by name: the version, the columns of OCCURRENCES, and all
+        options but those about the choice of inputs, speed, memory and `strict`.
 
         Two runs with equal identities get the same result from the same input.
         """
@@ -204,7 +208,11 @@ class Options:
         return bool(self.nid or self.not_nid)
 
     def grammar(self, *, count_lines: bool, rejects: bool = False) -> Grammar:
-        """The grammar of a scanner with the options of this record."""
+        """The grammar (what the scanner finds) with the options of this record.
+
+        `count_lines`: whether matches get line numbers; else these are 0. `rejects`: whether texts that are nearly
+        URNs, and URNs that end badly, are collected, too.
+        """
         return Grammar(
             syntax=get_syntax(self.syntax),
             max_length=self.max_length,
@@ -248,11 +256,12 @@ def _as_bytes(name: str, value: object) -> object:
 
 
 def read_options(parameters: Mapping[str, Any], *kinds: type, without: Collection[str] = ()) -> tuple[Any, ...]:
-    """Return a record of each class in `kinds` (`Options` and others), in order; `parameters`: name -> value of fields.
+    """Return a record of each class in `kinds` (`Options` and other dataclasses), in order, from the parameters of a
+    function: name -> value.
 
-    Fields in `without` keep their defaults. A parameter that is not a field is ignored. If the default of a field is
-    calculated for each record (`jobs`), None means this default. Raises ArgumentError for a wrong value; FatalError as
-    Options.
+    A parameter is the value of the fields of its name; one without a field is ignored. Fields in `without`, or without
+    a parameter, keep their defaults. If the default of a field is calculated for each record (`jobs`), None means this
+    default. Raises ArgumentError for a wrong value, and the FatalErrors of Options.
     """
     records = []
     for kind in kinds:
@@ -269,7 +278,7 @@ def read_options(parameters: Mapping[str, Any], *kinds: type, without: Collectio
 
 
 def local_name(path: str | bytes | os.PathLike[str]) -> str:
-    """Return the name of an input or an output as a str, with the home folder instead of `~`."""
+    """Return the name of an input or an output as a str, with the home folder instead of a `~` at its beginning."""
     return os.path.expanduser(os.fsdecode(path))  # noqa: PTH111 (a Path would change URLs)
 
 
@@ -278,10 +287,10 @@ Named: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def named_inputs(inputs: Iterable[Named]) -> tuple[str, ...]:
-    """The names of inputs that a caller passes, with the home folder instead of `~`.
+    """The names of inputs that a caller passes, in order, with the home folder instead of a `~` at the beginning.
 
-    A list or a tuple is replaced by its elements. Raises ArgumentError if there is no input, or if a value cannot be an
-    input.
+    A list or a tuple is replaced by its elements. Raises ArgumentError if there is no input, a name is empty, or a
+    value cannot be an input. Whether an input exists is not checked.
     """
     paths: list[Any] = [path for paths in inputs for path in (paths if isinstance(paths, list | tuple) else [paths])]
     if not paths:

@@ -36,8 +36,9 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_le
 
 
 class Sums:
-    """Splits rows by ranges of canonical forms (keys). If many rows have equal keys, they are added up first to a row
-    for each spelling, so that fewer rows are exchanged between workers.
+    """Splits the rows of a worker by ranges of canonical forms (keys), so that another worker can group each range.
+
+    If many rows have equal keys, they are added up first to a row for each spelling, so that fewer rows are exchanged.
     """
 
     def __init__(self, ranges: Ranges = Ranges()) -> None:  # noqa: B008 (it is frozen)
@@ -51,7 +52,7 @@ class Sums:
         their inputs to names.
 
         Usually yields nothing. If many rows remain pending, even after rows of a name are added up, yields and forgets
-        them, like `end`. Nothing is added before the first item, or the end, is requested.
+        them, as `end` does. The result is a generator, so the rows are added only when it is iterated.
         """
         self._pending.append(rows)
         self._names.update(names)
@@ -64,8 +65,8 @@ class Sums:
                 yield from self.end()
 
     def end(self) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Yield all pending rows, and forget them: (number of the range of keys, NAMED_PARTIAL rows) for each range
-        that has rows.
+        """Yield all pending rows, and forget them: a pair (number of the range, from 0; NAMED_PARTIAL rows, with counts
+        of spellings) for each range that has rows, in order.
 
         If many rows have equal keys, they are added up first. Yields nothing if no rows are pending.
         """
@@ -102,8 +103,8 @@ def _has_many_equal_keys(rows: pa.RecordBatch) -> bool:
 def split_by_range(
     rows: pa.RecordBatch, names: Mapping[int, str], ranges: Ranges
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Split PARTIAL rows by ranges of keys. Yields (number of the range, NAMED_PARTIAL rows) for each range that has
-    rows.
+    """Split PARTIAL rows (counts of spellings) by ranges of keys (canonical forms). Yields a pair (number of the range,
+    from 0; its rows as NAMED_PARTIAL) for each range that has rows, in order.
 
     `names` maps the numbers of inputs to names. If a range can have only one key (a very frequent class), its rows are
     added up to one row for each spelling.
@@ -117,7 +118,11 @@ def split_by_range(
 
 
 def with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch:
-    """PARTIAL rows as NAMED_PARTIAL rows: the name of each input is in its first row; null if it is not in `names`."""
+    """Return PARTIAL rows (counts of spellings) as NAMED_PARTIAL rows: with a column `source`, which has the name of an
+    input in the first row of the input.
+
+    It is null in the other rows, and for an input that is not in `names` (number -> name).
+    """
     places, firsts = np.unique(numbers(rows.column("first_source")), return_index=True)
     index = np.full(rows.num_rows, len(places), np.int32)
     index[firsts] = np.arange(len(places))
@@ -126,7 +131,7 @@ def with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch
 
 
 def names_of(rows: pa.RecordBatch) -> dict[int, str]:
-    """Number of an input -> the name, from NAMED_PARTIAL rows."""
+    """Number of an input -> its name, for each input that has a name in the column `source` of NAMED_PARTIAL rows."""
     named = rows.filter(rows.column("source").is_valid())
     return dict(zip(named.column("first_source").to_pylist(), named.column("source").to_pylist(), strict=True))
 
@@ -143,9 +148,11 @@ def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
 def classes_of_partial(
     batches: Iterable[pa.RecordBatch], options: Options, memory: int, jobs: int = 1
 ) -> Iterator[pa.RecordBatch]:
-    """Yield CODED_CLASSES rows of NAMED_PARTIAL rows, which must be in the order of the inputs.
+    """Group NAMED_PARTIAL rows (counts of spellings), which must be in the order of the inputs, and yield their classes
+    as batches of CODED_CLASSES rows, sorted by canonical form.
 
-    About `memory` bytes of rows are in memory; `jobs`: number of threads.
+    About `memory` bytes of rows are in memory, more are in temporary files; `jobs`: number of threads. Raises
+    FatalError if the disk fails.
     """
     names: dict[int, str] = {}
     with contextlib.ExitStack() as stack:

@@ -106,9 +106,9 @@ class Report:
     other syntaxes.
     """
     cut_short: int = 0
-    """Number of other occurrences that are followed by text that looks like a part of the URN: a letter beyond ASCII, a
-    dash instead of a hyphen, a `%` without hex digits; in rfc8141 a `?` that begins no component. The table of rejects lists these occurrences, and
-    those of `longer_in_rfc8141`.
+    """Number of occurrences, without those of `longer_in_rfc8141`, that are followed by text that looks like a part of
+    the URN: a letter beyond ASCII, a dash instead of a hyphen, a `%` without hex digits; in rfc8141 a `?` that begins
+    no component. The table of rejects lists both.
     """
     untrimmed: int | None = None
     """Number of classes with the problem `untrimmed`; None if the run made no table of classes."""
@@ -147,7 +147,7 @@ class Report:
         return counts + html_failures(self.failures, self.notes)
 
     def metadata(self, options: Options) -> dict[str, Any]:
-        """Metadata of the outputs, for JSON: those of the options, and the counts.
+        """Metadata of the outputs, a dict for JSON: those of the options, and the counts of this report.
 
         Equal for two runs with the same inputs and options.
         """
@@ -171,8 +171,8 @@ def run(
     """Scan the inputs, call the sinks of `outputs` with the rows of their tables, and return counts and failures.
 
     `progress` gets failures and notes in the order of the inputs, the numbers of bytes that were read (called in the
-    threads that read, one call at a time), and the stage "grouping". Raises FatalError if no input could be read, or,
-    with `strict`, if an input could not be read. Raises the errors of sinks.
+    threads that read, one call at a time), and the stage "grouping". Raises FatalError if no input could be read, if an
+    output is also an input, or, with `strict`, if an input could not be read. Raises the errors of sinks.
     """
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)

@@ -60,8 +60,8 @@ class Stamp(NamedTuple):
     """Identity of a task (inputs, or a part of an input, for a thread), by which a later run recognises the task."""
 
     text: str
-    """Digest of the number of the first input, and of the inputs with their sizes and times or marks. Empty if the
-    bytes of an input may differ each time they are read (a pipe).
+    """Digest of the number of the first input, and of the inputs with their sizes and times or marks. Empty if a later
+    run could not know whether the bytes are the same: a pipe, a device, a URL without a mark, a failure.
     """
     byte_count: int
     """Number of bytes to read for the task; 0 if `text` is empty."""
@@ -74,7 +74,7 @@ _UNKNOWN = Stamp("", 0)
 
 
 def stamp(task: Task) -> Stamp:
-    """The stamp (identity) of a task, from the present sizes, times and marks of its inputs."""
+    """The stamp (identity) of a task, from the sizes and times that its files have now, and the marks of its URLs."""
     start, end = 0, sys.maxsize
     match task:
         case FileGroup():
@@ -196,7 +196,7 @@ class Shards:
 
     def find(self, task: str) -> _Shard | None:
         """The shard of the task with this stamp (`Stamp.text`), for `pieces`; None if no earlier run has left a shard,
-        or if the shard is damaged.
+        or if the shard is damaged. The shard is no longer counted in `unused`.
         """
         if task not in self._index:
             return None
@@ -257,7 +257,7 @@ class Shards:
             self._is_off = True
 
     def drop(self) -> None:
-        """Remove all shards."""
+        """Remove all shards, of this run and of earlier runs, from the disk."""
         self._index, self._unused, self._new_shards = {}, set(), 0
         if self._files is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

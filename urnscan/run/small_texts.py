@@ -35,7 +35,10 @@ class Origin:
 
 
 class SmallTexts:
-    """Small texts in a buffer, each followed by a separator: a byte that occurs in no URN and no URL."""
+    """Small texts in a buffer, each followed by a separator: a byte that occurs in no URN and no URL.
+
+    `text` is the buffer, of which `filled` bytes are in use; `starts` and `ends` have the offsets of each text in it.
+    """
 
     def __init__(self, sizes: Sizes, separator: int) -> None:
         self.text = np.empty(sizes.together + sizes.part, np.uint8)
@@ -63,7 +66,7 @@ class SmallTexts:
 
     @property
     def is_full(self) -> bool:
-        """Whether the texts must be scanned before more texts are added."""
+        """Whether the texts must be scanned, and the buffer cleared, before more texts are added."""
         return self.filled > self._full_from or len(self.starts) >= _TEXTS
 
     def add(self, read_into: Callable[[memoryview], int], origin: Origin) -> bool:
@@ -139,8 +142,8 @@ class SmallTexts:
         return self._labels[number][self._numbers[number]]
 
     def characters_at(self, place: int) -> re.Pattern[bytes] | None:
-        """The pattern of a character of several bytes, in the encoding that the text at byte offset `place` declares;
-        None if all characters are single bytes or the encoding is unknown.
+        """A pattern that matches one character of several bytes, in the encoding that the text at byte offset `place`
+        of the buffer declares; None if all characters are single bytes or the encoding is unknown.
         """
         number = bisect(self.starts, place) - 1
         if number != self._declaring[0]:

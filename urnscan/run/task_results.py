@@ -60,7 +60,9 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class ResultRows:
-    """Rows of a task: OCCURRENCES rows and SINGLE or PARTIAL rows, or REJECTS rows; None: the table is not made."""
+    """Rows of a task: OCCURRENCES rows, and in `partial` SINGLE rows (one for each occurrence) or PARTIAL rows (one for
+    each spelling), for grouping; or REJECTS rows. None: the table is not made.
+    """
 
     counts: Counts = Counts()
     occurrences: pa.RecordBatch | None = None
@@ -99,13 +101,13 @@ TaskResult: TypeAlias = Begun | ResultRows | Failed | Done
 
 
 def bytes_of(piece: TaskResult) -> int:
-    """The approximate number of bytes of a piece of results in memory."""
+    """The approximate number of bytes that a piece of results takes in memory."""
     tables = (piece.occurrences, piece.partial, piece.rejects) if isinstance(piece, ResultRows) else ()
     return _PIECE + sum(int(table.nbytes) for table in tables if table is not None)
 
 
 def add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:
-    """Return rows of occurrences or rejects with `lines` added to their line numbers."""
+    """Return rows of occurrences or rejects with `lines` added to each value of their column `line`."""
     if not lines:
         return rows
     number = rows.schema.get_field_index("line")

@@ -37,9 +37,10 @@ class Sizes:
     """Maximum number of files of a task."""
 
     def part_of(self, byte_count: int) -> int:
-        """Number of bytes of each part of a file of this size. Larger parts save a millisecond each; smaller parts use
-        all cores.
+        """Number of bytes of each part of a file of `byte_count` bytes: a 32nd of the file, but at least `part` and at
+        most eight times `part`.
         """
+        # Fewer, larger parts save a millisecond each; smaller parts use all cores.
         return max(self.part, min(8 * self.part, byte_count // 32))
 
 
@@ -53,9 +54,8 @@ class FileGroup:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A task: a part of a huge file, from the separator after offset `start` to the one after `end` (`open_range`).
-
-    `place` is the number of the input, from 0.
+    """A task: a part of a huge file, from the first separator (a byte that no URN contains) at or after offset `start`
+    to before the first at or after `end`. `place` is the number of the input, from 0.
     """
 
     place: int
@@ -68,12 +68,15 @@ Task = FileGroup | FilePart | SourceError
 
 
 def bytes_of(entry: Listed | Input) -> int | None:
-    """Number of bytes of files or of an input; None if unknown."""
+    """Number of bytes of several files (`Listed`) or of an input; None if unknown."""
     return int(entry.sizes.sum()) if isinstance(entry, Listed) else entry.size
 
 
 def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[str] = ()) -> int | None:
-    """Number of bytes that a run will read, for the progress bar; None if unknown. Failures are ignored."""
+    """Number of bytes that a run will read, for the progress bar; None if the size of an input is unknown. Searches the
+    folders and globs for it. Inputs that fail count as empty. Raises FatalError if an output is also an input, or if a
+    list of inputs cannot be read.
+    """
     # A list that is not a file, such as a pipe, cannot be read twice.
     if not all(argument.is_file for argument in inputs if not isinstance(argument, str)):
         return None
@@ -94,7 +97,8 @@ def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:
     """Yield the tasks of a run, each for a thread, in the order of the inputs: small files together, large in parts.
 
-    An error about an argument or input is yielded as a task. `outputs` are not read. Raises FatalError as `run_inputs`.
+    An error about an argument or input is yielded as a task. `outputs` are not read. Raises FatalError if an output is
+    also an input, or if a list of inputs cannot be read.
     """
     group: list[Listed | Input] = []
     files = byte_count = place = 0

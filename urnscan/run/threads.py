@@ -37,7 +37,8 @@ def in_order(
     workers: int,
     bytes_of: Callable[[Result], int] = lambda _: _WAITING,
 ) -> Generator[Result, None, None]:
-    """Yield the results of all tasks, in the order of the tasks. `workers` threads process the tasks.
+    """Yield the results of all tasks, in the order of the tasks; `workers` threads process the tasks, ahead of the
+    caller.
 
     `new_worker()` is called in each thread; it returns the function that yields the results of a task. `bytes_of` gives
     the number of bytes of a result in memory: many small results may wait, and few large ones. An error of a task, a

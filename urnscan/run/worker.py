@@ -79,7 +79,7 @@ class Worker:
     def work(self, task: Task) -> Iterator[TaskResult]:
         """Read and scan the inputs of a task. Yields ResultRows and Failed (failures and notes), and at the end Done.
 
-        Failures of inputs are yielded, not raised.
+        Failures of inputs are yielded, not raised. The results of a task must be read to the end before the next call.
         """
         self._bytes = 0
         self._names = []
