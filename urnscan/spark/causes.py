@@ -53,7 +53,9 @@ _ADVICE = (
 
 @contextlib.contextmanager
 def clear_errors() -> Iterator[None]:
-    """Context in which an error of Spark is raised as a FatalError with a single line, by `cause_of`."""
+    """Context in which an error of Spark or Java is raised as a FatalError with a single line, which names the cause,
+    the executor and advice (`cause_of`). Other errors pass unchanged.
+    """
     from py4j.protocol import Py4JError  # noqa: PLC0415
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -65,6 +67,7 @@ def clear_errors() -> Iterator[None]:
 
 def cause_of(text: str) -> str:
     r"""Return the line for an error of Spark: cause, executor, attempts, advice. `text` is the whole text of the error.
+    For an error that urnscan raised in an executor, the line is only the message of that error.
 
     >>> cause_of("An error occurred while calling o1.collect.\n: java.io.IOException: No space left on device")
     'Spark: No space left on device (a disk is full: results and exchanged rows are in spark.local.dir)'

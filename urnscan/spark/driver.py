@@ -67,12 +67,12 @@ class Scan:
 
     @property
     def occurrences(self) -> DataFrame:
-        """The table of occurrences. The column `place` has the order of a scan on a single machine."""
+        """The table of occurrences; sorted by the column `place`, it has the order of a scan on a single machine."""
         return self._rows_of(self._blobs("occurrences"), "occurrences")
 
     @property
     def classes(self) -> DataFrame:
-        """The table of classes, sorted by `urn`. The whole scan must end first: ranges depend on all names."""
+        """The table of classes, sorted by `urn`. This first runs the whole scan, as ranges depend on all names."""
         return _classes(self._in_ranges(), self.options)
 
     @property
@@ -118,7 +118,7 @@ class Scan:
 
     @property
     def errors(self) -> DataFrame:
-        """Failures in the order of the inputs, with the columns `source` and `reason`.
+        """Frame of the failures, in the order of the inputs, with the columns `source` and `reason`; runs the scan.
 
         Equal failures of several parts of a file are one row.
         """
@@ -126,7 +126,7 @@ class Scan:
 
     @property
     def notes(self) -> DataFrame:
-        """Notes in order: `source`, an input of a known form that was scanned as plain text, and `reason`."""
+        """Frame of the notes (remarks on inputs that are not failures), with the same columns; runs the scan."""
         return self._frame(self.report().notes)
 
     def _frame(self, failures: Sequence[SourceError]) -> DataFrame:
@@ -134,7 +134,7 @@ class Scan:
         return self.results.sparkSession.createDataFrame(rows, "source string, reason string")
 
     def report(self) -> Report:
-        """Counts, failures and notes, after the whole scan; `classes` and `seconds` are not set."""
+        """Counts, failures and notes; runs the whole scan, if it has not run. `classes` and `seconds` are not set."""
         return report_of(self._summaries, self.options)
 
     def unpersist(self) -> None:
@@ -259,9 +259,9 @@ def occurrences(
     max_members: int = 10**7,
     strict: bool = False,
 ) -> DataFrame:
-    """Scan inputs, and return the table of occurrences. Options and errors are as in `scan`.
+    """Scan inputs, and return the table of occurrences as a frame. Options and errors are those of `scan`.
 
-    If you also need failures or classes, call `scan`, which makes all tables with a single scan.
+    Failures are not reported. If you need them, or classes, call `scan`, which makes all tables with a single scan.
 
     >>> urnscan.spark.occurrences(spark, "data/samples/prose.txt").where("nid = 'nbn'").count()  # doctest: +SKIP
     12
@@ -369,8 +369,8 @@ def _with_options(occurrences: DataFrame, options: Options) -> DataFrame:
 def scan_inputs(
     spark: SparkSession, inputs: Sequence[Argument], request: ScanRequest, outputs: Collection[str] = ()
 ) -> Scan:
-    """Return a `Scan` of inputs whose tasks run when a table is used. The files `outputs` are not inputs. If many bytes
-    are to be grouped, the heads of some inputs are read now. Raises FatalError for standard input.
+    """Return a `Scan` of inputs, which are found now and read when a table is used. The files `outputs` are not inputs.
+    If many bytes are to be grouped, the first bytes of some inputs are read now. Raises FatalError for standard input.
     """
     from pyspark import StorageLevel  # noqa: PLC0415
 

@@ -50,8 +50,8 @@ _Blob = tuple[int, int, str, int, bytes]
 
 @dataclass(frozen=True)
 class ScanRequest:
-    """Settings of a scan for all tasks: options, the names of its tables (`occurrences`, `classes`, `rejects`), sizes of
-    tasks in bytes; `sample_step`: the sample of keys (canonical forms) has the key of one of so many rows.
+    """Settings of a scan for all tasks: options, the names of its tables (`occurrences`, `classes`, `rejects`), sizes
+    of tasks in bytes; `sample_step`: the sample of keys (canonical forms) has the key of every `sample_step`-th row.
     """
 
     options: Options
@@ -71,9 +71,11 @@ in use.
 def sample_heads(
     batches: Iterable[pa.RecordBatch], request: ScanRequest, heads: Sequence[bytes]
 ) -> Iterator[pa.RecordBatch]:
-    """Read heads (first bytes) of tasks. Yields a RESULTS row for each head, with its results of `keys.sample_head`.
+    """Read heads (first bytes) of tasks. Yields a RESULTS row for each head: the number of bytes that were read, and a
+    sample of the keys (canonical forms) in them, pickled.
 
-    `batches` have the numbers of heads in the column `id`; `heads` are tasks, pickled.
+    `batches` have the numbers of heads in the column `id`; `heads` are tasks, pickled. Changes the current folder of
+    the process to that of the driver.
     """
     _prepare(request.folder)
     for (number,) in _values(batches, "id"):
@@ -87,7 +89,8 @@ def scan_tasks(
     """Scan the inputs of the tasks of partitions. Yields RESULTS rows. Inputs that fail are in the summaries.
 
     `batches` have the numbers of partitions in the column `id`; `partitions` has, for each partition, the number of the
-    first task and the tasks, pickled. `ranges` are ranges of keys (canonical forms), by which partial rows are split.
+    first task and the tasks, pickled. `ranges` are ranges of keys (canonical forms), by which partial rows (counts of
+    spellings) are split. Changes the current folder of the process to that of the driver.
     """
     _prepare(request.folder)
     # Partial rows are made in each scan, because rows of occurrences get the numbers of their inputs from them.
@@ -200,8 +203,8 @@ class _PartialSums:
 
 
 def partial_of_occurrences(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
-    """Yield RESULTS rows of the kind `partial` (rows added up by spelling and split by `ranges` of keys), for
-    SPARK_OCCURRENCES rows sorted by `place`.
+    """Yield RESULTS rows of the kind `partial` (counts of spellings, split by ranges of keys), for SPARK_OCCURRENCES
+    rows, which must be sorted by `place`.
     """
     sums = _PartialSums(SAMPLE_STEP, ranges)
     for batch in batches:
@@ -222,7 +225,7 @@ def partial_of_occurrences(batches: Iterable[pa.RecordBatch], ranges: Ranges) ->
 
 
 def sample_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield one RESULTS row: a sample of the keys (canonical forms) of all rows; `batches` have a column `urn`."""
+    """Yield one RESULTS row: a sample of the keys (canonical forms, in the column `urn`) of all rows, pickled."""
     sample = KeySample()
     for number, batch in enumerate(batches):
         if batch.num_rows:
@@ -247,14 +250,20 @@ def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Ite
 
 
 def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
-    """Yield SPARK_OCCURRENCES rows for RESULTS rows of the kind `occurrences`. `lines_before` is as in `table_rows`."""
+    """Yield SPARK_OCCURRENCES rows for RESULTS rows of the kind `occurrences`.
+
+    `lines_before` maps the number of a task that is a part of a file to the number that is added to `line`.
+    """
     for task, first, rows in _unpack(batches, lines_before):
         place = _places(number_array(np.full(len(rows), task, np.int64)), first, rows.column("input"))
         yield frames.to_spark_types(rows, frames.SPARK_OCCURRENCES, {"place": place})
 
 
 def reject_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
-    """Yield SPARK_REJECTS rows for RESULTS rows of the kind `rejects`. `lines_before` is as in `table_rows`."""
+    """Yield SPARK_REJECTS rows for RESULTS rows of the kind `rejects`.
+
+    `lines_before` maps the number of a task that is a part of a file to the number that is added to `line`.
+    """
     return to_spark_types(table_rows(batches, lines_before, REJECTS), frames.SPARK_REJECTS)
 
 
@@ -290,7 +299,7 @@ def _unpack(
 
 
 def to_spark_types(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield rows of a table with the types of a schema of Spark, as `frames.to_spark_types` converts them."""
+    """Yield each batch of rows with the columns, in their order, and the types of a schema of Spark."""
     for rows in batches:
         yield frames.to_spark_types(rows, schema)
 

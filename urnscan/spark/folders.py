@@ -89,8 +89,9 @@ class Folder:
         raise NotImplementedError
 
     def fill(self, table: str, scan: Scan, report: Report) -> None:
-        """Write the table `classes`, `occurrences`, `rejects` or `errors`. For `classes`, sets `classes` and
-        `untrimmed` of the report. Raises FatalError if rows are missing or cannot be written.
+        """Write the table `classes`, `occurrences`, `rejects` or `errors` of a scan to the temporary folder. For
+        `classes`, sets `classes` and `untrimmed` of the report. Raises FatalError if rows cannot be written, or if
+        their number differs from that in the report.
         """
         raise NotImplementedError
 

@@ -28,8 +28,10 @@ _NAMES = {
 
 
 def ddl(schema: Iterable[pa.Field]) -> str:
-    """A schema of Arrow, with types that Spark has, in the syntax of Spark: names and types with commas between
-    them.
+    """A schema of Arrow, with types that Spark has, in the syntax of Spark: names and types with commas between them.
+
+    >>> ddl(pa.schema([("urn", pa.string()), ("start", pa.int64())]))
+    '`urn` string, `start` bigint'
     """
     return ", ".join(f"`{field.name}` {_ddl(field.type)}" for field in schema)
 
@@ -96,7 +98,7 @@ WRITTEN_FILES = pa.schema(
 
 
 def batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
-    """A batch of the schema with a few rows, which are tuples of Python values."""
+    """A batch of the schema with the given rows, which are tuples of Python values; without rows an empty batch."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     return pa.RecordBatch.from_arrays(
         [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
@@ -106,8 +108,8 @@ def batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch
 def to_spark_types(
     rows: pa.RecordBatch, schema: pa.Schema, other: Mapping[str, pa.Array] = MappingProxyType({})
 ) -> pa.RecordBatch:
-    """Return rows with the columns and types of a schema of Spark. Arrays in `other`, by name, replace columns of the
-    rows.
+    """Return rows with the columns, in their order, and the types of a schema of Spark. Arrays in `other`, by name,
+    replace or add columns; other columns of the rows are left out.
     """
     columns: list[Any] = []
     for field in schema:

@@ -38,8 +38,8 @@ def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession
     stopped.
 
     Spark is configured by `spark-submit` or the environment. `master` replaces the master that is configured there;
-    None: the configured master is used.
-    Raises FatalError if pyspark or Java is missing, or if Spark does not start.
+    None: the configured master is used. For an active session, both parameters have no effect. Raises FatalError if
+    pyspark or Java is missing, or if Spark does not start.
     """
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415

@@ -63,8 +63,9 @@ class KeySample:
     """Number of bytes of all rows, not only of the sample."""
 
     def add_rows(self, rows: pa.RecordBatch, step: int, seed: str) -> None:
-        """Add a key (the column `urn`) of each `step` rows to the sample. The seed chooses the first row, so that many
-        small batches are sampled, too.
+        """Add the key (column `urn`) of every `step`-th row to the sample, and the bytes of all rows to `byte_count`.
+
+        The seed chooses the first row, below `step`, so that many small batches are sampled, too.
         """
         first = zlib.crc32(seed.encode()) % step
         chosen = rows.column("urn").take(number_array(np.arange(first, rows.num_rows, step)))
@@ -72,20 +73,20 @@ class KeySample:
         self.byte_count += rows.nbytes
 
     def add(self, other: KeySample) -> None:
-        """Add the sample of other rows to this one."""
+        """Add the sample of other rows to this one; `other` is unchanged."""
         self.keys += other.keys
         self.byte_count += other.byte_count
 
     def ranges(self, cores: int) -> Ranges:
-        """Ranges of keys for all rows: about 32 MiB of rows each; smaller, down to 4 MiB, if there were fewer ranges
-        than cores.
+        """Choose ranges of keys for all rows, by the keys of the sample: about 32 MiB of rows each; smaller, down to 4
+        MiB, if there were fewer ranges than cores; a single range for few rows.
         """
         count = max(self.byte_count // _RANGE, min(cores, self.byte_count // _SMALL_RANGE), 1)
         return choose_ranges(self.keys, count)
 
     def fits(self, ranges: Ranges, cores: int) -> bool:
-        """Whether ranges fit the sample: at least half and at most 4 times as many as `ranges` would choose, and no
-        range of several keys with more than 4 times its share.
+        """Whether ranges fit the sample: there are at least half and at most 4 times as many as the method `ranges`
+        would choose, and none that may contain several keys has more than 4 times its share of the sample.
         """
         wanted = len(self.ranges(cores))
         counts = Counter(bisect_right(ranges.bounds, key) for key in self.keys)

@@ -41,9 +41,10 @@ def cores_of(spark: SparkSession) -> int:
 
 
 def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, bytes]]:
-    """Split tasks into partitions of about the same size; a partition has neighbouring tasks.
+    """Split tasks into partitions of about the same number of bytes; a partition has neighbouring tasks.
 
-    Yields the number of the first task of each partition, and its tasks, pickled.
+    Yields for each partition the number of its first task, from 0, and its tasks as a list, pickled; nothing without
+    tasks.
     """
     sizes = [_size(task, _PARTITION) for task in planned]
     share = sum(sizes) // cores + 1
@@ -77,8 +78,8 @@ def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanR
 
 
 def by_range(blobs: DataFrame, ranges: Ranges) -> DataFrame:
-    """Blobs of partial rows (PARTIAL_BLOBS) in a partition for each range of keys, which has all rows of its classes,
-    sorted by `task` and `row`.
+    """Return the blobs of partial rows (PARTIAL_BLOBS) in a frame with a partition for each range of keys, sorted by
+    `task` and `row` in it. So all rows of a class are in the same partition, in the order of the inputs.
     """
     return blobs.select(*PARTIAL_BLOBS.names).repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")
 
