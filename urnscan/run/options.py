@@ -204,7 +204,7 @@ class Options:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether `nid` or `not_nid` leaves out names."""
+        """Whether some names do not count: `nid` or `not_nid` is not empty."""
         return bool(self.nid or self.not_nid)
 
     def grammar(self, *, count_lines: bool, rejects: bool = False) -> Grammar:

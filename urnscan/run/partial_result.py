@@ -137,7 +137,9 @@ def names_of(rows: pa.RecordBatch) -> dict[int, str]:
 
 
 def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
-    """Return the rows with `earlier`, the number of inputs of earlier files, added to each number of an input."""
+    """Return the rows with `earlier`, the number of inputs of earlier files, added to the numbers of inputs in the
+    columns `first_source` and `last_source`.
+    """
     for name in ("first_source", "last_source") if earlier else ():
         index = rows.schema.get_field_index(name)
         inputs = number_array(numbers(rows.column(name)) + np.int32(earlier))

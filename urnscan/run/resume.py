@@ -107,9 +107,10 @@ def stamp(task: Task) -> Stamp:
 
 
 class Shards:
-    """Shards: stored results of tasks, next to an output, for `--resume`; a context manager.
+    """Stored results of tasks (a shard is the result of one task), in a hidden folder next to an output, for
+    `--resume`.
 
-    At the end of the context the shards are removed, unless `are_kept`.
+    A context manager: at its end the shards are removed, unless `are_kept`.
 
     One thread may call `add`; any thread may call `find` and `pieces`.
     """
@@ -187,7 +188,7 @@ class Shards:
 
     @property
     def unused(self) -> int:
-        """Number of bytes of text in shards of an earlier run for which this run had no task."""
+        """Number of bytes of text in shards of an earlier run for which this run has had no task so far."""
         return self._bytes_of(self._unused)
 
     @property

@@ -26,7 +26,9 @@ _OF_FILES = (Label(None),)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Origin of a text: number and name of the input, the member, and the record of a web archive around the text."""
+    """Origin of a text: number (from 0) and name of the input, and, if the text is in one, the member of an archive and
+    the record of a web archive.
+    """
 
     place: int
     name: str
@@ -87,8 +89,9 @@ class SmallTexts:
     def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> SmallFiles:
         """Read the files from index `first` to before `last` into the free space of the buffer, until it is full.
 
-        Stops also at a file that must be read singly. Returns which were read, and which may not be plain text (by the
-        signs `doubts`). `add_read` then adds them.
+        Stops also at a file that must be read alone, because it is large, unreadable or not a regular file. Returns
+        which were read, and which may not be plain text (by the signatures `doubts`). None is added yet: see
+        `add_read`.
         """
         last = min(last, first + _TEXTS - len(self.starts))
         full = self._full_from + 1 - self.filled
@@ -96,13 +99,16 @@ class SmallTexts:
         return read_together(files.between(first, last), room, separator=self._separator, full=full, doubts=doubts)
 
     def following(self, start: int, count: int) -> bytes:
-        """A copy of `count` bytes from offset `start` in the free space, where `read` has put the bytes of files."""
+        """A copy of `count` bytes of the files that `read` has read and `add_read` has not yet added; `start` is an
+        offset in the free space of the buffer.
+        """
         return self.text[self.filled + start : self.filled + start + count].tobytes()
 
     def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
-        """Add the first files that `read` has read, at least one: `lengths`, the bytes of each, and `names`.
+        """Add the first of the files that `read` has read, at least one, as texts.
 
-        `place` is the number of the first file among the inputs.
+        `lengths` has the number of bytes of each, `names` its name, and `place` is the number of the first file among
+        the inputs.
         """
         ends = self.filled + np.cumsum(lengths + 1)
         self.filled = int(ends[-1])
@@ -115,11 +121,11 @@ class SmallTexts:
         self._numbers.extend([0] * len(names))
 
     def has_room(self, texts: Texts) -> bool:
-        """Whether the buffer has room for texts of an archive."""
+        """Whether the buffer has room for the given texts of an archive, and their separators."""
         return self.filled + len(texts.data) + len(texts) < len(self.text)
 
     def add_texts(self, texts: Texts, origin: Origin) -> int:
-        """Add texts of an archive; returns their number of bytes. Precondition: `has_room` is true. `origin` is the
+        """Add texts of an archive; returns the sum of their bytes. Precondition: `has_room` is true. `origin` is the
         origin of the archive.
         """
         data, count = read_only(np.frombuffer(texts.data, np.uint8)), len(texts)

@@ -234,7 +234,10 @@ def sample_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
 
 
 def split_blobs(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
-    """Yield PARTIAL_BLOBS rows for other PARTIAL_BLOBS rows, whose content is split again by other ranges of keys."""
+    """Split the rows in blobs (binary values, each with many rows) again, by other ranges of keys (canonical forms).
+
+    `batches` are PARTIAL_BLOBS rows, and new PARTIAL_BLOBS rows are yielded.
+    """
     for task, row, blob in _values(batches, "task", "row", "rows"):
         for rows in unpacked(blob):
             parts = split_by_range(rows.select(PARTIAL.names), names_of(rows), ranges)
@@ -349,7 +352,7 @@ def scan_column_batches(
     batches: Iterable[pa.RecordBatch], options: Options, kept: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
     """Scan the first column of rows. Yields SPARK_OCCURRENCES rows with the columns `kept`, which are the columns after
-    the first in `batches`. The last column of `batches` has the numbers of the rows.
+    the first in `batches`; nothing without occurrences. The last column of `batches` has the numbers of the rows.
     """
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     count = 0

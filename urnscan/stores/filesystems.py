@@ -35,7 +35,8 @@ def open_store(url: Url) -> Store:
 
 
 def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
-    """Open the store of a URL, other than http and https, to read or to write. Raises Trouble and errors of libraries.
+    """Open the store of a URL, other than http and https. The result is a `Store` that can also upload files (`put`).
+    Raises Trouble and errors of the libraries.
 
     `tries` is the maximum number of times that pyarrow sends the same request to S3: 1 if the caller repeats requests.
     """
@@ -44,7 +45,8 @@ def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
 
 def open_bucket(url: Url, tries: int = 1) -> "_Arrow":
     """Open the bucket (the whole store) of a URL whose scheme is in ARROW, by pyarrow. Raises Trouble and errors of
-    pyarrow. The result is cached: one object for all URLs of a bucket with the same user, options and `tries`.
+    pyarrow. The result is a `Store` that can also upload, move and delete. It is cached: one object for all URLs of a
+    bucket with the same user, options and `tries`.
 
     `tries` is the maximum number of times that pyarrow sends the same request to S3.
     """

@@ -37,7 +37,9 @@ class Url:
 
     @property
     def name(self) -> str:
-        """The URL without user, password and secret parameters, for messages; in object stores also without options."""
+        """The URL without secrets, for messages: without the user (except the container of `abfs`, which is not
+        secret), the password, and parameters such as tokens; in object stores also without the options.
+        """
         name = self.authority + shown(self.path)
         # The options belong to the store, not to the object.
         if self.scheme in ARROW:

@@ -85,7 +85,8 @@ class Web:
     def path_of(self, path: str) -> str:
         """Return the complete URL, percent-encoded, of a path that begins with "/" (empty: "/").
 
-        If the path is that of the URL by which this store was opened, the query of that URL is added.
+        If the path is that of the URL by which this store was opened, the query of that URL is added: in the store of
+        `https://me:secret@host/a b?x=1`, `/a b` -> `https://host/a%20b?x=1`, and `/c` -> `https://host/c`.
         """
         query = "?" + self._url.options if self._url.options and path == self._url.path else ""
         return f"{self._url.scheme}://{self._url.host}{quote(path, safe=_SAFE) or '/'}{quote(query, safe=_SAFE)}"
@@ -95,7 +96,7 @@ class Web:
         return clean(without_secrets(path))
 
     def find(self, path: str) -> Entry | None:
-        """The page at a URL, by a request for the first byte; None for status 404 or 410.
+        """The page at a URL, by a request for its first byte; None if the server answers 404 or 410.
 
         A page is a folder if the URL ends in "/" and the page has the title of a list of files.
         """
@@ -110,9 +111,10 @@ class Web:
         return Entry(path, name, is_folder, None if is_folder else page.size, None if is_folder else page.state)
 
     def entries(self, path: str) -> Iterator[Entry]:
-        """Yield the pages and folders directly in a folder: links of the page at `path` to URLs with one more part.
+        """Yield, sorted by URL, the pages and folders directly in a folder: those to which the page at `path` links,
+        and whose URL is `path` and one more part (a folder with "/" at its end). Sizes are None.
 
-        Nothing for a page that does not exist.
+        Nothing for a page that does not exist, or that is not a list of files.
         """
         try:
             links = self._links(path)
