@@ -17,8 +17,9 @@ _LEAST_MEMORY = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Type of an option whose value is a list, as in `percent,wraps`: a call splits the text at commas to a tuple, and
-    checks no word. `words` are suggested by completion; empty if the words are not a fixed list.
+    """Type of an option whose value is a list. A call splits a text at commas to a tuple: `percent, wraps` ->
+    `("percent", "wraps")`; the words are not checked. `words` are suggested by completion; empty: there is no fixed
+    list.
     """
 
     words: tuple[str, ...] = ()

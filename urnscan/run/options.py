@@ -185,7 +185,7 @@ class Options:
 
     def reading_metadata(self) -> dict[str, Any]:
         """More metadata of a partial result (the file of `--partial`), a dict for JSON: the options of `identity` that
-        are not in `metadata`, and the text of custom rules.
+        are not in `metadata`, and the text of custom rules (None without custom rules).
         """
         more = {name: value for name, value in self.identity().items() if name not in {"columns", *self.metadata()}}
         more = {name: list(value) if isinstance(value, tuple) else value for name, value in more.items()}

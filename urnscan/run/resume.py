@@ -212,7 +212,7 @@ class Shards:
         return shard if is_whole else None
 
     def pieces(self, shard: _Shard) -> Iterator[TaskResult]:
-        """Yield the pieces of the result in a shard: ResultRows, then Done."""
+        """Yield the pieces of the result in a shard, as the earlier run got them: ResultRows, then Done."""
         for piece in shard["pieces"]:
             rows = {table: _batch(_bytes(self._rows, start, size)) for table, (start, size, _) in piece["rows"].items()}
             names = {int(place): name for place, name in piece["names"].items()}
@@ -222,7 +222,8 @@ class Shards:
     def add(self, piece: TaskResult) -> None:
         """Store the next piece of the results, in the order of the tasks; writes a shard at the end of each task.
 
-        A task with a failure or without stamp gets no shard. After an error of the disk nothing more is stored; raises
+        No shard is written for a task that has a failure or no stamp, or whose pieces come from a shard; nor, in the
+        first 10 seconds of a run, after 16 MiB of rows. After an error of the disk nothing more is stored; raises
         nothing.
         """
         if isinstance(piece, Begun):

@@ -19,7 +19,7 @@ _PIECE = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of a run, or of a part of a run. Counts can be added."""
+    """Counts of a run, or of a part of a run; `+` adds each count."""
 
     inputs: int = 0
     """Number of inputs that were read, wholly or in part."""
@@ -48,7 +48,7 @@ _numbers = attrgetter(*(field.name for field in fields(Counts)))
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The beginning of the results of a task (inputs, or a part of an input, for a thread)."""
+    """The first piece of the results of a task (inputs, or a part of an input, for a thread)."""
 
     part_of: int | None = None
     """Number of the input, a huge file, of which the task is a part; each part counts its lines from 1. Else None."""
@@ -86,7 +86,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end of the results of a task."""
+    """The last piece of the results of a task."""
 
     counts: Counts = Counts()
     """Counts of inputs, bytes, and names left out."""

@@ -27,7 +27,7 @@ Argument = str | PathList | RecordIndex
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Sizes of tasks."""
+    """Sizes by which inputs are split into tasks."""
 
     part: int = 8 << 20
     """Minimum bytes of a part of a huge file."""
