@@ -47,8 +47,8 @@ class Printers(NamedTuple):
 
 
 def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> Printers:
-    """Return the functions that print what the arguments ask for: occurrences, classes, counts or sources. Without any,
-    if all results go to files, or as Parquet to standard output, which `cli.outputs` writes.
+    """Return the functions that print what the arguments ask for: occurrences, classes, counts or sources. There are
+    none if all results go to files, or as Parquet to standard output: `cli.outputs` writes that.
 
     `passages` adds the text around occurrences; None without `--context`. `write` gets lines in UTF-8 for standard
     output.

@@ -91,14 +91,14 @@ _NAMED = 3
 
 
 class FailureLines:
-    """Function that prints failures and notes (SourceErrors) on standard error, a line for each.
+    """A callable object that prints failures and notes (SourceErrors) on standard error, a line for each.
 
     Of a type with a maximum (`most_told`), only so many are printed, and at the end the number of the others. Errors of
     a type that is reported together (`together`) have a single line, at the end.
     """
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
-        """The end, at which numbers and single lines are printed, is when the stack is closed."""
+        """When the stack is closed, what belongs to the end is printed: the numbers, and the single lines."""
         self._met: Counter[type[SourceError]] = Counter()
         self._not_printed: Counter[type[SourceError]] = Counter()
         # The first failures of each type that is printed together.

@@ -19,7 +19,7 @@ class Reader(Protocol):
     def read_into(self, view: memoryview) -> int:
         """Read the next bytes into the front of a writable view (not empty). Returns their number, 0 at the end.
 
-        The number may be smaller than the view before the end, too. Raises DamageError where a part of the input is
+        The number may be smaller than the view also before the end. Raises DamageError where a part of the input is
         lost, after all bytes before the damage: the next call gives the bytes after the damage, or 0. After any other
         SourceError there are no more bytes.
         """
