@@ -45,9 +45,8 @@ class Level:
         return self.refine(str(urn).partition("#")[0] if self.keep_query else urn.canonical)
 
     def refine(self, urn: str) -> str:
-        """The canonical form of a URN that the scanner has already normalised: case normalised, components dropped.
-
-        If `keep_query` is true, the scanner has kept the query of rfc2141bis-03.
+        """The canonical form at this level, from the lexical canonical form of a URN, which the scanner writes. If
+        `keep_query` is true, the query of rfc2141bis-03 follows it; its directives are then sorted.
         """
         if self.by_namespace:
             return namespace_form(urn, self.rulebook)
@@ -86,9 +85,10 @@ LEVELS: Mapping[LevelName, Level] = MappingProxyType({level.name: level for leve
 
 
 def get_level(name: str, syntax: str, rules: Rules = None) -> Level:
-    """The level of equivalence with this name, with the custom rules of the option `rules`.
+    """The level of equivalence with this name, with custom rules: a file, a result of `read_rules`, or None.
 
-    Raises ArgumentError for an unknown name, and for a level that the syntax does not define.
+    Raises ArgumentError for an unknown name or syntax, and for a level that the syntax does not define (`resolution`
+    outside of rfc2141bis-03); FatalError for a file of rules that cannot be read or is wrong.
     """
     get_syntax(syntax)
     level = chosen("equivalence", LEVELS, name)
@@ -106,7 +106,9 @@ def canonical(
 
     `text` is one whole URN; `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`.
     Raises InvalidURN if `text` is not a URN in that syntax; ArgumentError (a ValueError and a TypeError) for an unknown
-    syntax or equivalence, for an equivalence that the syntax does not define, and for a value that is not a text.
+    syntax or equivalence, for an equivalence that the syntax does not define, and for a value that is not a text;
+    FatalError for a file of rules that cannot be read or is wrong. A name that the rules of its namespace do not allow
+    raises nothing.
 
     >>> canonical("URN:ISBN:0-395-36341-1"), canonical("URN:ISBN:0-395-36341-1", equivalence="namespace")
     ('urn:isbn:0-395-36341-1', 'urn:isbn:9780395363416')
@@ -128,7 +130,8 @@ def equivalent(
     """Whether two URNs have the same canonical form, and so are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03
     §5).
 
-    Raises the errors of `canonical`.
+    Both must be whole URNs: as `canonical`, raises InvalidURN for another text, ArgumentError for a wrong option,
+    FatalError for a wrong file of rules.
 
     >>> equivalent("urn:nbn:de:101:1-2016", "URN:NBN:de:101:1-2016")
     True

@@ -117,7 +117,9 @@ class Explanation:
         return (self.is_urn or self.read_as is not None) and self.valid is not False
 
     def as_dict(self) -> dict[str, Any]:
-        """All fields as a dict, name -> value, for JSON; unset fields are included."""
+        """All fields as a dict, name -> value, for JSON; an unset field is included with its default (None, `()`,
+        `{}`).
+        """
         return asdict(self)
 
 
@@ -146,7 +148,8 @@ def explain(
 
     `equivalence` is the level of the canonical form. `rules` are custom rules: a file, or the result of
     `urnscan.namespaces.read_rules`. Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax or
-    equivalence, for an equivalence that the syntax does not define, and for a value that is not a text.
+    equivalence, for an equivalence that the syntax does not define, and for a value that is not a text; FatalError for
+    a file of rules that cannot be read or is wrong.
 
     >>> explain("URN:ISBN:0%2d395").canonical
     'urn:isbn:0%2D395'
@@ -221,7 +224,8 @@ def _explained(urn: URN, level: Level) -> Explanation:
 
 
 def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
-    """URL of the URN at a public and stable service that resolves it; None if no known service does.
+    """URL of the URN at a public and stable service that resolves it; None if no known service does. No service is
+    asked: the URL comes from the `resolvers` in the rule of the namespace.
 
     If the address contains the URN, it also contains the r-component (RFC 8141 §2.3.1), or the query of rfc2141bis-03
     (§2.3). The q-component is not sent to the resolver; it belongs to the address that the resolver returns (RFC 8141

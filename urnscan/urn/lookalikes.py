@@ -119,9 +119,14 @@ _TRAITS = {
 
 
 def lookalikes(nss: str) -> tuple[str, ...]:
-    """Return the codes of the problems of the decoded characters of an NSS: `mixed-scripts`, `confusable`,
-    `invisible-character`, `not-nfc`, `compatibility-character`, as the docstring of this module defines them. Empty
-    without problems.
+    """Return the codes of the ways in which the percent-decoded characters of an NSS may mislead a reader, in this
+    order; empty without problems. The docstring of this module has the exact rules.
+
+    * `mixed-scripts`: one word has letters of scripts that are not used together;
+    * `confusable`: letters that are not Latin look like ASCII letters among those that are;
+    * `invisible-character`: a character that is not displayed;
+    * `not-nfc`: the text is not composed (NFC);
+    * `compatibility-character`: a character that NFKC replaces, though NFC does not.
 
     >>> lookalikes("%D0%B0123,z456"), lookalikes("p%D0%B0ypal"), lookalikes("soft%C2%ADhyphen")
     (('confusable',), ('mixed-scripts', 'confusable'), ('invisible-character',))
@@ -150,9 +155,10 @@ def lookalikes(nss: str) -> tuple[str, ...]:
 
 
 def problems_of_words(traits: Sequence[int] | Integers) -> int:
-    """Return the problems of the words of a text as a set of the bits MIXED and CONFUSABLE; 0 without problems.
+    """Whether any word of a text mixes scripts (bit MIXED), and whether one can be mistaken for an ASCII word (bit
+    CONFUSABLE): the union of these bits, 0 without problems. A word is a run of letters, digits and combining marks.
 
-    `traits` are the results of `traits_of` for the characters, composed (NFC) and without IGNORABLE ones.
+    `traits` are the results of `traits_of` for each character of the text, composed (NFC) and without IGNORABLE ones.
     """
     problems = 0
     has_ascii = has_lone = has_other = False
@@ -185,8 +191,8 @@ def problems_of_words(traits: Sequence[int] | Integers) -> int:
 
 
 def has_invisible(traits: Sequence[int] | Integers) -> bool:
-    """Whether a text has an invisible character without a use at that place. `traits` are the results of `traits_of`
-    for the characters.
+    """Whether a text has an invisible character without a use at its place, such as a zero-width space, or a joiner
+    after a letter that does not join. `traits` are the results of `traits_of` for each character of the text.
     """
     can_join = is_flag = False
     for trait in traits:
@@ -199,10 +205,11 @@ def has_invisible(traits: Sequence[int] | Integers) -> bool:
 
 @functools.lru_cache(maxsize=1 << 13)
 def traits_of(char: str, *, exact: bool = False) -> int:
-    """Return the traits of a character as a set of bits, never 0: its writing systems, and COMPOSED, IGNORABLE, ….
+    """Return the traits of one character as a union of bits, never 0: a bit for each writing system that uses the
+    character, and bits such as IGNORABLE (not displayed) and COMPOSED (NFC may change it).
 
-    Without `exact`, every letter or digit that is not Latin counts as one that looks like ASCII. The exact answer needs
-    the table of confusables, which takes long to load and which few names need.
+    Without `exact`, every letter or digit of a script other than Latin gets the bit for looking like ASCII. With it,
+    only those in the table of confusables get it; the table takes long to load, and few names need it.
     """
     traits = _KNOWN | sum(trait for trait, pattern in _TRAITS.items() if pattern_of(pattern).fullmatch(char))
     if pattern_of(_LETTER_OF_ONE_SCRIPT).fullmatch(char):

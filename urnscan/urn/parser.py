@@ -71,25 +71,26 @@ class URN:
 
     @property
     def directives(self) -> Mapping[str, str]:
-        """Keyword -> value of an rfc2141bis-03 query (§2.3), in the order of the query. Empty in the other syntaxes.
+        """Keyword -> value of an rfc2141bis-03 query (§2.3), `?s=I2L&c=ToC` -> `{"s": "I2L", "c": "ToC"}`, in the order
+        of the query. Empty without a query and in the other syntaxes. Cannot be changed.
 
-        Repeated keywords are left out. §2.3 requires this of resolvers for registered keywords; for other keywords, no
-        single value would be the right one. `problems` reports repeated keywords.
+        A keyword that occurs more than once is left out with all its values. §2.3 requires this of resolvers for
+        registered keywords; for other keywords, no single value would be the right one.
         """
         repeated = self.repeated_keywords
         return MappingProxyType({word: value for word, value in directives_of(self._query) if word not in repeated})
 
     @property
     def repeated_keywords(self) -> tuple[str, ...]:
-        """Keywords that several directives of an rfc2141bis-03 query have (§2.3), in the order of the query. Empty
-        without such keywords, and in the other syntaxes.
+        """Keywords that occur more than once in an rfc2141bis-03 query (§2.3), each once, in the order of the query:
+        `?c=ToC&c=map` -> `("c",)`. Empty without such keywords, and in the other syntaxes.
         """
         return tuple(keyword for keyword, count in keywords_of(self._query).items() if count > 1)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Problems of this spelling: codes of `urnscan.urn.problems.PROBLEMS`, empty without problems. Problems of the
-        name, which the rules of the namespace decide, are not included.
+        """Problems of this text with its components: codes of `urnscan.urn.problems.PROBLEMS`, in that order; empty
+        without problems. Only the spelling is checked: a wrong ISBN has no problem here (see `explain`).
 
         >>> parse("urn:example:a#%D0%B0123", syntax="rfc8141").problems, parse("urn:example:%41%00").problems
         (('confusable',), ('nul-octet', 'needless-encoding'))
@@ -102,7 +103,8 @@ class URN:
 
         The q-component becomes the query, the f-component the fragment. If `base` has a query, the q-component is
         appended with one "&" (RFC 8141 leaves this open). The f-component replaces a fragment of `base`. The query of
-        rfc2141bis-03 is meant for the resolver (§2.3) and is not copied.
+        rfc2141bis-03 and the r-component are meant for the resolver and are not copied. Without a q-component and an
+        f-component, the result is `base`.
 
         Raises ArgumentError if `base` is not a URL: a scheme, "://", and characters allowed in URLs (RFC 3986 §2, §3).
 
@@ -155,10 +157,11 @@ class URN:
 
 @checks_options
 def parse(text: str | bytes, syntax: SyntaxName = "rfc2141") -> URN:
-    """Return the parts of a text that is a whole URN.
+    """Return the parts of a text that is a whole URN, without text around it.
 
-    `syntax` is `rfc2141` (§2), `rfc8141` (§2) or `rfc2141bis-03` (§2). Raises InvalidURN, with reason and position, for
-    a text that is not a URN; ArgumentError for an unknown syntax and for a value that is not a text.
+    `syntax` is `rfc2141` (§2), `rfc8141` (§2) or `rfc2141bis-03` (§2). Only the syntax is checked, not the rules of the
+    namespace. Raises InvalidURN, with `reason` and `position` (a character index from 0), for a text that is not a URN;
+    ArgumentError for an unknown syntax and for a value that is neither a str nor bytes-like.
 
     >>> parse("urn:example:weather?=op=map#now", syntax="rfc8141").q_component
     'op=map'
@@ -268,9 +271,11 @@ def _with_query(url: str, query: str) -> str:
 
 
 def directives_of(query: str) -> list[tuple[str, str]]:
-    """(keyword, value) of each directive of a query (without `?`), in the order of the query.
+    """(keyword, value) of each directive `keyword=value` of a query of rfc2141bis-03, without the `?`, in the order of
+    the query. Without a `=`, the value is empty.
 
-    All directives with a repeated registered keyword are left out: a resolver must ignore them (rfc2141bis-03 §2.3).
+    If a registered keyword (`s`, `c`) occurs more than once, all its directives are left out: a resolver must ignore
+    them (rfc2141bis-03 §2.3). Other repeated keywords stay.
     """
     times = keywords_of(query)
     pairs = (directive.partition("=") for directive in query.split("&") if directive)

@@ -24,7 +24,7 @@ _SCHEME, _ANYTHING = "urn:", "*"
 
 
 class Beginnings(NamedTuple):
-    """Prefixes of names as arrays for compiled code."""
+    """Prefixes of names, such as `isbn:` and `nbn:de`, as arrays for compiled code."""
 
     data: ByteArray
     """The prefixes without `urn:`, in lower case, concatenated."""
@@ -35,10 +35,11 @@ class Beginnings(NamedTuple):
 
 
 def read_beginnings(name: str, values: Iterable[str], syntax: Syntax) -> tuple[str, ...]:
-    """The prefixes in the values of the option `name`: in lower case, without `urn:` and without duplicates.
+    """The prefixes that the values of an option name: in lower case, without `urn:` and without duplicates, in the
+    order of the values.
 
-    A NID alone has no colon at its end; `*` fits every name. `name` is only for messages. Raises ArgumentError for a
-    prefix that no name of the syntax can have.
+    A NID alone gets no colon at its end; a `*` at the end stays, and `*` alone fits every name. `name` is the option,
+    for messages. Raises ArgumentError for a prefix that no name of the syntax can have, or with a component.
 
     >>> from urnscan.urn.syntax import get_syntax
     >>> read_beginnings("nid", ["urn:ISBN:", "nbn:DE", "schemas-*", "isbn"], get_syntax("rfc2141"))
@@ -67,7 +68,9 @@ def _read(name: str, value: str, syntax: Syntax) -> str:
 
 
 def compiled_beginnings(beginnings: Sequence[str]) -> Beginnings:
-    """Prefixes from `read_beginnings`, as arrays for compiled code."""
+    """The prefixes that `read_beginnings` returned, in the same order, as arrays for compiled code. A NID alone gets a
+    colon; the `*` is removed.
+    """
     texts = [text if ":" in text or text.endswith(_ANYTHING) else f"{text}:" for text in beginnings]
     stems = [text.removesuffix(_ANYTHING) for text in texts]
     are_whole = [text[-1].isalnum() and text[-3] != "%" for text in texts]
@@ -81,8 +84,10 @@ def compiled_beginnings(beginnings: Sequence[str]) -> Beginnings:
 def with_beginnings(
     data: ByteArray, offsets: npt.NDArray[np.int32], beginnings: Sequence[str]
 ) -> npt.NDArray[np.bool_]:
-    """For each canonical form (with `urn:`) of a column, whether the name has a prefix in `beginnings`, a result of
-    `read_beginnings`. Form i is `data[offsets[i]:offsets[i + 1]]`.
+    """For each canonical form (with `urn:`) of a column, whether the name has one of the prefixes in `beginnings`, a
+    result of `read_beginnings`; all False without prefixes. Form i is `data[offsets[i]:offsets[i + 1]]`.
+
+    The prefix `nbn:de` fits `urn:nbn:de:101`, but not `urn:nbn:den:1`; `nbn:de*` fits both.
     """
     flags = np.empty(len(offsets) - 1, np.bool_)
     _mark(data, offsets, compiled_beginnings(beginnings), flags)
@@ -99,7 +104,9 @@ def _mark(
 
 @inner
 def begins(data: ByteArray, start: int, end: int, beginnings: Beginnings) -> bool:
-    """Whether the name in `data[start:end]`, without `urn:` and in any case, has a prefix in `beginnings`."""
+    """Whether the name in `data[start:end]`, without `urn:` and in any case, has one of the prefixes in `beginnings`.
+    The prefix `nbn:de` fits `nbn:DE:101`, but not `nbn:den:1`.
+    """
     first = 0
     for number in range(len(beginnings.ends)):
         last = beginnings.ends[number]

@@ -82,8 +82,10 @@ def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
 
 
 def misleading(text: str, syntax: Syntax) -> tuple[str, ...]:
-    """The codes of problems of the decoded characters of a URN: of the name alone, and of the name with the components.
-    Empty without problems.
+    """The codes of the problems that the decoded characters of a URN have (`mixed-scripts`, `confusable`,
+    `invisible-character`, `not-nfc`, `compatibility-character`), in the order of PROBLEMS; empty without problems.
+
+    A problem counts if the NSS alone has it, or the NSS with the components. `text` is a whole URN in `syntax`.
     """
     rest = text.split(":", 2)[2]
     name = rest if syntax.tail == TAIL_NONE else _COMPONENTS.sub("", rest)
@@ -92,6 +94,8 @@ def misleading(text: str, syntax: Syntax) -> tuple[str, ...]:
 
 
 def has_repeated_keyword(text: str, syntax: Syntax) -> bool:
-    """Whether two directives of a URN have the same keyword; only rfc2141bis-03 has directives (§2.3)."""
+    """Whether two directives (`keyword=value`) of a URN have the same keyword. Only rfc2141bis-03 has directives
+    (§2.3): always False in the other syntaxes.
+    """
     query = text.partition("#")[0].partition("?")[2] if syntax.tail == TAIL_QUERY else ""
     return max(keywords_of(query).values(), default=0) > 1

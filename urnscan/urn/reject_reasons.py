@@ -41,8 +41,9 @@ _COMPONENTS = {"?+": "r-component", "?=": "q-component"}
 
 
 def why_not(text: str, syntax: Syntax) -> InvalidURN:
-    """Return (not raise) the error for a text that is not a URN: code, reason, and position of the first wrong
-    character. The field `text` of the error is not set.
+    """Return (not raise) the error for a text that is not a URN in `syntax`: code (a key of REASONS), reason, and
+    position of the first wrong character, from 0; the length of the text if it ends too early. The field `text` of the
+    error is not set. `text` must not be a URN: this is not checked.
     """
     for position, expected in enumerate("urn:"):
         if text[position : position + 1].lower() != expected:
@@ -73,10 +74,11 @@ def why_not(text: str, syntax: Syntax) -> InvalidURN:
 
 
 def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
-    """Return (not raise) the error for `rest`, the text directly after a URN that looks like a part of the URN. The
-    position of the error is 0.
+    """Return (not raise) the error that explains why a URN ends before `rest`, the text directly after it. The position
+    of the error is 0, the beginning of `rest`.
 
-    For example, in `urn:example:a%4` the rest is `%4`. A rest that begins with "#" is always a second fragment.
+    In `urn:example:a%4`, `rest` is `%4`, and the error has the code `percent-malformed`. `rest` is not empty. If it
+    begins with "#", the URN is taken to have a fragment, so this is a second one.
     """
     return _why_ends(rest, 0, syntax, in_fragment=rest.startswith("#"))
 
@@ -112,5 +114,7 @@ def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) ->
 
 
 def invalid(code: str, position: int, **words: object) -> InvalidURN:
-    """Return (not raise) the InvalidURN error with this code. `words` fill the placeholders of `REASONS[code]`."""
+    """Return (not raise) the InvalidURN error with this code, a key of REASONS, at this position (from 0). `words` fill
+    the placeholders of the sentence `REASONS[code]`.
+    """
     return InvalidURN(REASONS[code].format_map(words), position, code)

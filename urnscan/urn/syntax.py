@@ -59,7 +59,9 @@ class Syntax:
     title: str
     """Title and date of that document."""
     data: bytes = field(repr=False)
-    """Roles of each byte: a set of the bits ALNUM to VALUE."""
+    """256 bytes: element b is the union of the roles (bits) of byte b, of ALNUM, LDH, HEX, NSS_FIRST, NSS, COMPONENT,
+    QUERY and VALUE; 0 for a byte without a role.
+    """
     nid_min: int
     """Minimum number of characters of a NID. The maximum is 32 in all syntaxes."""
     nid_may_end_in_hyphen: bool
@@ -82,7 +84,9 @@ class Syntax:
 
     @property
     def separators(self) -> bytes:
-        """The bytes that no URN of this syntax contains: places at which a text can be split."""
+        """The bytes that no URN of this syntax contains, in ascending order. A text can be split at any of them without
+        splitting a URN.
+        """
         return bytes(byte for byte in range(256) if not self.data[byte] and byte not in b"%?#")
 
 
@@ -180,8 +184,11 @@ The order is that of RFC 2483 §4, which has a subsection for each service.
 
 
 def keywords_of(query: str) -> Counter[str]:
-    """Keyword -> number of directives with this keyword in a query without `?` (rfc2141bis-03 §2.3), in the order of
-    the query.
+    """How often each keyword occurs in a query of rfc2141bis-03 (§2.3): directives `keyword=value` with `&` between
+    them, without the `?`. Keywords are in the order of their first occurrence; an empty query has none.
+
+    >>> dict(keywords_of("c=ToC&s=I2L&c=map"))
+    {'c': 2, 's': 1}
     """
     return Counter(directive.partition("=")[0] for directive in query.split("&") if directive)
 
@@ -192,8 +199,8 @@ def get_syntax(name: str) -> Syntax:
 
 
 def chosen(label: str, choices: Mapping[Any, _Choice], name: str) -> _Choice:
-    """The value of `choices` with this name. Raises ArgumentError for an unknown name; `label` is the subject of the
-    message.
+    """The value of `choices` for the key `name`. Raises ArgumentError if there is no such key, or if `name` is not a
+    str; the message begins with `label` and lists the keys.
     """
     try:
         return choices[name]
@@ -202,8 +209,8 @@ def chosen(label: str, choices: Mapping[Any, _Choice], name: str) -> _Choice:
 
 
 def as_text(label: str, value: object) -> str:
-    """Return a value that is a str unchanged. Raises ArgumentError for another type; `label` is the subject of the
-    message.
+    """Return `value` unchanged if it is a str. Raises ArgumentError for another type; the message begins with `label`:
+    "`label` must be a str".
     """
     if isinstance(value, str):
         return value
@@ -211,8 +218,9 @@ def as_text(label: str, value: object) -> str:
 
 
 def as_strings(name: str, value: object) -> tuple[str, ...]:
-    """The value of an option, a str or several, as a tuple of str. Raises ArgumentError for another type; `name` is the
-    subject of the message.
+    """The value of an option as a tuple: `"a"` -> `("a",)`, an iterable of str -> a tuple of its items, perhaps empty.
+
+    Raises ArgumentError for any other value; the message begins with `name`.
     """
     strings = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     if not all(isinstance(string, str) for string in strings):
@@ -221,8 +229,9 @@ def as_strings(name: str, value: object) -> tuple[str, ...]:
 
 
 def as_bytes(label: str, value: object) -> bytes:
-    """The bytes of a bytes-like value with items of one byte. Raises ArgumentError for another type; `label` is the
-    subject of the message.
+    """The content of a bytes-like value (bytes, bytearray, memoryview, array with items of one byte) as bytes.
+
+    Raises ArgumentError for another type, also for a str; the message begins with `label`.
     """
     try:
         view = memoryview(value)  # type: ignore[arg-type]
@@ -234,5 +243,5 @@ def as_bytes(label: str, value: object) -> bytes:
 
 
 def percent_encoded(data: bytes) -> str:
-    """Percent-encoded bytes: %HH for each byte."""
+    """All bytes as `%HH` with upper-case hex digits, also those that need no encoding: `b"a/"` -> `"%61%2F"`."""
     return "".join(f"%{byte:02X}" for byte in data)

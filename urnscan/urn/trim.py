@@ -40,12 +40,13 @@ _CASE = 32
 
 
 def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: bool = True) -> int:
-    """Return the index in `data` of the first byte in a match at which other text begins, between the colon after the
-    NID and `end`; -1 if there is none.
+    """Return the index in `data` of the first byte of a match at which the name ends and other text begins; -1 if there
+    is none. `data[start:end]` is the match, `colon` the index of the colon after its NID.
 
-    Other text begins at a second quotation mark, at `&quot;`, `&lt;` or `&gt;`, or at a list separator outside of the
-    brackets of the name. If the match is not `whole`, a bracket may close after `end`, so separators in an open bracket
-    do not count. `start` is the index of the match in `data`, `colon` that of the colon.
+    Other text begins at a `'` if another one is directly before the match; at `&quot;`, `&lt;` or `&gt;`; or at a list
+    separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts only if the brackets do not
+    close within 512 bytes after it, or not at all. If the match is not `whole`, because more of it may follow `end`,
+    brackets may also close after `end`.
 
     >>> text = b"'urn:a:b,urn:a:c'"
     >>> separator(text, 1, 6, len(text)), separator(text, 9, 14, len(text))
@@ -91,8 +92,8 @@ def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def is_markup(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether `data[i]`, an ampersand, begins `&lt;`, `&gt;` or `&quot;`. No name contains the characters `<`, `>` and
-    `"`.
+    """Whether the ampersand at `data[i]` begins `&lt;`, `&gt;` or `&quot;`, in small letters and before index `end`. No
+    name contains the characters `<`, `>` and `"`.
     """
     if i + 3 < end and data[i + 3] == _SEMICOLON and data[i + 2] == _T:
         return bool(data[i + 1] == _L or data[i + 1] == _G)
@@ -107,8 +108,8 @@ def _is_amp(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def may_be_cut(data: ByteArray | bytes, end: int, closes: ByteArray | bytes) -> bool:
-    """Whether trimming may cut the URN that ends before `data[end]`, from a look at its last bytes: a quick test. False
-    is certain, and the answer for most URNs. `closes` is CLOSES.
+    """Quick test of the last bytes of a URN, which ends before `data[end]`: False if there is certainly nothing to trim
+    at its end, which is so for most URNs; True if there may be something. `closes` is CLOSES.
     """
     last = data[end - 1]
     is_genitive = last | _CASE == _S and data[end - 2] == QUOTATION_MARK
@@ -141,8 +142,9 @@ def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: B
 
 
 def is_trimmable(data: ByteArray | bytes, at: int, end: int, closes: ByteArray | bytes) -> bool:
-    """Whether trimming cuts the whole text `data[at:end]`: closing punctuation up to `end`, up to the next item of a
-    list, or up to markup. `closes` is CLOSES.
+    """Whether trimming would cut off the whole text `data[at:end]` after a name: closing punctuation (with `'s` and
+    `&amp`) up to `end`, up to the next item of a list (`,urn:…`), or up to markup (`&lt;`). True for an empty text.
+    `closes` is CLOSES.
 
     >>> is_trimmable(b").", 0, 2, CLOSES), is_trimmable(b").,urn:a:b", 0, 10, CLOSES), is_trimmable(b"/2", 0, 2, CLOSES)
     (True, True, False)

@@ -22,8 +22,8 @@ _CASE = 32
 
 
 def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """Whether the check character in `data[start:end]` is right by ISO/IEC 7064 MOD 11-2, as in an ISNI. Hyphens are
-    ignored; all other bytes must be digits or X.
+    """Whether the check character at the end of `data[start:end]` is right by ISO/IEC 7064 MOD 11-2, as in an ISNI.
+    Hyphens are ignored; all other bytes must be digits or X (10).
     """
     check = 0
     for i in range(start, end):
@@ -33,8 +33,8 @@ def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
 
 
 def mod_97_10_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """Whether the check digits in `data[start:end]` are right by ISO/IEC 7064 MOD 97-10, as in a LEI. Letters in any
-    case count from 10 (A) to 35 (Z); there must be no other bytes.
+    """Whether the two check digits at the end of `data[start:end]` are right by ISO/IEC 7064 MOD 97-10, as in a LEI.
+    All bytes must be digits or letters; letters in any case count from 10 (A) to 35 (Z).
     """
     check = 0
     for i in range(start, end):
@@ -46,9 +46,10 @@ def mod_97_10_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
 
 
 def mod_37_36_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """Whether the check character in `data[start:end]` is right by ISO/IEC 7064 MOD 37,36, as in an EIDR.
+    """Whether the check character at the end of `data[start:end]` is right by ISO/IEC 7064 MOD 37,36, as in an EIDR.
 
-    The algorithm covers the characters after the last colon, without hyphens.
+    The algorithm covers the characters after the last colon (all, without a colon), except hyphens. They must be digits
+    or letters, in any case.
     """
     first = start
     for i in range(start, end):
@@ -66,8 +67,8 @@ def mod_37_36_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
 def eic_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """Whether the check character of an Energy Identification Code is right (EIC Reference Manual).
 
-    The code has 16 characters, and the last is not a hyphen. A hyphen counts 36. The characters, weighted 16 to 1, must
-    add up to a multiple of 37.
+    The 16 characters (0 to 9, A to Z as 10 to 35, a hyphen as 36), weighted 16 to 1, must add up to a multiple of 37.
+    False also for another number of characters, a hyphen at the end, and other characters, such as small letters.
 
     >>> eic_is_right(b"22XWATTPLUS----G", 0, 16), eic_is_right(b"22XWATTPLUS----H", 0, 16)
     (True, False)
@@ -101,13 +102,13 @@ number.
 
 
 def dnb_digit(data: ByteArray | bytes, start: int, end: int, numbers: ByteArray | bytes) -> int:
-    """The check digit (0 to 9) of the Deutsche Nationalbibliothek for a name that is given without a check digit.
+    """The check digit (0 to 9) of the Deutsche Nationalbibliothek for a name `urn:nbn:de:…` without its check digit; -1
+    for a name of another country than `de`, and for a name with a byte that has no number in DNB_NUMBERS.
 
-    `data[start:end]` is the name with `urn:nbn:`; `numbers` is DNB_NUMBERS. Returns -1 for a name of another country,
-    and for a name with a byte that has no number.
+    `data[start:end]` is the name with `urn:nbn:`; `numbers` is DNB_NUMBERS. The algorithm is in
     https://www.persistent-identifier.de/?link=316: each character becomes a number; the numbers are written one after
-    the other; the digits are multiplied by their places and added up; the sum is divided by the last digit, and the
-    last digit of the quotient is the check digit.
+    the other; each digit is multiplied by its position, from 1, and the products are added up; the sum is divided by
+    the last digit, and the last digit of the whole quotient is the check digit.
 
     >>> dnb_digit(b"urn:nbn:de:gbv:089-332175294", 0, 28, DNB_NUMBERS)
     5

@@ -17,7 +17,7 @@ from urnscan.urn.syntax import pattern_of, percent_encoded
 
 
 class Doi(Native):
-    """DOI names: IANA template of urn:doi, "Character set" and "Syntax"; ISO 26324, DOI Handbook.
+    """Converter between DOI names and `urn:doi`: IANA template, "Character set" and "Syntax"; ISO 26324, DOI Handbook.
 
     A character that a URN cannot contain is percent-encoded as UTF-8. Slashes and other reserved characters that a URN
     can contain stay (RFC 3986 §2.2): "the same rule is applied in creating a URN". ASCII letters are equal in any case.
@@ -67,10 +67,11 @@ class Doi(Native):
 
 
 class Eidr(Native):
-    """EIDR identifiers, which are DOIs in capital letters: RFC 7972 §1, §2; SMPTE RP 2079.
+    """Converter between EIDR identifiers, which are DOIs, and `urn:eidr`: RFC 7972 §1, §2; SMPTE RP 2079.
 
-    A URN has a colon instead of the slash. `to_urn` also accepts an address (`https://doi.org/`), and only the prefix
-    10.5240, which is the only prefix in use. `from_urn` accepts any prefix.
+    A URN has a colon instead of the slash. Results are in capital letters. `to_urn` also accepts an address
+    (`https://doi.org/10.5240/…`), and only the prefix 10.5240, which is the only prefix in use. `from_urn` accepts any
+    prefix.
 
     >>> eidr.to_urn("10.5240/7791-8534-2C23-9030-8610-5")
     'urn:eidr:10.5240:7791-8534-2C23-9030-8610-5'
@@ -95,8 +96,9 @@ class Eidr(Native):
 
 
 class Ietf(Native):
-    """Numbers of RFC, BCP, STD and FYI documents, without leading zeros: RFC 2648 §2.
+    """Converter between numbers of RFC, BCP, STD and FYI documents and `urn:ietf`: RFC 2648 §2.
 
+    Results have no leading zeros.
     A space, a hyphen, a colon or nothing separates the series from the number. `from_urn` refuses other names in `ietf`
     (drafts, meetings, parameters of protocols). A URN with leading zeros is another name, but `from_urn` returns the
     same document.
@@ -119,10 +121,12 @@ class Ietf(Native):
 
 
 class Isan(Native):
-    """ISAN, with or without a version, in capital letters and with hyphens: RFC 4246 §2, §3; ISO 15706.
+    """Converter between ISANs (International Standard Audiovisual Numbers), with or without a version, and `urn:isan`:
+    RFC 4246 §2, §3; ISO 15706.
 
-    Missing check characters are added, because every URN has them (RFC 4246 §3). `to_urn` refuses wrong check
-    characters. `from_urn` does not verify them: in both examples of RFC 4246 §2 they are wrong.
+    Results are in capital letters with hyphens and check characters; missing check characters are added, because every
+    URN has them (RFC 4246 §3). `to_urn` refuses wrong check characters. `from_urn` does not verify them: in both
+    examples of RFC 4246 §2 they are wrong.
 
     >>> isan.to_urn("ISAN 0000 0000 D07A 0090"), isan.from_urn("urn:isan:0000-0000-d07a-0090-q-0000-0000-x")
     ('urn:isan:0000-0000-D07A-0090-Q', '0000-0000-D07A-0090-Q-0000-0000-X')
@@ -156,7 +160,7 @@ class Isan(Native):
 
 
 class Isbn(Native):
-    """ISBN: IANA template of urn:isbn, "Syntax" and "Rules for Lexical Equivalence"; ISO 2108.
+    """Converter between ISBNs and `urn:isbn`: IANA template, "Syntax" and "Rules for Lexical Equivalence"; ISO 2108.
 
     `to_urn` accepts hyphens and spaces, and converts an ISBN-10 to an ISBN-13. `from_urn` returns a hyphenated ISBN-13;
     some hyphens are missing if the ranges of its group or registrant are not known.
@@ -177,7 +181,8 @@ class Isbn(Native):
 
 
 class Isni(Native):
-    """ISNI: IANA template of urn:isni, "Syntax" and "Rules for lexical equivalence"; ISO 27729.
+    """Converter between ISNIs (International Standard Name Identifiers) and `urn:isni`: IANA template, "Syntax" and
+    "Rules for lexical equivalence"; ISO 27729.
 
     `to_urn` accepts an ISNI with or without spaces and hyphens, or its address (`https://isni.org/isni/`). `from_urn`
     returns blocks of four characters.
@@ -199,7 +204,9 @@ class Isni(Native):
 
 
 class Issn(Native):
-    """ISSN, with a hyphen: IANA template of urn:issn, "Syntax" and "Rules for Lexical Equivalence"; ISO 3297.
+    """Converter between ISSNs and `urn:issn`: IANA template, "Syntax" and "Rules for Lexical Equivalence"; ISO 3297.
+
+    Results have a hyphen after the fourth digit; X is a capital letter.
 
     >>> issn.to_urn("issn 1050124x"), issn.from_urn("urn:ISSN:03178471")
     ('urn:issn:1050-124X', '0317-8471')
@@ -211,7 +218,9 @@ class Issn(Native):
 
 
 class Lei(Native):
-    """LEI, in capital letters: IANA template of urn:lei, "Syntax"; ISO 17442.
+    """Converter between LEIs (Legal Entity Identifiers) and `urn:lei`: IANA template, "Syntax"; ISO 17442.
+
+    Results are in capital letters.
 
     >>> lei.to_urn("LEI: 7ltwfzyicnsx8d621k86"), lei.from_urn("urn:LEI:7LTWFZYICNSX8D621K86")
     ('urn:lei:7LTWFZYICNSX8D621K86', '7LTWFZYICNSX8D621K86')
@@ -228,7 +237,7 @@ class Lei(Native):
 
 
 class Oid(Native):
-    """Object identifiers in dotted notation: RFC 3061 §2.
+    """Converter between object identifiers in dotted notation and `urn:oid`: RFC 3061 §2.
 
     >>> oid.to_urn("oid:1.3.6.1.4.1"), oid.from_urn("URN:OID:0.9.2342.19200300.100.4")
     ('urn:oid:1.3.6.1.4.1', '0.9.2342.19200300.100.4')
@@ -242,10 +251,11 @@ class Oid(Native):
 
 
 class PublicId(Native):
-    """Public identifiers of SGML and XML: RFC 3151 §1.1, §2.
+    """Converter between public identifiers of SGML and XML and `urn:publicid`: RFC 3151 §1.1, §2.
 
-    `to_urn` normalises white space (§1.1) and transcribes by the rules of §2. An identifier may have several
-    transcriptions (`%2F%2F` and `:`), but only the result of `to_urn` is right; `from_urn` reads the others, too.
+    `to_urn` normalises white space (§1.1) and transcribes by the rules of §2: a space becomes `+`, `//` becomes `:`,
+    `::` becomes `;`. The same identifier can be spelled in other ways in a URN (`%2F%2F` for `:`); only the result of
+    `to_urn` is right, but `from_urn` reads the others, too.
 
     >>> publicid.to_urn("-//OASIS//DTD DocBook XML V4.1.2//EN")
     'urn:publicid:-:OASIS:DTD+DocBook+XML+V4.1.2:EN'
@@ -277,9 +287,9 @@ class PublicId(Native):
 
 
 class Uuid(Native):
-    """UUIDs of any version, in small letters with hyphens: RFC 4122 §3, RFC 9562 §4.
+    """Converter between UUIDs of any version and `urn:uuid`: RFC 4122 §3, RFC 9562 §4.
 
-    `to_urn` also accepts a UUID in braces or without hyphens.
+    Results are in small letters with hyphens. `to_urn` also accepts a UUID in braces or without hyphens.
 
     >>> uuid.to_urn("{F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6}")
     'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6'

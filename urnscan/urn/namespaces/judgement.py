@@ -33,11 +33,12 @@ GRAMMAR, UNTRIMMED, RUN_ON, TEMPLATE = "nss-grammar", "untrimmed", "run-on", "te
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of a check of a name by the rules of the namespace."""
+    """The result of a check of a name (`urn:NID:NSS`) by the rules of its namespace."""
 
     valid: bool | None
-    """Whether the name is valid; None if nobody can be sure: there is no grammar, the name fits only `unsure` or
-    contains `%00`, `?` or `#` follows a fitting NSS, or the problem is `untrimmed`, `run-on` or `template`.
+    """Whether the name is valid; None if nobody can be sure: the namespace has no rule, or no pattern in it; the name
+    fits only the pattern `unsure`, or contains `%00`; the NSS contains `?` or `#` and fits without what follows; or the
+    problem is `untrimmed`, `run-on` or `template`.
     """
     problem: str | None
     """A code in `urnscan.urn.problems.PROBLEMS`, or None without a problem. A valid name may have the problem
@@ -69,8 +70,9 @@ class Check:
     """
 
     def hint(self, checked: str) -> str:
-        """A sentence with the right check digit; empty if no check digit fits. `checked` is the NSS, or its characters
-        in groups `(?<check>...)`.
+        """A sentence with the right check digit, "if only this digit is wrong, 1 is right"; empty if no
+        check digit fits. `checked` is the text with the wrong check digit at its end: the NSS, or its characters in
+        groups `(?<check>...)` of the pattern.
         """
         front = checked[: -len(self.ends[0])]
         # In an ISBN-13 X counts as 0, which comes first.
@@ -123,15 +125,18 @@ KNOWN: Mapping[str, Mapping[str, object]] = MappingProxyType({"check": CHECKS, "
 
 
 def no_such(key: str, name: object) -> str:
-    """The sentence about an unknown value of the key `check` or `code` of a rule."""
+    """A message about `name`, an unknown value of the key `check` or `code` of a rule, with all known values. `key` is
+    one of these two.
+    """
     return f"no {key} is called {name!r}; there are {', '.join(KNOWN[key])}"
 
 
 def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
     """Check a URN by the rules of the namespace, and return the result (RFC 2141 §5, RFC 8141 §3.1).
 
-    `urn` is in lexical canonical form, as `urnscan.canonical` returns it; `rulebook` is a result of `read_rules`.
-    Raises ArgumentError for a text that does not have the form `urn:NID:NSS`, and for a value that is not a text.
+    `urn` is in lexical canonical form, as `urnscan.canonical` returns it; `rulebook` is a result of `read_rules`, or
+    the registered rules only. A wrong name raises nothing: the result says what is wrong. Raises ArgumentError for a
+    text that does not have the form `urn:NID:NSS`, and for a value that is not a text.
 
     >>> judge("urn:issn:0317-8471").valid, judge("urn:issn:0317-8472").problem, judge("urn:example:lamp").valid
     (True, 'check-digit', None)
@@ -179,7 +184,8 @@ def _why_not(rule: Rule, nss: str) -> str:
 def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
     """The canonical form of a URN at the level `namespace` (RFC 2141 §5, RFC 8141 §3.1).
 
-    `urn` is in lexical canonical form. Raises the errors of `judge`.
+    `urn` is in lexical canonical form; a name that fits no pattern of its namespace is returned unchanged. Raises
+    ArgumentError for a text that does not have the form `urn:NID:NSS`, and for a value that is not a text.
 
     >>> namespace_form("urn:issn:0317847x"), namespace_form("urn:oid:1.3.6.1")
     ('urn:issn:0317-847X', 'urn:oid:1.3.6.1')

@@ -115,10 +115,11 @@ def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
 
 
 def verdicts(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook = OURS) -> Codes:
-    """For each URN of a column, the result of the check by the rules of its namespace: a code, an index of NAMES. See
-    `is_valid` and `is_invalid`.
+    """For each URN of a column, the result of the check by the rules of its namespace: a code, whose problem is
+    `NAMES[code]`, and for which `is_valid` and `is_invalid` are True or False.
 
-    The URNs are in canonical form of any level: URN i begins at `offsets[i]` in `urn`, and its NSS ends at `ends[i]`.
+    The URNs are in canonical form of any level: URN i begins at `offsets[i]` in `urn`, and its NSS ends before
+    `ends[i]`.
     """
     return _judged(urn, offsets, ends, rulebook)[0].codes
 
@@ -126,7 +127,8 @@ def verdicts(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook
 def namespace_forms(urn: ByteArray, offsets: Offsets, rulebook: Rulebook = OURS) -> Column:
     """The canonical form of each URN at the level `namespace`, as a column (bytes, offsets).
 
-    The URNs are in lexical canonical form, without components; URN i is `urn[offsets[i] : offsets[i + 1]]`.
+    The URNs are in lexical canonical form, without components; URN i is `urn[offsets[i] : offsets[i + 1]]`. A URN that
+    fits no pattern of its namespace stays unchanged.
     """
     judged, tables = _judged(urn, offsets, offsets[1:], rulebook)
     rows = len(offsets) - 1
@@ -138,7 +140,9 @@ def namespace_forms(urn: ByteArray, offsets: Offsets, rulebook: Rulebook = OURS)
 
 @functools.cache
 def registered_nids() -> Vocabulary:
-    """The registered NIDs in lower case, sorted, as a hash table for `word_number`."""
+    """The registered NIDs in lower case as a hash table, in which `word_number` looks up the index of a NID in the
+    sorted NIDs. Made once.
+    """
     return index_words([nid.encode() for nid in sorted(registered())])
 
 

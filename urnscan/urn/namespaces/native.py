@@ -22,7 +22,9 @@ _SHOWN = 60
 
 
 class Native:
-    """Converter between the native identifiers of a namespace (an ISBN, as people write it) and their URNs."""
+    """Converter between the native identifiers of a namespace (an ISBN, as people write it) and their URNs. Each
+    namespace has a subclass.
+    """
 
     nid: ClassVar[str]
     kind: ClassVar[str]
@@ -37,18 +39,18 @@ class Native:
     def to_urn(self, identifier: str) -> str:
         """The URN of an identifier, in the canonical form of the namespace.
 
-        White space and a label (`ISBN:`) around the identifier are removed. Raises ArgumentError (a ValueError), with
-        the reason, for a text that is not an identifier of this kind, for a wrong check digit, and for a value that is
-        not a text.
+        White space around the identifier and a label before it (`ISBN:`) are removed. Raises ArgumentError (a
+        ValueError), with the reason, for a text that is not an identifier of this kind, for a wrong check digit, and
+        for a value that is not a text.
         """
         return f"urn:{self.nid}:{self._judged(self._nss(identifier), identifier)}"
 
     def from_urn(self, urn: str | URN) -> str:
-        """The identifier of a URN, without a label, in the form that the standard of the identifier prescribes.
+        """The identifier in a URN, without a label, in the form that the standard of the identifier prescribes.
 
-        A text is parsed by RFC 8141; components are dropped. Raises InvalidURN for a text that is not a URN;
-        ArgumentError for another namespace, for a name that is not an identifier of this kind, and for a wrong check
-        digit.
+        A str is parsed by RFC 8141; components are dropped. Raises InvalidURN for a text that is not a URN;
+        ArgumentError for a URN of another namespace, for a name that is not an identifier of this kind, and for a wrong
+        check digit.
         """
         parsed = urn if isinstance(urn, URN) else parse(urn, syntax="rfc8141")
         if parsed.nid != self.nid:
@@ -108,16 +110,16 @@ class Native:
 
 
 def has_label(native: Native, text: str) -> bool:
-    """Whether a text begins with a label or an address prefix of the identifiers of `native`: `ISBN:`,
-    `https://doi.org/`.
+    """Whether a text begins with a label that `native` accepts before an identifier, as in `ISBN:`, or with the
+    beginning of an address that `native` reads as one (`https://doi.org/`). The text after it is not checked.
     """
     label = pattern_of(native.label).match(text)
     return bool(label and label[0])
 
 
 def as_urn(native: Native, text: str) -> str | None:
-    """The URN of an identifier, like `to_urn`, but also with a wrong check digit; None (no error) for any other
-    text.
+    """The URN of an identifier as from `to_urn`, but also with a wrong check digit (except of an ISAN); None for any
+    text for which there is no URN. Raises nothing.
     """
     try:
         nss = native._nss(text)  # noqa: SLF001 (of this module)

@@ -35,7 +35,8 @@ _LINE = regex.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def read_rules(path: str | os.PathLike[str]) -> Rulebook:
-    """Read custom rules from a TOML file in the form of `urnscan/urn/namespaces/rules.toml`.
+    """Read custom rules from a TOML file in the form of `urnscan/urn/namespaces/rules.toml`. The result has these rules
+    and the registered rules of all other NIDs.
 
     Raises FatalError, with the line and the key, for a file that cannot be read or has another form.
 
@@ -65,8 +66,8 @@ def read_rules(path: str | os.PathLike[str]) -> Rulebook:
 
 
 def rules_in(data: bytes, name: str) -> Rulebook:
-    """The custom rules in the bytes of a file; `name` is the file name in messages. Raises FatalError like
-    `read_rules`.
+    """The custom rules in `data`, the bytes of a TOML file, with the registered rules of all other NIDs. `name` is the
+    file name in messages. Raises FatalError for a file of another form, or of more than 1,000,000 bytes.
     """
     import hashlib  # noqa: PLC0415 (most programs do without)
 
@@ -78,9 +79,10 @@ def rules_in(data: bytes, name: str) -> Rulebook:
 
 
 def rulebook_of(rules: object) -> Rulebook:
-    """The rulebook for a value of the option for custom rules: OURS for None, a Rulebook unchanged, a file read.
+    """The rulebook for a value of the option for custom rules: the registered rules for None, a Rulebook unchanged, and
+    for a path the rules in this file.
 
-    Raises FatalError like `read_rules`, and ArgumentError for a value of another type.
+    Raises FatalError for a file that cannot be read or has another form, ArgumentError for a value of another type.
     """
     if rules is None:
         return OURS

@@ -76,7 +76,9 @@ class Automaton:
     """Whether the pattern has a group `(?<check>...)`."""
 
     def fold(self, nss: str) -> str | None:
-        """The NSS in the preferred case; None if the NSS does not fit the pattern."""
+        """The NSS with letters changed to the preferred case, where the pattern has one (`(?<lower>...)`); None if the
+        NSS does not fit the pattern.
+        """
         if not nss.isascii():
             return None
         data = bytearray(nss, "ascii")
@@ -107,10 +109,12 @@ class Automaton:
 
 
 def fold(data: ByteArray | bytearray, start: int, end: int, state: int, tables: _Tables) -> int:
-    """Change the letters of `data[start:end]`, an NSS, to the preferred case in place, and return the final state.
+    """Run an automaton over `data[start:end]`, an NSS; change its letters to the preferred case of the pattern in
+    place, and return the last state.
 
     `state` is the initial state, and `tables` are the kinds, next states and marks of the automaton. The hex digits of
-    %HH stay in upper case (RFC 8141 §3.1). The letters are changed even if the final state is not accepting.
+    %HH stay in upper case (RFC 8141 §3.1). Letters are changed even if the NSS does not fit the pattern (if the last
+    state is not accepting).
     """
     kinds, follow, marks = tables
     escaped = 0
@@ -128,10 +132,11 @@ def fold(data: ByteArray | bytearray, start: int, end: int, state: int, tables: 
 def write_part(
     data: ByteArray | bytes, start: int, end: int, state: int, tables: _Tables, out: ByteArray | bytearray
 ) -> int:
-    """Copy the bytes of `data[start:end]`, an NSS, that are in groups `(?<check>...)` to `out`, and return their
-    number.
+    """Copy the bytes of `data[start:end]`, an NSS, that are in groups `(?<check>...)` of a pattern to the beginning of
+    `out`, without gaps, and return their number. `out` must have room for `end - start` bytes.
 
-    `state` is the initial state, and `tables` are the kinds, next states and marks of the automaton.
+    `state` is the initial state, and `tables` are the kinds, next states and marks of the automaton of the pattern,
+    which the NSS must fit.
     """
     kinds, follow, marks = tables
     length = 0
@@ -283,10 +288,11 @@ def _bytes(one: str, flags: int) -> _Bytes:
 
 @functools.cache
 def automaton(text: str) -> Automaton:
-    """The deterministic automaton of a pattern, in the language of this module.
+    """The deterministic automaton of a pattern of a rule: a regular expression without backreferences and assertions,
+    whose groups `(?<lower>...)`, `(?<upper>...)` and `(?<check>...)` mark parts of a name. Kept for later calls.
 
-    Raises ValueError for a pattern outside of the language, and for a pattern whose automaton is too large. Also raises
-    ValueError if only later bytes decide whether a byte is inside or outside of a group.
+    Raises ValueError for another pattern, for a pattern whose automaton is too large, and if only later bytes decide
+    whether a byte is inside or outside of a group.
     """
     nfa = _NFA(text)
     kinds, representatives = _kinds(data for edges in nfa.edges for data, _, _ in edges)

@@ -25,12 +25,12 @@ _IN_DELIMITERS = r"""(?:<(?:(?i:URL):)?\s*([^<>\s]++)\s*+>|"([^"\s]++)"|'([^'\s]
 
 
 def urn_of(text: str, rulebook: Rulebook = OURS) -> str | None:
-    """The URN that a text represents; None if it represents no URN, and for more than 4,096 characters. The check digit
-    may be wrong, and a URN in the text is not parsed: it may be malformed.
+    """The URN that a text represents; None if the text represents no URN, or has more than 4,096 characters. A wrong
+    check digit stays in the URN, and a URN in the text is copied without a check: it may be malformed.
 
-    Native identifiers and their addresses are read as `to_urn` reads them; ISBN, ISSN, ISNI, DOI, UUID and the numbers
-    of RFCs need no label. A link contains a URN in its path or query, or leads to the public resolver of a namespace.
-    White space, `<...>` and quotation marks around a URN are removed.
+    The whole text, without white space around it, is one of these: a URN, perhaps in `<...>` or quotation marks; a link
+    with a URN in its path or query, or to a public resolver in the rules; a native identifier or its address. ISBN,
+    ISSN, ISNI, DOI, UUID and the numbers of RFCs need no label; EIDR, ISAN, LEI and OID do (`OID:1.2.3`).
 
     >>> [urn_of(text) for text in ("0-395-36341-1", "doi:10.1000/182", "https://nbn-resolving.org/urn:nbn:de:101:1-a")]
     ['urn:isbn:9780395363416', 'urn:doi:10.1000/182', 'urn:nbn:de:101:1-a']

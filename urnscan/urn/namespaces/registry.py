@@ -56,28 +56,36 @@ class Namespace:
 
     @property
     def date(self) -> str | None:
-        """Date of the registration, as YYYY-MM-DD; None without a template, or if it has none."""
+        """Date of the registration, as YYYY-MM-DD; None if the IANA has no template of the namespace, or the template
+        has no date.
+        """
         return self._template.get("date")
 
     @property
     def registrant(self) -> str | None:
-        """The person or organization that registered the NID; None without a template, or if it names none."""
+        """The person or organization that registered the NID; None if the IANA has no template of the namespace, or the
+        template names nobody.
+        """
         return self._template.get("registrant")
 
     @property
     def assignment(self) -> str | None:
-        """How names are assigned, in the words of the template (RFC 8141 §6.4.3); None if there are none."""
+        """How names are assigned, in the words of the template (RFC 8141 §6.4.3); None if the IANA has no template of
+        the namespace, or the template has no such section.
+        """
         return self._template.get("assignment")
 
     @property
     def resolution(self) -> str | None:
-        """How names are resolved, in the words of the template (RFC 8141 §6.4.6); None if there are none."""
+        """How names are resolved, in the words of the template (RFC 8141 §6.4.6); None if the IANA has no template of
+        the namespace, or the template has no such section.
+        """
         return self._template.get("resolution")
 
     @property
     def security(self) -> str | None:
-        """Security and privacy considerations, in the words of the template (RFC 8141 §6.4.4); None if there are
-        none.
+        """Security and privacy considerations, in the words of the template (RFC 8141 §6.4.4); None if the IANA has no
+        template of the namespace, or the template has no such section.
         """
         return self._template.get("security")
 
@@ -88,7 +96,8 @@ class Namespace:
 
 @functools.cache
 def registered() -> Mapping[str, Namespace]:
-    """The registered namespaces, by their NID in lower case (RFC 8141 §5).
+    """The registered namespaces, by their NID in lower case (RFC 8141 §5), from the copy of the IANA registry in this
+    package. Read once; the mapping cannot be changed.
 
     >>> registered()["nbn"].reference
     'https://www.iana.org/assignments/urn-formal/nbn; RFC8458'
@@ -138,7 +147,8 @@ class Resolver:
     """
 
     def link(self, urn: str, request: str = "") -> str | None:
-        """The address for a URN in canonical form without components; None if the service does not resolve the URN.
+        """The address at which this service resolves a URN; None if the service does not resolve the URN. The service
+        is not asked. `urn` is in canonical form, without components.
 
         `request` is sent to the resolver with the name: the r-component with its `?+`, or the query of rfc2141bis-03
         with its `?`. It is part of the address only if `url` contains `{urn}`. A `?` or `#` of the name itself, as RFC
@@ -201,17 +211,21 @@ class Rule:
     """The resolution services, in the order in which they are tried."""
 
     def link(self, urn: str, request: str = "") -> str | None:
-        """The address for a URN at the first service that resolves the URN; None without a service.
+        """The address for a URN at the first of `resolvers` that resolves the URN; None if there is none. No service is
+        asked.
 
-        `urn` is in canonical form. `request` has the same meaning as in `Resolver.link`.
+        `urn` is in canonical form, without components. `request` is the r-component with its `?+`, or the query of
+        rfc2141bis-03 with its `?`: it is added if the address contains the whole URN. Raises ArgumentError if `urn` has
+        not the form `urn:NID:NSS`.
         """
         return next(filter(None, (resolver.link(urn, request) for resolver in self.resolvers)), None)
 
 
 def nid_and_nss(urn: str) -> tuple[str, str]:
-    """The NID and the NSS of a URN in canonical form.
+    """The NID and the NSS of a URN in canonical form, unchanged: `urn:nbn:de:101` -> `("nbn", "de:101")`.
 
-    Raises ArgumentError for a text that does not have the form `urn:NID:NSS`, and for a value that is not a text.
+    Raises ArgumentError for a text that does not have the form `urn:NID:NSS`, with `urn` in lower case, and for a value
+    that is not a text. Nothing else is checked.
     """
     scheme, *rest = as_text("a URN", urn).split(":", 2)
     if scheme != "urn" or len(rest) < 2:
@@ -220,7 +234,9 @@ def nid_and_nss(urn: str) -> tuple[str, str]:
 
 
 def rules_of(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Rule]:
-    """The rules in a table that was read from TOML (NID -> the fields of its Rule), by NID."""
+    """The rules in a table that was read from TOML, by NID, in the order of the table. The table maps each NID to the
+    fields of its Rule; it is not checked here.
+    """
     result = {}
     for nid, entry in table.items():
         resolvers = tuple(Resolver(**resolver) for resolver in entry.get("resolvers", ()))
@@ -230,7 +246,8 @@ def rules_of(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Rule]:
 
 @functools.cache
 def rules() -> Mapping[str, Rule]:
-    """The rules of the registered namespaces, by their NID in lower case (RFC 8141 §3.1).
+    """The rules of the registered namespaces, by their NID in lower case (RFC 8141 §3.1), from `rules.toml` in this
+    package. Read once; the mapping cannot be changed.
 
     >>> rule = rules()["doi"]
     >>> rule.rule, rule.link("urn:doi:10.1000/182")
@@ -260,7 +277,7 @@ class Rulebook:
 
     @property
     def rules(self) -> Mapping[str, Rule]:
-        """All rules, by their NID in lower case.
+        """All rules, by their NID in lower case: the registered ones, and the custom ones in their place.
 
         >>> Rulebook().rules["isbn"].check
         'isbn'

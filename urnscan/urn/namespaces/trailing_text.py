@@ -36,12 +36,12 @@ _CASE = 32
 
 
 def front(data: ByteArray | bytes, start: int, fits: ByteArray | Sequence[int], kinds: ByteArray | bytes) -> int:
-    """The length of the name at the beginning of an NSS that does not fit the pattern as a whole; 0 if no name is
-    found.
+    """The length in bytes of the name at the beginning of an NSS, if other text follows the name; 0 if no name is
+    found. The NSS as a whole does not fit the pattern of its namespace.
 
-    The NSS begins at `data[start]`. `fits[n]` says whether its first `n` bytes fit the pattern, up to all of them. The
-    name is the longest prefix that fits and is followed by closing punctuation up to the end, or by one byte of
-    SEPARATING, perhaps with closing punctuation before that byte. `kinds` is KINDS.
+    The NSS begins at `data[start]`. `fits[n]` says whether its first `n` bytes fit the pattern, for each `n` from 0 to
+    the length of the NSS. The name is the longest prefix that fits and is followed by closing punctuation up to the
+    end, or by one byte of SEPARATING, perhaps with closing punctuation before that byte. `kinds` is KINDS.
 
     >>> text = b"0451450523).&page=2"
     >>> front(text, 0, [length == 10 for length in range(len(text) + 1)], KINDS)
@@ -63,8 +63,8 @@ def front(data: ByteArray | bytes, start: int, fits: ByteArray | Sequence[int], 
 
 
 def reserved_at(data: ByteArray | bytes, start: int, end: int) -> int:
-    """Index of the first "?" or "#" in `data[start:end]`: reserved in RFC 2141 (§2.3.2), a component in RFC 8141. `end`
-    if there is no "?" or "#".
+    """Index in `data` of the first "?" or "#" in `data[start:end]`; `end` if there is none. These characters are
+    reserved in RFC 2141 (§2.3.2), and begin a component in RFC 8141.
 
     >>> reserved_at(b"10.1000/182#p2", 0, 14), reserved_at(b"10.1000/182", 0, 11)
     (11, 11)
@@ -76,8 +76,8 @@ def reserved_at(data: ByteArray | bytes, start: int, end: int) -> int:
 
 
 def is_template(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """Whether `data[start:end]` has no digit and no two different letters: `n-nn-nnnnnn-n`, `XXXX-xxxx`, `...`, or
-    empty.
+    """Whether `data[start:end]` is a template for names and not a name: it has no digit and no two different letters,
+    in any case, as in `n-nn-nnnnnn-n`, `XXXX-xxxx` and `...`. True for an empty text.
 
     >>> [is_template(nss, 0, len(nss)) for nss in (b"n-nn-nnnnnn-n", b"XXXX-xxxx", b"...", b"abc", b"1")]
     [True, True, True, False, False]

@@ -36,7 +36,9 @@ def weighted_sum(data: ByteArray | bytes | bytearray, start: int, end: int) -> i
 
 
 def drop_hyphens(data: ByteArray | bytearray, start: int, end: int) -> int:
-    """Remove the hyphens in `data[start:end]` in place, change letters to upper case, and return the new end."""
+    """Remove the hyphens in `data[start:end]` in place, change letters to upper case, and return the new end, an index
+    in `data`. The bytes from there to `end` have no meaning.
+    """
     at = start
     for i in range(start, end):
         byte = data[i]

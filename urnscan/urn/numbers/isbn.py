@@ -71,10 +71,11 @@ def calc_check_digit(data: ByteArray | bytes | bytearray, start: int) -> int:
 
 
 def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
-    """Rewrite the ISBN in `data[start:end]` in place to the canonical form, and return the new end, at most three bytes
-    later; `data` must have room for them.
+    """Rewrite the ISBN in `data[start:end]` in place to the canonical form, and return the new end, an index in `data`
+    of at most `end + 3`; `data` must have room for these three bytes.
 
-    Hyphens are removed; an ISBN-10 with a right check digit becomes an ISBN-13.
+    Hyphens are removed, x becomes X; an ISBN-10 with a right check digit becomes an ISBN-13, one with a wrong check
+    digit stays.
     """
     at = drop_hyphens(data, start, end)
     # A wrong ISBN-10 is not converted: it would get a right check digit, and become the name of another book.
@@ -97,10 +98,12 @@ def canonical(isbn: str) -> str:
 
 
 def write_isbn(data: ByteArray | bytes, start: int, end: int, out: ByteArray | bytearray, at: int) -> int:
-    """Write the ISBN in `data[start:end]` as thirteen digits to `out`, from index `at` on, with the right check digit.
+    """Write the ISBN in `data[start:end]` as thirteen digits to `out`, from index `at` on. The last digit is always the
+    right check digit, also if the one in `data` is wrong.
 
-    Returns RIGHT; WRONG if the check digit was wrong, or if the number only fills a field (9999999999); NO_ISBN if the
-    bytes are not an ISBN, or are an unusual spelling. After NO_ISBN, the content of `out` is undefined.
+    Returns RIGHT; WRONG if the check digit in `data` was wrong, or if the number only fills a field (9999999999);
+    NO_ISBN if the bytes are not an ISBN, or have spaces or two hyphens together. After NO_ISBN, the content of `out` is
+    undefined.
 
     >>> out = bytearray(13)
     >>> write_isbn(b"3-16-148410-X", 0, 13, out, 0), out
