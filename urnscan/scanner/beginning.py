@@ -13,7 +13,8 @@ _LEAD = 0x81
 
 @inlined
 def is_in_word(data: ByteArray, start: int) -> bool:
-    """Whether a letter or digit of a word precedes index `start`, so that no URN begins there.
+    """Whether the byte before index `start` of `data` is a letter or digit of a word, so that no URN begins there.
+    False for index 0.
 
     Three kinds of letters and digits do not count: a subfield code of MARC, the end of the escape sequence `ESC ( B` of
     ISO 2022, and the end of an encoded character that is not a letter or digit, such as `%22`.
@@ -50,6 +51,6 @@ def _ends_sign(data: ByteArray, end: int) -> bool:
 @inlined
 def may_be_character(data: ByteArray, start: int) -> bool:
     """Whether the letter or digit before index `start` may be the last byte of a character of several bytes, as in
-    Shift_JIS: a byte from 0x81 on is before it. False is certain.
+    Shift_JIS: the byte before that letter is 0x81 or more. False is certain, True only a possibility.
     """
     return start > 1 and data[start - 2] >= _LEAD

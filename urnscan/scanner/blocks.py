@@ -59,13 +59,13 @@ class Rejects:
     There are two kinds of rejects. One is a text that begins like a URN but is not a URN, such as `urn:isbn:` and a
     space. The other is a match that ends in an error, such as `urn:example:a%4`: the malformed "%4" after the match
     looks like a part of the URN. A `urn:` without any letter or digit after it is not a reject. The caller owns all
-    arrays.
+    arrays: no later scan changes them.
     """
 
     start: Integers
     """Byte offset of each reject in the stream."""
     line: Integers
-    """Line number of each reject: 1 + the number of LF bytes before it in the stream."""
+    """Line number of each reject: 1 + the number of LF bytes before it in the stream. 0 if lines are not counted."""
     position: npt.NDArray[np.int32]
     """Number of bytes from `start` to the end of a match that ends in an error; -1 if no URN begins at `start`."""
     rest: npt.NDArray[np.uint32]
@@ -82,14 +82,16 @@ class Rejects:
 
     def locate(self, starts: Integers, _ends: Integers) -> npt.NDArray[np.int32]:
         """For each reject, the index of the text that contains the reject, if several texts were scanned as a single
-        text. Text i begins at `starts[i]` in the stream. Changes nothing.
+        stream. Text i begins at byte offset `starts[i]` of the stream; the other argument is not used.
         """
         return (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Columns of matches, in the order of the text. The caller owns all arrays."""
+    """Columns of matches (URNs in a text), in the order of the text. The caller owns all arrays: no later scan changes
+    them.
+    """
 
     start: Integers
     """Byte offset of each match in the stream."""
@@ -129,10 +131,10 @@ class Matches:
 
     def locate(self, starts: Integers, ends: Integers) -> npt.NDArray[np.int32]:
         """For each match, the index of the text that contains the match, if several texts were scanned as a single
-        text.
+        stream.
 
-        Text i is the bytes from `starts[i]` to `ends[i]` of the stream, and is followed by a separator. Changes `stop`:
-        a match that ends at the end of a text gets END.
+        Text i is the bytes from `starts[i]` up to, not including, `ends[i]` of the stream; a separator follows it.
+        Changes `stop` in place: a match that ends at the end of its text gets END, as if the stream ended there.
         """
         numbers = (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
         self.stop[(self.start + self.length == ends[numbers]) & (self.stop != CUT)] = END
@@ -155,7 +157,7 @@ class OtherReadings(NamedTuple):
 
     @classmethod
     def of(cls, matches: Matches, grammar: Grammar) -> OtherReadings:
-        """The numbers for `matches`, which were found with `grammar`."""
+        """Count these matches in `matches`, which a scanner with `grammar` found."""
         stops = matches.stop[matches.cut_short]
         is_2141 = grammar.syntax.tail == TAIL_NONE
         longer = int(np.count_nonzero((stops == TILDE) | (stops == AMPERSAND))) if is_2141 else 0
@@ -166,7 +168,8 @@ class OtherReadings(NamedTuple):
 def components_in_names(matches: Matches, grammar: Grammar) -> int:
     """The number of matches whose names contain text that RFC 8141 calls components (`?+`, `?=`, `#`).
 
-    Only RFC 2141 treats this text as a part of the name; for other syntaxes the number is 0.
+    `grammar` is that of the scan. Only RFC 2141 treats this text as a part of the name; for other syntaxes the number
+    is 0.
     """
     if grammar.syntax.tail != TAIL_NONE:
         return 0
@@ -223,7 +226,9 @@ class Scanner:
         self._kernel = self._kernel_by(self.rules)
 
     def scan_bytes(self, data: ByteArray) -> Iterator[Matches]:
-        """Yield the matches of a text in memory; each Matches has at least one match or reject."""
+        """Yield the matches (and rejects) of a whole text in memory, in the order of the text. Each Matches has at
+        least one match or reject; a text without any yields nothing.
+        """
         self._begin()
         data, done = read_only(data), False
         while not done:
@@ -238,7 +243,8 @@ class Scanner:
 
         `read_into(view)` fills the beginning of a writable view of bytes and returns the number of bytes; 0 means the
         end. If it fills less than the view, or if the last Matches is a fifth of a second old, the known matches are
-        yielded at once. With `after_each`, a Matches, perhaps empty, is yielded after each read.
+        yielded at once; else when many are known. A Matches has at least one match or reject, but with `after_each` one
+        is yielded after each read, perhaps empty.
         Raises the errors of `read_into`, after yielding the matches that are known by then.
         """
         # A match is decided at most 2 * max_length bytes after its start: a list is cut at its separator and matched

@@ -48,10 +48,10 @@ called.
 def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, mark: int, rules: Rules) -> bool:
     """Whether the text after a URN looks like a part of the URN that the syntax does not allow.
 
-    Such a text begins with a letter beyond ASCII, or with a dash instead of a hyphen; in RFC 2141, with text that RFC 8141 allows in an NSS; or with an
-    error that `_ends_in_error` finds. `places` are the indices of the start of the URN, of the colon after the NID, and
-    of the end. `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off, else 0. Call
-    `needs_more` first: `data` must have enough bytes after the URN.
+    Such a text begins with a letter beyond ASCII, with a dash instead of a hyphen, or with a malformed part (`%4`); in
+    RFC 2141, also with text that RFC 8141 allows in an NSS (`~`, `&`). `places` are the indices of the start of the
+    URN, of the colon after the NID, and of the end. `mark` is the byte that ends the URN inside a URL, if the tail of
+    the URL is cut off, else 0. Call `needs_more` first: `data` must have enough bytes after the URN.
     """
     end = places[2]
     byte, rest = data[end], data[end:]
@@ -66,9 +66,8 @@ def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, ma
 
 @inner
 def needs_more(rest: ByteArray) -> bool:
-    """Whether `rest`, the bytes in memory after a URN (at least one), is too short for `is_cut_short`.
-
-    It never asks for more than necessary, because a match in a pipe is reported before more bytes arrive.
+    """Whether `rest`, the bytes in memory after a URN (at least one), is too short for `is_cut_short`, so that more
+    bytes must be read first. True only if they are needed, because a match in a pipe is reported as early as possible.
     """
     if rest[0] == _DASH:
         return len(rest) < _DASH_AND_URN and _may_be_dash(rest)

@@ -62,13 +62,15 @@ def find(
     not_nid: str | Iterable[str] = (),
     rules: Rules = None,
 ) -> list[Occurrence]:
-    """Return all URNs in a text, from left to right. A URN ends at the first character that the syntax does not allow
-    (RFC 2141 §2.4).
+    """Return all URNs in a text, from left to right; an empty list without URNs. A URN ends at the first character that
+    the syntax does not allow (RFC 2141 §2.4), or after `max_length` bytes (1 to 2**28).
 
-    `syntax`, `equivalence`, `trim`, `resolver_tail`, `max_length` (bytes), `nid` and `not_nid` (one or several) and
-    `rules` are the options of the command `urnscan`. Raises ArgumentError (a ValueError and a TypeError) for a
-    `text` that is not a str or bytes, for an unknown option, and for an invalid value of an option: `max_length` is
-    from 1 to 2**28.
+    `trim` removes punctuation at the end of a URN, and `resolver_tail="cut"` the query or fragment of a URL around it.
+    `nid` and `not_nid` are prefixes of names to keep and to leave out (`isbn`, `nbn:de`; one or several). `rules` are
+    custom rules of namespaces: a file, or the result of `urnscan.namespaces.read_rules`.
+
+    Raises ArgumentError (a ValueError and a TypeError) for a `text` that is not a str or bytes, for an unknown option,
+    and for an invalid value of an option; FatalError for a file of rules that cannot be read or is wrong.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]

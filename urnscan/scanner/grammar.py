@@ -69,7 +69,10 @@ ResolverTail = Literal["keep", "cut"]
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A syntax, and the options that decide which URNs a scan finds."""
+    """A syntax, and the options that decide which URNs a scan finds.
+
+    Raises ArgumentError for an invalid value of an option. The prefixes in `nid` and `not_nid` get lower case.
+    """
 
     syntax: Syntax
     max_length: int = MAX_LENGTH
@@ -110,9 +113,8 @@ class Grammar:
 
     @property
     def separators(self) -> bytes:
-        """Bytes at which a text can be split: no URN, no URL and, if rejects are on, no reject contains them.
-
-        Bytes of a delimiter that a subfield code follows are not separators.
+        """Bytes at which a text can be split without splitting a match: no URN, no URL, no MARC delimiter `‡` or `ǂ`
+        and, with `rejects`, no reject contains them. In ascending order.
         """
         separators = bytes(byte for byte in self.syntax.separators if byte not in URL_BYTES and byte not in DELIMITERS)
         return bytes(byte for byte in separators if byte in REJECT_ENDS) if self.rejects else separators
@@ -142,7 +144,7 @@ class Grammar:
 
 
 class Rules(NamedTuple):
-    """A Grammar as a tuple for compiled code."""
+    """A Grammar as a tuple for compiled code; the fields are those of the Grammar and of its `syntax`."""
 
     roles: ByteArray
     nid_min: int
@@ -212,10 +214,10 @@ def match(data: ByteArray, start: int, limit: int, rules: Rules) -> tuple[int, i
 
 @inlined
 def separator(data: ByteArray, start: int, colon: int, end: int, whole: bool, rules: Rules) -> int:
-    """Index at which other text begins inside the match `data[start:end]`, as `urn.trim.separator` defines it: a list
-    separator before `urn:`, a closing quotation mark, `&quot;`; -1 without other text.
+    """Index in `data` at which other text begins inside the match `data[start:end]`: a list separator with `urn:` after
+    it, a closing `'`, `&quot;`, `&lt;` or `&gt;`; -1 without other text. The same rule as `urn.trim.separator`.
 
-    `colon`: index of the colon after the NID. `whole`: whether the match is complete.
+    `colon` is the index of the colon after the NID. `whole` is false if the match may go on after `end`.
     """
     is_quoted = start > 0 and data[start - 1] == QUOTATION_MARK
     # Most matches have no separator. A search in whole blocks is faster than a search byte by byte.
@@ -230,11 +232,12 @@ def separator(data: ByteArray, start: int, colon: int, end: int, whole: bool, ru
 
 @inlined
 def trim(data: ByteArray, start: int, parts: tuple[int, int, int], rules: Rules) -> tuple[int, int, int]:
-    """Return the ends of the match that begins at `start` after trimming. `parts` are the index of the colon after the
-    NID, the end of the NSS, and the end of the match. Changes nothing.
+    """Calculate where the match that begins at index `start` ends after trimming: without a following item of a list,
+    and without closing punctuation. Changes nothing. `parts` are the index of the colon after the NID, the end of the
+    NSS, and the end of the match, as `match` returns them.
 
-    Returns the index where other text follows (the end of the match if there is none), the end of the NSS, and the end
-    of the match (-1: no URN is left).
+    Returns the index at which other text begins inside the match, such as the next item of a list (the end of the match
+    if there is none); the new end of the NSS; and the new end of the match (-1: no URN is left).
     """
     colon, nss_end, end = parts
     item_end = end
@@ -262,8 +265,8 @@ def _trimmed(data: ByteArray, start: int, end: int, rules: Rules) -> tuple[int, 
 
 @inner
 def is_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether the name of the match `data[start:end]` begins with a prefix in `nid` (or `nid` is empty), and with none
-    in `not_nid`. A prefix is a NID, or more of the name (`nbn:de`).
+    """Whether the options `nid` and `not_nid` keep the match `data[start:end]`: its name begins with a prefix in `nid`
+    (or `nid` is empty), and with none in `not_nid`. A prefix is a NID, or more of the name (`nbn:de`).
     """
     start += 4
     if len(rules.nid.ends) and not begins(data, start, end, rules.nid):
@@ -273,8 +276,9 @@ def is_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
 
 @inner
 def may_be_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether `nid` and `not_nid` keep the text `data[start:end]`, which begins with `urn:` and may be no URN. A text
-    without a NID is kept.
+    """Whether the options `nid` and `not_nid` keep the text `data[start:end]`, which begins with `urn:` but may be no
+    URN: True for a text without a NID; else the text must begin with a prefix in `nid` (or `nid` is empty), and with
+    none in `not_nid`.
     """
     colon, _, _, _ = match(data, start, end, rules)
     has_nid = colon < end and data[colon] == COLON and _is_nid(data, start + 4, colon, rules)

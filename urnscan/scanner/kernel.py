@@ -62,13 +62,13 @@ class Block(NamedTuple):
 
     data: ByteArray
     filled: int
-    """Number of bytes that may be read."""
+    """Number of bytes, from the beginning of `data`, that belong to the text; the others have no meaning."""
     final: bool
     """Whether the text ends after these bytes."""
 
 
 class Columns(NamedTuple):
-    """The columns of Matches, with free rows for more matches."""
+    """The columns of `Matches`, with free rows for more. The state of the scan says how many rows are filled."""
 
     start: Integers
     length: npt.NDArray[np.int32]
@@ -86,7 +86,7 @@ class Columns(NamedTuple):
 
 
 class RejectColumns(NamedTuple):
-    """The columns of Rejects, with free rows for more rejects."""
+    """The columns of `Rejects`, with free rows for more. The state of the scan says how many rows are filled."""
 
     start: Integers
     line: Integers
@@ -118,10 +118,11 @@ class _Urn(NamedTuple):
 
 @compiled
 def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, rejects: RejectColumns) -> bool:
-    """Scan a block (a part of a text) from `state[AT]` on, and append matches and rejects to the columns. Returns False
-    if a column is full or if DOUBT is set: the caller must call again; otherwise True.
+    """Scan a block (a part of a text) from index `state[AT]` on, and append matches and rejects to the columns.
 
-    `state` has the slots AT to REJECT_TEXT_USED, and is changed. At the end of a block, `state[AT]` is the first index
+    Returns True if the block is done. Returns False if a column is full (the caller empties the columns), or if
+    `state[DOUBT]` is not -1 (the caller decides about the letter there); then the caller calls again with the same block.
+    `state` has the slots AT to REJECT_TEXT_USED, and is changed. When a block is done, `state[AT]` is the first index
     that must be scanned again with the next block; in a final block it is the end of the block.
     """
     data, filled, final = block
@@ -264,8 +265,8 @@ def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
 
 @compiled
 def mark_selected(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules, flags: npt.NDArray[np.bool_]) -> None:
-    """For each text of matches or rejects, set `flags[i]` to whether `nid` and `not_nid` keep the text
-    `text[offsets[i]:offsets[i + 1]]`.
+    """Set each `flags[i]` to whether the options `nid` and `not_nid` in `rules` keep the match or reject
+    `text[offsets[i]:offsets[i + 1]]`. A reject without a NID is kept.
     """
     for i in range(len(flags)):
         flags[i] = may_be_selected(text, offsets[i], offsets[i + 1], rules)
@@ -273,8 +274,8 @@ def mark_selected(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules,
 
 @compiled
 def count_components(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules) -> int:
-    """The number of texts `text[offsets[i]:offsets[i + 1]]` that are URNs with components. `rules` are those of RFC
-    8141.
+    """The number of texts `text[offsets[i]:offsets[i + 1]]` that are, or begin with, a URN with at least one component.
+    `rules` must be those of the syntax rfc8141.
     """
     count = 0
     if may_hold(text, 0, len(text), _HASH, _QUESTION_MARK):

@@ -41,8 +41,8 @@ _ROLES = np.array(
 
 @inner
 def may_be_in_url(data: ByteArray, start: int) -> bool:
-    """Whether a URL may contain the URN at `start`, from a look at the bytes before the URN: a quick test. False is
-    certain, and the answer for most URNs.
+    """Quick test of the bytes before the URN at index `start`: False if no URL contains the URN, which is so for most
+    URNs; True if one may contain it, so that `find_host` must be called.
     """
     if start < 1 or not is_alnum(data[start - 1]):
         return start > 0 and _ROLES[data[start - 1]] & _BEFORE != 0
@@ -51,12 +51,13 @@ def may_be_in_url(data: ByteArray, start: int) -> bool:
 
 @inner
 def find_host(data: ByteArray, start: int) -> tuple[int, int, bool]:
-    """Find the URL around the URN at `start`. Returns the start and the end of the host, and whether the URN is in the
-    path of the URL, and not in the query or fragment.
+    """Find the URL around the URN at index `start`, in the last 1,024 bytes before it. Returns the index of the first
+    byte of the host, the index after its last byte, and whether the URN is in the path of the URL (True), or in its
+    query or fragment (False).
 
-    The host is `data[first:end]`: a registered name, an IPv4 address, or an IPv6 address in brackets, without user
-    information and port (RFC 3986 §3.2). Without a URL, or if the URL has no host, both indices are equal. Call
-    `may_be_in_url` first, unless the byte before the URN may be encoded.
+    The host is a registered name, an IPv4 address, or an IPv6 address in brackets, without user information and port
+    (RFC 3986 §3.2). Without a URL, or if the URL has no host, both indices are equal. Call `may_be_in_url` first,
+    unless the byte before the URN may be encoded.
     """
     floor = max(0, start - LOOK_BACK)
     begin = -1
@@ -119,7 +120,7 @@ def _host(data: ByteArray, begin: int, start: int) -> tuple[int, int, bool]:
 
 @inner
 def find_mark(data: ByteArray, at: int, end: int, mark: int) -> int:
-    """Index of the first `mark` or "#" in `data[at:end]`; -1 if there is none."""
+    """Index in `data` of the first byte of `data[at:end]` that is `mark` (a byte) or "#"; -1 if there is none."""
     for i in range(at, end):
         if data[i] == mark or data[i] == HASH:
             return i

@@ -130,11 +130,12 @@ class Reference(NamedTuple):
 def find_references(
     data: ByteArray, start: int, end: int, are_free: Callable[[Integers], Booleans], *, whole: bool
 ) -> tuple[list[Reference], int]:
-    """Find the references whose word (a part of the label, such as `sbn`) is in `data[start:end]`. Returns those with a
-    URN, in order, and the index up to which all references are known.
+    """Find the references to names without `urn:` (`ISBN 978-…`) whose word, a part of the label such as `sbn`, is in
+    `data[start:end]`. Returns those with a URN, in order, and the index up to which all references are known.
 
-    References after this index depend on more bytes. With `whole`, the text ends after `data`. `are_free` returns, for
-    an array of indices, whether each is outside of all other matches; a label inside a match does not count.
+    References after this index depend on bytes after `data`. With `whole`, the text ends after `data`. `are_free`
+    returns, for an array of indices, whether each is outside of all other matches; a label inside a match does not
+    count.
     """
     references: list[Reference] = []
     places = np.empty(_PLACES, np.int64)

@@ -16,10 +16,11 @@ _B, _D, _I, _N, _O, _S = np.frombuffer(b"bdinos", np.uint8)
 
 @compiled
 def find_words(data: ByteArray, at: int, end: int, places: Integers) -> tuple[int, int]:
-    """Write to `places` the indices at which `sbn`, `ssn`, `sni`, `nbn` or `doi` begins in `data[at:end]`, in any case.
+    """Write to the beginning of `places` the indices at which `sbn`, `ssn`, `sni`, `nbn` or `doi` begins in
+    `data[at:end]`, in any case and in ascending order.
 
     `data` must have two bytes after `end`, which the last word may reach. Returns the number of indices, and the index
-    where the search goes on: `end`, or less if `places` has no room for 64 more.
+    from which the caller must search on: `end`, or less if `places` has no room for 64 more.
     """
     count = 0
     while at < end and count + _HUNT <= len(places):

@@ -2,13 +2,11 @@
 
 A gap is the text between two bytes of a name: tags of inline elements, comments, processing instructions and invisible
 characters, at most LONGEST_GAP bytes. Elements that are not listed in `elements` end a name. Compiled.
-Tags may mark the end of a name, as in `<code>urn:xmpp:ping</code>s`. Other tags mean nothing for the end: an author, or
-an office program, makes a part of a name bold. So there are two kinds of gaps. A gap is strong if it has a tag of a
-phrase or link (`<code>`, `<a>`), or closes the element that begins directly before the name. After any other gap a name
+A gap is strong if it may mark the end of a name: it has a tag of a phrase or link, as in `<code>urn:xmpp:ping</code>s`,
+or closes the element that begins directly before the name. After any other gap, such as a tag for bold letters, a name
 goes on. After a strong gap a name goes on only in these cases:
   * The name so far ends with `-`, `:`, `/` or `=`, and a letter or digit follows. Or `urn:nid:` is incomplete, and a
-    letter, a digit or the missing `:` follows.
-  * `-`, `:` or `/` and a digit follow.
+    letter, a digit or the missing `:` follows. Or `-`, `:` or `/` and a digit follow.
   * The gap has no tag of a phrase or link, and the same element begins again, with attributes that differ only in
     digits: `<span class="s1">urn:isbn:97</span><span class="s2">83`. Or another style begins, as office programs write
     it where the style of letters changes: `<u>urn:isbn:97</u><font color="#f00">83`. Then a letter or digit must
@@ -16,8 +14,8 @@ goes on. After a strong gap a name goes on only in these cases:
     a `style` of letters. A class, or a style of a layout, may separate texts.
   * The gap has no tag of a phrase or link, and no element begins in it. There is a digit on both sides, or letters and
     digits and then a `:` follow: `<u>urn:nbn:d</u>e:101`, but not `<u>urn:xmpp:ping</u>s`.
-If the name does not go on, but a letter or digit follows the tags of a style, the end of the name is in doubt, and
-there is no match. A name never goes on with `urn:` or a URL, which begin another name, nor with punctuation alone.
+If a name does not go on, but a letter or digit follows the tags of a style, its end is in doubt: there is no match. A
+name never goes on with `urn:` or a URL, which begin another name, nor with punctuation alone.
 """
 
 from __future__ import annotations
@@ -82,7 +80,7 @@ DOUBT: whether the end of the name is in doubt.
 
 
 class Elements(NamedTuple):
-    """Inline elements of HTML, WordprocessingML, DrawingML and OpenDocument by name, and kinds: LOOSE to HYPHENATED."""
+    """Names of inline elements of HTML, WordprocessingML, DrawingML and OpenDocument; for each, its kind (LOOSE, …)."""
 
     names: Vocabulary
     kinds: ByteArray
@@ -101,13 +99,13 @@ class PartialName(NamedTuple):
 
 @inner
 def begins_gap(byte: int) -> bool:
-    """Whether a gap (markup in the middle of a name) may begin with this byte."""
+    """Whether a gap (markup in the middle of a name) may begin with this byte: `<`, `&`, an invisible character."""
     return byte == LESS or byte == AMPERSAND or byte in _INVISIBLE_FIRST
 
 
 @inner
 def is_split(data: ByteArray, at: int) -> bool:
-    """Whether the letters `urn`, with a gap between them, may begin at `data[at]`."""
+    """Whether the letters `urn`, in any case, with markup after the `u` or after the `r`, may begin at `data[at]`."""
     if data[at] | CASE != _U:
         return False
     return begins_gap(data[at + 1]) or (data[at + 1] | CASE == _R and begins_gap(data[at + 2]))
@@ -115,7 +113,7 @@ def is_split(data: ByteArray, at: int) -> bool:
 
 @inner
 def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
-    """Index of the tag directly before `start`, if it begins an element that is a style, phrase or link; else -1."""
+    """Index of the tag directly before index `start`, if this tag opens a style, a phrase or a link; else -1."""
     if start == 0 or data[start - 1] != GREATER:
         return -1
     at, floor = start - 2, max(0, start - LOOK_BACK)
@@ -131,7 +129,10 @@ def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
 def step_over_markup(
     block: Block, at: int, name: PartialName, state: Integers, tables: tuple[Elements, References]
 ) -> tuple[int, int]:
-    """Read a byte or skip a gap at `at`. Returns it, NOTHING (gap) or STOP; next index or MORE. Changes `state`."""
+    """Read the byte of a name at index `at`, or skip the gap (markup) there. `name` is the part of the name before it.
+    Returns the byte, NOTHING (a gap) or STOP (no byte of the name); and the index after its text, or MORE (bytes after
+    the block are needed). Changes `state`, with the slots WRAPPER, DEPTH and DOUBT.
+    """
     data, filled, _ = block
     byte, after, _ = _piece(data, at, filled, tables)
     if byte == APOSTROPHE and _is_quoted(data, name.start, tables[1]):

@@ -94,7 +94,8 @@ def next_candidate(data: ByteArray, at: int, until: int, filled: int, in_markup:
     """Index of the first candidate, a place where a hidden URN may begin, in `data[at:until]`: a `urn`, in any case,
     that is followed by `:`, "%", "&" or a backslash; `until` if there is none.
 
-    With `in_markup`, a gap (markup) may also be between or after the letters.
+    With `in_markup`, markup (tags, invisible characters) may also be between or after the letters. The bytes from
+    `filled` on are not read: a candidate is not found if fewer than four bytes follow from its beginning to `filled`.
     """
     while at < until and at + 4 <= filled:
         at = _pass_over_gaps(data, at, until) if in_markup else _pass_over(data, at, until)
@@ -157,8 +158,8 @@ def _differs_from_gap(byte: np.uint8) -> np.uint8:
 
 @inner
 def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
-    """Whether a reading can find a URN at a candidate (a `urn`), or more than the literal match if `is_literal`: there
-    is one. False is certain.
+    """Quick test of a reading (a way to decode) at a `urn`: False if it certainly finds no URN there, or, if a literal
+    match begins there (`is_literal`), no longer URN; True if it may.
 
     `following` is the byte after `urn`. `stop` is the byte that ended the literal match, or "&" if the match contains
     "&".
@@ -173,8 +174,9 @@ def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
 
 @inner
 def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
-    """Whether a URN can begin at index `at` in this reading, although a letter or digit precedes index `at` in the
-    text: it belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, to a word before the label.
+    """Whether a URN can begin at index `at` in this reading (a way to decode), although a letter or digit precedes
+    index `at` in the text. True if that letter or digit belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, to
+    a word before the label.
     """
     if reading == LABELS:
         letter = data[at - 1] | CASE
@@ -209,8 +211,9 @@ def _is_delimiter(data: ByteArray, at: int) -> bool:
 
 @inner
 def may_be_broken(data: ByteArray, start: int, end: int, filled: int) -> bool:
-    """Whether a match that begins at `start`, or its beginning, may go on after a break (a line end, an invisible
-    character) at index `end`. A quick test before `wraps.read_on`; False is certain.
+    """Quick test of a break (a line end, an invisible character) at index `end`: False if the URN that begins at
+    `start` and ends there certainly does not go on after it; True if it may, and also if `data[:filled]` ends too early
+    to decide. Then `wraps.read_on` decides.
     """
     if end >= filled:
         return True
@@ -255,12 +258,11 @@ def may_be_broken(data: ByteArray, start: int, end: int, filled: int) -> bool:
 
 @inner
 def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, state: Integers) -> tuple[int, int]:
-    """Decode the byte at index `at` by a reading, except WRAPS, which `wraps.read_on` decodes. Returns the byte, or
-    NOTHING (text to skip) or STOP (no byte of a URN); and the index after its encoded text, or MORE (more bytes are
-    needed).
+    """Decode one byte from index `at` on by a reading (a way to decode), except WRAPS, which `wraps.read_on` decodes.
 
-    From `%3A` by PERCENT_ONCE: COLON and `at + 3`. `name` is the part of the URN read so far. Only MARKUP reads and
-    changes `state` (WRAPPER, DEPTH, DOUBT).
+    Returns the byte, or NOTHING (text to skip) or STOP (no byte of a URN); and the index after its encoded text, or
+    MORE (more bytes are needed). From `%3A` by PERCENT_ONCE: COLON and `at + 3`. `name` is the part of the URN that was
+    read before. Only MARKUP reads and changes `state` (WRAPPER, DEPTH, DOUBT).
     """
     data, filled, _ = block
     if reading == PERCENT_ONCE:

@@ -57,14 +57,14 @@ _STRINGS = ("text", "canonical", "host")
 
 
 class RecoveringScanner:
-    """A scanner like `Scanner`, which also finds hidden URNs: encoded, broken over lines, or without `urn:`.
+    """A scanner like `blocks.Scanner`, which also finds hidden URNs: encoded, broken over lines, or without `urn:`.
 
     `Matches.via` is 0 for a literal match, else 1 + the index of the view in KINDS; `length` is the length in the text.
     A Matches with rejects has no matches.
     """
 
     def __init__(self, grammar: Grammar, recover: Collection[str]) -> None:
-        """`recover` has the names of views, from KINDS."""
+        """`recover` has the names of the views (decodings) to use, from KINDS; another name raises ValueError."""
         self.grammar = grammar
         self.byte_count = self.lines = self.left_out = 0
         # Names are selected at the end, since a literal match that `nid` leaves out still replaces hidden URNs inside it.
@@ -86,16 +86,18 @@ class RecoveringScanner:
         )
 
     def prepare(self) -> None:
-        """Compile or load the code of the search for hidden URNs."""
+        """Load or compile the code of the search for hidden URNs now, so that no later scan waits. Scans nothing."""
         for _ in self._scan(iter(()), in_memory=True):
             raise AssertionError
 
     def scan_bytes(self, data: ByteArray) -> Iterator[Matches]:
-        """Yield the matches of a text in memory."""
+        """Yield the matches, literal and hidden, of a whole text in memory, in the order of the text."""
         return self._selected(self._scan(self._literal.scan_bytes(data), in_memory=True))
 
     def scan(self, read_into: Callable[[memoryview], int]) -> Iterator[Matches]:
-        """Yield the matches of a stream. Reads and raises errors as `Scanner.scan` does."""
+        """Yield the matches, literal and hidden, of a stream, in the order of the text. `read_into(view)` fills the
+        beginning of a view and returns the number of bytes; 0 means the end. Its errors are raised after the matches.
+        """
         return self._selected(self._scan(self._literal.scan(read_into, after_each=True), in_memory=False))
 
     def _selected(self, batches: Iterator[Matches]) -> Iterator[Matches]:
@@ -142,7 +144,6 @@ class RecoveringScanner:
         self, pending: _PendingMatches, text: BufferedText, *, final: bool = False, failed: bool = False
     ) -> Iterator[Matches]:
         """Search for hidden URNs up to the place where all literal matches are known, and yield the decided matches.
-
         With `final`, the text ends after the buffered bytes. With `failed`, the next bytes cannot be read, and a URN
         that depends on them is left out.
         """
@@ -174,8 +175,7 @@ class RecoveringScanner:
         yield from pending.decided(sys.maxsize if at_the_end else pending.reference_end)
 
     def _add_references(self, pending: _PendingMatches, text: BufferedText, *, whole: bool, failed: bool) -> None:
-        """Add references to names without `urn:` that overlap no other match, up to the place where all matches are
-        known.
+        """Add references to names without `urn:` that overlap no other match, as far as all matches are known.
 
         With `whole`, the text ends after the buffered bytes. With `failed`, the next bytes cannot be read.
         """

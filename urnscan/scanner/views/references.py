@@ -27,7 +27,7 @@ _LETTER_X = ord("x")
 
 
 class References(NamedTuple):
-    """Names and values of the named character references."""
+    """Names and values of the named character references of HTML 5, such as `&colon;`."""
 
     names: Vocabulary
     values: npt.NDArray[np.int16]
@@ -51,11 +51,11 @@ REFERENCES = References(
 
 @inner
 def read_reference(data: ByteArray, at: int, filled: int, references: References) -> tuple[int, int]:
-    """Decode the character reference (with `;`) at the `&` at index `at`. Returns the byte, and the index after the
-    reference.
+    """Decode the character reference, named or numeric, that begins with the `&` at index `at` and ends with `;`.
+    Returns the ASCII character as a byte, and the index after the `;`: from `&#58;`, COLON and `at + 5`.
 
-    Instead of a byte: NOTHING for an invisible character, STOP for any other character outside of ASCII. Without a
-    reference: `&` and `at + 1`. If `data[:filled]` ends too early to decide: `&` and MORE.
+    Instead of a byte: NOTHING for an invisible character, STOP for any other character outside of ASCII. If no
+    reference begins there: `&` and `at + 1`. If `data[:filled]` ends too early to decide: `&` and MORE.
     """
     byte = int(data[at])
     end = at + 1
@@ -82,7 +82,9 @@ def read_reference(data: ByteArray, at: int, filled: int, references: References
 
 @inner
 def is_invisible(data: ByteArray, at: int) -> bool:
-    """Whether a character of INVISIBLES begins at index `at`, in UTF-8. `data[at + 2]` must exist."""
+    """Whether an invisible character (a soft hyphen, a space or joiner of zero width) begins at index `at`, in UTF-8.
+    `data[at + 2]` must exist.
+    """
     first, second, third = data[at], data[at + 1], data[at + 2]
     return bool(
         (first == 0xC2 and second == 0xAD)

@@ -105,9 +105,12 @@ class Windows(NamedTuple):
 def hunt(
     block: Block, end: int, literal: tuple[Integers, Integers], state: Integers, plan: Plan, windows: Windows
 ) -> int:
-    """Append a window (decoded copy) for each hidden URN from `state[AT]` to `end`. Returns DONE, FULL, OPEN or ASK.
+    """Search a block for hidden URNs from index `state[AT]` to `end`, and append a window (decoded copy) for each.
 
-    Changes `state` and `windows`. Bytes after `end` are look-ahead. `literal`: starts and ends of literal matches.
+    Returns DONE at `end`; FULL if the windows have no more room; OPEN if bytes after the block are needed; ASK if the
+    caller must decide by `wraps.read_on` whether a URN goes on after a line end. After these three the caller acts, and
+    calls again. Changes `state` and `windows`. The bytes of the block after `end` are only look-ahead. `literal` has
+    the starts and the ends (indices) of the literal matches.
     """
     data, filled, final = block
     starts, ends = literal
@@ -383,7 +386,7 @@ def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windo
 
 
 def hosts(data: ByteArray, places: Integers) -> Column:
-    """The hosts of the URLs around URNs at the indices `places`, in lower case; empty for a URN outside of URLs."""
+    """For each URN, at an index in `places`: the host of the URL around it, in lower case; empty outside of URLs."""
     starts, ends = np.empty(len(places), np.int32), np.empty(len(places), np.int32)
     _find_hosts(data, places, starts, ends)
     host, offsets = cut(data, starts, ends)

@@ -133,10 +133,8 @@ class BrokenURN:
 
 
 def is_enough(data: bytes) -> bool:
-    """Whether `data`, the bytes after the first part of a URN (up to the first break), is enough to decide whether the
-    URN goes on.
-
-    An empty line is enough, or more line ends than a URN can have, or AHEAD bytes.
+    """Whether `data`, the bytes after the first part of a URN (from the first break on), is enough for `read_on` to
+    decide where the URN ends: it has an empty line, more than four line ends, or AHEAD bytes.
     """
     return len(data) >= AHEAD or data.count(b"\n") > MOST_BREAKS or _EMPTY_LINE.search(data) is not None
 
@@ -146,6 +144,7 @@ def read_on(data: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsi
     None if no URN begins there, or none that goes on after a break.
 
     `data` must contain LOOK_BACK bytes before `start` and AHEAD bytes after the first break, if the text has that many.
+    A URN of more than `max_length` bytes is cut: `is_cut` is true.
     """
     text = b""
     places: list[int] = []
