@@ -19,14 +19,15 @@ _LINK = re.compile(r"\[([^][]*+)\]\([^()]*+\)")
 
 @functools.cache
 def column_meanings() -> Mapping[str, Mapping[str, str]]:
-    """Name of a table in TABLES -> name of each column -> the meaning of the column, in Markdown."""
+    """Name of a table in TABLES -> name of each column, in the order of the table -> the meaning, in Markdown."""
     known = column_texts()
     return {name: {column: _meaning(known, name, column) for column in schema.names} for name, schema in TABLES.items()}
 
 
 def column_texts() -> Mapping[str, Mapping[str, str]]:
-    """The contents of `columns.toml`: table -> column -> meaning. `common` has columns of several tables, and
-    `prefixes` the meanings of all columns whose names begin in the same way.
+    """The contents of `columns.toml`, read at each call: name of a table -> column -> meaning, in Markdown. Instead of
+    a table, `common` has columns of several tables, and `prefixes` the beginnings of names -> the meaning of all
+    columns whose names begin so.
     """
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
@@ -37,7 +38,8 @@ def _meaning(known: Mapping[str, Mapping[str, str]], table: str, column: str) ->
 
 
 def table_name(schema: pa.Schema) -> str:
-    """The name in TABLES of the table with this schema. The schema may also be the result of `flat_schema`.
+    """The name in TABLES of the table that has the columns of this schema. The schema is a value of TABLES, or such a
+    schema after `flat_schema` (lists replaced by texts).
 
     >>> from urnscan.tables.schemas import OCCURRENCES
     >>> table_name(OCCURRENCES)
@@ -51,8 +53,8 @@ def table_name(schema: pa.Schema) -> str:
 
 
 def explained_columns(schema: pa.Schema) -> Sequence[tuple[str, str]]:
-    """The columns of a schema, as (name, meaning in plain text). The schema is a value of TABLES, or the result of
-    `flat_schema`.
+    """(name, meaning) of each column of a schema, in order; the meaning is plain text, without Markdown. The schema is
+    a value of TABLES, or such a schema after `flat_schema` (lists replaced by texts).
     """
     name = table_name(schema)
     rows = []

@@ -35,7 +35,8 @@ ADDED = ("r_component", "q_component", "f_component", *VERDICT, "spelling_proble
 
 
 def names_now(names: Iterable[str]) -> list[str]:
-    """The names of columns in this edition. An earlier name is replaced, unless the new name is in the list, too.
+    """The names that columns of a table of any edition have in this edition, in the same order. An earlier name is
+    replaced, unless the new name is in the list, too; an unknown name stays.
 
     A table with `problem` and without `valid` contains occurrences of the second edition, because classes always have
     both.

@@ -46,14 +46,17 @@ class _Sheet(Worksheet):  # type: ignore[misc]
 
 
 class ExcelOutput(Output):
-    """A workbook of Excel with a table.
+    """A workbook of Excel with a table: the rows on the first sheet, the meanings of the columns on the second. As with
+    every `Output`, the file appears only when `commit` is called.
 
     Texts are cells of the type text, so Excel reads no text as a formula, a number or a link. XlsxWriter keeps the rows
     in a temporary file.
     """
 
     def __init__(self, path: str | os.PathLike[str], schema: pa.Schema, *, force: bool = False) -> None:
-        """`path` and `force` are as in Output; `schema` is a value of TABLES, or the result of `flat_schema`."""
+        """`schema` is a value of TABLES, or such a schema after `flat_schema`. Raises FatalError if `path` exists
+        already (unless `force`), or if nothing can be written to its folder.
+        """
         super().__init__(path, force=force)
         self.schema = schema
         self._rows = self._cut = 0
@@ -75,9 +78,10 @@ class ExcelOutput(Output):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. Raises FatalError if the disk is full, or the sheet would get too many rows.
+        """Append rows of the schema. Raises FatalError if the disk is full, or if the sheet would get more than
+        1,048,576 rows with the header.
 
-        A text of more than 32,767 characters is cut, which `remarks` reports.
+        A text of more than 32,767 characters is cut; after `complete`, `remarks` reports how many texts were cut.
         """
         if 1 + self._rows + rows.num_rows > _SHEET_ROWS:
             raise FatalError(
@@ -157,7 +161,9 @@ class ExcelOutput(Output):
 
 
 def is_workbook(path: str) -> bool:
-    """Whether a file is a workbook that urnscan wrote. Raises OSError."""
+    """Whether a file is a workbook of Excel that urnscan wrote; False for any other file. Raises OSError if the file
+    does not exist or cannot be read.
+    """
     try:
         with zipfile.ZipFile(path) as book:
             return f'name="{KEY}"'.encode() in book.read(_PROPERTIES)

@@ -15,7 +15,9 @@ _MOST_BYTES = 1 << 25
 
 
 class JoinableClasses:
-    """Counter of the classes of a lexical scan that the level `namespace` would join to other classes."""
+    """Counter of the classes (names with the same canonical form) of a scan at the level `lexical` that the level
+    `namespace` would join to other classes. First `add` all classes, then ask for `count`.
+    """
 
     def __init__(self, level: Level) -> None:
         """`level` is the level of the scan. At other levels than `lexical`, nothing is counted."""
@@ -26,7 +28,7 @@ class JoinableClasses:
         self._forms: list[pa.StringArray] = []
 
     def add(self, urn: pa.StringArray) -> None:
-        """Add the canonical forms of classes at the level of the scan; each canonical form may be added only once."""
+        """Add the canonical forms of some classes of the scan. Each canonical form may be added only once in all calls."""
         data, offsets = byte_strings(urn)
         self._classes += len(urn)
         self._bytes += int(offsets[-1] - offsets[0])
@@ -40,8 +42,8 @@ class JoinableClasses:
         self._forms.append(forms.filter(pc.invert(is_canonical)))
 
     def count(self) -> int | None:
-        """How many fewer classes the level `namespace` would make; None at another level than `lexical`, or if there
-        were too many classes to count (more than 250,000, or 32 MiB).
+        """How many fewer classes than those added the level `namespace` would make, 0 if as many; None if the level of
+        the scan is not `lexical`, or if too many classes were added (more than 250,000, or 32 MiB of names).
         """
         if not self._is_countable:
             return None

@@ -18,7 +18,7 @@ class Layout:
     delimiter: str = ","
     """Separator between the values of CSV: a value of DELIMITERS."""
     flat: bool = False
-    """Whether nested columns become texts, as `flat_rows` makes them."""
+    """Whether nested columns (lists) become texts, with `; ` between the elements."""
 
 
 USUAL = Layout()

@@ -18,7 +18,8 @@ OF_FOLDER = "_urnscan.json"
 
 
 def with_metadata(schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Schema:
-    """Return the schema with the metadata of a run as JSON, and with the entries that pandas reads.
+    """Return the schema with the metadata of a run as JSON under the key `urnscan`, and with the entries that pandas
+    reads. These replace all metadata of the schema.
 
     The entries for pandas are the same that pandas itself would write. They have the type of each column: without them,
     integers with nulls would become floats, and flags with nulls objects. They also have the metadata as an attribute

@@ -37,7 +37,9 @@ class NamespaceCounts:
         self._nids_of_source: set[str] = set()
 
     def add_classes(self, rows: pa.RecordBatch) -> None:
-        """Count CODED_CLASSES rows, the invalid of them, and the occurrences in them."""
+        """Count by namespace the classes in `rows` (schema CODED_CLASSES: one row per class), those of them whose
+        `valid` is false, and the occurrences in them (the sum of `occurrence_count`).
+        """
         nid = rows.column("nid")
         nids, indices = nid.dictionary.to_pylist(), numbers(nid.indices)
         is_invalid = rows.column("valid").fill_null(True).to_numpy(zero_copy_only=False) == np.False_
@@ -53,9 +55,10 @@ class NamespaceCounts:
             counts.invalid += sums[2]
 
     def add_occurrences(self, rows: pa.RecordBatch) -> None:
-        """Count for each namespace the sources (inputs) of OCCURRENCES rows; the occurrences are not counted.
+        """Count by namespace the sources (inputs) in `rows` (schema OCCURRENCES: one row per occurrence); the
+        occurrences are not counted, as `add_classes` does it.
 
-        Precondition: all rows of a source are consecutive.
+        Precondition: all rows of a source are consecutive, also over several calls.
         """
         source, nid = rows.column("source"), rows.column("nid")
         sources, nids = source.dictionary.to_pylist(), nid.dictionary.to_pylist()
@@ -71,7 +74,9 @@ class NamespaceCounts:
                 self._counts.setdefault(nids[number], _Counts()).sources += 1
 
     def table(self) -> list[str]:
-        """Lines of a table, each with LF: a header, then a line for each namespace, the most occurrences first."""
+        """Lines of a text table with aligned columns, each with LF: a header, then a line for each namespace (NID), the
+        most occurrences first, those with equally many by name.
+        """
         rows = [_COLUMNS, *((name, *map("{:,}".format, astuple(counts))) for name, counts in self._sorted())]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return [
@@ -79,9 +84,9 @@ class NamespaceCounts:
         ]
 
     def summary(self) -> list[str]:
-        """At most three lines, without LF: the namespaces with the most occurrences, and the sum of the others.
-
-        Sources are left out.
+        """At most three lines for people, without LF: the namespaces with the most occurrences, such as "isbn: 5
+        occurrences, 2 classes, 1 invalid", and, if there are more than three, the sum of the others in the last line.
+        Empty without counts. Sources are left out.
         """
         ranked = self._sorted()
         named = ranked if len(ranked) <= _MOST_LINES else ranked[: _MOST_LINES - 1]

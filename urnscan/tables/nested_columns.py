@@ -17,15 +17,17 @@ _BETWEEN = "; "
 
 
 def cell_values(column: pa.Array) -> pa.Array:
-    """The values of a column for a spreadsheet: a list as JSON, a time as text in ISO 8601, any other value unchanged."""
+    """The values of a column for a spreadsheet: a list as JSON, a time as text in ISO 8601, any other value unchanged,
+    without a dictionary.
+    """
     if pa.types.is_list(column.type):
         return json_values(column)
     return moments(column) if pa.types.is_timestamp(column.type) else decoded(column)
 
 
 def flat_names(field: pa.Field) -> list[str]:
-    """The names of the columns that a column becomes with `--flat`: unchanged, or a name for each field of the
-    structures in the lists.
+    """The names of the columns that a column becomes with `--flat`. A list of structures becomes a column for each
+    field of the structures; any other column keeps its name.
 
     >>> kind = pa.list_(pa.struct({"text": pa.string(), "count": pa.int64()}))
     >>> flat_names(pa.field("spellings", kind)), flat_names(pa.field("urns", pa.list_(pa.string())))
@@ -37,7 +39,9 @@ def flat_names(field: pa.Field) -> list[str]:
 
 
 def flat_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of a table that is written with `--flat`: instead of each list one or several columns of texts."""
+    """The schema of a table that is written with `--flat`: each list is replaced by a column of texts, a list of
+    structures by a column of texts for each field (`flat_names`). Other columns stay.
+    """
     return pa.schema(
         pa.field(name, pa.string(), field.nullable) if pa.types.is_list(field.type) else field
         for field in schema
@@ -46,9 +50,10 @@ def flat_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def flat_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows in which each list is a single text, with `; ` between the elements.
+    """Return the rows with each list replaced by a single text, with `; ` between the elements; an empty list becomes
+    an empty text. Other columns stay.
 
-    A list of structures becomes a text for each field, in the columns of `flat_names`.
+    A list of structures becomes a text for each field: `spellings` becomes `spellings_text` and `spellings_count`.
 
     >>> flat_rows(pa.RecordBatch.from_pydict({"urns": [["urn:a:b", "urn:c:d"], []]})).to_pylist()
     [{'urns': 'urn:a:b; urn:c:d'}, {'urns': ''}]
@@ -71,10 +76,12 @@ def _flat(column: pa.Array) -> Iterator[pa.Array]:
 
 
 class FlatTable:
-    """An output for rows with nested columns (lists), which are written as texts; has the methods of `Output`."""
+    """An output for rows with nested columns (lists), each of which is written as a text (`flat_rows`) to another
+    output. Like an `Output`, it is a context manager, and the file appears only when `commit` is called.
+    """
 
     def __init__(self, table: Any) -> None:  # noqa: ANN401 (each output has its own type)
-        """`table` is the output for rows of the flat schema."""
+        """`table` is the output to which the rows are written: an `Output` whose schema is the result of `flat_schema`."""
         self._table = table
         self.schema = table.schema
         self.folder: Path = table.folder
@@ -88,19 +95,25 @@ class FlatTable:
         self._table.__exit__(*error)
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the nested schema, made flat. Raises FatalError."""
+        """Append rows of the nested schema, with each list replaced by a text. Raises FatalError if that fails."""
         self._table.write(flat_rows(rows))
 
     def complete(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Write the end of the file to the work folder (`Output.complete`). Raises FatalError."""
+        """Write the end of the file to its temporary folder, so that `commit` only has to move or copy it. `metadata`
+        is written if the format has a place for it. Raises FatalError if that fails.
+        """
         self._table.complete(metadata)
 
     def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the file, and move it to its path (`Output.commit`). Raises FatalError."""
+        """Complete the file as `complete` does, and move it to its path, or copy it to its URL or stream. Raises
+        FatalError if that fails; BrokenPipeError if the reader of standard output has stopped.
+        """
         self._table.commit(metadata)
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Lines about values that the file does not contain exactly as found; known when the file is complete."""
+        """Lines about values that the file does not contain exactly as found, such as cut texts; empty if there are
+        none. Known after `complete`.
+        """
         remarks: Sequence[str] = self._table.remarks
         return remarks

@@ -38,10 +38,11 @@ if _sync_file_range is not None:
 
 
 class Output:
-    """A file that appears at the path when `commit` is called, and never without it; a context manager.
+    """A file that appears at its path when `commit` is called, and never without it; a context manager. Before, it is
+    in a work folder (a temporary folder next to the path), which is removed at the end of the context.
 
-    `path` may also be a URL or an open stream. Then the file is written to the folder for temporary files, and copied
-    to the store or the stream by `commit`.
+    `path` may also be a URL or an open stream. Then the work folder is in the folder for temporary files of the system,
+    and `commit` copies the file to the store or the stream. Each format is a subclass with a method `write`.
     """
 
     remarks: Sequence[str] = ()
@@ -76,7 +77,8 @@ class Output:
     def complete(self, metadata: Mapping[str, Any] | None = None) -> None:
         """Write the end of the file to the work folder, so that `commit` only has to move or copy the file.
 
-        `metadata` is written if the format has a place for it. A second call does nothing. Raises FatalError.
+        `metadata` is written if the format has a place for it. A second call does nothing. Raises FatalError if the
+        disk is full or the file cannot be written.
         """
         if self._is_complete:
             return
@@ -89,8 +91,8 @@ class Output:
     def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
         """Complete the file as `complete` does, and move it to the path, or copy it to the URL or stream.
 
-        Raises FatalError, also if a file has appeared there during the run, except with `force`; BrokenPipeError if
-        the reader of standard output has stopped.
+        Raises FatalError if that fails, also if a file has appeared there during the run (except with `force`);
+        BrokenPipeError if the reader of standard output has stopped.
         """
         self.complete(metadata)
         with as_fatal(self._place.name):
@@ -102,9 +104,11 @@ class Output:
 
 
 def begin_sync(file: IO[bytes], start: int, byte_count: int) -> None:
-    """Ask the system to begin to write a part of a file to the disk, without waiting. `start`: offset of the part.
+    """Ask the system to begin to write a part of an open file to the disk, without waiting: `byte_count` bytes from
+    byte offset `start` on. An error of the system is ignored.
 
-    This only saves time: the `os.fsync` at the end waits only for the last parts. Other systems than Linux do nothing.
+    This only saves time: the `os.fsync` at the end waits only for the last parts. Does nothing if the system is not
+    Linux.
     """
     if _sync_file_range is not None:
         _sync_file_range(file.fileno(), start, byte_count, _SYNC_FILE_RANGE_WRITE)
@@ -118,16 +122,21 @@ class Committable(Protocol):
     """
 
     def complete(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Write the end of the files to their work folders. Raises FatalError."""
+        """Write the end of the files to their work folders, so that `commit` only has to move or copy them. Raises
+        FatalError if that fails.
+        """
 
     def commit(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Complete the files, and move or copy them to their paths, URLs or streams. Raises FatalError."""
+        """Complete the files as `complete` does, and move or copy them to their paths, URLs or streams. Raises
+        FatalError if that fails.
+        """
 
 
 def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) -> None:
-    """Complete all outputs, then commit all outputs: if an output cannot be completed, no output appears.
+    """Complete all outputs (write their ends to the work folders), then commit all (move them to their places).
 
-    Raises FatalError.
+    Raises FatalError for the first that fails. If an output cannot be completed, no output appears; if one cannot be
+    committed, those before it have appeared.
     """
     for output in outputs:
         output.complete(metadata)
@@ -144,7 +153,9 @@ def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
 
 
 def check_outputs(*paths: str | None) -> list[str]:
-    """Return the paths that are not None. Raises FatalError if two of them are the same file, or one is empty."""
+    """Return the paths and URLs that are not None, in order. Raises FatalError if two of them are the same file, or if
+    one is the empty text, SourceError for an invalid URL. Existing files are not an error here.
+    """
     outputs = [path for path in paths if path is not None]
     if "" in outputs:
         raise FatalError("an output has an empty name")
@@ -156,12 +167,14 @@ def check_outputs(*paths: str | None) -> list[str]:
 
 
 def existing_output(name: str | Path, reason: str = _EXISTS) -> FatalError:
-    """Return (not raise) the error for an output that would replace an existing file without `force`."""
+    """Return (not raise) the error for an output that would replace the existing file `name` without `force`. The
+    message says `reason`, such as "exists already", and names the option that replaces the file.
+    """
     return FatalError(f"{name}: {reason}; {option('force')} replaces it")
 
 
 def name_of(path: str | os.PathLike[str] | IO[bytes]) -> str:
-    """The name of an output in messages, without secrets of a URL; "standard output" for any stream."""
+    """The name of an output in messages: the path, or the URL without its secrets; "standard output" for any stream."""
     return without_secrets(os.fspath(path)) if isinstance(path, str | os.PathLike) else _STREAM
 
 
@@ -256,9 +269,11 @@ class _Stream:
 
 @contextlib.contextmanager
 def work_folder(path: Path) -> Iterator[Path]:
-    """Context with a new temporary folder next to the file `path`, which is removed at the end of the context.
+    """Context whose value is a new temporary folder next to the file `path`. At the end of the context the folder is
+    removed with all files in it.
 
-    Folders of dead processes that wrote the same file are removed, too. Raises OSError if the folder cannot be made.
+    At the beginning, folders that dead processes left for the same `path` are removed, except folders of unfinished
+    runs with `--resume`. Raises OSError if the folder cannot be made.
     """
     for name in glob.iglob(f".{glob.escape(path.name)}.*{TEMPORARY_SUFFIX}", root_dir=path.parent, include_hidden=True):
         if not name.endswith(SHARDS_SUFFIX):
@@ -296,9 +311,10 @@ def _remove_if_dead(folder: Path) -> None:
 
 @contextlib.contextmanager
 def as_fatal(name: str) -> Iterator[None]:
-    """Context that turns an OSError or SourceError into a FatalError that names the output `name`.
+    """Context in which an OSError or SourceError is raised as a FatalError instead: a message that the output `name`,
+    or the source of the SourceError, cannot be written, and why.
 
-    BrokenPipeError of standard output stays, as it is not a failure.
+    A BrokenPipeError stays if `name` is "standard output": that its reader stops is not a failure.
     """
     try:
         yield

@@ -37,7 +37,9 @@ _MAX_NUMBER = (1 << 15) - 1
 
 
 class RowGroup:
-    """The row group of a Parquet file that has only this row group."""
+    """The row group of a Parquet file that has only this row group, so that it can be moved to a larger file: its bytes
+    (`data`), its number of rows (`rows`), and its entry in the footer (`moved_to`).
+    """
 
     def __init__(self, file: memoryview) -> None:
         """`file` is the whole file."""
@@ -50,7 +52,8 @@ class RowGroup:
         """Number of rows."""
 
     def moved_to(self, offset: int, number: int) -> bytes:
-        """Return the encoded structure `RowGroup` for the footer of another file.
+        """Return the entry of this row group for the footer of another file: the encoded Thrift structure `RowGroup`.
+        The bytes in `data` are not moved; the caller writes them there.
 
         `offset` is the byte offset of `data` in that file; `number` is the number of the row group there, from 0. May
         be called only once, because it changes the offsets of this row group.

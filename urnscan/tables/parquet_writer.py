@@ -38,7 +38,7 @@ _NOT_PARQUET = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".html", ".d
 
 
 class ParquetOutput(Output):
-    """An output file in Parquet.
+    """An output file in Parquet, which appears only when `commit` is called, like every `Output`.
 
     The `metadata` of `complete` or `commit` are stored as JSON under the key `urnscan`, in the metadata of the file and
     of the schema, together with the entries that pandas reads.
@@ -54,11 +54,12 @@ class ParquetOutput(Output):
         force: bool = False,
         pool: Pool | None = None,
     ) -> None:
-        """`dictionaries` are the leaf columns whose values repeat; `statistics` are the leaf columns by which readers
-        filter; True: all columns, False: none.
+        """`dictionaries` are the leaf columns that get a dictionary, because their values repeat; `statistics` those
+        that get minimum and maximum, because readers filter by them; True: all leaf columns, False: none.
 
-        Threads of `pool` encode row groups; None: the thread that calls `write` does. Raises FatalError like Output,
-        and for the suffix of another format. All methods raise FatalError if the disk is full.
+        Threads of `pool` encode row groups; None: the thread that calls `write` does. Raises FatalError if the file
+        exists already (unless `force`), if nothing can be written to its folder, and for the suffix of another format.
+        All methods raise FatalError if the disk is full.
         """
         name = name_of(path)
         suffix = Path(name).suffix.lower()
@@ -90,9 +91,10 @@ class ParquetOutput(Output):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. Row groups begin at the same rows for any sizes of batches.
+        """Append rows of the schema. They are written when a row group is full (131,072 rows, or 32 MiB of text), so
+        row groups begin at the same rows for any sizes of batches.
 
-        A column of strings may have a dictionary, which saves copies; readers of the file get strings.
+        A column of strings may be dictionary-encoded in `rows`, which saves copies; readers of the file get strings.
         """
         ends = np.cumsum(_bytes(rows, self._repeating))
         start = 0

@@ -18,14 +18,18 @@ _REPEATING = "occurrence_count sources first_source last_source first_member sou
 
 
 class PartialOutput(ParquetOutput):
-    """A partial result: an output file in Parquet with NAMED_PARTIAL rows, for a later merge."""
+    """A file with the partial result of a run, for a later `urnscan merge`: an output in Parquet with rows of the
+    schema NAMED_PARTIAL (one row per spelling of a class, with its counts). It appears only when `commit` is called.
+    """
 
     def __init__(
         self, path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
     ) -> None:
-        """`reading` has the options that the metadata of tables do not have (`Options.reading_metadata`).
+        """`reading` has the options that the metadata of tables do not have (`Options.reading_metadata`); they are
+        written with the metadata. Threads of `pool` encode row groups.
 
-        Raises FatalError like ParquetOutput, and for a name with another suffix than `.partial`.
+        Raises FatalError for a name without the suffix `.partial`, if the file exists already (unless `force`), and if
+        nothing can be written to its folder.
         """
         name = name_of(path)
         if form_of(name) != (PARTIAL_SUFFIX, ""):

@@ -28,8 +28,8 @@ GENERATOR = b'<meta name="generator" content="urnscan">'
 
 
 def form_of(name: str) -> tuple[str, str]:
-    """The suffix of the format and the suffix of the compression of a path or URL, in lower case; "" for a missing
-    suffix.
+    """(suffix of the format, suffix of the compression) of a path or URL, in lower case; "" for a missing one. Only
+    the name is used, and only the suffixes in CODECS are compressions. The query of a URL is ignored.
 
     >>> form_of("a/urns.CSV.gz"), form_of("s3://bucket/urns.parquet?versionId=1.2"), form_of("urns")
     (('.csv', '.gz'), ('.parquet', ''), ('', ''))
@@ -42,10 +42,16 @@ def form_of(name: str) -> tuple[str, str]:
 
 
 class ByteOutput(Output):
-    """A file of bytes. The suffix of the file name chooses the compression (.gz, .bz2, .zst, .lz4)."""
+    """An output of bytes, which appears only when `commit` is called, like every `Output`. The suffix of the file name
+    chooses the compression (.gz, .bz2, .zst, .lz4; any other: none).
+    """
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False, folder: Path | None = None) -> None:
-        """Parameters are as in Output. Raises FatalError like Output, and for a suffix in NOT_WRITTEN."""
+        """`folder` is an existing work folder (temporary folder) that no other output uses; None: a new folder.
+
+        Raises FatalError if the file exists already (unless `force`), if nothing can be written to its folder, and for
+        the suffix of a compression that is not written, such as .xz and .zip.
+        """
         suffix = Path(os.fspath(path)).suffix.lower()
         if suffix in NOT_WRITTEN:
             raise FatalError(f"{name_of(path)}: {suffix} is not written; choose {', '.join(CODECS)} or none of them")
@@ -58,7 +64,7 @@ class ByteOutput(Output):
             stack.pop_all()
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append bytes, which are compressed if the suffix says so. Raises FatalError."""
+        """Append bytes, which are compressed if the suffix says so. Raises FatalError if the disk is full."""
         with as_fatal(self._place.name):
             self._file.write(data)
 
@@ -67,11 +73,12 @@ class ByteOutput(Output):
 
 
 class PageOutput(ByteOutput):
-    """A page of HTML, compressed like ByteOutput."""
+    """An output for a page of HTML: a ByteOutput with a check of the name. It writes no HTML itself."""
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Parameters are as in ByteOutput. Raises FatalError like ByteOutput, and for a suffix that is not in PAGES; a
-        name without a suffix is accepted.
+        """Raises FatalError for a suffix other than .html, .htm and .xhtml (perhaps with that of a compression; a name
+        without a suffix is accepted), if the file exists already (unless `force`), and if nothing can be written to its
+        folder.
         """
         name = name_of(path)
         suffix, _ = form_of(name)

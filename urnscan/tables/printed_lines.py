@@ -32,7 +32,7 @@ class Colours:
     off: str = ""
 
     def colon(self) -> str:
-        """The colon between two fields, after the end of the colour of the first field."""
+        """A colon in its colour, for between two fields: the end of the colour before it, `:`, and the end of its own."""
         return f"{self.off}{self.separator}:{self.off}"
 
 
@@ -42,10 +42,12 @@ COLOURED = Colours("\x1b[35m", "\x1b[36m", "\x1b[32m", "\x1b[1;31m", "\x1b[m")
 
 
 def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text") -> memoryview:
-    """Return lines `source:line:text` of OCCURRENCES rows, in UTF-8, for printing; the text is the column `name`.
+    """Return a line `source:line:text` with LF for each row, all in UTF-8, for printing. `rows` have the columns
+    `source`, `member` and `line` of OCCURRENCES; the text is the column `name`.
 
-    A member is part of the source: `a.zip!/b.txt`. If the rows have the columns `before` and `after`, these are on both
-    sides of the text. Control characters of names are escaped.
+    A member of an archive is part of the source: `a.zip!/b.txt`. If the rows have the columns `before` and `after`,
+    these texts are directly before and after the text, with white space and control characters as spaces. Control
+    characters in names of sources and members are escaped.
     """
     # Names of files and members may be hostile: they must neither end the line nor change the terminal.
     source = _mapped(rows.column("source"), printable)
@@ -60,23 +62,25 @@ def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text")
 
 
 def frequency_lines(rows: pa.RecordBatch, colours: Colours) -> memoryview:
-    """Return lines of FREQUENCIES rows, in UTF-8: the count, then the URN, in the form of `uniq -c`."""
+    """Return a line with LF for each row, in UTF-8, in the form of `uniq -c`: the column `occurrence_count`, at least 7
+    characters wide, a space, and the column `urn`. `rows` have the schema FREQUENCIES.
+    """
     count = pc.utf8_lpad(rows.column("occurrence_count").cast(pa.string()), _COUNT_WIDTH, " ")
     return _joined(colours.line, count, f"{colours.off} {colours.match}", rows.column("urn"), f"{colours.off}\n")
 
 
 def source_line(source: str, count: int | None, colours: Colours) -> str:
-    """Return a line, with LF, with the count of matches and the source; None: without a count.
+    """Return a line with LF: the count of matches in a source, at least 7 characters wide, a space, and the name of the
+    source with control characters escaped; only the name if `count` is None.
 
-    A source may contain any character that could separate it from a count after it. So only a count before it can be
-    sorted in all lines.
+    The count comes first, so that `sort` works: a name may contain any separator.
     """
     counted = "" if count is None else f"{colours.line}{count:>{_COUNT_WIDTH}}{colours.off} "
     return f"{counted}{colours.source}{printable(source)}{colours.off}\n"
 
 
 def json_lines(rows: pa.RecordBatch) -> memoryview:
-    """Return lines of JSON, in UTF-8: an object for each row, with the names of the columns as keys.
+    """Return a line of JSON with LF for each row, in UTF-8: an object with the names of the columns as keys.
 
     The column `stop` is the number of a byte. Its key `stop` gets the character, and the key `stop_octet` the number.
     """
@@ -107,9 +111,11 @@ def _stop(byte: int) -> str | None:
 
 
 def json_values(column: pa.Array, *, needs_no_escape: bool = False) -> pa.StringArray:
-    """Return for each value of a column its JSON as a text; `null` for a null text, number, time or flag.
+    """Return for each value of a column its JSON as a text: `"a"` for a text, `1`, `true`, `["a", "b"]` for a list,
+    `{"text": "a"}` for a structure, a time as text in ISO 8601; `null` for a null text, number, time or flag.
 
-    With `needs_no_escape`, no text in the column has characters that JSON escapes, and no value is null.
+    `needs_no_escape` saves time: the caller knows that no text in the column has characters that JSON escapes, and that
+    no value is null.
     """
     if pa.types.is_struct(column.type):
         parts: list[pa.StringArray | str] = []

@@ -47,7 +47,8 @@ class TableFile:
     """A file with a table that urnscan wrote. All errors are FatalErrors that name the file."""
 
     def __init__(self, path: str, *kinds: str) -> None:
-        """Open a file. `kinds` are the kinds of tables that the caller accepts, such as "classes": keys of `_MADE_BY`.
+        """Open a file. `kinds` are the kinds of tables that the caller accepts, at least one of "classes",
+        "occurrences", "rejects", "clusters" and "partial results".
 
         Raises FatalError if the file cannot be read, or is not a table of these kinds.
         """
@@ -63,7 +64,7 @@ class TableFile:
             columns = pa.schema(map(pa.Field.with_name, stored, names))
             misfits = {kind: _misfit(columns, kind) for kind in kinds}
             self.kind = next((kind for kind in kinds if not misfits[kind]), kinds[0])
-            """The kind of the table, a key of `_MADE_BY`."""
+            """The kind of the table: one of `kinds`."""
             self._schema, made_by = _MADE_BY[self.kind]
             if misfit := misfits[self.kind]:
                 raise FatalError(f"{path}: {misfit}; {made_by} writes {self.kind}")
@@ -82,8 +83,9 @@ class TableFile:
     def batches(
         self, *names: str, groups: Sequence[int] | None = None, max_rows: int = _ROWS
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the columns `names` of all rows, or of the row groups with the numbers `groups`. A batch has at most
-        `max_rows` rows. Raises FatalError for a missing column, and for a damaged file.
+        """Yield the columns `names` (with their present names and types) of all rows in the order of the file, or of
+        the row groups with the numbers `groups` (from 0). A batch has at most `max_rows` rows. Raises FatalError for a
+        column that the file does not have, and for a damaged file.
         """
         metadata = self._file.metadata
         expected = self.rows if groups is None else sum(metadata.row_group(group).num_rows for group in groups)
@@ -105,7 +107,9 @@ class TableFile:
                 raise FatalError(f"{self.path}: is damaged: it has fewer or more rows than its footer says")
 
     def take(self, row_numbers: Integers, *names: str) -> pa.Table:
-        """The columns `names` of the rows with the given numbers (from 0), sorted by row number."""
+        """The columns `names` of the rows with the given numbers (from 0), sorted by row number, whatever the order of
+        `row_numbers`. A number that is given twice gives two rows. Raises FatalError for a damaged file.
+        """
         wanted = np.sort(row_numbers)
         tables, start = [], 0
         metadata = self._file.metadata
@@ -120,14 +124,14 @@ class TableFile:
         return pa.concat_tables(tables).unify_dictionaries() if tables else self._schema.empty_table().select(names)
 
     def take_in_order(self, row_numbers: Integers, *names: str) -> list[dict[str, Any]]:
-        """The columns `names` of the rows with the given numbers (from 0), in the order of `row_numbers`, as a dict for
-        each row.
+        """The columns `names` of the rows with the given numbers (from 0), as a dict (name -> value) for each element
+        of `row_numbers`, in that order. Raises FatalError for a damaged file.
         """
         rows = self.take(row_numbers, *names).to_pylist()
         return [rows[place] for place in np.argsort(np.argsort(row_numbers))]
 
     def metadata(self) -> dict[str, Any]:
-        """The metadata of the run that wrote the file; empty without metadata."""
+        """The metadata of the run that wrote the file, from JSON; empty if the file has none (a text table never does)."""
         with contextlib.suppress(KeyError, ValueError):
             metadata = json.loads((self._file.metadata.metadata or {})[KEY.encode()])
             return metadata if isinstance(metadata, dict) else {}
@@ -135,7 +139,9 @@ class TableFile:
 
     @property
     def row_bytes(self) -> int:
-        """Approximate number of bytes of a row in memory, in the row group with the largest rows."""
+        """Approximate number of bytes that a row takes in memory: the average in the row group with the largest rows.
+        1 for a file without rows.
+        """
         metadata = self._file.metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         return max((group.total_byte_size // max(group.num_rows, 1) + 1 for group in groups), default=1)

@@ -47,7 +47,7 @@ OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Positions of matches or rejects in the inputs: arrays of equal length."""
+    """Positions of matches or rejects in the inputs: element i of each array is the position of match or reject i."""
 
     start: npt.NDArray[np.int64]
     line: npt.NDArray[np.int64]
@@ -55,24 +55,28 @@ class Places:
     """For each match or reject, the index of its input in `names`."""
     names: Sequence[str]
     members: pa.StringArray | None = None
-    """The member of each match or reject; None if the inputs have no members."""
+    """The member of an archive that contains each match or reject; None if the inputs have no members."""
     captures: Sequence[pa.Array] | None = None
     """The columns captured, status and mime; None if the inputs are not web archives."""
 
     @property
     def member(self) -> pa.StringArray:
-        """The column `member` of the table; all null without members."""
+        """The column `member` of a table: `members`, or all null if that is None."""
         return pa.nulls(len(self.start), pa.string()) if self.members is None else self.members
 
     def columns(self) -> list[pa.Array]:
-        """The first columns of OCCURRENCES and of REJECTS: source, member, start and line."""
+        """The four columns with which the tables OCCURRENCES and REJECTS begin: source (a dictionary with the names),
+        member, start and line.
+        """
         source = pa.DictionaryArray.from_arrays(number_array(self.source), text_array(self.names))
         return [source, self.member, number_array(self.start), number_array(self.line)]
 
 
 @dataclass(frozen=True, slots=True)
 class MatchColumns:
-    """Matches with their positions in the inputs, and their canonical forms."""
+    """Matches with their positions in the inputs, and `urn`, their canonical forms at `level`: what is needed to make
+    rows of them. Element i of each column is about match i.
+    """
 
     matches: Matches
     places: Places
@@ -81,7 +85,9 @@ class MatchColumns:
     syntax: Syntax
 
     def occurrences(self) -> pa.RecordBatch:
-        """The matches as OCCURRENCES rows."""
+        """Make rows of the schema OCCURRENCES: one for each match, in the same order. Adds what follows from the names
+        alone: NID, components, validity and problems.
+        """
         matches = self.matches
         verdict = NameColumns.of(self.urn, self.level)
         hosts = pa.py_buffer(matches.host_offsets), pa.py_buffer(matches.host)
@@ -107,9 +113,10 @@ class MatchColumns:
         )
 
     def partial(self, numbers: npt.NDArray[np.int32]) -> pa.RecordBatch:
-        """The matches as SINGLE rows.
+        """Make rows of the schema SINGLE, from which classes are made: canonical form, spelling (empty if it is equal
+        to the canonical form), and place of each match, in the same order.
 
-        For each input in `places.names`, `numbers` has the number of that input among all inputs.
+        `numbers[i]` is the number of the input `places.names[i]` among all inputs of the run.
         """
         matches, places = self.matches, self.places
         text = string_array(matches.text, matches.text_offsets)
@@ -128,10 +135,7 @@ class MatchColumns:
 
 
 class NameColumns(NamedTuple):
-    """Columns of occurrences that follow from the canonical forms: NID, validity, and problem of the name.
-
-    Their values are the same as in the table of classes.
-    """
+    """Columns of the table OCCURRENCES that follow from the canonical forms: NID, validity, and problem of the name."""
 
     nid: pa.DictionaryArray
     valid: pa.BooleanArray
@@ -140,7 +144,9 @@ class NameColumns(NamedTuple):
 
     @classmethod
     def of(cls, urn: pa.StringArray, level: Level) -> Self:
-        """Make the columns for canonical forms at a level. If many are equal, each different form is checked once."""
+        """Check each canonical form of a column by the rules of its namespace, and return the columns: a row for each
+        form, in the same order. `level` is the level of the forms.
+        """
         head = urn.slice(0, _HEAD)
         names = urn.dictionary_encode() if 2 * len(head.unique()) <= len(head) else None
         data, offsets = byte_strings(urn if names is None else names.dictionary)
@@ -155,14 +161,19 @@ class NameColumns(NamedTuple):
 def occurrences_in_values(
     hits: InValues, level: Level, syntax: Syntax, member: pa.StringArray | None = None
 ) -> pa.RecordBatch:
-    """Matches in values that the caller passed, as OCCURRENCES rows. `source` is empty, because there is no input."""
+    """Make rows of the schema OCCURRENCES from matches in the values of a column: one for each match, in the same
+    order. `start` and `line` are positions in the value. `source` is the empty text, because there is no input;
+    `member` is the column `member`, all null if None.
+    """
     matches, source = hits.matches, np.zeros(len(hits.matches), np.int32)
     places = Places(hits.start, hits.line, source, [""], member)
     return MatchColumns(matches, places, canonical_column(matches, level), level, syntax).occurrences()
 
 
 def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
-    """The canonical forms of the matches at a level, as a column."""
+    """The canonical form of each match at a level, in the order of the matches. For the level `resolution`, the scanner
+    must have kept the queries (`Grammar.keep_query`).
+    """
     data, offsets = matches.canonical, matches.canonical_offsets
     if level.by_namespace:
         return string_array(*namespace_forms(data, offsets, level.rulebook))
@@ -178,7 +189,9 @@ def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
 
 
 def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBatch:
-    """Rejects (texts that are nearly URNs, or URNs that end badly) as REJECTS rows."""
+    """Make rows of the schema REJECTS: one for each reject (a text that is nearly a URN, or a match that ends in an
+    error), in the same order, with the reason as a code and in words. `places` are the positions of the rejects.
+    """
     text = string_array(rejects.text, rejects.text_offsets)
     # The error of a match that ends badly is found by the text after the match: the match may be longer than `text`.
     is_match = rejects.position >= 0
@@ -241,7 +254,11 @@ def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets
 
 
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
-    """GROUPED rows as CODED_CLASSES rows. `names` maps the number of each first source to its name."""
+    """Make rows of the schema CODED_CLASSES (the table of classes) from GROUPED rows, one for each class, in the same
+    order. Adds what follows from the name alone (NID, NSS, validity, problems); `level` is the level of the classes.
+
+    `names` maps the numbers in `first_source` to the names of these inputs. Raises KeyError if one is missing.
+    """
     urn = grouped.column("urn")
     data, offsets = byte_strings(urn)
     parts = _parts(data, offsets, level.keep_query)
@@ -265,7 +282,9 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) 
 
 
 def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
-    """CLASSES rows as CODED_CLASSES rows."""
+    """Return rows of the table of classes (schema CLASSES) with the schema CODED_CLASSES: the same values, but with a
+    dictionary for each text that repeats.
+    """
     columns = [
         classes.column(field.name).dictionary_encode()  # does nothing if the column has a dictionary
         if pa.types.is_dictionary(field.type)
@@ -276,7 +295,9 @@ def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def count_untrimmed(classes: pa.RecordBatch) -> int:
-    """Number of CODED_CLASSES rows with the problem `untrimmed`, which is always the first code in `problem`."""
+    """How many classes (rows of the schema CODED_CLASSES) have the problem `untrimmed`: punctuation that `--trim` would
+    cut follows the name.
+    """
     problem = classes.column("problem")
     return pc.sum(pc.starts_with(problem.dictionary, NAMES[UNTRIMMED]).take(problem.indices)).as_py() or 0
 

@@ -39,7 +39,9 @@ class PlacesInValues:
 
 @dataclass(frozen=True, slots=True)
 class InValues(PlacesInValues):
-    """Matches in the values of a column, with their positions: element i of the arrays is the position of match i."""
+    """Matches in the values of a column, with their positions: element i of `value`, `start` and `line` is the position
+    of match i of `matches`.
+    """
 
     matches: Matches
     rejects: PlacesInValues | None = None
@@ -47,18 +49,18 @@ class InValues(PlacesInValues):
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type can be scanned: a type of text, of bytes, or of a dictionary with texts or bytes."""
+    """Whether a column of this type can be scanned: a type of texts or bytes, a dictionary of these, or null."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return kind in _TEXT or pa.types.is_fixed_size_binary(kind)
 
 
 def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Iterator[InValues]:
-    """Yield the matches in the values of a column whose type `is_text` accepts, in order, for many values together.
+    """Scan the values of a column of texts or bytes (a type that `is_text` accepts), and yield the matches in them, in
+    order: each InValues has the matches of many values, at least one match or reject. Without any, nothing is yielded.
 
-    Null has no matches. `value` counts over the whole column; `line` is meaningful if the scanner counts lines.
-
-    Raises ArgumentError for a value of more than 2 GiB.
+    A null has no matches, and no match reaches over two values. `InValues.value` counts over the whole column; `line`
+    has a meaning only if the scanner counts lines. Raises ArgumentError for a value of more than 2 GiB.
     """
     first = 0
     for byte_values in _bytes(values):
@@ -82,12 +84,16 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
 
 
 def count_bytes(values: pa.Array) -> int:
-    """The number of bytes of all values, of a type that `is_text` accepts; null has none."""
+    """The total number of bytes of all values (texts in UTF-8, or bytes); a null has none. The type of `values` must be
+    one that `is_text` accepts.
+    """
     return pc.sum(pc.binary_length(as_bytes(values))).as_py() or 0
 
 
 def as_bytes(values: pa.Array) -> pa.LargeBinaryArray:
-    """Return the values, of a type that `is_text` accepts, as an array of bytes; null stays null."""
+    """Return the values (texts in UTF-8, or bytes; without a dictionary) as an array of byte strings; a null
+    stays null. The type of `values` must be one that `is_text` accepts.
+    """
     return _decoded(values).cast(pa.large_binary())
 
 

@@ -39,8 +39,8 @@ _NULLABLE = (
 
 
 def type_of(name: str) -> pa.DataType | None:
-    """The type of a column with this name, without dictionary and with the widest integers; None if no table has the
-    column.
+    """The Arrow type of the columns with this name in the tables: int64 for all integers, and the type of the values
+    for a dictionary; None if no table has such a column.
     """
     kind = _TYPES.get(name)
     if kind is None or not pa.types.is_integer(kind):

@@ -22,9 +22,11 @@ _R, _Q, _F = range(3)
 
 
 def spelling_columns(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.Array]:
-    """The columns r_component, q_component, f_component and spelling_problem of a column of spellings.
+    """Make the columns `r_component`, `q_component`, `f_component` and `spelling_problem`, with a row for each spelling
+    (a URN as it is in a text): spelling i is `data[offsets[i]:offsets[i + 1]]`, a whole URN in `syntax`.
 
-    Null: the URN has no such component, or no problem.
+    Null: the URN has no such component (in rfc2141: always), or no problem. Components are without their delimiters;
+    several problems have "; " between their codes.
     """
     marks = marks_of(data, offsets, syntax)
     problem = decoded(problem_column(np.zeros(len(marks), np.uint8), marks)) if marks.any() else _nulls(len(marks))
@@ -32,9 +34,11 @@ def spelling_columns(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[
 
 
 def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
-    """The column `problem`: codes of problems of names and of spellings with "; " between them; null without problems.
+    """Make the column `problem`: for each row, the code of the problem of the name, then those of the spellings, with
+    "; " between them; null without problems.
 
-    `codes` are the verdicts on the names, as indices of NAMES; `marks` are the problems of the spellings, as bits.
+    For each row, `codes` has the result of the check of the name, an index of `judgement_columns.NAMES`; `marks` has
+    the problems of the spellings as a set of bits: bit i is the problem `OF_SPELLINGS[i]`.
     """
     pairs = codes.astype(np.int32) * MARKS_IN_ALL + marks
     used = np.flatnonzero(np.bincount(pairs))

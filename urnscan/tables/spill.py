@@ -20,7 +20,9 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 class RowsOnDisk:
-    """Batches of rows in a temporary file. They are appended, then read by number, also by several threads at a time."""
+    """Batches of rows in a temporary file: first `append` for each, then `complete`, then `batches`, which several
+    threads may call at a time; at last `close`, which removes the file.
+    """
 
     def __init__(self, schema: pa.Schema, folder: Path) -> None:
         """Make the file in `folder`. Raises FatalError if this is impossible."""
@@ -41,7 +43,9 @@ class RowsOnDisk:
         self.count += 1
 
     def complete(self) -> None:
-        """End the file, after the last `append` and before the first `batches`. Raises FatalError if the disk is full."""
+        """End the file: call this once, after the last `append` and before the first `batches`. Raises FatalError if
+        the disk is full.
+        """
         with self._as_fatal("hold what is spilled"):
             self._writer.close()
             self._file.close()
@@ -60,7 +64,7 @@ class RowsOnDisk:
                 yield reader.get_batch(number)
 
     def close(self) -> None:
-        """Remove the file."""
+        """Close and remove the file. May be called more than once, and also without `complete`."""
         self._file.close()
         self._path.unlink(missing_ok=True)
 
@@ -73,7 +77,9 @@ class RowsOnDisk:
 
 
 class Spilled:
-    """Batches of rows in memory or on disk, which can be read several times, in the order in which they were added."""
+    """Batches of rows, which are in memory until `spill` moves them to a temporary file. They can be read several
+    times, in the order in which they were added.
+    """
 
     def __init__(self, schema: pa.Schema, folder: Callable[[], Path]) -> None:
         """`folder` is called at the first `spill` (move to disk), and returns the folder for the temporary file."""
@@ -86,14 +92,16 @@ class Spilled:
         self._is_complete = False
 
     def add(self, rows: pa.RecordBatch, byte_count: int | None = None) -> None:
-        """Append rows in memory. `byte_count` is approximately how much memory the rows use; None: `nbytes` of the
-        rows.
+        """Append rows in memory; nothing is moved to disk. `byte_count` is approximately how much memory the rows use;
+        None: `nbytes` of the rows.
         """
         self._in_memory.append(rows)
         self.byte_count += rows.nbytes if byte_count is None else byte_count
 
     def spill(self) -> None:
-        """Move the rows that are in memory to the file. Raises FatalError if the disk is full."""
+        """Move all rows that are in memory to the temporary file, which the first call makes. Raises FatalError if the
+        disk is full.
+        """
         if self._on_disk is None:
             self._on_disk = RowsOnDisk(self._schema, self._folder())
         for rows in self._in_memory:
@@ -102,7 +110,9 @@ class Spilled:
         self.byte_count = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows, from the first on; after this no rows may be added. Raises FatalError if the disk fails."""
+        """Yield all rows in the order in which they were added, from the first on at each call. After the first call no
+        rows may be added. Raises FatalError if the disk fails.
+        """
         if self._on_disk is not None:
             if not self._is_complete:
                 self._on_disk.complete()
@@ -111,14 +121,16 @@ class Spilled:
         yield from self._in_memory
 
     def close(self) -> None:
-        """Release the memory, and remove the file."""
+        """Release the memory, and remove the file if there is one. No method may be called after this."""
         self._in_memory = []
         if self._on_disk is not None:
             self._on_disk.close()
 
 
 class SpilledParts:
-    """Rows that are distributed to parts, which are read part by part. All parts share a single memory limit."""
+    """Rows that are distributed to numbered parts, and then read part by part. They are in memory up to a limit for all
+    parts together, and then in temporary files, one for each part.
+    """
 
     def __init__(self, schema: pa.Schema, parts: int, in_memory: int, folder: Callable[[], Path]) -> None:
         """`in_memory` is the maximum number of bytes in memory, for all parts together; with more, all rows are moved
@@ -129,14 +141,13 @@ class SpilledParts:
         self._parts = [Spilled(schema, folder) for _ in range(parts)]
 
     def close(self) -> None:
-        """Release the memory, and remove the files."""
+        """Release the memory, and remove the files of all parts that are left."""
         for part in self._parts:
             part.close()
 
     def add(self, part: npt.NDArray[np.int32], rows: pa.RecordBatch) -> None:
-        """Append each row to the part whose number is in `part` (a number for each row, from 0).
-
-        Raises FatalError if the disk is full.
+        """Append row i to the part with the number `part[i]` (from 0), in the order of the rows. If the rows in memory
+        then have more bytes than the limit, all are moved to disk. Raises FatalError if the disk is full.
         """
         if not len(rows):
             return
@@ -153,9 +164,9 @@ class SpilledParts:
                 spilled.spill()
 
     def take(self, part: int) -> pa.Table:
-        """Return all rows of a part, in the order in which they were added, and close the part: no second call.
-
-        Raises FatalError if the disk fails.
+        """Return all rows of the part with this number (from 0), in the order in which they were added, and remove them
+        from memory and disk. May be called once for each part, after the last `add`. Raises FatalError if the disk
+        fails.
         """
         rows = pa.Table.from_batches(self._parts[part].batches(), self._schema).combine_chunks()
         self._parts[part].close()

@@ -35,16 +35,19 @@ _NAMES_IN_JSON = {"stop": "", "stop_octet": "stop"}
 
 
 def is_text_table(path: str) -> bool:
-    """Whether the name of a file has the suffix of a table as text, perhaps compressed."""
+    """Whether the name of a file has the suffix of a table as text: .csv, .tsv or .jsonl, perhaps with that of a
+    compression after it (.gz, .bz2, .zst, .lz4). The file is not read.
+    """
     return form_of(path)[0] in TEXT_FORMS
 
 
 def as_parquet(path: str, names: Sequence[str]) -> pa.NativeFile:
-    """Copy a table as text (CSV, TSV, JSON Lines) to a temporary Parquet file, and return this file, open.
+    """Copy a table as text (CSV, TSV, JSON Lines), which urnscan wrote, to a temporary Parquet file, and return that
+    file, open for reading. It has no name any more: its space on the disk is free when the caller closes it.
 
-    The columns have their names in the present edition. `names` are the columns if the file has no lines. Columns that
-    no schema has are left out. Raises FatalError for a file that is not such a table, and also ArrowException and
-    OSError.
+    The columns get their present names and their types in `schemas`; columns that no schema has are left out. `names`
+    are the columns if the file has no lines. Raises FatalError if the first line is not that of such a table, and
+    ArrowException or OSError if another line cannot be read.
     """
     form, codec = form_of(path)
     with _open(path, codec) as file:

@@ -37,16 +37,15 @@ Lines = Callable[[pa.RecordBatch], bytes | memoryview]
 
 
 class LinesOutput(ByteOutput):
-    """An output file with a table as lines of text (CSV, TSV, JSON Lines), compressed like ByteOutput.
-
-    Metadata are not written.
+    """An output with a table as lines of text (CSV, TSV, JSON Lines), which appears only when `commit` is called, like
+    every `Output`. The suffix of the name may choose a compression, as in `.csv.gz`. Metadata are not written.
     """
 
     def __init__(
         self, path: str | os.PathLike[str], schema: pa.Schema, head: bytes, lines: Lines, *, force: bool = False
     ) -> None:
-        """`head` is written before all rows; `lines` returns the lines of a batch of rows. Other parameters are as in
-        ByteOutput.
+        """`head` is written before all rows; `lines` returns the bytes of the lines of a batch of rows. Raises
+        FatalError if the file exists already (unless `force`), and if nothing can be written to its folder.
         """
         super().__init__(path, force=force)
         self.schema = schema
@@ -57,7 +56,7 @@ class LinesOutput(ByteOutput):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. Raises FatalError."""
+        """Append rows of the schema, as lines. Raises FatalError if the disk is full."""
         super().write(self._lines(rows))
 
 
@@ -71,11 +70,13 @@ def open_table(
     pool: Pool | None = None,
     layout: Layout = USUAL,
 ) -> Output | FlatTable:
-    """Open an output for rows of the schema, in the format that the suffix of the file name chooses. A stream gets
-    Parquet. With `layout.flat`, `write` takes rows of the schema, and the file gets flat rows.
+    """Open an output for rows of the schema, in the format that the suffix of the file name chooses: Parquet, CSV, TSV,
+    JSON Lines or Excel. A stream gets Parquet. The file appears only when `commit` is called.
 
-    `dictionaries`, `statistics` and `pool` are as in ParquetOutput. Raises FatalError like Output, and for another
-    suffix.
+    With `layout.flat`, `write` takes rows of the schema, and the file gets lists as texts (`flat_rows`).
+    `dictionaries`, `statistics` (names of leaf columns) and `pool` are those of ParquetOutput; other formats ignore
+    them. Raises FatalError for another suffix, if the file exists already (unless `force`), and if nothing can be
+    written to its folder.
     """
     if layout.flat:
         schema = flat_schema(schema)
@@ -111,7 +112,12 @@ def _flat_leaves(leaves: Sequence[str] | bool, flat: pa.Schema) -> Sequence[str]
 def open_partial(
     path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
 ) -> Output:
-    """Open an output for NAMED_PARTIAL rows. Parameters and errors are as in PartialOutput."""
+    """Open an output for the partial result of a run, rows of the schema NAMED_PARTIAL, which `urnscan merge` reads.
+    `reading` has the options that the metadata of tables do not have. The file appears only when `commit` is called.
+
+    Raises FatalError for a name without the suffix `.partial`, if the file exists already (unless `force`), and if
+    nothing can be written to its folder.
+    """
     from urnscan.tables.partial_output import PartialOutput  # noqa: PLC0415 (as above)
 
     return PartialOutput(path, reading, force=force, pool=pool)
@@ -120,8 +126,8 @@ def open_partial(
 def is_result(path: str) -> bool:
     """Whether a file on this machine is a table or a page that urnscan wrote, so that a run may replace it.
 
-    True also for an empty file without a suffix of Parquet or Excel, and for every path directly in a folder that a
-    run on Spark wrote, which is not read. Otherwise False if the file cannot be read.
+    True also for an empty file, unless the suffix is that of Parquet or Excel, and for every path directly in a folder
+    that a run on Spark wrote. Otherwise False, also if the file cannot be read. Raises nothing.
     """
     if Path(path).with_name(OF_FOLDER).is_file():
         return True
@@ -150,7 +156,8 @@ def is_result(path: str) -> bool:
 
 
 def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
-    r"""Return lines of CSV, in UTF-8, without a header; lists are JSON, and null is an empty cell.
+    r"""Return a line of CSV with LF for each row, in UTF-8, without a header: `separator` between the cells, texts in
+    quotation marks; a list is JSON, a time a text in ISO 8601, and null an empty cell.
 
     A spreadsheet would calculate a text like `=1+1` as a formula, which could start programs. So a text that begins
     with `=`, `+`, `-`, `@`, a tab or a line end gets an apostrophe before it.
