@@ -32,24 +32,30 @@ def byte_strings(column: pa.StringArray) -> tuple[ByteArray, Offsets]:
 
 
 def string_array(data: ByteArray, offsets: Offsets) -> pa.StringArray:
-    """A column of strings from bytes (UTF-8, not checked) and offsets, not copied."""
+    """A column of strings without nulls, not copied: string i is `data[offsets[i]:offsets[i + 1]]` (UTF-8, which is not
+    checked).
+    """
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def numbers(column: pa.Array) -> npt.NDArray[Any]:
-    """The values of a column without nulls of uint8, uint16, int32 or int64, as a read-only array, not copied."""
+    """The values of a column of uint8, uint16, int32 or int64, as a read-only array, not copied. Raises KeyError for
+    another type. The number of a null has no meaning.
+    """
     values = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
     return read_only(values[column.offset : column.offset + len(column)])
 
 
 def number_array(values: npt.NDArray[Any]) -> pa.Array:
-    """A column of numbers from an array, not copied if the array is contiguous."""
+    """A column of numbers without nulls from an array, of the same type; not copied if the array is contiguous."""
     values = np.ascontiguousarray(values)
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
 
 
 def number_scalar(value: int) -> pa.Int64Scalar:
-    """An int as an Arrow scalar. Functions of pyarrow that get a plain int import pandas to convert the int."""
+    """An int as an Arrow scalar of the type int64, for functions of pyarrow: they would import pandas to convert a
+    plain int.
+    """
     return number_array(np.array([value], np.int64))[0]
 
 
@@ -59,12 +65,12 @@ def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
 
 
 def flag_array(flags: npt.NDArray[np.bool_]) -> pa.BooleanArray:
-    """A column of booleans from an array."""
+    """A column of booleans without nulls from an array."""
     return pa.Array.from_buffers(pa.bool_(), len(flags), [None, bits(flags)])
 
 
 def flags_of(column: pa.BooleanArray) -> npt.NDArray[np.bool_]:
-    """The values of a column of booleans without nulls, as an array."""
+    """The values of a column of booleans as a new array. The value of a null has no meaning."""
     packed = np.unpackbits(np.frombuffer(column.buffers()[1], np.uint8), bitorder="little")
     return packed[column.offset : column.offset + len(column)].astype(np.bool_)
 
@@ -75,12 +81,12 @@ def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def bytes_array(values: Sequence[bytes]) -> pa.BinaryArray:
-    """A column of byte strings, which have at most 2 GiB together."""
+    """A column of the given byte strings, in order, which may have at most 2 GiB together."""
     return _column(pa.binary(), values)
 
 
 def text_array(texts: Sequence[str | None]) -> pa.StringArray:
-    r"""A column of a few strings; None is null, a lone surrogate becomes an escape such as `\ud800`."""
+    r"""A column of the given strings, in order; None becomes null, a lone surrogate an escape such as `\ud800`."""
     validity = bits([text is not None for text in texts]) if None in texts else None
     return _column(pa.string(), [(text or "").encode("utf-8", "backslashreplace") for text in texts], validity)
 
@@ -91,7 +97,9 @@ def _column(kind: pa.DataType, values: Sequence[bytes], validity: pa.Buffer | No
 
 
 def filtered(lists: pa.ListArray, flags: npt.NDArray[np.bool_]) -> pa.ListArray:
-    """The lists, without the values whose flag is false. `flags` has a flag for each value of all lists."""
+    """The same lists, in the same order, but each without the values whose flag is false; a list may become empty.
+    `flags[i]` is the flag of element i of `lists.values`, the values of all lists one after the other.
+    """
     if flags.all():
         return lists
     ends = np.append(np.int32(0), np.cumsum(flags, dtype=np.int32))[numbers(lists.offsets)]

@@ -36,7 +36,7 @@ def upper(byte: np.uint8) -> np.uint8:
 
 @inlined
 def is_white(byte: int) -> bool:
-    """Whether a byte is in WHITE."""
+    """Whether a byte is ASCII white space as Python defines it (WHITE)."""
     return byte in _WHITE
 
 

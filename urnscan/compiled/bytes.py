@@ -29,8 +29,8 @@ _memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 
 @inlined
 def hunt(data: ByteArray, at: int, filled: int, dense_until: int) -> int:
-    """Index of the first `urn:` in `data[at:filled]`, in any case. If there is none, the index near `filled` where a
-    `urn:` may still begin when more bytes follow: more than `filled - 4`.
+    """Index of the first `urn:` in `data[at:filled]`, in any case. If there is none: an index above `filled - 4`;
+    no `urn:` begins before it, and the search must go on there when more bytes follow.
 
     A quick check skips blocks without `urn:`. Blocks that begin before `dense_until` are searched without this check,
     because another `urn:` is likely there.
@@ -151,8 +151,8 @@ def find_byte(data: ByteArray, at: int, end: int, byte: int) -> int:
 
 @compiled
 def join(data: ByteArray, starts: Integers, ends: Integers, separator: int, into: ByteArray) -> None:
-    """Copy each `data[starts[i]:ends[i]]` to `into`, without gaps, each followed by the byte `separator`. `into` must
-    be large enough.
+    """Copy each `data[starts[i]:ends[i]]` to `into`, in this order from index 0 on, each followed by the byte
+    `separator`. `into` must be large enough: nothing is checked.
     """
     at = 0
     for i in range(len(starts)):
@@ -176,9 +176,10 @@ def copy(data: ByteArray, start: int, end: int, into: ByteArray, at: int) -> int
 
 @inner
 def read_number(data: ByteArray, start: int, end: int, base: int) -> int:
-    """The number that the digits in `data[start:end]` represent in base `base` (at most 16).
+    """The number that the digits in `data[start:end]` represent in base `base` (at most 16; letters in any case).
 
-    -1 if there is no digit, or another byte. A number above 0x10FFFF, the last code point of Unicode, becomes 0x110000.
+    -1 for an empty text, and if a byte is not a digit in this base. A number above 0x10FFFF, the last code point of
+    Unicode, becomes 0x110000.
     """
     number = 0
     for i in range(start, end):

@@ -18,9 +18,11 @@ _LEAN = lean_options()
 
 
 def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object], **options: bool | str) -> Any:  # noqa: ANN401 (Numba carries no types)
-    """Numba's dispatcher of a Python function: the object that compiles the function for given types.
+    """A new dispatcher of Numba for a copy of a Python function: the object that compiles the function for given types
+    of arguments. Nothing is compiled yet; `function` is not changed.
 
-    `resolved` converts each value that the function uses by name to a value that Numba can use.
+    `resolved` converts each global or enclosed value that the function uses, such as another compiled function, to a
+    value that Numba can use. `options` are those of `numba.njit`.
     """
     used = {*_globals(function.__code__)}
     names = {name: resolved(value) if name in used else value for name, value in function.__globals__.items()}
@@ -40,15 +42,18 @@ def _globals(code: types.CodeType) -> Iterator[str]:
 
 
 def external(name: str, result: str, arguments: tuple[str, ...]) -> object:
-    """A C library function, as Numba calls it. `result` and `arguments` are Numba's names of types: `uintp`."""
+    """Numba's declaration of a function of the C library, such as `memcpy`, which compiled code can call. `result` and
+    `arguments` are Numba's names of types, such as `uintp`.
+    """
     kinds = (getattr(numba.types, argument) for argument in arguments)
     return numba.types.ExternalFunction(name, getattr(numba.types, result)(*kinds))
 
 
 def compile_for(function: Any, arguments: tuple[object, ...]) -> tuple[Callable[..., Any], ObjectCode | None]:  # noqa: ANN401 (as above)
-    """Compile a dispatcher for the types of these arguments.
+    """Compile a function for the types of these arguments, and do not call it. `function` is a result of `dispatcher`.
 
-    Returns the function to call, and the object code to save on disk (None if the code cannot be saved).
+    Returns the compiled function, which Python can call, and the object code to save on disk (None if the code cannot
+    be saved). Saves nothing.
     """
     typeof: Any = numba.typeof
     return function.compile(tuple(map(typeof, arguments))), last_compiled(function)

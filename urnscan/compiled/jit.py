@@ -41,7 +41,9 @@ _Result = TypeVar("_Result")
 
 
 class CompiledFunction:
-    """A function that only compiled functions call."""
+    """A function that only compiled functions can call: a call from Python raises TypeError. It is compiled together
+    with its callers.
+    """
 
     def __init__(self, function: Callable[..., Any], **options: bool | str) -> None:
         functools.update_wrapper(self, function)
@@ -53,7 +55,9 @@ class CompiledFunction:
 
     @functools.cached_property
     def dispatcher(self) -> Any:  # noqa: ANN401 (Numba carries no types)
-        """Numba's dispatcher of the function: the object that compiles it."""
+        """Numba's dispatcher of the function: the object that compiles it. The first access makes it and loads Numba,
+        which takes half a second.
+        """
         return _compiler().dispatcher(self._function, _resolved, **self._options)
 
 
@@ -72,8 +76,8 @@ class Entry(CompiledFunction):
         return (self._codes.get(kinds) or self._prepared(kinds, arguments))(*arguments)
 
     def with_last(self, last: tuple[object, ...]) -> Callable[..., Any]:
-        """The function with the last arguments bound to `last`. The kinds of bound arguments are determined once, and
-        not at each call.
+        """Return a function that takes the other (first) arguments, and calls this function with them and `last`. The
+        kinds (types, and dtypes and flags of arrays) of `last` are determined now, and not at each call.
         """
         last_kinds = (*map(_kind, last),)
         codes: dict[object, Callable[..., Any]] = {}
@@ -89,7 +93,9 @@ class Entry(CompiledFunction):
 
     @property
     def kinds(self) -> list[object]:
-        """The kinds (types, and dtypes and flags of arrays) of arguments for which code is loaded in this process."""
+        """For each tuple of arguments for which code is loaded in this process: their kinds (types, and dtypes and
+        flags of arrays).
+        """
         return [*self._codes]
 
     def _prepared(self, kinds: tuple[object, ...], arguments: tuple[object, ...]) -> Callable[..., Any]:
@@ -108,8 +114,8 @@ class Entry(CompiledFunction):
 
 
 class External(NamedTuple):
-    """The declaration of a C library function that compiled functions call. `result` and `arguments` are Numba's names
-    of types.
+    """The declaration of a function of the C library that compiled functions call. `result` and `arguments` are Numba's
+    names of types, such as `uintp`.
     """
 
     name: str
@@ -156,8 +162,8 @@ def _compiler() -> ModuleType:
 
 
 def compiled(function: _Function) -> _Function:
-    """Decorator: compile the function at its first call from Python with arguments of these types. With
-    NUMBA_DISABLE_JIT=1, return the function unchanged.
+    """Decorator for a function that Python calls: at the first call with arguments of some types, the function is
+    compiled for them, or loaded if an earlier run saved it. With NUMBA_DISABLE_JIT=1, return the function unchanged.
 
     The function must not create arrays, because NumPy functions that create arrays take long to compile. Callers pass
     arrays for the results.
@@ -166,8 +172,8 @@ def compiled(function: _Function) -> _Function:
 
 
 def with_last(function: Callable[..., _Result], *last: object) -> Callable[..., _Result]:
-    """A compiled function with the last arguments bound to `last`. A call checks only the kinds of the other arguments,
-    which saves time.
+    """Return a function that takes the first arguments of `function`, and calls it with them and `last`. If `function`
+    is compiled, a call checks only the kinds (types, dtypes) of the first arguments, which saves time.
 
     The kind of a bound array must not change afterwards: do not make it read-only, for example.
     """
@@ -177,12 +183,16 @@ def with_last(function: Callable[..., _Result], *last: object) -> Callable[..., 
 
 
 def inner(function: _Function) -> _Function:
-    """Decorator: compile a function that only compiled functions call. Python cannot call the function."""
+    """Decorator for a function that only compiled functions call: it is compiled with them, and a call from Python
+    raises TypeError. With NUMBA_DISABLE_JIT=1, return the function unchanged.
+    """
     return cast(_Function, _plain(function)) if IS_COMPILED else function
 
 
 def inlined(function: _Function) -> _Function:
-    """Decorator: inline a function into each caller, so that a call costs nothing. Python cannot call the function."""
+    """Decorator for a function that only compiled functions call: its code is copied into each of them, so that a call
+    costs nothing; a call from Python raises TypeError. With NUMBA_DISABLE_JIT=1, return the function unchanged.
+    """
     return cast(_Function, CompiledFunction(function, inline="always")) if IS_COMPILED else function
 
 
@@ -232,14 +242,18 @@ _WATCH = _Watch()
 
 
 def tell_with(tell: Callable[[str], None]) -> None:
-    """From now on, call `tell` with a line of text instead of printing: once, before the next function is compiled."""
+    """Before the next function is compiled, call `tell` with the line of text of `notice`, instead of printing it: once
+    for all functions that are compiled from then on.
+    """
     _WATCH.tell = tell
     _WATCH.begin(is_all=True)
 
 
 @contextlib.contextmanager
 def all_in_one() -> Iterator[None]:
-    """Context in which users see at most one message about all compilations, instead of one for each call."""
+    """Context in which users see at most one message about all functions that are compiled, instead of one for each
+    call of theirs.
+    """
     earlier = _WATCH.is_all
     _WATCH.begin(is_all=True)
     try:
@@ -249,12 +263,12 @@ def all_in_one() -> Iterator[None]:
 
 
 def count_with(count: Callable[[int], object] | None) -> None:
-    """Call `count` with 1 after each compilation from now on; with None, stop that."""
+    """From now on, call `count(1)` after each function that is compiled in or for this process; None: stop that."""
     _WATCH.count = count
 
 
 def count_one() -> None:
-    """Count a function that another process compiled for this process."""
+    """Add one to `count()`, for a function that another process compiled for this process."""
     _WATCH.end_one()
 
 
@@ -278,8 +292,8 @@ def notice() -> str:
 
 
 def kept_in() -> Path | None:
-    """The folder in which compiled code is saved; PACKAGE if it is inside the package; None if no folder is writable. A
-    read-only folder counts if all compiled code is in the folder.
+    """The folder to name to people as the place of saved code: the folder of the package if the code is inside it, else
+    the folder above that of the code; None if code cannot be saved. A read-only folder counts if it has all code.
     """
     folder = object_code.WHEEL if object_code.wheel_machine() else object_code.cache_folder()
     if folder is None:
@@ -288,8 +302,8 @@ def kept_in() -> Path | None:
 
 
 def from_c(name: str, result: str, *arguments: str) -> Any:  # noqa: ANN401 (only compiled code can call it)
-    """Return the declaration of a C library function, by which compiled functions call it. `result` and `arguments` are
-    Numba's names of types: `uintp`.
+    """Return a declaration of the function `name` of the C library, which compiled functions can call like a function;
+    Python cannot. `result` and `arguments` are Numba's names of types, such as `uintp`.
     """
     return External(name, result, arguments)
 

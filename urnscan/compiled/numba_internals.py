@@ -34,16 +34,16 @@ class ObjectCode(NamedTuple):
 
 
 def version_text() -> bytes:
-    """The text of the file that contains the version of Numba; empty without Numba. Importing Numba instead would take
-    half a second.
+    """The content of Numba's file `_version.py`, which differs between versions of Numba; empty without Numba.
+    Importing Numba instead would take half a second.
     """
     spec = importlib.util.find_spec("numba")
     return Path(spec.origin).with_name("_version.py").read_bytes() if spec and spec.origin else b""
 
 
 def lean_options() -> dict[str, bool]:
-    """The option `_nrt=False` of Numba, which switches off reference counting of arrays; empty if this version of Numba
-    lacks it.
+    """Options for `numba.njit`: `_nrt=False`, which switches off reference counting of arrays; empty if this version of
+    Numba has no such option.
 
     Numba counts references atomically whenever a function passes an array to another function. That can take longer
     than the work on the array. Versions of Numba without this option count references; the results are the same.
@@ -54,7 +54,8 @@ def lean_options() -> dict[str, bool]:
 
 
 def last_compiled(dispatcher: Any) -> ObjectCode | None:  # noqa: ANN401 (Numba carries no types)
-    """The object code of the last compilation by the dispatcher; None if the code cannot be saved.
+    """The object code that a dispatcher (Numba's object that compiles a function) compiled last; None if the code
+    cannot be saved.
 
     Code cannot be saved if it needs Python objects, or if this version of Numba has other private attributes.
     """
@@ -78,8 +79,8 @@ def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
 
 
 def can_link(names: Iterable[str]) -> bool:
-    """Whether all external symbols with the given names can be resolved without Numba. LLVM would end the process at a
-    missing symbol.
+    """Whether the addresses of all external symbols with the given names are known without Numba: they are in `symbols`
+    or in this process. LLVM would end the process at a missing symbol.
     """
     process = ctypes.CDLL(None)
     return all(name in symbols() or hasattr(process, name) for name in names)
@@ -98,8 +99,8 @@ def symbols() -> dict[str, int]:
 
 
 def python_function(module: ModuleType, name: str, address: int, engine: object) -> tuple[Callable[..., Any], int]:
-    """A Python function that calls the code at `address`, and the address of the `Environment` object of that
-    function.
+    """A Python function with this module and name that calls the code at `address`, and the address of the new
+    `Environment` object of Numba that the code needs. The function keeps `engine`, the linker with the code, alive.
     """
     _, functions = c_modules()
     environment = functions.Environment({})
@@ -108,8 +109,8 @@ def python_function(module: ModuleType, name: str, address: int, engine: object)
 
 @functools.cache
 def c_modules() -> tuple[Any, Any]:
-    """The two C modules of Numba that compiled code needs. Raises ImportError if this version of Numba has other C
-    modules.
+    """The two C modules of Numba that compiled code needs, `_helperlib` and `_dynfunc`, loaded once and without Numba.
+    Raises ImportError without Numba, or if this version of Numba has other C modules.
     """
     spec = importlib.util.find_spec("numba")
     folders = spec.submodule_search_locations if spec else None

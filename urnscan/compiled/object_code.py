@@ -55,8 +55,8 @@ _MARK = ".complete"
 
 
 def load(function: str, kinds: object) -> Callable[..., Any] | None:
-    """The function with this name (`module.function`), for these kinds (types) of arguments, from saved code; None if
-    no code is saved.
+    """The compiled function with this name (`module.function`), for these kinds (types) of arguments, made from saved
+    code, which Python can call; None if no code is saved for this processor and these versions of the sources.
     """
     for folder, machine in _places():
         try:
@@ -68,8 +68,8 @@ def load(function: str, kinds: object) -> Callable[..., Any] | None:
 
 
 def save(function: str, kinds: object, code: ObjectCode) -> None:
-    """Save the code of a function to a file, and remove code of the same function with another `source_key`, from other
-    sources. Does nothing if no folder is writable or the disk is full.
+    """Save the code of a function to a file in `cache_folder`, and remove code of the same function that was compiled
+    from other sources. Does nothing if there is no folder; raises no error if the disk is full.
     """
     folder, new = cache_folder(), None
     if folder is None:
@@ -103,8 +103,8 @@ def _digest(text: str) -> str:
 
 
 def source_key(package: Path) -> str:
-    """Digest (16 hex digits) of the SOURCES below `package`, and of the versions of Numba, NumPy and llvmlite, which
-    generate the code. Raises OSError if a file cannot be read.
+    """Digest (16 hex digits) of the texts of all SOURCES in the folder `package`, and of the versions of Numba, NumPy
+    and llvmlite: with the same digest, saved code is still right. Raises OSError if a file cannot be read.
     """
     versions = [version_text(), np.__version__.encode(), llvmlite.__version__.encode()]
     texts = [(package / source).read_bytes() for source in SOURCES]
@@ -129,8 +129,8 @@ def _machine_of(*processor: str | None) -> str:
 
 
 def variants() -> list[str]:
-    """The processors for which a wheel can have code, and whose code this processor can run, best first: keys of
-    `_X86_VARIANTS`; `generic` if this is not x86-64.
+    """The names of the processors for which a wheel can have code that this processor can run, best first, such as
+    `x86-64-v3` and `x86-64-v2`; perhaps none. `generic` alone if this processor is not x86-64.
     """
     if not llvm.get_process_triple().startswith("x86_64"):
         return ["generic"]
@@ -140,8 +140,8 @@ def variants() -> list[str]:
 
 @functools.cache
 def wheel_machine() -> str | None:
-    """Digest (processor and settings) by which files of the best code from the wheel are named; None if no code fits
-    the versions, the settings and the processor.
+    """The part of file names that identifies the best code from the wheel for this processor: a digest of a processor
+    and settings; None if the wheel brought no code for the versions of the sources, the settings and the processor.
     """
     if any(name in os.environ for name in _PROCESSOR) or not WHEEL.exists() or not _can_load():
         return None
@@ -200,20 +200,22 @@ def _is_writable(folder: Path) -> bool:
 
 
 def is_complete() -> bool:
-    """Whether all functions are saved: a wheel brought them, or `mark_complete` was called earlier for the same code
-    and processor.
+    """Whether the code of all functions is saved: a wheel brought it, or `mark_complete` was called earlier, perhaps by
+    another process, for the same sources and processor.
     """
     return any(_mark(folder, machine).exists() for folder, machine in _places())
 
 
 def count() -> int:
-    """Number of functions whose code is saved or came with the wheel, for this code and processor."""
+    """Number of files of saved code, from the wheel or from earlier runs, for these sources and this processor: one for
+    each function and kinds of arguments.
+    """
     return sum(1 for folder, machine in _places() for _ in folder.glob(f"*.{_stamp(machine)}.*.o"))
 
 
 def mark_complete() -> None:
-    """Write the mark (an empty file) that all functions are compiled and saved. Does nothing without a
-    `cache_folder`.
+    """Write the mark (an empty file) that all functions are compiled and saved, so that `is_complete` is true from now
+    on; nothing is checked. Does nothing if there is a mark already, or no `cache_folder`.
     """
     folder = cache_folder()
     if folder is not None and not is_complete():

@@ -70,15 +70,16 @@ class Sorting(NamedTuple):
 
     @classmethod
     def of(cls, total: int) -> Sorting:
-        """The rows 0 to `total - 1`, in this order. The words are not set."""
+        """A new state with the rows 0 to `total - 1`, in this order. The caller must set the words before a sort."""
         rows, words = np.arange(total, dtype=np.int32), np.empty(total, np.uint64)
         return cls(rows, words, np.empty_like(rows), np.empty_like(words), np.empty((8, 256), np.int64))
 
 
 def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> RowNumbers:
-    """Row numbers, in the order of the pairs (first string, second string). Equal pairs keep their order.
+    """The numbers of all rows, sorted by first string, then by second string, each in the order of bytes. Equal pairs
+    keep their order. The columns are not changed; they must have as many strings, and no string with the byte 0.
 
-    All first strings must begin with the same `shared` bytes (a number), which are not compared.
+    All first strings must begin with the same bytes, `shared` in number, which are not compared.
     """
     sorting = Sorting.of(len(firsts[1]) - 1)
     parts = np.empty((len(sorting.rows) // 2 + 1, 3), np.int64)
@@ -208,7 +209,7 @@ def compare(data: ByteArray, start: int, end: int, other: ByteArray, other_start
 
 
 def cut(data: ByteArray, starts: Offsets, ends: Offsets) -> Column:
-    """A new column of the strings `data[starts[i]:ends[i]]`."""
+    """A new column of the strings `data[starts[i]:ends[i]]`, copied: (bytes, offsets)."""
     offsets = np.empty(len(starts) + 1, np.int32)
     starts = read_only(starts)
     _add_lengths(starts, read_only(ends), offsets)
@@ -218,12 +219,16 @@ def cut(data: ByteArray, starts: Offsets, ends: Offsets) -> Column:
 
 
 def take(data: ByteArray, offsets: Offsets, rows: RowNumbers) -> Column:
-    """A new column: the strings with the numbers in `rows`, in that order."""
+    """A new column, (bytes, offsets): copies of the strings with the numbers in `rows`, in that order. String i is
+    `data[offsets[i]:offsets[i + 1]]`. A number may occur several times.
+    """
     return cut(data, take_numbers(offsets, rows), take_numbers(offsets[1:], rows))
 
 
 def take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers) -> npt.NDArray[_Number]:
-    """A new array: the numbers with the indices in `rows`, in that order. NumPy would keep the GIL most of the time."""
+    """A new array: the elements of `numbers` with the indices in `rows`, in that order, like `numbers[rows]`. NumPy
+    would keep the GIL most of the time.
+    """
     out = np.empty(len(rows), numbers.dtype)
     _take_numbers(read_only(numbers), read_only(rows), out)
     return out
@@ -252,7 +257,9 @@ def _take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers, out: npt.NDAr
 
 
 def spread(data: ByteArray, offsets: Offsets, parts: int) -> RowNumbers:
-    """A hash (FNV-1a) of each string: a number from 0 to `parts - 1`; `parts` must be a power of two."""
+    """For each string of a column, a number from 0 to `parts - 1` by its hash (FNV-1a), so that equal strings get the
+    same number. String i is `data[offsets[i]:offsets[i + 1]]`; `parts` must be a power of two.
+    """
     numbers = np.empty(len(offsets) - 1, np.int32)
     _spread(data, offsets, parts, numbers)
     return numbers
@@ -268,8 +275,8 @@ def _spread(data: ByteArray, offsets: Offsets, parts: int, numbers: RowNumbers) 
 
 
 class Vocabulary(NamedTuple):
-    """A hash table of a few words (byte strings), for compiled code. A word is in the slot of its hash, or in the next
-    free slot. Word i is `data[offsets[i]:offsets[i + 1]]`.
+    """A hash table of a few words (byte strings), in which `word_number` looks up the number of a word. Word i is
+    `data[offsets[i]:offsets[i + 1]]`; its number is in the slot of its hash, or in the next free slot.
     """
 
     data: ByteArray
@@ -279,7 +286,9 @@ class Vocabulary(NamedTuple):
 
 
 def index_words(words: Sequence[bytes]) -> Vocabulary:
-    """The hash table of the given words, for `word_number`. All words must be different."""
+    """A hash table of the given words, in which `word_number` finds the index of a word in `words`. All words must be
+    different.
+    """
     data = read_only(np.frombuffer(b"".join(words), np.uint8))
     offsets = read_only(np.cumsum([0, *map(len, words)]).astype(np.int32))
     # Most slots stay empty, so that a search is short.

@@ -32,7 +32,9 @@ class Colours:
     off: str = ""
 
     def colon(self) -> str:
-        """A colon in its colour, for between two fields: the end of the colour before it, `:`, and the end of its own."""
+        """The colon between two fields, with escape sequences: the end of the colour of the first field, then `:` in
+        the colour of separators.
+        """
         return f"{self.off}{self.separator}:{self.off}"
 
 

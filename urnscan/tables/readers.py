@@ -131,7 +131,7 @@ class TableFile:
         return [rows[place] for place in np.argsort(np.argsort(row_numbers))]
 
     def metadata(self) -> dict[str, Any]:
-        """The metadata of the run that wrote the file, from JSON; empty if the file has none (a text table never does)."""
+        """The metadata of the run that wrote the file; empty if the file has none, as tables in text."""
         with contextlib.suppress(KeyError, ValueError):
             metadata = json.loads((self._file.metadata.metadata or {})[KEY.encode()])
             return metadata if isinstance(metadata, dict) else {}
