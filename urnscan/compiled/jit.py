@@ -251,8 +251,8 @@ def tell_with(tell: Callable[[str], None]) -> None:
 
 @contextlib.contextmanager
 def all_in_one() -> Iterator[None]:
-    """Context in which users see at most one message about all functions that are compiled, instead of one for each
-    call of theirs.
+    """Context in which users see at most one message about all functions that are compiled, instead of one message for
+    each of their calls that needs compilation.
     """
     earlier = _WATCH.is_all
     _WATCH.begin(is_all=True)

@@ -77,7 +77,7 @@ class Sorting(NamedTuple):
 
 def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> RowNumbers:
     """The numbers of all rows, sorted by first string, then by second string, each in the order of bytes. Equal pairs
-    keep their order. The columns are not changed; they must have as many strings, and no string with the byte 0.
+    keep their order. The columns are not changed; both must have the same number of strings, none with the byte 0.
 
     All first strings must begin with the same bytes, `shared` in number, which are not compared.
     """

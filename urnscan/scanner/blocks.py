@@ -157,7 +157,9 @@ class OtherReadings(NamedTuple):
 
     @classmethod
     def of(cls, matches: Matches, grammar: Grammar) -> OtherReadings:
-        """Count these matches in `matches`, which a scanner with `grammar` found."""
+        """Count the matches of each kind in `matches`, which a scanner with `grammar` found. `trimmable` is 0 if they
+        are trimmed already.
+        """
         stops = matches.stop[matches.cut_short]
         is_2141 = grammar.syntax.tail == TAIL_NONE
         longer = int(np.count_nonzero((stops == TILDE) | (stops == AMPERSAND))) if is_2141 else 0

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
-    """A scanner for a grammar. `recover` has the names of views, the decodings of KINDS by which encoded URNs are
-    found; empty: only literal URNs are found.
+    """A new scanner for a grammar. `recover` has the names of views (decodings, such as `percent`) by which it also
+    finds hidden URNs, which are encoded or broken; empty: only literal URNs are found. Raises ValueError for a name
+    that is not in `views.kinds.KINDS`.
     """
     if not recover:
         from urnscan.scanner.blocks import Scanner  # noqa: PLC0415 (loaded only if needed)

@@ -49,7 +49,7 @@ def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text")
 
     A member of an archive is part of the source: `a.zip!/b.txt`. If the rows have the columns `before` and `after`,
     these texts are directly before and after the text, with white space and control characters as spaces. Control
-    characters in names of sources and members are escaped.
+    characters in names of sources and members are escaped. Each field is between escape sequences of `colours`.
     """
     # Names of files and members may be hostile: they must neither end the line nor change the terminal.
     source = _mapped(rows.column("source"), printable)
@@ -65,7 +65,8 @@ def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text")
 
 def frequency_lines(rows: pa.RecordBatch, colours: Colours) -> memoryview:
     """Return a line with LF for each row, in UTF-8, in the form of `uniq -c`: the column `occurrence_count`, at least 7
-    characters wide, a space, and the column `urn`. `rows` have the schema FREQUENCIES.
+    characters wide, a space, and the column `urn`, each between escape sequences of `colours`. `rows` have the schema
+    FREQUENCIES.
     """
     count = pc.utf8_lpad(rows.column("occurrence_count").cast(pa.string()), _COUNT_WIDTH, " ")
     return _joined(colours.line, count, f"{colours.off} {colours.match}", rows.column("urn"), f"{colours.off}\n")
@@ -73,7 +74,8 @@ def frequency_lines(rows: pa.RecordBatch, colours: Colours) -> memoryview:
 
 def source_line(source: str, count: int | None, colours: Colours) -> str:
     """Return a line with LF: the count of matches in a source, at least 7 characters wide, a space, and the name of the
-    source with control characters escaped; only the name if `count` is None.
+    source with control characters escaped; only the name if `count` is None. Each is between escape sequences of
+    `colours`.
 
     The count comes first, so that `sort` works: a name may contain any separator.
     """

@@ -49,7 +49,7 @@ class InValues(PlacesInValues):
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type can be scanned: a type of texts or bytes, a dictionary of these, or null."""
+    """Whether a column of this type can be scanned: texts, bytes, a dictionary of these, or the type null."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return kind in _TEXT or pa.types.is_fixed_size_binary(kind)

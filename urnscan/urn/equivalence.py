@@ -41,12 +41,13 @@ class Level:
     """
 
     def form(self, urn: URN) -> str:
-        """The canonical form of a parsed URN at this level."""
+        """The canonical form of a parsed URN at this level: `urn:NID:NSS`, with a query if the level keeps the query."""
         return self.refine(str(urn).partition("#")[0] if self.keep_query else urn.canonical)
 
     def refine(self, urn: str) -> str:
-        """The canonical form at this level, from the lexical canonical form of a URN, which the scanner writes. If
-        `keep_query` is true, the query of rfc2141bis-03 follows it; its directives are then sorted.
+        """The canonical form at this level, from the lexical canonical form `urn` (`urn:` and NID in lower case, no
+        components), as the scanner writes it. If `keep_query` is true, `urn` may have a query of rfc2141bis-03 at its
+        end; the result has the same query with sorted directives, without repeated `s` and `c`.
         """
         if self.by_namespace:
             return namespace_form(urn, self.rulebook)
@@ -101,8 +102,12 @@ def get_level(name: str, syntax: str, rules: Rules = None) -> Level:
 def canonical(
     text: str | bytes, *, syntax: SyntaxName = "rfc2141", equivalence: LevelName = "lexical", rules: Rules = None
 ) -> str:
-    """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5. The level `namespace` also applies the
-    registered rules of the namespace (`urnscan.urn.namespaces.rules()`).
+    """The canonical form of a URN, which all spellings of the same name share: RFC 2141 §5, RFC 8141 §3.1,
+    rfc2141bis-03 §5.
+
+    At the level `lexical`, `urn:`, the NID and the hex digits of %HH have one case, and components are dropped. The
+    level `resolution` keeps the query of rfc2141bis-03, with sorted directives. The level `namespace` is `lexical`, and
+    then applies the registered rule of the namespace (`urnscan.urn.namespaces.rules()`).
 
     `text` is one whole URN; `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`.
     Raises InvalidURN if `text` is not a URN in that syntax; ArgumentError (a ValueError and a TypeError) for an unknown

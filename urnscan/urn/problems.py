@@ -62,8 +62,9 @@ def joined(problems: Iterable[str | None]) -> str | None:
 
 
 def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
-    """The codes of the problems of a spelling, including the components, in the order of PROBLEMS; empty without
-    problems. `text` is a whole URN in `syntax`.
+    """The codes of the problems of a spelling, including the components, such as `nul-octet` and `confusable`, in the
+    order of PROBLEMS; empty without problems. `text` is a whole URN in `syntax`. The rules of the namespace are not
+    checked.
     """
     found = set(misleading(text, syntax)) if "%" in text else set()
     if "%00" in text:

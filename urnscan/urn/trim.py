@@ -44,9 +44,9 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
     is none. `data[start:end]` is the match, `colon` the index of the colon after its NID.
 
     Other text begins at a `'` if another one is directly before the match; at `&quot;`, `&lt;` or `&gt;`; or at a list
-    separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts only if the brackets do not
-    close within 512 bytes after it, or not at all. If the match is not `whole`, because more of it may follow `end`,
-    brackets may also close after `end`.
+    separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts only if the brackets never
+    close, or not within 512 bytes after it. If the match is not `whole`, more of it may follow `end`: then a separator
+    in brackets that are open at `end` does not count yet, if fewer than 512 bytes follow it.
 
     >>> text = b"'urn:a:b,urn:a:c'"
     >>> separator(text, 1, 6, len(text)), separator(text, 9, 14, len(text))

@@ -95,7 +95,7 @@ def next_candidate(data: ByteArray, at: int, until: int, filled: int, in_markup:
     that is followed by `:`, "%", "&" or a backslash; `until` if there is none.
 
     With `in_markup`, markup (tags, invisible characters) may also be between or after the letters. The bytes from
-    `filled` on are not read: a candidate is not found if fewer than four bytes follow from its beginning to `filled`.
+    `filled` on are not read, and a candidate counts only if four of its bytes are before `filled`.
     """
     while at < until and at + 4 <= filled:
         at = _pass_over_gaps(data, at, until) if in_markup else _pass_over(data, at, until)

@@ -98,10 +98,9 @@ class Eidr(Native):
 class Ietf(Native):
     """Converter between numbers of RFC, BCP, STD and FYI documents and `urn:ietf`: RFC 2648 §2.
 
-    Results have no leading zeros.
-    A space, a hyphen, a colon or nothing separates the series from the number. `from_urn` refuses other names in `ietf`
-    (drafts, meetings, parameters of protocols). A URN with leading zeros is another name, but `from_urn` returns the
-    same document.
+    `to_urn` accepts a space, a hyphen, a colon or nothing between the series and the number. Results have no leading
+    zeros. `from_urn` refuses other names in `ietf` (drafts, meetings, parameters of protocols). A URN with leading
+    zeros is another name, but `from_urn` returns the same document.
 
     >>> ietf.to_urn("BCP0014"), ietf.from_urn("URN:IETF:RFC:2648")
     ('urn:ietf:bcp:14', 'RFC 2648')

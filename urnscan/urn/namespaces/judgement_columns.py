@@ -101,15 +101,15 @@ class _Judged(NamedTuple):
 
 
 def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
-    """For each code of a verdict (an index of NAMES), whether the name is certainly valid: true also with
-    `dnb-check-digit`, which is only a hint; false if the name is invalid or its validity unknown.
+    """For each code that `verdicts` returned for a name, whether the name is certainly valid: true also with the
+    problem `dnb-check-digit`, which is only a hint; false if the name is invalid or its validity unknown.
     """
     return np.asarray((codes == _VALID) | (codes == _DNB))
 
 
 def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
-    """For each code of a verdict (an index of NAMES), whether the name is certainly invalid: problem `nss-grammar` or
-    `check-digit`. False if the validity is unknown.
+    """For each code that `verdicts` returned for a name, whether the name is certainly invalid: it has the problem
+    `nss-grammar` or `check-digit`. False if the name is valid or its validity unknown.
     """
     return np.asarray((codes == _GRAMMAR) | (codes == _CHECK_DIGIT))
 

@@ -57,9 +57,10 @@ _Fragment = Callable[[int], int]
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A pattern as a deterministic automaton.
+    """A pattern of NSS, from a rule of a namespace, as a deterministic automaton: a table of states.
 
-    A state is the index of its first kind in the tables: 0 is the dead state, `width` the initial one.
+    A state is the index of its first element in the tables, a multiple of `width`: 0 is the dead state (the NSS does
+    not fit), `width` the initial one.
     """
 
     kinds: bytes
