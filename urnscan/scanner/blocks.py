@@ -96,9 +96,11 @@ class Matches:
     start: Integers
     """Byte offset of each match in the stream."""
     length: npt.NDArray[np.int32]
+    """Number of bytes of each match in the stream."""
     line: Integers
     """Line number of each match: 1 + the number of LF bytes before it in the stream. 0 if lines are not counted."""
     nid_length: npt.NDArray[np.uint8]
+    """Number of bytes of the NID of each match, without `urn:`."""
     stop: npt.NDArray[np.int16]
     """The reason why each match ends: the value of the next byte, END (end of the text), or CUT (cut at `max_length`).
     """
@@ -153,7 +155,9 @@ class OtherReadings(NamedTuple):
     longer_in_rfc8141: int
     """Matches after which the name goes on with `~` or `&` by RFC 8141; 0 except in rfc2141."""
     cut_short: int
-    """Other matches that are followed by text that looks like a part of the URN: a letter beyond ASCII, a dash, a bare "?"."""
+    """Other matches that are followed by text that looks like a part of the URN: a letter beyond ASCII, a dash, a bare
+    "?".
+    """
 
     @classmethod
     def of(cls, matches: Matches, grammar: Grammar) -> OtherReadings:

@@ -65,7 +65,7 @@ def find(
     """Return all URNs in a text, from left to right; an empty list without URNs. A URN ends at the first character that
     the syntax does not allow (RFC 2141 §2.4), or after `max_length` bytes (1 to 2**28).
 
-    `trim` removes punctuation at the end of a URN, and `resolver_tail="cut"` the query or fragment of a URL around it.
+    `trim` removes punctuation at the end of a URN, and `resolver_tail="cut"` the rest of a URL around it (`&page=2`).
     `nid` and `not_nid` are prefixes of names to keep and to leave out (`isbn`, `nbn:de`; one or several). `rules` are
     custom rules of namespaces: a file, or the result of `urnscan.namespaces.read_rules`.
 

@@ -147,12 +147,15 @@ class Rules(NamedTuple):
     """A Grammar as a tuple for compiled code; the fields are those of the Grammar and of its `syntax`."""
 
     roles: ByteArray
+    """The roles of each of the 256 bytes: `Syntax.data`."""
     nid_min: int
     hyphen_ends_nid: bool
+    """Whether a NID may end in a hyphen."""
     tail: int
     max_length: int
     trim: bool
     cut_tail: bool
+    """Whether `resolver_tail` is "cut"."""
     path_mark: int
     """With `cut_tail`, the byte that, in addition to "#", ends a URN in the path of a URL."""
     keep_query: bool

@@ -50,7 +50,9 @@ class Places:
     """Positions of matches or rejects in the inputs: element i of each array is the position of match or reject i."""
 
     start: npt.NDArray[np.int64]
+    """Byte offset in the input or member, from 0."""
     line: npt.NDArray[np.int64]
+    """Line number, from 1; 0 if lines are not counted."""
     source: npt.NDArray[np.int32]
     """For each match or reject, the index of its input in `names`."""
     names: Sequence[str]
@@ -139,6 +141,7 @@ class NameColumns(NamedTuple):
 
     nid: pa.DictionaryArray
     valid: pa.BooleanArray
+    """Whether the rules of the namespace allow the name; null if they do not decide."""
     problem: pa.DictionaryArray
     """The problem of the name, without problems of spellings."""
 

@@ -127,7 +127,7 @@ def is_result(path: str) -> bool:
     """Whether a file on this machine is a table or a page that urnscan wrote, so that a run may replace it.
 
     True also for an empty file, unless the suffix is that of Parquet or Excel, and for every path directly in a folder
-    that a run on Spark wrote. Otherwise False, also if the file cannot be read. Raises nothing.
+    that a run on Spark wrote. Otherwise False, also if the file cannot be read.
     """
     if Path(path).with_name(OF_FOLDER).is_file():
         return True

@@ -119,10 +119,12 @@ _MARK = regex.compile(r"[\p{Z}\p{P}\p{S}\p{Cf}]")
 
 
 class Reference(NamedTuple):
-    """A reference to a name: the position of the identifier in the text, without label or address; and the URN."""
+    """A reference to a name, such as an ISBN after a label: where its identifier is in the bytes, and its URN."""
 
     start: int
+    """Index of the first byte of the identifier, after the label or address."""
     end: int
+    """Index after the last byte of the identifier."""
     urn: bytes
     """The URN of the identifier; empty if the check digit is wrong, or the end of the name is in doubt."""
 

@@ -113,7 +113,7 @@ def is_split(data: ByteArray, at: int) -> bool:
 
 @inner
 def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
-    """Index of the tag directly before index `start`, if this tag opens a style, a phrase or a link; else -1."""
+    """Index of the `<` of the tag directly before index `start`, if it opens a style, a phrase or a link; else -1."""
     if start == 0 or data[start - 1] != GREATER:
         return -1
     at, floor = start - 2, max(0, start - LOOK_BACK)

@@ -30,6 +30,7 @@ class References(NamedTuple):
     """Names and values of the named character references of HTML 5, such as `&colon;`."""
 
     names: Vocabulary
+    """The names, without `&` and `;`."""
     values: npt.NDArray[np.int16]
     """For each name, the byte of an ASCII character; NOTHING for an invisible character; STOP for any other character.
     """

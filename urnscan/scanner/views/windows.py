@@ -80,7 +80,7 @@ _NONE, _OPEN = -1, -2
 
 
 class Windows(NamedTuple):
-    """Decoded texts, concatenated with STOP after each, so that they can be scanned as a single text."""
+    """Decoded copies of hidden URNs (windows), each followed by STOP (the byte 0), to be scanned as a single text."""
 
     data: ByteArray
     origin: Integers

@@ -57,11 +57,13 @@ class Check:
     """An algorithm for a check digit or check character."""
 
     title: str
+    """The name of the algorithm, for messages."""
     is_right: Callable[[bytes, int, int], bool | None]
     """Whether a check digit is right, from the bytes of an NSS or of its groups `(?<check>...)`, 0, and the number of
     bytes. None if no check digit can be computed.
     """
     problem: str = "check-digit"
+    """The problem of a name with a wrong check digit: a code in `urnscan.urn.problems.PROBLEMS`."""
     decides: bool = True
     """Whether a wrong check digit makes a name invalid. If not, the check digit is only reported as a problem."""
     ends: Sequence[str] = (*"0123456789X",)

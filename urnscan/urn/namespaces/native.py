@@ -27,6 +27,7 @@ class Native:
     """
 
     nid: ClassVar[str]
+    """The NID of the namespace, in lower case."""
     kind: ClassVar[str]
     """Singular noun for the identifier, as in "is no ISBN"."""
     label: ClassVar[str] = ""
