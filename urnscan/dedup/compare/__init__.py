@@ -1,4 +1,5 @@
-"""Comparison of the descriptions of two records: do they describe the same work, or conflict?
+"""Comparison of the descriptions of two records: do they describe the same work, or conflict (describe different
+works)?
 
 known_words: the words that show the kind, the edition or the part in a title or a statement.
 parts: numbers of parts and volumes, and numbers in titles.

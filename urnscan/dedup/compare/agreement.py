@@ -1,8 +1,10 @@
-"""Whether the descriptions of two records conflict: a table of rules, and how values are compared.
+"""Whether the descriptions of two records conflict, that is, describe different works: a table of rules, and how values
+are compared.
 
 An identifier may be wrong: a publisher uses an ISBN again for the next edition, a supplement has one DOI for all its
 abstracts. So records are joined only if their descriptions do not conflict. A value that a record does not have, or
-that cannot be compared, does not conflict.
+that cannot be compared, mostly does not conflict; but a record without an edition may conflict with a later edition or
+printing.
 """
 
 from __future__ import annotations
@@ -212,8 +214,8 @@ def _of_languages(one: Features, other: Features) -> float | None:
 
 
 def far_titles(one: Features, other: Features) -> float:
-    """Distance of the titles from 0 (equal) to 1; 1 also for titles that cannot be compared, because one is missing or
-    they are in two scripts.
+    """Distance of the titles, from 0 (equal, except that one may lack the subtitle) to 1; 1 also for titles that cannot
+    be compared, because one is missing or they are in two scripts.
     """
     distance = _of_titles(one, other)
     return 1 if distance is None else distance
@@ -229,8 +231,8 @@ def _numbers(record: Features) -> frozenset[str]:
 
 
 def other_kinds(one: Features, other: Features) -> float:
-    """1.0 if the kinds of the works differ, 0.0 if they are the same. A kind is a reply, a correction, a workbook and
-    the like, or none of these.
+    """1.0 if the two works are of different kinds, for example a reply and the article itself; 0.0 if the kinds are the
+    same, or if neither is of a special kind (`Features.about`: reply, correction, workbook and the like).
     """
     return float(one.about != other.about)
 
@@ -245,8 +247,9 @@ def _other_years(one: Features, other: Features) -> float:
 
 
 def other_authors(one: Features, other: Features) -> float | None:
-    """1.0 if the family name of neither first author is in the name of the other author, otherwise 0.0; None if a name
-    is missing. Small differences of spelling do not count.
+    """1.0 if the first authors differ, otherwise 0.0; None if a record names no author. They differ if no word of
+    either family name is in the whole name of the other author: `Paul, Jean` and `Jean Paul` are the same. Small
+    differences of spelling, and abbreviated words of at least three letters, do not count.
     """
     if not one.family or not other.family:
         return None
@@ -273,14 +276,16 @@ class Rule:
     """
 
     aspect: str
-    """The aspect of a description: a member of ASPECTS; in SURE_RULES also `author`."""
+    """The aspect of a description that is compared, such as `title`: a member of ASPECTS; in SURE_RULES and
+    CITATION_RULES also `author`.
+    """
     compared: str
     """The meaning of the distance, in words."""
     most: float
     """The greatest distance that is no conflict."""
     distance: Callable[[Features, Features], float | None]
-    """Function that returns the distance of two records; None if they cannot be compared, mostly as one lacks the
-    value. In SURE_RULES a missing value may be a distance.
+    """Function that returns the distance of two records: 0 means no difference. None if they cannot be compared, mostly
+    because one lacks the value. In SURE_RULES and CITATION_RULES a missing value may count as a difference.
     """
 
 
@@ -307,7 +312,9 @@ RULES = (
     Rule("format", "different contents, carriers or extents", 0, _of_formats),
     Rule("language", "different languages", 0, _of_languages),
 )
-"""The rules for conflicts, in the order of their aspects."""
+"""The rules for records that share an identifier, ordered by aspect. Two records conflict if one of the rules finds a
+conflict.
+"""
 SURE_RULES = (
     Rule("title", "1 minus the similarity of the titles; a title is missing", _SLIP, far_titles),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, other_kinds),
@@ -317,28 +324,29 @@ SURE_RULES = (
     Rule("part", "different numbers of the part or in the title, or only one has one", 0, _other_numbers),
     Rule("part", "different numbers of the issue, report or version, or only one has one", 0, _other_issues),
 )
-"""Rules for records that share only a supporting key, such as an address: their descriptions must agree. All issues of
-a journal, and all versions of a manual, may have one address.
+"""Rules for records that share only a supporting key, such as an address: the two are the same only if no distance is
+too great. All issues of a journal, and all versions of a manual, may have one address.
 """
 ASPECTS = tuple(dict.fromkeys(rule.aspect for rule in RULES))
-"""Aspects of a description, for example the title: the values of `agree`."""
+"""Aspects of a description that may conflict, for example `title`: the values of the option `agree`."""
 
 
 class Comparison(NamedTuple):
     """Result of the comparison of two descriptions by rules."""
 
     against: int
-    """Aspects that conflict: a bit for each, in the order of ASPECTS; 0 without a conflict."""
+    """Aspects that conflict: bit i (1 << i) is set if ASPECTS[i] conflicts; 0 without a conflict."""
     same: int
-    """Number of rules with the distance 0."""
+    """Number of rules that find no difference (distance 0): the more, the better the records agree."""
 
 
 def similarity(one: Description, other: Description) -> float:
-    """Similarity of two titles from 0 to 1 (equal); if both have a subtitle, that of the subtitles if it is smaller. 0 if a
-    title is missing, or if the titles are in two scripts.
+    """Return the similarity of the titles of two descriptions, from 0 to 1 (equal); if both have a subtitle, the
+    smaller of the similarity of the titles and that of the subtitles alone. 0 if a title is missing, or if the titles
+    are in two scripts.
 
-    After a long title, the titles of two parts (`Floor plan`, `Second floor plan`) hardly change the similarity of the
-    whole.
+    Subtitles are compared alone because after a long title, two of them (`Floor plan`, `Second floor plan`) hardly
+    change the similarity of the whole.
     """
     mine, others = features(one).title, features(other).title
     alike = 1 - far_titles(features(one), features(other))
@@ -348,33 +356,37 @@ def similarity(one: Description, other: Description) -> float:
 
 
 def rules_of(aspects: Sequence[str]) -> tuple[Rule, ...]:
-    """Return the rules of RULES for some aspects."""
+    """Return the rules of RULES for some aspects, in the order of RULES; an aspect that is not in ASPECTS has no rules."""
     return tuple(rule for rule in RULES if rule.aspect in aspects)
 
 
 def is_surely_same(one: Description, other: Description) -> bool:
-    """Whether two descriptions agree enough for a supporting key, by SURE_RULES: titles match (small typos allowed),
-    authors and years match, and numbers match or are absent in both. False if a title is missing. `Comment on Inks` is
-    not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
+    """Whether two descriptions agree so well that a supporting key, such as an address, may join the records. By
+    SURE_RULES, titles (small typos allowed), authors, years and numbers of editions match, and numbers of parts and
+    issues match or are absent in both. False if a title is missing, or if only one record has a year; a missing author
+    matches any. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
     """
     mine, others = features(one), features(other)
     return all((rule.distance(mine, others) or 0) <= rule.most for rule in SURE_RULES)
 
 
 def have_other_authors(one: Description, other: Description) -> bool:
-    """Whether the first authors in two descriptions differ; False if an author is missing."""
+    """Whether the first authors in two descriptions differ; False if an author is missing. Small differences of
+    spelling do not count.
+    """
     return bool(other_authors(features(one), features(other)))
 
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:
-    """Compare two descriptions by `rules`, and return the conflicts; the order of the two does not matter. A value that
-    a record lacks is no conflict.
+    """Compare two descriptions by `rules`, which are rules of RULES; return which aspects conflict, and how many rules
+    find no difference. The order of the two does not matter. A value that a record lacks is mostly no conflict; but an
+    edition without a number may conflict with a later one.
     """
     return compare_features(features(one), features(other), rules)
 
 
 def compare_features(mine: Features, others: Features, rules: Sequence[Rule]) -> Comparison:
-    """Compare two prepared descriptions (`features`) by `rules`, as `compare` does."""
+    """Compare two descriptions by `rules`, as `compare` does; they are prepared already (`features`)."""
     against = same = 0
     for rule in rules:
         distance = rule.distance(mine, others)

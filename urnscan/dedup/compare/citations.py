@@ -1,7 +1,8 @@
 """Citations of articles: whether two descriptions are of the same article, though the records share no identifier.
 
-Title, first author and year are not enough: both articles must also share a place (`PLACES`). Conflicts by `agreement`
-count here, too.
+Title, first author and year are not enough: both articles must also share a place in the literature, such as the first
+page or the volume of a journal (`PLACES`). Articles whose descriptions conflict by the rules of `agreement` are
+different, too.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _OF_TITLE, _OF_PAGE, _OF_FAMILY = 24, 8, 3
 
 
 class Start(NamedTuple):
-    """The first page or the number of an article: `101`, `S12`, `e123`."""
+    """The first page of an article, or its number in the journal: `101`, `S12`, `e123`."""
 
     letters: str
     """Letters before the number, in lower case; empty without letters."""
@@ -50,15 +51,17 @@ class Citation(NamedTuple):
     """The description of an article, prepared for comparison."""
 
     features: Features
-    """The description, prepared for comparison with any other."""
+    """The description, prepared for the rules that compare any two records (`compare_features`)."""
     title: str
-    """The whole title in words, with the additions of databases."""
+    """The whole title as `features.words` writes it, in lower case and without punctuation; with what databases add to
+    titles.
+    """
     host: str
     """Title of the journal or book that contains the article; empty if unknown."""
     start: Start | None
-    """First page; None if unknown."""
+    """First page, or number of the article; None if unknown."""
     has_author: bool
-    """Whether a first author is named; words such as `anonymous` do not count."""
+    """Whether a first author is named; False also for words such as `anonymous`."""
 
 
 @functools.cache
@@ -69,8 +72,9 @@ def _no_articles() -> frozenset[str]:
 
 
 def is_article(description: Description) -> bool:
-    """Whether a description is of an article, a paper or a chapter: by the format, or by a first page in a host (a
-    journal or book). False without a title.
+    """Whether a description is of an article, a paper or a chapter: its format says so (`contribution`), or it has
+    pages and a host (the journal or book that contains it). False without a title, or if the format is that of another
+    kind of work, such as `audio` or `book`.
     """
     formats = (description.format or "").split()
     if not description.title or not _no_articles().isdisjoint(formats):
@@ -80,7 +84,9 @@ def is_article(description: Description) -> bool:
 
 @functools.lru_cache(maxsize=1 << 12)
 def citation(description: Description) -> Citation:
-    """Return the description of an article, prepared for comparison with other articles."""
+    """Return the description of an article, prepared for comparison with other articles. It is not checked that the
+    description is of an article (`is_article`).
+    """
     of_description = features(description)
     return Citation(
         features=of_description,
@@ -92,8 +98,8 @@ def citation(description: Description) -> Citation:
 
 
 def start_of(pages: str) -> Start | None:
-    """Return the first page in a statement of pages; None without digits, or if the statement is the number of all
-    pages.
+    """Return the first page in a statement of pages, or the number of the article; None without digits, or if the
+    statement counts all pages (`230 p.`).
 
     >>> [tuple(start_of(pages)) for pages in ("101-10", "pp. 101--110", "e123", "12S-14S", "Art. No. A161")]
     [('', 101), ('', 101), ('e', 123), ('', 12), ('a', 161)]
@@ -104,10 +110,12 @@ def start_of(pages: str) -> Start | None:
 
 
 def blocks(description: Description) -> tuple[str, str, str]:
-    """Return the names of the three blocks of an article: two articles are compared only if they share a block. An
-    empty name means no block.
+    """Return the names of the three blocks of an article. A block is a group of articles that may be the same: two
+    articles are compared only if the same one of their three names is equal, and not empty.
 
-    The blocks are: first page and start of the title; first page, volume and family name; start of the title.
+    The names are: first page, and 8 letters of the title; first page, volume, and 3 letters of the family name; 24
+    letters of the title. Letters are counted from the first word that is not small (`the`), without spaces. The first
+    two names are empty without their page or volume, the last if the title is shorter.
     """
     title = words(description.title or "").split()
     small = known_words().small
@@ -163,7 +171,9 @@ CITATION_RULES = (
     Rule("author", "different family names of the first authors", 0, other_authors),
     Rule("year", "years between the nearest two; only one has a year", 1, _years_between),
 )
-"""Rules for articles that share no identifier: their descriptions must agree, in addition to a shared place."""
+"""Rules for articles that share no identifier: the two are the same only if no distance is too great, and if they share
+a place (`PLACES`).
+"""
 
 
 # --- the place ---------------------------------------------------------------------------------------------------------
@@ -251,12 +261,14 @@ def _in_journal(pair: _Pair) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A row of the table of places: the parts of a citation (page, volume, journal) that two citations of an article
-    must share, in addition to title, author and year.
+    """A row of the table of places. A place is where an article is in the literature: the parts of a citation (page,
+    volume, journal) that two citations of an article must share, in addition to title, author and year.
     """
 
     name: str
-    """The name of the key of this place, after `description:`, such as `first-page`."""
+    """Name of the place, such as `first-page`; the key of records that share it is reported as
+    `description:first-page`.
+    """
     compared: str
     """A phrase for people: the parts of the two citations that must be the same."""
     is_shared: Callable[[_Pair], bool]
@@ -268,12 +280,12 @@ PLACES = (
     Place("volume", "journal, volume and whole title, where a page is missing", _in_volume),
     Place("journal", "journal, year and whole title, where page and volume are missing", _in_journal),
 )
-"""The rows of the table of places, the surest first."""
+"""The rows of the table of places, the most reliable first."""
 
 
 def shared_place(one: Citation, other: Citation) -> int | None:
-    """Return the index in PLACES of the place that two citations of the same article share; None for different
-    articles, or if they share no place.
+    """Return the place that two citations of the same article share (page, volume or journal): an index in PLACES, the
+    least if there are several. None for different articles, or if they share no place.
 
     The order of the two does not matter.
     """

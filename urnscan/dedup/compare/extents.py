@@ -24,11 +24,12 @@ class Extent(NamedTuple):
     """The extent of a book; None or empty: not stated."""
 
     pages: int | None = None
-    """The number of pages of the longest sequence, as libraries differ about the other sequences; None if not stated.
+    """Number of pages in the longest sequence of page numbers: 230 of `xii, 230 p.`; libraries differ about the other
+    sequences. None if not stated.
     """
     volumes: frozenset[int] = frozenset()
-    """How many volumes there are, as they were published, and as they are bound: 3 and 4 of `3 v. in 4`; empty if not
-    stated, or if volumes still appear.
+    """How many volumes there are, as they were published, and as they are bound: 3 and 4 of `3 v. in 4`. Empty if not
+    stated, or if the work still appears (`v. <1-3>`).
     """
 
 
@@ -37,8 +38,8 @@ NO_EXTENT = Extent()
 
 
 def extent_of(text: str, words: str) -> Extent:
-    """Return the extent in a text; `words`: the result of `words(text)`. NO_EXTENT if the text states the number of
-    neither pages nor volumes.
+    """Return the number of pages and of volumes in a statement of the extent; `words`: the result of
+    `features.words(text)`. NO_EXTENT if the text states neither.
 
     The number of pages is before the word for pages; other numbers, Roman numerals and words such as "unnumbered" may
     be between. The number of volumes is directly before the word for volumes.
@@ -65,7 +66,7 @@ def extent_of(text: str, words: str) -> Extent:
 
 
 def counts_pages(text: str) -> bool:
-    """Whether the pages of a citation are the number of all pages, and not a range in a host.
+    """Whether a statement of pages is the number of all pages, and not pages or an article number in a journal or book.
 
     >>> [counts_pages(pages) for pages in ("230 p.", "viii + 38", "pp. 230-238", "5, pp. 7-9", "12S-14S")]
     [True, True, False, False, False]

@@ -44,9 +44,7 @@ _LEAST_WORDS = 3  # least words in the title of a part that may replace the titl
 _SHORT = 2  # letters of a word that is too short to compare
 _STEM = 4  # least letters after a prefix
 _SPELLINGS = frozenset(["ck", "ij", "iy", "sz", "vw", "fv", "gj", "ae e", "oe e", "ph f", "ps s", "es s"])
-"""Letters that begin a word in two spellings: two letters in the order of the alphabet; or two letters, and the letter
-that replaces them.
-"""
+"""Letters that begin two spellings of a word: a pair of letters (`ck`: k, c), or two letters for another (`ph f`)."""
 _ALIKE = 65  # similarity, to 100, of two spellings of a word
 
 
@@ -66,14 +64,14 @@ class Title(NamedTuple):
     """A title to compare, in lower case without accents and punctuation."""
 
     proper: tuple[str, ...]
-    """Without the subtitle: with the leading article, and also without it where the record marks the article."""
+    """Without the subtitle; in two forms if the record marks the leading article: with the article, and without it."""
     full: tuple[str, ...]
-    """With the subtitle, if the title has one; likewise in one or two forms."""
+    """With the subtitle, if the title has one; in one or two forms, as `proper`."""
     subtitle: str
     parallel: tuple[tuple[str, str], ...]
-    """Titles in several languages (`Title = Título`, `Title [Título]`), each without its subtitle, and with it."""
+    """Titles in several languages (`Title = Título`, `Title [Título]`): each without its subtitle, and with it."""
     without_part: str
-    """The title proper without the number of a part at its end; empty if no part is there."""
+    """The title proper without a part at its end: `inks` for `inks vol 2`; empty if no part is there."""
     script: str
     """First word of the Unicode name of the script, such as `LATIN`; the scripts of East Asia count as one."""
 
@@ -86,15 +84,15 @@ class Features(NamedTuple):
     edition: int | None
     part: Part
     in_title: tuple[tuple[str, ...], tuple[str, ...]]
-    """Numbers and letters in the title proper, and in the whole title, in their order."""
+    """Numbers and single letters, in order, in the title without its subtitle, and in the title with it."""
     about: frozenset[str]
-    """Kinds of works that are about another work, or made for another work: `reply`, `workbook`."""
+    """Kinds of works that are about another work, or made for another work: `reply`, `workbook`; mostly empty."""
     kinds: Mapping[str, frozenset[str]]
-    """Words of the format by their axis."""
+    """Words of the format by their axis, such as `audio` by `content`: words of the same axis exclude each other."""
     page: tuple[str, int] | None
-    """First page in a host (journal or book), as letters before the number, and the number."""
+    """First page in a journal or book, as letters before the number, and the number; None also where it is in doubt."""
     languages: frozenset[str]
-    """Languages of the text, as codes."""
+    """Languages of the text, as codes of three letters; empty if unknown."""
     author: frozenset[str]
     """Words of the name of the first author."""
     family: frozenset[str]
@@ -104,10 +102,10 @@ class Features(NamedTuple):
     documents: frozenset[str]
     """Numbers of a government document, without white space, case and brackets at the end."""
     series: tuple[Part, ...]
-    """Numbers in series."""
+    """The number in each series."""
     extent: Extent
     publisher: str
-    """Words of the publisher."""
+    """Words of the publisher; empty also if the record says that it is unknown."""
     printing: frozenset[str] | None
     """Marks of the printing in the statement of the edition (`printing_of`); None without such a statement."""
     is_open: bool
@@ -170,8 +168,8 @@ def _documents(text: str) -> frozenset[str]:
 
 
 def words(text: str) -> str:
-    """Return the words of a text in lower case, with spaces between them, without accents, punctuation and tags of
-    HTML; a lone Greek letter becomes the name of the letter.
+    """Return the words of a text in lower case, as a text with spaces between them; without accents, punctuation and
+    tags of HTML. A lone Greek letter becomes its name: `<i>Übung</i>: the β-version` -> `ubung the beta version`.
     """
     if "<" in text:
         text = _TAG.sub(" ", text)
@@ -287,20 +285,21 @@ def _languages(text: str) -> frozenset[str]:
 
 
 class Closest(NamedTuple):
-    """The most similar forms of two titles."""
+    """The most similar forms of two titles: a title may have forms with and without subtitle, leading article or part."""
 
     similarity: float
     """Similarity from 0 to 100; 100 is equal."""
     one: str
     other: str
-    """The two forms, in the order of the alphabet."""
+    """The two forms; not in the order of the titles, but of the alphabet."""
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
-    """Return the most similar forms of two titles: with subtitles if both titles have them, otherwise with and without.
+    """Return the most similar forms of two titles. They have subtitles if both titles have them; otherwise they are
+    with or without. A title in one language may replace a title in several.
 
-    `are_parts`: both records have the number of a part, so the number is no part of the title.
+    `are_parts`: both records have the number of a part, so a form may lack the part at the end of the title.
     """
     if one.subtitle and other.subtitle:
         closest_forms = _most_alike(one.full, other.full)
@@ -337,11 +336,11 @@ def _are_nested(one: str, other: str) -> bool:
 
 
 def alone(one: str, other: str) -> int:
-    """Return the number of words in a title that the other title lacks; small words and numbers do not count.
+    """Return the number of words in `one` that `other` lacks. Words of at most two letters, small words (`the`) and
+    numbers do not count. Both titles are in the form of `words`.
 
-    Two words are alike if one is a prefix of the other, such as its abbreviation, or if they may be two spellings of a
-    word. A word that both titles have is not compared again: in `Maps of lamps` and `Text of lamps`, `Maps` is not
-    `lamps`.
+    Words are alike if one is a prefix of the other, or if they may be spellings of a word. A word that both titles have
+    is not compared again: in `Maps of lamps` and `Text of lamps`, `Maps` is not `lamps`.
     """
     if one == other:
         return 0
@@ -373,8 +372,8 @@ def _begin_alike(one: str, other: str) -> bool:
 
 
 def have_opposites(one: str, other: str) -> bool:
-    """Whether a title has a word, and the other the opposite word (`Eastern`, `Western`); titles in the form of
-    `words`.
+    """Whether one title has a word whose opposite the other has (`Eastern`, `Western`); a word in both titles does not
+    count. Both titles are in the form of `words`.
     """
     if one == other:
         return False

@@ -18,7 +18,8 @@ _ACRONYM = range(3, 7)
 @functools.lru_cache(maxsize=1 << 14)
 def are_one_journal(one: str, other: str) -> bool:
     """Whether two titles may be of the same journal: word by word, both words are equal, or a word abbreviates the
-    other; or a title is an acronym of the other (`BMJ`).
+    other; or a title is an acronym of the other (`BMJ`). Small words such as `of`, and what follows a bracket or ` : `,
+    may be missing. False for an empty title.
 
     >>> are_one_journal("J Clin Oncol", "Journal of Clinical Oncology"), are_one_journal("Br J Surg", "Am J Surg")
     (True, False)

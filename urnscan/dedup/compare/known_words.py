@@ -16,69 +16,73 @@ _LITERAL = re.compile(r"(?<!\\)[a-z]{3,}|(?<=\\[a-z])[a-z]{3,}")
 
 
 class Words(NamedTuple):
-    """The content of `words.toml`. Patterns are slow, so most have hints: a text without any of these words cannot
-    match.
+    """The content of `words.toml`: words by which titles and statements are read, all in the form of `features.words`
+    (lower case, no accents). Patterns are slow, so most have hints: a text without any of these words cannot match.
     """
 
     parts: frozenset[str]
     """Words before or after the number of a part (`volume`, `Band`)."""
     numbers: Mapping[str, int]
-    """Numbers by their words, except the cardinal words for 1."""
+    """Number word -> number: `third` -> 3, `zwei` -> 2; without the cardinal words for 1."""
     ones: frozenset[str]
     """Cardinal words for 1, such as `one`, which may mean no number."""
     small: frozenset[str]
     """Small words, such as articles."""
     uncounted: frozenset[str]
-    """Small words, and numbers."""
+    """Small words, and words for numbers."""
     linking: frozenset[str]
     """Small words that are left out of abbreviated titles of journals."""
     nobody: frozenset[str]
-    """Words instead of the name of an unknown author."""
+    """Words that a record has instead of the name of an unknown author (`anonymous`)."""
     editions: frozenset[str]
     """Words for an edition (`Auflage`)."""
     edition: re.Pattern[str]
-    """An edition with its number in a title; `editions` are its words."""
+    """Pattern of an edition with its number in a title (`3rd revised edition`); `editions` are its hints."""
     printings: frozenset[str]
     """Words of any printing (`Druck`)."""
     reprints: frozenset[str]
     """Words of a later printing: `Nachdruck`."""
     corrections: frozenset[str]
-    """Words of a printing without mistakes: `korrigiert`."""
+    """Words of a printing with corrected mistakes: `korrigiert`."""
     months: Mapping[str, int]
-    """Months by their words, from 1."""
+    """Name or abbreviation of a month -> number, from 1."""
     pages: frozenset[str]
     """Words for pages."""
     volumes: frozenset[str]
     """Words for volumes."""
     unnumbered: frozenset[str]
-    """Words between a number and the word for pages."""
+    """Words that may be between a number and the word for pages (`230 unnumbered pages`)."""
     unknown: re.Pattern[str]
-    """Pattern of an unknown publisher."""
+    """Pattern of a statement that the publisher is unknown (`s n`)."""
     additions: frozenset[str]
-    """Words of `addition`."""
+    """Hints of `addition`: words, one of which is in each text that it matches."""
     addition: re.Pattern[str]
-    """Pattern of what databases add to a title."""
+    """Pattern of what databases add to a title (`electronic resource`)."""
     general: re.Pattern[str]
-    """Pattern of a whole title that many texts have (`Editorial`)."""
+    """Pattern of a whole title that many texts have (`editorial`)."""
     kinds: Mapping[str, re.Pattern[str]]
-    """Pattern of each kind of work that is about another work, or made for another work: `reply`, `workbook`."""
+    """Name of a kind of work that is about another work, or made for another work (`reply`, `workbook`) -> pattern of
+    titles and editions of that kind.
+    """
     hints: Mapping[str, tuple[str, ...]]
-    """Prefixes of words of each of `kinds`."""
+    """Name of each of `kinds` -> prefixes of words, one of which is in each text that its pattern matches."""
     languages: Mapping[str, str]
-    """Codes of languages, by the words for each language."""
+    """Name or code of a language -> code of three letters: `german`, `de`, `ger` -> `deu`."""
     levels: Mapping[str, str]
-    """Words before the number of a part -> the level: `volume`, `part`, `issue`."""
+    """Word before or after the number of a part -> the level: `volume`, `part`, `issue`."""
     extras: Mapping[str, str]
-    """Words of additions to a part -> the kind: `supplement`, `index`."""
+    """Word for an addition to a volume -> its kind: `supplement`, `index`."""
     opposites: frozenset[frozenset[str]]
-    """Pairs of words that exclude each other."""
+    """Pairs of words that exclude each other (`east`, `west`)."""
     prefixes: frozenset[frozenset[str]]
-    """Pairs of prefixes that make words which exclude each other; a prefix may be empty."""
+    """Pairs of prefixes that make words which exclude each other (`pre`, `post`); a prefix may be empty: `organic`,
+    `inorganic`.
+    """
 
 
 @functools.cache
 def known_words() -> Words:
-    """Return the content of `words.toml`; the file is read once."""
+    """Return the content of `words.toml`, read only once: all calls return the same object."""
     data: Mapping[str, Any] = read_data("words.toml")
     ones = frozenset(data["cardinals"][0].split())
     numbers = {

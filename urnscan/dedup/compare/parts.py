@@ -30,20 +30,24 @@ _YEARS = range(1400, 2101)
 
 
 class Part(NamedTuple):
-    """The number of a part or volume in a record: `Vol. 2, pt. 1`."""
+    """The number of a part or volume in a record, mostly of several levels: volume 2, part 1 in `Vol. 2, pt. 1`."""
 
     designations: tuple[tuple[str, str], ...] = ()
-    """Level (`volume`, `part`, `issue`; empty if not named) and number or letter, in the order of the text."""
+    """Pairs of level (`volume`, `part`, `issue`; empty if not named) and number or letter, in the order of the text:
+    volume 2, part 1 is `("volume", "2"), ("part", "1")`.
+    """
     extras: frozenset[str] = frozenset()
-    """Kinds of additions: `supplement`, `index`."""
+    """Kinds of additions to a volume: `supplement`, `index`."""
 
     @property
     def is_extra(self) -> bool:
-        """Whether the part is a supplement that has only the number of the supplement: `Suppl. 1`."""
+        """Whether the part is a supplement or an index with at most one number: `Suppl. 1`, `Index`."""
         return bool(self.extras) and len(self.designations) <= 1
 
     def values(self, *, are_years: bool) -> tuple[str, ...]:
-        """Return the numbers that may be years, or, without `are_years`, the other numbers and letters; in order."""
+        """Return the numbers that may be years (1400 to 2100), or, without `are_years`, the other numbers and letters;
+        in the order of the text.
+        """
         return tuple(value for _, value in self.designations if _is_year(value) == are_years)
 
 
@@ -53,8 +57,9 @@ NO_PART = Part()
 
 @functools.lru_cache(maxsize=1 << 12)
 def part_of(words: str) -> Part:
-    """Return the part in a text of words (`features.words`): `vol 2 pt 1`, `2 band 1 teil`, `12a`, `index`. NO_PART if
-    there is none.
+    """Return the part in the statement of a part, where every number, letter and word for a supplement counts: `vol 2
+    pt 1`, `2 band 1 teil`, `12a`, `index`. NO_PART if there is none. `words`: the statement in the form of
+    `features.words`.
     """
     known = known_words()
     tokens = words.split(" ")
@@ -102,10 +107,11 @@ def _values(word: str, after: str) -> Iterator[str]:
 
 
 def differ(one: Part, other: Part) -> float | None:
-    """1.0 if the numbers of two parts conflict, 0.0 if they agree, None if no numbers can be compared.
+    """Compare the numbers of two parts: 1.0 if they conflict, 0.0 if they agree, None if no numbers can be compared.
 
-    Numbers of the same level (`volume`, `part`) must be the same as far as both go. Otherwise the numbers of a part
-    must be among the numbers of the other, in the same order. A year counts only if both parts have a year.
+    Numbers of a level (`volume`, `part`) that both parts name must be the same as far as both go: volume 2 agrees with
+    volume 2, part 1, and not with volume 3. If the parts name different levels or none, all numbers of one must be
+    among those of the other, in the same order. A year counts only if both parts have a year.
     """
     if not (one.designations and other.designations):
         return None
@@ -135,7 +141,9 @@ def _is_beginning(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def is_sequence_among(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether all values of the shorter sequence are in the longer, in the same order."""
+    """Whether all values of the shorter sequence are in the longer, in the same order; others may be between. True if a
+    sequence is empty.
+    """
     shorter, longer = sorted((one, other), key=len)
     rest = iter(longer)
     return all(value in rest for value in shorter)
@@ -147,8 +155,8 @@ def _is_year(value: str) -> bool:
 
 @functools.lru_cache(maxsize=1 << 14)
 def number_of(word: str) -> str | None:
-    """Return the number that a word means, in digits: `3rd`, `third`, `three`, `iii`; None for another word, and for
-    the cardinal words for 1.
+    """Return the number that a word means, in digits: `3` for `3rd`, `third`, `three`, `iii`. None for another word,
+    for the cardinal words for 1, such as `one`, and for Roman numbers above 39.
     """
     if number := _NUMBER.match(word):
         return str(int(number[1]))
@@ -159,8 +167,9 @@ def number_of(word: str) -> str | None:
 
 
 def numbers_in(title: str) -> tuple[str, ...]:
-    """Return the numbers among the words of a title, in order, also Roman numbers and numbers in letters, and single
-    letters: `Level 3`, `Faust II`, `Part B`. Empty if there are none.
+    """Return the numbers among the words of a title, in order and in digits, also Roman numbers and number words; and
+    single letters, except at the start: `level 3` -> `("3",)`, `faust ii` -> `("2",)`, `part b` -> `("b",)`, `a
+    history` -> `()`. `title`: in the form of `features.words`.
     """
     designations = []
     known = known_words()

@@ -9,8 +9,9 @@ _REPRINT, _CORRECTED, _MONTH = "reprint", "corrected", "month "
 
 
 def printing_of(edition: str) -> frozenset[str]:
-    """Return the marks of a printing in the words of an edition: its numbers, `corrected` or `reprint`, and months, as
-    in `month 4`. The first printing has no mark, except months.
+    """Return the marks of a printing, which distinguish it from other printings of the edition: its numbers,
+    `corrected` or `reprint`, and months, as in `month 4`. Empty for the first printing, if no month is named.
+    `edition`: the statement of the edition, in the form of `features.words`.
 
     A later printing without a number, or with the number 1, is `corrected` or `reprint`.
 
@@ -36,5 +37,7 @@ def printing_of(edition: str) -> frozenset[str]:
 
 
 def numbered_printing(printing: frozenset[str]) -> frozenset[str]:
-    """Return the marks of a printing, without months and the mark `reprint`."""
+    """Return the marks of a printing (`printing_of`), without months and the mark `reprint`: only its numbers and
+    `corrected`.
+    """
     return frozenset(value for value in printing if value != _REPRINT and not value.startswith(_MONTH))

@@ -19,12 +19,13 @@ SHOWN = pa.schema(
         "part": pa.string(),
     }
 )
-"""Columns that show a description."""
+"""Columns of tables and pages that show the description of a record to people."""
 
 
 def unpacked(packed: pa.BinaryArray) -> pa.RecordBatch:
-    """Return packed descriptions in the columns of SHOWN, and `description`, the whole description as a text
-    (`description.as_text`). A value that a record lacks is null.
+    """Return packed descriptions (the bytes that `description.pack` makes) as rows with the columns of SHOWN, and
+    `description`, the whole description as a text (`description.as_text`). A value that a record lacks is null.
+    `publication_year` is the first year in the record.
     """
     # Many duplicates are copies: their description is unpacked once.
     encoded = packed.dictionary_encode()
