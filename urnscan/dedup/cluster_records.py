@@ -45,7 +45,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     """Join the records of all dumps to clusters, rank the records of each cluster, and return the result.
 
     `progress` is called with the stages of joining, of comparing descriptions, and of choosing records by their
-    descriptions. The caller closes the result. Raises FatalError, for example if the disk is full.
+    descriptions. The caller closes the result. Raises FatalError if the disk is full, a process dies, or `policy.keep`
+    names a dump that was not read.
     """
     check_sources(policy.keep, reading.dumps)
     progress.on_stage(

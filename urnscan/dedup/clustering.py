@@ -27,9 +27,9 @@ from urnscan.tables.schemas import CLUSTERS, REVIEW
 from urnscan.tables.spill import Spilled
 
 DECISIONS = ("alone", "kept", "removed", "apart")
-"""Decisions of a run about a record. `alone`: no record of its cluster is removed. `kept` and `removed`: a record of
-its cluster is removed. `apart`: as `alone`, but in doubt, as it shares a key with records of other clusters, or because
-people decided so.
+"""Decisions of a run about a record. `alone`: no record of its cluster is removed. `kept`: the record stays, and other
+records of its cluster are removed. `removed`: the record is removed, because another record of its cluster is kept.
+`apart`: as `alone`, but in doubt, as it shares a key with records of other clusters, or because people decided so.
 """
 BY_DECISION = "decision"
 """Entry of `joined_by` for a record that people joined to others."""
@@ -57,14 +57,16 @@ class Components:
     """Whether a component has several records, by the number of the component."""
 
     def connected(self, pairs: Pair) -> Components:
-        """Return the components that result if `pairs` of records are connected, too."""
+        """Return the components that result if `pairs` of records are connected, too; this object is not changed."""
         lead = np.unique(self.component, return_index=True)[1].astype(np.int32)
         every = np.arange(len(self.component), dtype=np.int32)
         component = components(len(every), (lead[self.component - 1], every), pairs)
         return Components(self.reading, component, np.bincount(component, minlength=1) > 1)
 
     def batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:
-        """Yield batches of all records: dump, slice of record numbers, and rows (ROWS). Raises FatalError."""
+        """Yield batches of all records: their dump, their numbers among the records of all dumps, from 0, as a slice,
+        and their rows (`batches.ROWS`). No batch has records of two dumps. Raises FatalError if the disk fails.
+        """
         batches = self.reading.records.rows.batches()
         for dump in self.reading.dumps:
             record = dump.first
@@ -75,20 +77,22 @@ class Components:
 
     def described(self) -> Iterator[tuple[tuple[Dump, slice, pa.RecordBatch], pa.RecordBatch]]:
         """Return an iterator over batches of all records (`batches`), each with the descriptions (`unpacked`) of those
-        records that share a key. Raises FatalError.
+        records that share a key: fewer rows than the batch. Raises FatalError if the disk fails or a process dies.
         """
         batches, sources = itertools.tee(self.batches())
         packed = (rows.column("description").filter(flag_array(self.share(span))) for _, span, rows in sources)
         return zip(batches, self.reading.workers.results(unpacked, packed), strict=True)
 
     def share(self, span: slice) -> Flags:
-        """Whether each record of a batch is in a component with other records, that is, shares a key: only then its
-        description is unpacked. `span`: slice of record numbers.
+        """Return for each record of a batch whether its component has other records, that is, whether it shares a key:
+        only then its description is unpacked. `span`: numbers of the records, as a slice.
         """
         return self.is_shared[self.component[span]]
 
     def name(self, record: int) -> str:
-        """Return the name of a record in messages: the dump, and the number of the record in the dump."""
+        """Return the name of a record in messages, `a.mrc: record 1,234`: the dump, and the number among its readable
+        records, from 1. `record`: number among the readable records of all dumps, from 0.
+        """
         dump = next(dump for dump in reversed(self.reading.dumps) if dump.first <= record)
         return f"{dump.name}: record {record - dump.first + 1:,}"
 
@@ -109,16 +113,16 @@ class Clustering:
     decision: npt.NDArray[np.int8]
     """Index in DECISIONS."""
     reasons: Bits
-    """Bits of REASONS (why people should look at a record), for example why a record that shares a key is in another
-    cluster; 0 without a reason.
+    """Why people should look at a record, for example why a record that shares a key is in another cluster: bit i (1 <<
+    i) for `split_component.REASONS[i]`; 0 without a reason.
     """
     joins: Flags
     """Whether a key of a record is also a key of another record in the cluster; an element for each key (URNs included)
-    in the rows of all records.
+    of each record, in the order of the column `names` of all rows.
     """
     citation_places: npt.NDArray[np.uint8]
-    """For each record, bits of PLACES: the places (such as journal and page) of an article by which it is joined to
-    records that no key joins; 0 for others.
+    """The places in the literature (such as first page, or volume of a journal) by which an article is joined to
+    records that no key joins to it: for each record, bit i (1 << i) for `citations.PLACES[i]`; 0 for others.
     """
     by_decision: Flags | None
     """Whether people joined a record to others of its cluster; None without decisions."""
@@ -127,7 +131,9 @@ class Clustering:
     separate: Pair
     """Pairs of records that people decided to keep in two clusters."""
     descriptions: Spilled | None
-    """SHOWN of the records that share a key, batch by batch as in the rows; None if descriptions are not compared."""
+    """Columns of SHOWN (title, year and others) of the records that share a key, in the same batches as the rows; None
+    if descriptions are not compared.
+    """
     counts: Mapping[str, Any]
     """Counts for `DedupReport`, by the names of its attributes."""
 
@@ -137,8 +143,8 @@ class Clustering:
             self.descriptions.close()
 
     def has_doubt(self, *, or_removal: bool) -> Flags:
-        """Whether a component has records with reasons or records that changed after somebody decided, by the number of the
-        component; with `or_removal`, also with removed records.
+        """Return for each component, by its number, whether one of its records has a reason, or changed after somebody
+        decided about it; with `or_removal`, also whether one is removed.
         """
         is_seen = self.reasons > 0
         if self.have_changed is not None:
@@ -148,9 +154,8 @@ class Clustering:
         return np.bincount(self.records.component, is_seen, minlength=1) > 0
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """Yield batches of all records: the dump, and rows of CLUSTERS with edition and part as further columns.
-
-        Raises FatalError.
+        """Yield batches of all records: the dump, and rows of the table of clusters (CLUSTERS), with edition and part
+        as further columns. No batch has records of two dumps. Raises FatalError if the disk fails.
         """
         edge = 0
         shown = (
@@ -188,8 +193,9 @@ class Clustering:
         return pa.array(lists, names.type)
 
     def kept(self) -> Iterator[pa.RecordBatch]:
-        """Yield batches of the records with the decision `kept`: cluster, dump, number, ID and digest (hash of the
-        bytes). Raises FatalError.
+        """Yield the records with the decision `kept` in batches, with the columns cluster, source, member, record (its
+        number), record_id and digest (hash of the bytes, as a text). A batch may be empty. Raises FatalError if the
+        disk fails.
         """
         for dump, span, rows in self.records.batches():
             columns = {
@@ -204,8 +210,8 @@ class Clustering:
             yield pa.RecordBatch.from_pydict(columns).filter(is_kept)
 
     def standing(self) -> Iterator[tuple[Dump, Numbers, pa.RecordBatch]]:
-        """Yield the records that are neither removed nor deleted, in batches: their dump, their numbers, and their
-        rows. Raises FatalError.
+        """Yield the records that are neither removed nor marked as deleted in batches: their dump, their numbers among
+        the records of all dumps, from 0, and their rows (`batches.ROWS`). Raises FatalError if the disk fails.
         """
         is_standing = self.rank == 1
         is_standing[self.records.reading.records.deleted] = False
@@ -222,8 +228,9 @@ class Clustering:
         return columns | {"format": columns["format"].dictionary_encode()}
 
     def places(self, *, kept: bool = True) -> Iterator[Places]:
-        """Yield the places of all records, each with whether it stays: a kept record, or, with `kept=False`, a removed
-        record. Raises FatalError.
+        """Yield, batch by batch, where each record is in its dump (offset and length in bytes), and whether a copy of
+        the dump contains it: all records that are not removed, or, with `kept=False`, only the removed ones. Raises
+        FatalError if the disk fails.
         """
         for _, span, rows in self.records.batches():
             start, length = (numbers(rows.column(name)) for name in ("start", "length"))

@@ -126,8 +126,8 @@ class DedupReport:
         return html_fields(shown) + html_failures(self.failures, self.notes)
 
     def parts(self, *, has_keys: bool) -> list[str]:
-        """Return the counts of the summary, in words; counts of 0 are left out, except the first four. `has_keys`: keys
-        other than URNs can join records.
+        """Return the counts of the summary, in words: `["2 dumps", "10 records", "7 clusters", "3 duplicates"]`, and
+        others that are not 0. `has_keys`: keys other than URNs can join records.
         """
         without = "without identifiers" if has_keys else "without URNs"
         without += "" if self.left_out is None else " that count"

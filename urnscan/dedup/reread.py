@@ -22,6 +22,7 @@ from urnscan.stores.input import Input
 from urnscan.stores.reader import past_damage
 
 ReadInto = Callable[[memoryview], int]
+"""Function that fills a buffer with the next bytes, and returns their number; 0 at the end."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +38,7 @@ class Dump:
     number: int
     """Index among the documents of the input, from 0."""
     format: Format
+    """The format of the records."""
     first: int = 0
     """Number of the first record among the readable records of all dumps, from 0; set when the dump is read."""
     records: int = 0
@@ -56,7 +58,7 @@ class Dump:
     unread: str = ""
     """Name of an element in the records whose fields are not known (`Format.unread`), or empty."""
     spooled: int | None = None
-    """Offset of the dump in the `Spool`; None if the input can be read again."""
+    """Offset of the dump in the `Spool` (content of pipes on disk), in bytes; None if the input can be read again."""
 
 
 Place = tuple[Dump, int]
@@ -110,7 +112,9 @@ class Spool:
 
 @dataclass(slots=True)
 class SummedReader:
-    """A reader that counts bytes and computes a checksum, to compare two readings, and may keep the bytes in a spool."""
+    """A reader that counts bytes and computes their checksum, so that two readings can be compared. It may also copy
+    the bytes into a spool (a file for the content of pipes).
+    """
 
     reader: ReadInto
     want_checksum: bool = True
@@ -118,7 +122,7 @@ class SummedReader:
     spool: Spool | None = None
     """The spool that gets a copy of the bytes; None: no copy is kept."""
     on_read: Callable[[int], object] = lambda _: None
-    """Called with the number of bytes of each reading."""
+    """Called at each reading with the number of bytes that it gave."""
     byte_count: int = 0
     """Number of bytes read so far."""
     checksum: int = 0
@@ -151,8 +155,8 @@ class SecondReading:
     """Called with the number of bytes of the dumps that were read since the last call."""
 
     def read(self) -> Iterator[tuple[Dump, Buffer]]:
-        """Yield the dumps, in order, each with its bytes; the caller reads each dump to the end. Raises FatalError for
-        a dump that has changed, or cannot be read again.
+        """Yield the dumps, in order, each with its bytes; the caller must read all bytes of a dump before the next one.
+        Raises FatalError for a dump that has changed, or cannot be read again.
         """
         for dump, reader in self._open(self.dumps):
             yield dump, Buffer(past_damage(reader.read_into))
@@ -160,8 +164,8 @@ class SecondReading:
                 raise changed(dump)
 
     def excerpts(self, places: Mapping[Dump, Sequence[tuple[int, int]]]) -> Iterator[tuple[Place, bytes]]:
-        """Yield the first bytes of records, each with the dump and the offset, in dump order. `places`: for each dump,
-        offset and number of bytes of the records, sorted.
+        """Yield the first bytes of records, each with its place (dump, and offset in bytes), in dump order. `places`:
+        for each dump, the offsets of its records, ascending, each with the maximum number of bytes.
 
         Raises FatalError for a dump that cannot be opened again. Does not check the bytes: other bytes if the dump has
         changed, fewer if reading fails.

@@ -1,4 +1,5 @@
-"""Edges between records and identifiers -> clusters of records.
+"""Edges between records and identifiers -> clusters of records. An edge is a record and an identifier in it; a cluster
+has the records that are treated as the same.
 
 components: records that share identifiers, joined out of core.
 split_component: a component split into clusters whose records do not conflict.

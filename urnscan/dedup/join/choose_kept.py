@@ -1,4 +1,6 @@
-"""The record of a cluster that is kept: the rules of `--keep`, the values that they compare, and the ranks of records."""
+"""The record of a cluster (records that are treated as the same) that is kept: the rules of `--keep`, the values that
+they compare, and the ranks of records.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ class RankingValues:
     fields: IntArray
     """Number of fields of MARC; 0 if there are none, or if no rule needs them."""
     decided: IntArray
-    """Order that people decided: the work with the smallest number comes first; compared before all rules."""
+    """Order that people decided, compared before all rules: the work with the smallest number comes first."""
     deleted: IntArray
     """1 for a work whose records are deleted, otherwise 0: all other works of the cluster come first, whatever the
     rules say.
@@ -80,8 +82,8 @@ _DESCRIBED = {"newest", "fullest"}
 
 
 def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
-    """Check rules that choose the kept record, and return them. Raises ArgumentError for an unknown rule, or without
-    any rule.
+    """Check rules that choose the kept record, and return them as a tuple, in the same order; a str is a single rule.
+    Raises ArgumentError for an unknown rule, or without any rule.
 
     >>> read_rules(["source:dnb*", "newest"])
     ('source:dnb*', 'newest')
@@ -97,12 +99,13 @@ def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def need_descriptions(rules: Iterable[str]) -> bool:
-    """Whether one of the rules compares values from descriptions."""
+    """Whether one of the rules compares values from descriptions: `newest` or `fullest`."""
     return not _DESCRIBED.isdisjoint(rules)
 
 
 def moment_of(description: Description) -> int:
-    """Return the last change of a record as a number that grows with time, `20240131123456`; 0 if unknown.
+    """Return the last change of a record as a number that grows with time, `20240131123456`; without a time of day,
+    that of midnight. The latest of several; 0 if unknown.
 
     >>> moment_of(Description(changed="2024-01-31T12:34:56Z")), moment_of(Description(changed="20240131123456.0"))
     (20240131123456, 20240131123456)
@@ -125,7 +128,9 @@ def level_of(description: Description) -> int:
 
 
 def check_sources(rules: Iterable[str], dumps: Sequence[Dump]) -> None:
-    """Raise FatalError if a rule prefers a dump that was not read: its name may have a typo. Otherwise do nothing."""
+    """Raise FatalError if a rule (`source:NAME`) prefers a dump that was not read: its name may have a typo. Otherwise
+    do nothing.
+    """
     for rule in rules:
         if rule.startswith(SOURCE) and not any(_is_named(dump, rule) for dump in dumps):
             raise FatalError(f"{option('keep', rule)}: no dump has this name; the first dump is {dumps[0].name}")
@@ -141,7 +146,8 @@ def ranks(
     keep: Sequence[str], cluster: Numbers, work: Numbers, values: RankingValues, dumps: Sequence[Dump] = ()
 ) -> Numbers:
     """Rank the records of each cluster by rules, and return the rank of each record, from 1; the record of rank 1 is
-    kept. A tie goes to the next rule, and finally to the first record.
+    kept. A decision of people counts first, then whether a record is deleted, then the rules of `keep` in their order;
+    the next counts only in a tie. The last tie goes to the first record.
 
     `cluster` and `work` have an element for each record: the number of its cluster, and of its work. In N-Triples,
     several records may describe a work, which is kept or removed as a whole: these records have the same number in
@@ -167,7 +173,9 @@ def ranks(
 
 
 def first_records(work: Numbers) -> Numbers:
-    """Return the number of the first record of each work; `work` as in `ranks`."""
+    """Return the number of the first record of each work, from 0. `work`: for each record, the number of the work that
+    it describes, from 0 and without gaps.
+    """
     begins = np.empty(work.max(initial=-1) + 1, np.int32)
     begins[work[::-1]] = np.arange(len(work), dtype=np.int32)[::-1]
     return begins

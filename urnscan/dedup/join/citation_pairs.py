@@ -1,8 +1,8 @@
 """Pairs of records that share no identifier and cite the same article.
 
-Two records are compared only if they share a block (`citations.blocks`), and are near each other in the block, in the
-order of their titles. So the time grows with the number of records, and not with its square. Blocks are spread over
-parts by their hash, and parts are read one at a time.
+Two records are compared only if they share a block, a group of articles that may be the same (`citations.blocks`), and
+are near each other in the block, in the order of their titles. So the time grows with the number of records, and not
+with its square. Blocks are spread over parts by their hash, and parts are read one at a time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ the record and of its component; packed description.
 """
 
 Batch = tuple[Numbers, pa.BinaryArray]
-"""Numbers of records, and their packed descriptions."""
+"""Numbers of records, and their packed descriptions (the bytes that `description.pack` makes)."""
 Blocks = npt.NDArray[np.int64]
 """For each record, the hash of the block of each kind, or 0; shape (records, kinds)."""
 
@@ -57,13 +57,15 @@ class CitationPairs(NamedTuple):
     other: Numbers
     """Number of the other record."""
     place: npt.NDArray[np.int8]
-    """Index in PLACES of the place that both records share."""
+    """Index in `citations.PLACES` of the place (such as first page, or volume of a journal) that both citations share.
+    """
 
     def places(self, cluster: Numbers, by_keys: Numbers) -> npt.NDArray[np.uint8]:
-        """Return bits of PLACES (such as journal and page) for each record: the places that joined it to records of the
-        same cluster that no key joins.
+        """Return for each record the places (such as first page, or volume of a journal) that joined it to records of
+        its cluster which no key joins to it: bit i (1 << i) for PLACES[i]; 0 if there are none.
 
-        `cluster`: number of the cluster of each record; `by_keys`: the same if only keys of the records joined them.
+        `cluster`: number of the cluster of each record. `by_keys`: number of the cluster that each record would have if
+        only keys joined records.
         """
         places = np.zeros(len(cluster), np.uint8)
         is_joined = (cluster[self.first] == cluster[self.other]) & (by_keys[self.first] != by_keys[self.other])
@@ -73,8 +75,10 @@ class CitationPairs(NamedTuple):
         return places
 
     def joined_alone(self, cluster: Numbers, by_keys: Numbers) -> int:
-        """Return the number of records that only the pairs join: the number of clusters that the pairs save. `cluster`
-        and `by_keys` as in `places`.
+        """Return the number of records that only the pairs join: the number by which the pairs make the clusters fewer.
+
+        `cluster`: number of the cluster of each record. `by_keys`: number of the cluster, from 1, that each record
+        would have if only keys joined records.
         """
         is_joined = cluster[self.first] == cluster[self.other]
         pairs = by_keys[self.first[is_joined]] - 1, by_keys[self.other[is_joined]] - 1
@@ -90,12 +94,14 @@ NO_PAIRS = CitationPairs(_NOTHING, _NOTHING, _NOTHING.astype(np.int8))
 def citation_pairs(
     batches: Callable[[], Iterable[Batch]], component: Numbers, folder: Callable[[], Path], results: Results = map
 ) -> CitationPairs:
-    """Find pairs of records that cite the same article, and return them.
+    """Find pairs of records that cite the same article, and return them, each once, sorted by their numbers. Of several
+    places that a pair shares, the most reliable is returned. Only records in formats that name the host (journal or
+    book) of an article are compared, and each only with the next 20 of its block, so a pair may be missed.
 
     `batches` gives the numbers of records, and their packed descriptions; it is called three times. `component`: number
     of the component of each record, that is, of the group that its keys connect; records of the same component are not
-    compared. `folder` gives the folder for spilled rows (rows on disk). `results` is a function like `map`, perhaps
-    with processes. Raises FatalError.
+    compared. `folder` returns the folder for temporary files, and is called only if memory is full. `results` is a
+    function like `map`, perhaps with processes. Raises FatalError if the disk is full or a process dies.
     """
     records = [numbers_of for numbers_of, _ in _citations(batches())]
     if not records:

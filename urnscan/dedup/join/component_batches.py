@@ -1,4 +1,6 @@
-"""Batches of components, split into clusters. A batch is complete in itself, so any process can split the batch."""
+"""Batches of components, split into clusters. A component is a group of works that shared identifiers connect. A batch
+is complete in itself, so any process can split the batch.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,13 @@ Pairs = npt.NDArray[np.int32]
 DESCRIBED = pa.schema([("work", pa.int32()), ("description", pa.string())])
 """Works, and their descriptions, as `description.as_text` writes them."""
 SINGLE = pa.schema([("work", pa.int32()), ("kind", pa.int8()), ("name", pa.string())])
-"""Works, and their identifiers of the kinds in `keys.single()`, with the index of the kind."""
+"""Works, and their identifiers of the kinds of which a work has a single one: `kind` is an index in `keys.single()`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentBatch:
-    """Some of the components (groups of works that shared identifiers connect): their edges (pairs of a work and an
-    identifier), sorted by identifier, and the descriptions of their works.
+    """Some components (groups of works that shared identifiers connect): their edges, sorted by identifier, and the
+    descriptions of their works. An edge is a work and an identifier in it.
 
     A record describes a work; in N-Triples, several records may describe the same work.
     """
@@ -41,17 +43,19 @@ class ComponentBatch:
     identifier: Numbers
     """Number of the identifier of each edge."""
     level: Levels
-    """Trust in the identifier of each edge: SURE, OTHER, UNSURE or CITATION."""
+    """Trust in the identifier of each edge: SURE, OTHER, COPIED, UNSURE or CITATION of `components`."""
     work: Numbers
     """Number of the work of each edge. All works of a component have edges."""
     described: pa.Table
-    """DESCRIBED of the works. A work may have no row, or several."""
+    """Descriptions of the works, with the columns of DESCRIBED. A work may have no row, or several."""
     agree: Sequence[str]
-    """Aspects that must not conflict."""
+    """Aspects, such as `title`, in which works of a cluster must not conflict."""
     never: Sequence[tuple[int, int]] = ()
-    """Pairs of works of the same component, in order, that are never joined."""
+    """Pairs of works of the same component that are never joined; the smaller number comes first."""
     single: pa.Table | None = None
-    """SINGLE of the works whose component has an identifier that is COPIED, UNSURE or CITATION; None if there are none."""
+    """Identifiers of which a work has a single one, with the columns of SINGLE, for the works whose component has an
+    identifier that is COPIED, UNSURE or CITATION; None if there are none.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +65,19 @@ class BatchClusters:
     works: int
     """Number of works in the batch."""
     joined: Pairs
-    """Pairs of works of the same cluster, enough to connect the cluster; shape (2, pairs)."""
+    """Pairs of works of the same cluster: the first work of the cluster, with each other work; shape (2, pairs). A work
+    alone in its cluster is in no pair.
+    """
     apart: Numbers
-    """Works that have a reason, that is, works that people should look at."""
+    """Numbers of the works that people should look at, because of one of REASONS."""
     reasons: Bits
-    """Bits of REASONS for each work in `apart`."""
+    """Reasons for each work in `apart`: bit i (1 << i) for `split_component.REASONS[i]`."""
 
 
 def split_components(batch: ComponentBatch) -> BatchClusters:
-    """Split the components of a batch into clusters, whose works do not conflict, and return the clusters."""
+    """Split the components of a batch into clusters, and return the clusters. Works of a cluster do not conflict in the
+    aspects of `agree`, and are in no pair of `never`.
+    """
     rules = rules_of(batch.agree)
     components = _Components(batch)
     lead, other = components.alike()

@@ -35,29 +35,32 @@ _SLICE = 1 << 20
 _EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
 
 SURE, OTHER, COPIED, UNSURE, CITATION = range(5)
-"""Trust in an identifier. SURE: a URN. OTHER: another key. COPIED: a number of a catalogue, which joins no records with
-different ISBNs. UNSURE: a supporting key, which joins only records with the same title and part
-(`agreement.is_surely_same`). CITATION: no identifier, but two records that cite the same article (`citation_pairs`).
+"""Trust in an identifier; the smaller, the more. SURE: a URN. OTHER: another key. COPIED: a number of a catalogue,
+which alone joins no records with different DOIs, ISBNs, ISSNs or NBNs. UNSURE: a supporting key, which joins only
+records whose titles, authors, years and parts match (`agreement.is_surely_same`). CITATION: no identifier, but two
+records that cite the same article (`citation_pairs`).
 """
 
 Numbers = npt.NDArray[np.int32]
 Pair = tuple[Numbers, Numbers]
-"""Pairs of records: an array of the first records, and an array of the other records."""
+"""Pairs of records: an array of the first records of all pairs, and an array of the other records."""
 Flags = npt.NDArray[np.bool_]
 Levels = npt.NDArray[np.int8]
 Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
-"""A function like `map`, for example `Workers.results`."""
+"""A function like `map`, which may call the function in other processes, for example `Workers.results`."""
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Whether each URN is ignored: its canonical form has a prefix in `weak` (`urn/prefix_filter.py`)."""
+    """Return for each URN (a canonical form) whether it is ignored: its name, without `urn:`, has one of the prefixes
+    in `weak`, such as `issn` or `schemas-*` (`urn/prefix_filter.py`).
+    """
     return with_beginnings(*byte_strings(urns), weak)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedEdges:
-    """The edges (pairs of a record and an identifier) whose identifier several records share, sorted by identifier,
-    then in the order of adding.
+    """The edges whose identifier several records share, sorted by identifier, then in the order of adding. An edge is a
+    record and an identifier in it.
     """
 
     edge: Numbers
@@ -67,13 +70,13 @@ class SharedEdges:
     identifier: Numbers
     """Number of the identifier of each edge, from 0."""
     level: Levels
-    """Trust in each identifier, by its number: SURE, OTHER, UNSURE or CITATION."""
+    """Trust in each identifier, by its number: SURE, OTHER, COPIED, UNSURE or CITATION."""
     common: Sequence[tuple[str, int]]
-    """Identifiers in too many records, which join none, with the number of records; largest first."""
+    """Identifiers in too many records, which join none, and their numbers of records; the largest first."""
 
     def with_pairs(self, pairs: Pair) -> SharedEdges:
-        """Return the edges with pairs of CITATION added, as if both records of a pair shared an identifier. The added
-        edges have the number -1.
+        """Return these edges and two for each of `pairs`, as if both records of a pair shared an identifier of the
+        level CITATION. The added edges have the number -1.
         """
         count = len(pairs[0])
         return SharedEdges(
@@ -85,8 +88,8 @@ class SharedEdges:
         )
 
     def upto(self, level: int, records: Flags | None = None) -> SharedEdges:
-        """Return the edges without those of identifiers above a level; with `records`, only edges of marked records are
-        removed.
+        """Return only the edges whose identifier has at most this level: `upto(OTHER)` has SURE and OTHER. With
+        `records`, a flag for each record, edges of records without the flag are returned whatever their level.
         """
         is_kept = self.level[self.identifier] <= level
         if records is not None:
@@ -97,15 +100,17 @@ class SharedEdges:
         return SharedEdges(*edges, self.level, self.common)
 
     def pairs(self) -> Pair:
-        """Return pairs of records that share an identifier: each record with the first record that has it."""
+        """Return pairs of records that share an identifier, enough to connect all records that share it: the first
+        record that has it, with each other. Two records that share several identifiers may be several pairs.
+        """
         is_first = np.append(True, self.identifier[1:] != self.identifier[:-1])[: len(self.identifier)]
         first = np.flatnonzero(is_first)
         others = np.diff(first, append=len(is_first)) - 1
         return np.repeat(self.record[first], others), self.record[~is_first]
 
     def pairs_in(self, cluster: Numbers) -> Pair:
-        """Return pairs of records of the same cluster that share an identifier: each record with the first record of
-        the cluster that has the identifier. `cluster`: number of the cluster of each record.
+        """Return pairs of records that are in the same cluster and share an identifier: the first record of the cluster
+        that has the identifier, with each other of the cluster. `cluster`: number of the cluster of each record.
         """
         order = np.lexsort((cluster[self.record], self.identifier))
         record, identifier = self.record[order], self.identifier[order]
@@ -117,8 +122,9 @@ class SharedEdges:
         return np.repeat(record[first], np.diff(first, append=len(is_first)) - 1), record[~is_first]
 
     def joins(self, cluster: Numbers, edges: int) -> Flags:
-        """Whether the identifier of each edge is also in another record of the same cluster. `edges`: number of all
-        edges, also of those that are not shared. `cluster`: number of the cluster of each record.
+        """Return for each edge whether its identifier is also in another record of the same cluster; the index is the
+        number of the edge. `edges`: number of all edges, also of those that are not shared. `cluster`: number of the
+        cluster of each record. Not for edges that `with_pairs` added.
         """
         shared = np.zeros(edges, np.bool_)
         for group in whole_groups(self.identifier):
@@ -145,8 +151,8 @@ def whole_groups(ordered: Numbers) -> Iterator[slice]:
 
 
 class Edges:
-    """Edges of all records, added in the order of the records, then joined. An edge is a pair: a record, and an
-    identifier in it.
+    """Edges of all records, added in the order of the records, then joined to the edges that records share. An edge is
+    a record and an identifier in it.
     """
 
     def __init__(
@@ -158,8 +164,9 @@ class Edges:
         *,
         by_urn: bool = True,
     ) -> None:
-        """`weak`: prefixes of ignored URNs (see `is_weak`). `folder` gives the folder for spilled edges. `unsure`:
-        prefixes of supporting keys. `copied`: prefixes of numbers of catalogues. `by_urn`: whether URNs join records.
+        """`weak`: prefixes of URNs that are ignored. `unsure`: prefixes of supporting keys, which need descriptions
+        that agree. `copied`: prefixes of numbers of catalogues. `by_urn`: whether URNs join records. `folder` returns
+        the folder for temporary files, and is called only if memory is full.
         """
         self._trust = _Trust(weak, unsure, copied, by_urn)
         self._parts = SpilledParts(_EDGES, _PARTS, _IN_MEMORY, folder)
@@ -171,9 +178,9 @@ class Edges:
         self._parts.close()
 
     def add(self, records: Numbers, urns: pa.StringArray, are_live: Flags | None = None) -> None:
-        """Append edges: record numbers, from 0, and canonical forms or keys, each pair once. Edges that are not
-        `are_live` (of deleted records) are counted, and join nothing; None: all are live. Raises FatalError if there
-        are too many edges, or if the disk is full.
+        """Append edges: numbers of records, from 0, and a canonical form or a key of each, each pair once. Edges of
+        deleted records (False in `are_live`) get a number, but join nothing; None: all are live. Raises FatalError if
+        there are more than `MOST` edges, or if the disk is full.
         """
         if self.count + len(urns) > MOST:
             raise FatalError(f"more than {MOST:,} URNs and keys; split the dumps into several runs")
@@ -187,11 +194,11 @@ class Edges:
     def join(
         self, max_class: int, on_edges: Callable[[int], object] = lambda _: None, results: Results = map
     ) -> SharedEdges:
-        """Return the edges of shared identifiers; no edge can be added afterwards. Identifiers in more than `max_class`
-        records join nothing.
+        """Return the edges of the identifiers that several records share; called once, after all edges were added.
+        Ignored URNs, and identifiers in more than `max_class` records, join nothing.
 
         `on_edges` is called with the number of edges of each part. `results` calls the function that joins a part,
-        perhaps in processes. Raises FatalError.
+        perhaps in processes. Raises FatalError if the disk fails or a process dies.
         """
         common: list[tuple[str, int]] = []
         shared = [np.empty((3, 0), np.int32)]
@@ -261,11 +268,11 @@ def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _PartEdges:
 
 
 def components(records: int, *pairs: Pair) -> Numbers:
-    """Find the groups that pairs connect (connected components) among `records` records, numbered from 0. Each argument
-    in `pairs` has two arrays: the first record, and the other record, of each pair.
+    """Return the connected components of records: for each record the number of the group to which pairs connect it,
+    from 1 in the order of the first records. A record without pairs is a group.
 
-    Returns the number of each record's component, from 1 in the order of first records; a record without pairs is a
-    component.
+    `records`: how many there are, numbered from 0. Each of `pairs` has two arrays: the first record, and the other
+    record, of each pair.
     """
     parent = np.arange(records, dtype=np.int32)
     for first, other in pairs:

@@ -1,4 +1,5 @@
-"""Components split into clusters whose records share identifiers and do not conflict.
+"""Components (groups of records that keys connect) split into clusters whose records share identifiers and do not
+conflict.
 
 The descriptions of records that share identifiers are spread over parts by their component. Each part is a batch of
 components, which any process can split (`component_batches.split_components`).
@@ -23,7 +24,9 @@ from urnscan.records.keys import single
 from urnscan.tables.spill import SpilledParts
 
 PairsOf = Callable[[Numbers], Iterable[tuple[int, int]]]
-"""A function from the component of each work to pairs of works of one component that are never joined."""
+"""A function that gets the number of the component of each work, and returns the pairs of works of the same component
+that are never joined.
+"""
 
 _PARTS = 64
 # Bytes of descriptions in memory; more are spilled.
@@ -33,15 +36,17 @@ _IN_MEMORY = 1 << 26
 @dataclass(frozen=True, slots=True)
 class SplitComponents:
     """Clusters of all components, and the reasons why people should look at records, mostly because records of a
-    component are in different clusters.
+    component are in different clusters. A component is a group of records that keys connect.
     """
 
     joined: Sequence[Pair]
-    """Pairs of records of the same cluster, enough to connect the cluster."""
+    """Pairs of records of the same cluster, in several pairs of arrays; enough pairs to connect the cluster."""
     reasons: Bits
-    """Bits of REASONS for each record; 0 without a reason."""
+    """Reasons for each record: bit i (1 << i) for `split_component.REASONS[i]`; 0 without a reason."""
     too_large: Sequence[tuple[int, int]]
-    """Components of which no record is joined: number of the first record, and number of works; the largest first."""
+    """Components with too many works, none of which is joined: number of the first record, and number of works; the
+    largest first.
+    """
 
 
 class ComponentSplitter:
@@ -50,9 +55,10 @@ class ComponentSplitter:
     def __init__(
         self, joined: SharedEdges, component: Numbers, work: Numbers, max_cluster: int, folder: Callable[[], Path]
     ) -> None:
-        """`component`: number of the component of each record. `work`: number of the work of each record, from 0 in the
-        order of first records; in N-Triples, several records may describe the same work. Records of a component of more
-        than `max_cluster` works are not joined.
+        """`joined`: the shared identifiers. `component`: number of the component of each record. `work`: number of the
+        work of each record, from 0 in the order of first records; in N-Triples, several records may describe the same
+        work. Records of a component of more than `max_cluster` works are not joined. `folder` returns the folder for
+        temporary files, and is called only if memory is full.
         """
         # First record of each work.
         self._begins = np.zeros(work.max(initial=-1) + 1, np.int32)
@@ -78,7 +84,7 @@ class ComponentSplitter:
         self._single.close()
 
     def add(self, records: Numbers, descriptions: pa.StringArray, names: pa.ListArray) -> None:
-        """Add the descriptions of records, written as in DESCRIBED, and their URNs and keys, for the comparison.
+        """Add the descriptions of records (`description.as_text`), and their URNs and keys, which `clusters` compares.
         Records that share no key, and those of components that are too large, are ignored. Raises FatalError if the
         disk is full.
         """
@@ -109,8 +115,9 @@ class ComponentSplitter:
         on_works: Callable[[int], object] = lambda _: None,
         results: Results = map,
     ) -> SplitComponents:
-        """Split all components into clusters, and return these. Without aspects that must `agree`, and without pairs
-        that are `never` joined, only components that are too large are split.
+        """Split all components into clusters, whose works do not conflict in the aspects `agree`, and return the
+        clusters; called once, after all records were added. Without `agree`, and without pairs that are `never` joined,
+        each component is a cluster, except that records of components that are too large are not joined.
 
         `on_works` is called with the number of works compared since its last call. `results` calls the function that
         splits a batch, perhaps in processes. Raises FatalError if the disk fails or a process dies.

@@ -33,6 +33,7 @@ class NeverJoin:
     sha256: str
     """SHA-256 of the table, in hexadecimal digits."""
     pairs: tuple[tuple[str, str], ...]
+    """The pairs, in the order of the table, each once; URNs are in the canonical form of the level `lexical`."""
 
     def at(self, level: Level) -> list[tuple[str, str]]:
         """Return the pairs, with URNs in the canonical form of a level of equivalence; keys are not changed."""
@@ -57,8 +58,8 @@ def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
 
 
 def never_join_of(value: object) -> NeverJoin | None:
-    """Return the pairs of an option: a path is read by `read_never_join`, which may raise FatalError; None and a
-    NeverJoin are returned unchanged. Raises ArgumentError for other values.
+    """Return the pairs in the value of the option `never_join`: a path is read by `read_never_join`, which may raise
+    FatalError; None and a NeverJoin are returned unchanged. Raises ArgumentError for other values.
     """
     if value is None or isinstance(value, NeverJoin):
         return value
@@ -84,13 +85,16 @@ def _refined(name: str, level: Level) -> str:
 
 
 class NeverJoinedWorks:
-    """Works (records, or all records with the same subject) that have an identifier in a pair that is never joined."""
+    """The works whose records have an identifier of a table of pairs that are never joined. A work is a record, or all
+    records with the same subject (N-Triples).
+    """
 
     def __init__(
         self, pairs: Sequence[tuple[str, str]], batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
     ) -> None:
-        """`pairs`: identifiers as in the rows. `batches`: rows of all records, with their keys. `work`: number of the
-        work of each record. Raises FatalError as `batches` does.
+        """`pairs`: identifiers as in the column `names` of the rows. `batches`: for each batch of records their dump,
+        the numbers of the records, and their rows. `work`: number of the work of each record. Reads all batches; raises
+        FatalError as they do.
         """
         named = dict.fromkeys(name for pair in pairs for name in pair)
         of_name = {name: number for number, name in enumerate(named)}
@@ -112,8 +116,8 @@ class NeverJoinedWorks:
                 self._names[int(work[span.start + record])].add(name)
 
     def pairs(self, component: Numbers) -> list[tuple[int, int]]:
-        """Return the pairs of works of the same component (group that keys connect) that are never joined, sorted.
-        `component`: number of the component of each work.
+        """Return the pairs of works that are never joined, sorted, each once and the smaller number first; only of
+        works of the same component (group that keys connect). `component`: number of the component of each work.
         """
         # For each component, its works by the number of a name.
         by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))

@@ -1,9 +1,9 @@
-"""A component split into clusters whose records do not conflict.
+"""A component (a group of records that shared identifiers connect) split into clusters whose records do not conflict.
 
-Records are joined along the identifiers that they share. The strongest links come first: most equal aspects, then most
-shared identifiers. No cluster contains two records that conflict. Where equally strong links connect clusters that
-conflict, two of these are joined only if both conflict with the same others. So no cluster depends on the order of the
-records.
+Records are joined along the identifiers that they share. The strongest links come first: those with the most rules that
+find no difference, then those with the most shared identifiers. No cluster contains two records that conflict. Where
+equally strong links connect clusters that conflict, two of these are joined only if both conflict with the same others.
+So no cluster depends on the order of the records.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ from urnscan.records.description import Description
 from urnscan.records.keys import single as single_kinds
 
 Identifiers = Mapping[int, set[str]]
-"""Identifiers of a record by the index of their kind in `keys.single()`."""
+"""Identifiers of a record, by their kind: the key is an index in `keys.single()`, for example that of `urn:doi:`."""
 _ALL = frozenset(range(len(single_kinds())))
 _URNS = frozenset(number for number, beginning in enumerate(single_kinds()) if beginning.startswith("urn:"))
 REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join", "no-title")
-"""Reasons why people should look at a record, mostly because it shares an identifier with a record of another cluster;
-a set of reasons has a bit for each reason.
+"""Reasons why people should look at a record, mostly because it shares an identifier with a record of another cluster.
+A set of reasons is a number: bit i (1 << i) for REASONS[i].
 
 An aspect (`title`, `year`): both records conflict in the aspect. `chain`: both do not conflict, but to join them would
 bring records that conflict into a cluster, or would be a choice between two clusters that conflict. `max-cluster`:
-their component is too large. `unsure`: both share only a supporting key, and their descriptions do not agree; or
-only a number of a catalogue, and have different ISBNs.
-`never-join`: a user's table excludes the pair. `no-title`: no record of the cluster has a title, so descriptions cannot
-confirm the cluster.
+their component is too large. `unsure`: both share only a supporting key, and their descriptions do not agree; or only a
+number of a catalogue, and have different DOIs, ISBNs, ISSNs or NBNs. `never-join`: a user's table excludes the pair.
+`no-title`: no record of the cluster has a title, so descriptions cannot confirm the cluster.
 """
 _CHAIN, TOO_LARGE, _UNSURE, _NEVER, NO_TITLE = (
     1 << REASONS.index(name) for name in ("chain", "max-cluster", "unsure", "never-join", "no-title")
@@ -63,7 +62,7 @@ def split(
     * `shared`: for each identifier, the records that share it.
     * `rules`: the rules by which two records conflict.
     * `unsure`: for each supporting key, the records that share it; it joins only records that are surely the same.
-    * `never`: pairs of records, in order, that are never joined.
+    * `never`: pairs of records that are never joined; the smaller number comes first.
     * `single`: the identifiers of each record of which a work has a single one, by kind; empty: no such identifiers.
     * `citations`: pairs of records that cite the same article.
     * `copied`: for each number of a catalogue, the records that share it.
@@ -72,8 +71,8 @@ def split(
     supporting key or a citation never joins records, or their clusters, with different identifiers of a kind or
     different authors.
 
-    Returns for each record the number of a record of its cluster, the same for the whole cluster; and for each record
-    the bits of REASONS, 0 without a reason.
+    Returns two lists with an element for each record. First, a number that is the same for all records of a cluster:
+    that of its first record. Second, the set of REASONS as bits, 0 without a reason.
     """
     count = len(described)
     # For each record, a bit for each record that conflicts with it.

@@ -1,4 +1,6 @@
-"""Union-find: connected numbers or records, a few at a time. `components` does the same for all records, in columns."""
+"""Union-find: groups of connected numbers or records, a few at a time. `components` does the same for all records, in
+columns.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,10 @@ _Node = TypeVar("_Node", bound=Hashable)
 
 
 def leader(leaders: dict[_Node, _Node], node: _Node) -> _Node:
-    """Return the node that represents all nodes that are connected with `node`.
+    """Return the node that represents the group of `node`: the same for all nodes that are connected with it.
 
-    `leaders` maps each node to another connected node, or to itself. A new node is added, and ways become shorter.
+    `leaders` maps each node to another node of its group, or to itself; it is changed. A new node is added, as a group
+    of its own, and chains of nodes become shorter.
     """
     while (above := leaders.setdefault(node, node)) != node:
         leaders[node] = node = leaders[above]
@@ -19,7 +22,9 @@ def leader(leaders: dict[_Node, _Node], node: _Node) -> _Node:
 
 
 def least_connected(links: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return, for each number in `links`, the least number that is connected with the number."""
+    """Return, for each number in `links`, the least number of its group: of the numbers that links connect with it,
+    directly or by others, and itself. `[(1, 2), (5, 2)]` -> `{1: 1, 2: 1, 5: 1}`.
+    """
     leaders: dict[int, int] = {}
     for one, other in links:
         a, b = leader(leaders, one), leader(leaders, other)

@@ -1,4 +1,4 @@
-"""Dumps -> rows of records, and edges between records and their identifiers.
+"""Dumps -> rows of records, and edges (pairs of a record and an identifier in it).
 
 batches: many records at a time, before and after reading.
 batch_reader: the reader of batches: records become rows, URNs and keys.

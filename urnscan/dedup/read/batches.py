@@ -54,14 +54,16 @@ def digest_of(data: bytes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """The parts of the records of a dump that are read."""
+    """Options for reading the records of a dump: which identifiers, keys and descriptions are read."""
 
     format: str
     """Name of the format of the dump."""
     dump: int
     """Number of the dump, from 1."""
     own: bool
-    """Whether record-level identifiers count as URNs, and texts do not."""
+    """Whether only record-level identifiers (in fields that name the record itself) count; False: every URN in its
+    texts.
+    """
     keys: tuple[str, ...] = ()
     """Kinds of keys; empty if only URNs count."""
     described: bool = False
@@ -88,7 +90,9 @@ class Batch:
 
     settings: ReadSettings
     items: list[tuple[int, Cut | Damaged | Run]] = field(default_factory=list)
-    """Records and runs, with the number of the record, or of the first record of the run, in the dump, from 1."""
+    """Records, damaged records, and runs (neighbouring records in one object), in dump order. Each has its number in
+    the dump, from 1; a run has the number of its first record.
+    """
     records: int = 0
     """Number of records, damaged ones included."""
     byte_count: int = 0
@@ -135,11 +139,13 @@ class ReadBatch(NamedTuple):
     rows: pa.RecordBatch
     """ROWS of the records that can be read."""
     damaged: Sequence[tuple[int, Damaged]]
-    """The damaged records, with their numbers in the dump."""
+    """The damaged records, with their numbers in the dump, from 1; ascending."""
     counts: Counts
-    """Counts of the occurrences in all records."""
+    """Counts of the occurrences of URNs in all records."""
     cut: int
-    """Number of URNs longer than `max_length`, which are left out: two of them may share only a prefix."""
+    """Number of URNs longer than `max_length`. They are left out, because only their starts are known, which may be the
+    same for different URNs.
+    """
     wrong: Sequence[tuple[int, str]]
     """Records whose record-level identifiers give no URN: index of the row, and an identifier whose check digit is
     wrong.

@@ -13,9 +13,12 @@ _MAX_AT_START = 1_000
 
 
 class DamagedRecords:
-    """Errors about the damaged records of a dump. They are pending until a record of the dump is read."""
+    """Errors about the damaged records of a dump. They are pending, that is, not reported, until a record of the dump
+    can be read: if none can, a single error says so.
+    """
 
     def __init__(self, dump: Dump, report: Callable[[SourceError], object]) -> None:
+        """`report` is called with each error, and may raise FatalError to end the run."""
         self._dump = dump
         self._report = report
         self._pending: list[RecordError] = []

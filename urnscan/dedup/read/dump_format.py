@@ -15,7 +15,9 @@ from urnscan.stores.input import Input
 
 
 class DumpFormats:
-    """Recognises the formats of dumps, and makes errors and notes about other documents."""
+    """Recognises the formats of dumps, and makes the errors and notes about documents that are not dumps. It is an
+    error if the user named the input, and a note if the document is in a folder or an archive.
+    """
 
     def __init__(self, record: str | None, named: Collection[str]) -> None:
         """`record`: name of the format that the user chose. `named`: names of the inputs that the user named; all other
@@ -25,8 +27,9 @@ class DumpFormats:
         self._named = named
 
     def recognise(self, buffer: Buffer, name: str) -> tuple[Format | None, bool]:
-        """Return the format of a document `name`, or None if it is unknown; and False if the user chose the format, and
-        the bytes were not recognised as this format, otherwise True.
+        """Return the format of a document, and whether its bytes were recognised: (None, True) if the format is
+        unknown; False only if the user chose a format that the bytes do not show. `name`: name of the file or member;
+        its ending may decide. `buffer` stays at the start of the document.
         """
         recognised = recognise(buffer, name)
         format_ = self._chosen or recognised
@@ -34,7 +37,7 @@ class DumpFormats:
 
     def error_of_unknown(self, source: Input, name: str, data: bytes, format_: Format | None) -> SourceError:
         """Return the error or note about a document whose format is unknown (`format_` is None) or not read; `data` is
-        the start of the document. Raises nothing.
+        the start of the document, from which the message guesses a format. Raises nothing.
         """
         if format_ is not None:
             return FormatError(name, f"{format_.title} is not read; {format_.recipe}")

@@ -41,8 +41,9 @@ class DumpOrder:
         """Whether the bytes that are read now belong to a dump."""
 
     def submit(self, batch: Batch, on_result: Callable[[ReadBatch], object]) -> None:
-        """Give a batch to a worker, unless the batch is empty, and run callbacks that are due. `on_result` is called
-        later with the result, in dump order. Raises FatalError.
+        """Let a worker read a batch, and run the callbacks that are due. `on_result` is called later with the result,
+        in dump order; not at all for an empty batch. Waits while too many batches are pending. Raises FatalError if a
+        process has died, or as a callback does.
         """
         if batch.records:
             self._pending += [_PendingBatch(self._workers.submit(batch), on_result), self._report()]
@@ -50,13 +51,15 @@ class DumpOrder:
             self._run(self._workers.ahead)
 
     def call(self, callback: Callable[[], object]) -> None:
-        """Put a callback into the queue: it runs after all earlier batches, perhaps at once. Raises FatalError."""
+        """Put a callback into the queue: it runs after all earlier batches, at once if none is pending. Raises
+        FatalError if a callback does.
+        """
         self._pending.append(callback)
         self._run(self._workers.ahead if len(self._pending) < _MAX_PENDING else 0)
 
     def count(self, byte_count: int) -> None:
-        """Count bytes that were read. `on_read` gets bytes of a dump after the batches of the dump, which comes much
-        later; other bytes after the pending batches.
+        """Count bytes that were read just now; `on_read` gets their number later. Bytes of a dump (`is_in_dump`) are
+        reported when their records are read, other bytes when all pending batches are.
         """
         self._unreported += byte_count
         if self.is_in_dump:
@@ -68,7 +71,9 @@ class DumpOrder:
             report()
 
     def finish(self) -> None:
-        """Wait for all batches, and run all pending callbacks. Raises FatalError."""
+        """Wait for all batches, and run all pending callbacks. Raises FatalError if a process has died, or as a
+        callback does.
+        """
         self._run(0)
 
     def _report(self) -> Callable[[], object]:

@@ -35,18 +35,18 @@ class ReadDumps:
     dumps: Sequence[Dump]
     """The dumps, in the order of the inputs."""
     empty: Sequence[Input]
-    """Inputs without bytes, whose format is unknown."""
+    """Inputs without bytes, which have no format; they are not in `dumps`."""
     records: RecordCollection
     """Rows, edges (pairs of a record and an identifier) and counts of all records."""
     workers: Workers
     """Workers that read batches, and then call functions of the next steps."""
     options: Options
     folder: Callable[[], Path]
-    """Function that returns the folder for spilled rows (rows on disk)."""
+    """Function that returns the folder for temporary files."""
     second_reading: SecondReading
     """The second reading of the same dumps."""
     any_urn: bool
-    """Whether every URN counts in all dumps."""
+    """Whether every URN counts in all dumps, and not only record-level identifiers."""
 
     def close(self) -> None:
         """End the workers, and delete rows, edges and the content of pipes."""
@@ -66,10 +66,13 @@ def read_dumps(
     on_read: Callable[[int], object],
     named: Collection[str],
 ) -> ReadDumps:
-    """Read all dumps, and return their records; the caller closes the result. Raises FatalError.
+    """Read all dumps, and return their records; the caller closes the result. Damaged records, and inputs that cannot
+    be read or are not dumps, are reported to `failures`. Raises FatalError if an error ends the run, such as a full
+    disk.
 
-    `folder` gives the folder for spilled rows (rows on disk). `on_read` is called with the bytes read since the last
-    call. `named`: names of the inputs that the user named; all other inputs are in folders and archives.
+    `outputs` decides whether the content of pipes is kept for a second reading. `folder` returns the folder for
+    temporary files. `on_read` is called with the bytes read since the last call. `named`: names of the inputs that the
+    user named; all other inputs are in folders and archives.
     """
     with ExitStack() as stack:
         records = RecordCollection(policy, folder)

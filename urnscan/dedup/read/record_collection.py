@@ -26,12 +26,10 @@ _IN_MEMORY = 1 << 26
 
 
 class RecordCollection:
-    """Rows of all records, edges between records and identifiers, and counts. An edge is a pair: a record, and a URN or
-    key in it.
-    """
+    """Rows of all records, edges, and counts. An edge is a record and an identifier (URN or key) in it."""
 
     def __init__(self, policy: Policy, folder: Callable[[], Path]) -> None:
-        """`folder` gives the folder for spilled rows."""
+        """`folder` returns the folder for temporary files, and is called only if memory is full."""
         self._folder = folder
         self.edges = Edges((*policy.weak, *PLACEHOLDERS), folder, unsure(), copied(), by_urn=URN in policy.keys)
         """Edges between records and their URNs and keys."""
@@ -40,11 +38,13 @@ class RecordCollection:
         without a dump of such a format.
         """
         self.rows = Spilled(ROWS, folder)
-        """ROWS of all records; no batch has rows of two dumps."""
+        """Rows of all records, with the columns of `batches.ROWS`; no batch has rows of two dumps."""
         self.lengths: list[IntArray] = []
         """Bytes of each record, by batch, in the smallest type that holds them."""
         self.counts: list[IntArray] = []
-        """Number of different URNs and keys of each record, stored likewise, without keys that nearly all records have."""
+        """Number of different URNs and keys of each record, without keys that nearly all records have; by batch, in the
+        smallest type that holds them.
+        """
         self.count = 0
         """Number of records that could be read."""
         self._deleted: list[Numbers] = []
