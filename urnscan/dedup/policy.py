@@ -48,7 +48,9 @@ class Policy:
     """
 
     any_urn: bool = False
-    """Count every URN in a record, also URNs of hosts and vocabularies; False: only record-level identifiers."""
+    """Count every URN in a record, also URNs of other things, such as its journal or an XML vocabulary; False: only
+    record-level identifiers, that is, those in fields that name the record itself.
+    """
     keys: tuple[str, ...] = KEYS
     """Kinds of identifiers that join records, such as `("urn", "oclc")`; "all" alone: all of them."""
     weak: tuple[str, ...] = WEAK
@@ -64,8 +66,8 @@ class Policy:
     compared.
     """
     max_cluster: int = 50
-    """Maximum number of records in a group. For a larger group, supporting keys are ignored, then all keys except URNs;
-    if it is still larger, no record of it is joined.
+    """Maximum number of records in a group that keys connect. For a larger group, citations of the same article are
+    ignored, then supporting keys, then all keys except URNs; if it is still larger, no record of it is joined.
     """
     keep: tuple[str, ...] = ("fullest",)
     """Rules that choose the kept record of a cluster, such as `("source:dnb*", "newest")`; a tie goes to the next rule."""
@@ -103,8 +105,8 @@ class Policy:
             raise ArgumentError("max_cluster must be at least 2")
 
     def metadata(self) -> dict[str, Any]:
-        """Return the options for metadata: values, for `never_join` the SHA-256 of the file, for `decisions` the
-        SHA-256 of each file; None for either if it is not given.
+        """Return the options for the metadata of a table: their values by name, but for `never_join` the SHA-256 of the
+        file, and for `decisions` the SHA-256 of each file; None for either if it is not given.
         """
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {name: values[name] and values[name].sha256 for name in ("decisions", "never_join")}

@@ -1,4 +1,6 @@
-"""Decisions of people, applied to the records of a run: those that hold for none are refused, and reported."""
+"""Decisions of people, applied to the records of a run. A decision whose record is missing or has changed is refused,
+and reported.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Refused(NamedTuple):
     """A row of a table of decisions that is not applied."""
 
     path: str
+    """Path of the table."""
     line: int
+    """Line of the row in the table, from 1."""
     reason: str
     """Why the row is not applied, for a message."""
 
@@ -38,14 +42,16 @@ class _WorkPair(NamedTuple):
 
 
 class AppliedDecisions:
-    """Decisions of people about the records of a run, applied or refused."""
+    """Decisions of people about the records of a run. Each is applied, or refused, that is, added to `refused`, for
+    example because its record has changed. KEEP, REMOVE, APART and TOGETHER are explained in `review_table`.
+    """
 
     def __init__(
         self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
     ) -> None:
-        """Check each decision against its record. `batches`: rows of all records, with their digests.
-
-        `work`: for each record, the number of the work that it describes. Raises FatalError as `batches` does.
+        """Find the record of each decision. `batches`: rows of all records, with their digests, which show whether a
+        record has changed. `work`: for each record, the number of the work that it describes. Raises FatalError as
+        `batches` does.
         """
         self.refused: list[Refused] = []
         """Rows of the tables of decisions that are not applied, and why not; `check` adds to them."""
@@ -105,25 +111,29 @@ class AppliedDecisions:
 
     @property
     def have_changed(self) -> Flags:
-        """Whether people decided about each record before it changed, and nobody did after that."""
+        """Whether each record has changed since people decided about it, and nobody decided again: it stays, and joins
+        no other record.
+        """
         marked: Flags = self._has_changed[self._work]
         return marked
 
     def are(self, word: str) -> Flags:
-        """Whether each record has the decision `word` (one of OF_RECORDS)."""
+        """Return for each record whether it has the decision `word` (one of OF_RECORDS)."""
         marked: Flags = self._code == _CODES[word]
         return marked[self._work]
 
     @property
     def settled(self) -> Flags:
-        """Whether people decided that a record stays (KEEP or APART), by the number of the record; False if it has changed."""
+        """Whether people decided that a record stays (KEEP or APART), by the number of the record; False if it has
+        changed since.
+        """
         is_settled: Flags = np.isin(self._code, [_CODES[KEEP], _CODES[APART]]) & ~self._has_changed
         return is_settled[self._work]
 
     def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
         """Return the number of the cluster of each record after the decisions. `cluster`: the same before the
-        decisions; it never has both records of a pair that is APART in one cluster. `shared_edges`: edges of the keys
-        that several records share. `same_work`: pairs of records of the same work.
+        decisions; it never has both records of a pair that is APART in one cluster. `shared_edges`: edges (record and
+        key) of the keys that several records share. `same_work`: pairs of records of the same work.
 
         A record that is APART is a cluster by itself, and so is each record with the decision KEEP except the first of
         its cluster. Records that are TOGETHER are a cluster, without other records. The records that remain in a
@@ -158,8 +168,8 @@ class AppliedDecisions:
         return components(len(cluster), kept_whole, linked, decided, (pairs[0][still], pairs[1][still]), same_work)
 
     def joined(self, cluster: Numbers) -> Flags:
-        """Whether people joined each record to others of its cluster. `cluster`: number of the cluster of each record,
-        after the decisions.
+        """Return for each record whether people joined it to others of its cluster. `cluster`: number of the cluster of
+        each record, after the decisions.
         """
         is_joined = np.zeros(len(self._first), np.bool_)
         is_joined[[work for works in self._same for work in works]] = True
@@ -170,17 +180,20 @@ class AppliedDecisions:
 
     @property
     def pairs(self) -> Pair:
-        """The pairs of records with the decision TOGETHER: people joined them, though they share no key."""
+        """The pairs of records with the decision TOGETHER, which is not refused: people joined them, though they share
+        no key.
+        """
         return self._records([(pair.one, pair.other) for pair in self._together])
 
     @property
     def separate(self) -> Pair:
-        """The pairs of records with the decision APART: they are never in the same cluster."""
+        """The pairs of records with the decision APART, which is not refused: they are never in the same cluster."""
         return self._records([(pair.one, pair.other) for pair in self._apart])
 
     def separate_works(self, component: Numbers) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of works of the same component (group that keys connect) that are never in the same cluster.
-        `component`: number of the component of each work.
+        """Yield the pairs of works with the decision APART, which are never in the same cluster, the smaller number
+        first; only pairs of the same component (group that keys connect). `component`: number of the component of each
+        work.
         """
         for pair in self._apart:
             if component[pair.one] == component[pair.other]:

@@ -56,8 +56,10 @@ class _KeptRecord(NamedTuple):
 
 
 def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
-    """Yield rows of LOCATED_CANDIDATES, pairs of records that share no key and may be the same, in the order of the
-    first records; none of clusters that people decided to keep separate. Raises FatalError if the disk fails.
+    """Yield batches of pairs of records that share no key and may be the same, with the columns of LOCATED_CANDIDATES,
+    in the order of their first records. Only records that are neither removed nor deleted, whose titles are similar (at
+    least 0.9) and whose descriptions do not conflict; no pair that keys connect over other records, and none of two
+    clusters that people decided to keep separate. Raises FatalError if the disk fails.
 
     `progress` is called with the search for records that share name, year and start of title, and with their
     comparison. Memory holds twelve bytes for each word of a name, and the descriptions of records that share a word.

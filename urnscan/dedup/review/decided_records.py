@@ -32,7 +32,9 @@ class KnownRecord(NamedTuple):
 
 
 class DecidedRecords:
-    """The records of a run that rows of decisions name, or that have the bytes of such a record."""
+    """Looks up the records of a run about which people decided, in memory: by dump and number, by ID, or by their bytes
+    (the digest), also in another dump.
+    """
 
     def __init__(self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]]) -> None:
         """`batches`: rows of all records, with their digests. Raises FatalError as `batches` does."""
@@ -69,8 +71,10 @@ class DecidedRecords:
                 self._of_id[name].append(known)
 
     def find(self, record: Record) -> KnownRecord | None:
-        """Return the record that has the bytes that it had when somebody decided, in any dump; None if there is none. Of
-        several equal records, one is chosen by the name of the dump, by their order, or else the nearest.
+        """Return the record that has the bytes that it had when somebody decided; None if there is none. If its dump is
+        in the run, it may also be in a dump in which no row names such a record; otherwise in any dump, first in one
+        with the same file name. Of several equal records, one is chosen by their order, or else the one with the
+        nearest number.
         """
         alike = self._alike.get(record.digest, [])
         if record.place in self._places:
@@ -106,8 +110,8 @@ class DecidedRecords:
         return of_name or [each for each in known if each.place not in self._named[decision.row.path]]
 
     def fault(self, record: Record, now: KnownRecord | None = None, record_id: str = "") -> str:
-        """Return the reason why the record about which somebody decided is not found, for a message; raises nothing.
-        `now`: what `now` has returned, if it was called. `record_id`: the ID in the decision, or empty.
+        """Return the reason why the record about which somebody decided was not found by `find`, for a message; raises
+        nothing. `now`: what `now` has returned, if it was called. `record_id`: the ID in the decision, or empty.
         """
         if now is not None and (now.place, now.number) != record.key:
             return f"{record.name} has changed, and is {record_name(now.place, now.number)} now"

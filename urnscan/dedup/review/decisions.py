@@ -19,7 +19,9 @@ from urnscan.errors import ArgumentError, FatalError
 from urnscan.formats.context import full_name
 
 OF_RECORDS = (REMOVE, KEEP, TOGETHER, APART)
-"""Decisions about a record. Of two decisions about the same work, the later in this order is applied."""
+"""Decisions about a record, explained in `review_table`. Of two decisions about the same work, the later in this order
+is applied.
+"""
 _OF_PAIRS = (TOGETHER, APART)
 _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
 """Words of the table of clusters -> decisions of a person who leaves them unchanged."""
@@ -31,7 +33,7 @@ Place = tuple[str, str]
 
 
 class Row(NamedTuple):
-    """A row of a table of decisions; as a text, its name in messages: `a.csv: line 3`."""
+    """A row of a table of decisions. `str(row)` is its name in messages: `a.csv: line 3`."""
 
     path: str
     line: int
@@ -59,7 +61,7 @@ class Record(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name of the record in messages."""
+        """Name of the record in messages: `a.mrc: record 1,234`."""
         return record_name(self.place, self.number)
 
 
@@ -79,7 +81,7 @@ class Decision(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The decision in messages."""
+        """The decision in messages: `keep`, or `together in component 12`."""
         return f"{self.word} in component {self.component}" if self.word == TOGETHER else self.word
 
 
@@ -94,7 +96,7 @@ class PairDecision(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The decision in messages."""
+        """The decision in messages: `apart as a pair`."""
         return f"{self.word} as a pair"
 
 
@@ -113,7 +115,9 @@ class Decisions:
 
 
 def record_name(place: Place, number: int) -> str:
-    """Return the name of a record in messages. `place`: source and member of its dump."""
+    """Return the name of a record in messages, `a.mrc: record 1,234`. `place`: source and member of its dump; `number`:
+    its number there, from 1.
+    """
     source, member = place
     return f"{full_name(source, member or None)}: record {number:,}"
 
@@ -135,8 +139,9 @@ def read_decisions(*paths: str | os.PathLike[str]) -> Decisions:
 
 
 def decisions_of(value: object) -> Decisions | None:
-    """Return the decisions that an option means: a path, or several, are read by `read_decisions`, which may raise
-    FatalError; None and Decisions are returned unchanged. No paths give None. Raises ArgumentError for another value.
+    """Return the decisions in the value of the option `decisions`: a path, or several, are read by `read_decisions`,
+    which may raise FatalError; None and Decisions are returned unchanged. No paths give None. Raises ArgumentError for
+    another value.
     """
     if value is None or isinstance(value, Decisions):
         return value

@@ -27,7 +27,7 @@ _EXCERPT = 3_000
 
 
 class Excerpt(NamedTuple):
-    """The start of a record, prepared for a page."""
+    """The start of a record, prepared for a page that shows the record."""
 
     text: str
     """The first characters of the record, at most 3,000, as the format shows a record to people."""
@@ -43,12 +43,15 @@ class Beginning(NamedTuple):
     dump: Dump
     """The dump that contains the record."""
     data: bytes
+    """At most READ bytes from the start of the record."""
     length: int
     """Bytes of the whole record."""
 
 
 class Excerpts:
-    """Makes excerpts of records; the options of a run decide which names are marked."""
+    """Makes excerpts (the start of the text) of records for a page. The options of a run decide which names in a
+    record, URNs and keys, are in `Excerpt.spellings`.
+    """
 
     def __init__(self, options: Options, policy: Policy) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)

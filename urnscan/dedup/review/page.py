@@ -87,8 +87,8 @@ def page_of(
 ) -> Iterator[bytes]:
     """Yield the bytes of the page of `--review`, in pieces; a page without records if there are none.
 
-    `again` reads the records, `excerpts` prepares their text. `folder` gives the folder for a temporary file of the
-    excerpts. Raises FatalError, also if a record has changed.
+    `again` reads the records, `excerpts` prepares their text. `folder` returns the folder for a temporary file of the
+    excerpts. Raises FatalError if the disk is full, or if a record cannot be read again or has changed.
     """
     table, candidates = review.table(), pairs.table()
     schema = REVIEW if candidates is None else PAGE

@@ -14,8 +14,9 @@ from urnscan.dedup.reread import Dump
 from urnscan.tables.schemas import CANDIDATES, REVIEW
 
 KEEP, REMOVE, APART, TOGETHER = "keep", "remove", "apart", "together"
-"""Decisions of people about a record. KEEP: the kept record of its cluster. REMOVE: removed. APART: joins no other
-record. TOGETHER: the same work as other records.
+"""Decisions of people about a record. KEEP: it is the kept record of its cluster. REMOVE: another record is kept
+instead. APART: it stays, and joins no other record. TOGETHER: the same work as the other records of its group with this
+decision.
 """
 
 MOST_PAIRS = 10_000
@@ -52,12 +53,12 @@ def shown_digests(digests: npt.NDArray[np.int64]) -> pa.StringArray:
 
 
 def shown_digest(digest: int) -> str:
-    """Return a digest in the form of `shown_digests`."""
+    """Return a digest (hash of a record) in the form of tables: 255 -> `d00000000000000ff`."""
     return str(shown_digests(np.array([digest]))[0])
 
 
 def review_rows(table: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the columns of REVIEW of a table that has further columns."""
+    """Return the columns of REVIEW of a table that has these and further columns."""
     return pa.RecordBatch.from_arrays([table.column(name) for name in REVIEW.names], schema=REVIEW)
 
 
@@ -73,7 +74,7 @@ class Review:
         self._batches: list[pa.RecordBatch] = []
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
-        """Collect the rows of `Clustering.rows` that people should see; all rows are of the same dump."""
+        """Add the rows of `Clustering.rows` that people should see; `dump` is the dump of all rows."""
         shown = rows.filter(flag_array(self._is_shown[numbers(rows.column("component"))]))
         if not len(shown):
             return
@@ -84,10 +85,10 @@ class Review:
         self._batches.append(pa.RecordBatch.from_pydict(columns))
 
     def table(self) -> pa.RecordBatch | None:
-        """Return all collected records, sorted by component, cluster and rank, and forget them; None without records.
+        """Return all added records, sorted by component, cluster and rank, and forget them; None without records.
 
         The columns are the columns of REVIEW, then `cluster_rank`, `length` and `dump`: rank in the cluster, number of
-        bytes, and index in `dumps`.
+        bytes, and index of the dump, from 0.
         """
         if not self._batches:
             return None
@@ -98,14 +99,18 @@ class Review:
         return rows
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """Yield all collected records as REVIEW rows, in a single batch, and forget them; nothing without records."""
+        """Yield all added records in a single batch with the columns of REVIEW, sorted, and forget them; nothing
+        without records.
+        """
         table = self.table()
         if table is not None:
             yield review_rows(table)
 
 
 class ShownPairs:
-    """Collects candidates for a page, in memory: the most similar ones, up to MOST_PAIRS, in the order of the table."""
+    """Collects candidates (pairs of records that may be the same) for a page, in memory: the most similar ones, up to
+    MOST_PAIRS, in the order of the table.
+    """
 
     def __init__(self) -> None:
         self._rows = LOCATED_CANDIDATES.empty_table()
@@ -113,7 +118,9 @@ class ShownPairs:
         """Number of collected pairs that are not shown, because they are less similar."""
 
     def take(self, rows: pa.RecordBatch) -> None:
-        """Collect LOCATED_CANDIDATES rows, and drop the least similar pairs if there are more than MOST_PAIRS."""
+        """Add rows with the columns of LOCATED_CANDIDATES, and drop the least similar pairs if there are more than
+        MOST_PAIRS.
+        """
         table = pa.concat_tables([self._rows, pa.Table.from_batches([rows])]).unify_dictionaries().combine_chunks()
         if len(table) > MOST_PAIRS:
             similarity = table.column("similarity").to_numpy()
@@ -123,6 +130,8 @@ class ShownPairs:
         self._rows = table
 
     def table(self) -> pa.RecordBatch | None:
-        """Return the pairs as LOCATED_CANDIDATES rows; None if there are none."""
+        """Return the pairs, in the order in which they were added, with the columns of LOCATED_CANDIDATES; None if
+        there are none.
+        """
         batches = self._rows.combine_chunks().to_batches()
         return batches[0] if batches else None

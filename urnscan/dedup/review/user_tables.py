@@ -26,7 +26,9 @@ class UserTable:
     """Path and bytes of a table that people wrote for a run."""
 
     path: str
+    """Path of the file."""
     data: bytes
+    """All bytes of the file."""
 
     @property
     def sha256(self) -> str:
@@ -41,8 +43,9 @@ class UserTable:
     def rows(
         self, columns: Sequence[str], hint: str, optional: Sequence[str] = ()
     ) -> Iterator[tuple[str, int, Mapping[str, str]]]:
-        """Yield for each row: the place for messages (`a.csv: line 3`), the line, and the cells in `columns` and
-        `optional`. A missing optional column has empty cells.
+        """Yield for each row: the place for messages (`a.csv: line 3`), the number of its last line, and the cells in
+        `columns` and `optional`, by column. A missing optional column has empty cells. The separator is the most
+        frequent one in the header: comma, semicolon, `|` or tab.
 
         Raises FatalError, with the line, for a file that is not CSV in UTF-8; and with `hint` if a column is missing.
         """

@@ -18,10 +18,12 @@ from urnscan.records.marc_carry import FORMATS, Field, NotChangedError, fields_o
 
 
 class Carry:
-    """Fields of MARC with some tags from removed records, and their copies in the kept records."""
+    """Copies MARC fields with some tags from removed records into the kept records of their clusters."""
 
     def __init__(self, tags: tuple[str, ...], clustering: Clustering, again: SecondReading) -> None:
-        """Read the removed records. Raises FatalError, also if no dump is in a format whose fields can be carried."""
+        """Read the removed records, and keep their fields with these tags in memory. Raises FatalError if no dump is in
+        a format whose fields can be copied, or if a dump has changed or cannot be read again.
+        """
         self.fields = 0
         """Number of fields that were copied into records so far; they are copied while the dumps are written."""
         self.refused: list[tuple[str, str]] = []
@@ -51,8 +53,9 @@ class Carry:
             self._fields[int(self._clustering.cluster[record])] += fields
 
     def places(self) -> Iterator[Places]:
-        """Yield the places of all records, each with whether it stays; kept records have the changes to their bytes
-        (`Places.changes`). Raises FatalError.
+        """Yield, batch by batch, where each record is in its dump, and whether it stays. A kept record that gets fields
+        has a function in `Places.changes` that adds them, and counts them in `fields`, when the copy is written. Raises
+        FatalError if the disk fails.
         """
         places = self._clustering.places()
         record = 0

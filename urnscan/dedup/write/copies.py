@@ -16,6 +16,7 @@ _BLANK = b" \t\r\n"
 _BLOCK = 1 << 20
 
 Write = Callable[[bytes], object]
+"""Function that writes bytes."""
 Change = Callable[[bytes], bytes]
 """Function from the bytes of a record to the bytes that are written instead."""
 
@@ -43,12 +44,12 @@ class Places:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the records follow each other directly and unchanged."""
+        """Whether each record begins directly after the one before it, and none is changed."""
         return not self.changes and bool(np.all(self.start[1:] == self.start[:-1] + self.length[:-1]))
 
     def cut(self, data: bytes) -> bytes:
-        """Return the bytes of the records that stay, one after the other. `data` has the bytes of all records. Only for
-        records that follow each other directly (`is_dense`).
+        """Return the bytes of the records that stay, one after the other, unchanged. `data` has the bytes of all
+        records. Only for records that follow each other directly (`is_dense`).
         """
         bounds = np.append(self.start, self.start[-1] + self.length[-1]) - self.start[0]
         turns = bounds[np.flatnonzero(np.diff(self.stays, prepend=False, append=False))].tolist()
@@ -65,7 +66,9 @@ class _Span(NamedTuple):
 
 
 def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
-    """Yield the next places, up to `count` records: the places of a dump."""
+    """Take batches from `places` until they have `count` records, which is the number of records of the next dump, and
+    yield these batches.
+    """
     while count:
         batch = next(places)
         count -= len(batch.start)

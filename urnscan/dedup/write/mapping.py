@@ -16,10 +16,12 @@ _KEPT = "source member record record_id digest".split()
 
 
 class Redirects:
-    """Looks up the kept record for each removed record."""
+    """Finds for each removed record the record that is kept instead."""
 
     def __init__(self, clustering: Clustering) -> None:
-        """Read place, ID and digest of the kept records. Raises FatalError."""
+        """Read dump, number, ID and digest (hash of the bytes) of all kept records into memory. Raises FatalError if
+        the disk fails.
+        """
         kept = list(clustering.kept())
         table = pa.Table.from_batches(kept).unify_dictionaries().combine_chunks() if kept else None
         clusters = np.empty(0, np.int64) if table is None else numbers(table.column("cluster").combine_chunks())
@@ -28,8 +30,8 @@ class Redirects:
         self._kept = None if table is None else table.take(number_array(first))
 
     def rows(self, clusters: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Yield MAPPING rows of those records in rows of CLUSTERS that are removed: a batch, or nothing if no record is
-        removed.
+        """Yield the rows of the table of removed records (MAPPING) for rows of the table of clusters: a single batch,
+        or nothing if none of the records is removed.
         """
         removed = clusters.filter(pc.equal(clusters.column("decision"), "removed"))
         if self._kept is None or not len(removed):

@@ -28,7 +28,9 @@ from urnscan.tables.writers import TEXT_FORMS, open_table
 
 
 class JoinedDumps:
-    """Writes dumps in sequence, with line ends between them, so that no record runs into the next dump."""
+    """Writes dumps in sequence, with line ends between them, so that no record runs into the next dump. A byte order
+    mark is written only at the start of the first.
+    """
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
@@ -40,8 +42,8 @@ class JoinedDumps:
         self._begins = False
 
     def begin(self, line_ends: int) -> None:
-        """Begin another dump: before its next bytes, at least `line_ends` line ends are written, unless it is the
-        first.
+        """Begin another dump. If its next bytes are not the first of all, line ends are written before them, so that at
+        least `line_ends` are there, together with those at the end of the earlier dump.
         """
         self._begins = bool(self._tail)
         self._line_ends = line_ends if self._tail else 0
@@ -68,7 +70,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
     """
 
     def __init__(self, path: str, *, force: bool = False) -> None:
-        """`path` is a folder if a folder exists there, or if `path` ends in "/". Raises FatalError like every output."""
+        """`path` is a folder if a folder exists there; otherwise a file. With `force`, an existing file is replaced.
+        Raises FatalError if `path` ends in "/" and no folder exists there, and for a file that exists without `force`
+        or cannot be written.
+        """
         self._path = path
         self._force = force
         # Path of an output -> its first input, and the format.
@@ -95,8 +100,8 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._clean_up.close()
 
     def foresee(self, inputs: Iterable[Input | SourceError], others: Iterable[str] = ()) -> list[str]:
-        """Check before the reading that all files can be written, and return their paths. `others` are the paths of the
-        other outputs of the run.
+        """Check before the dumps are read that all files can be written, and return their paths. `others` are the paths
+        of the other outputs of the run.
 
         Raises FatalError for a file that cannot be written, or that is also an input or another output.
         """
@@ -135,8 +140,8 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         return list(paths)
 
     def admit(self, source: Input, format_: Format, codec: str | None) -> None:
-        """Check that a dump of an input can be written after the earlier dumps; returns nothing. Raises FatalError if
-        not.
+        """Check that a dump of an input can be written after the earlier dumps, and remember it for the next checks.
+        Raises FatalError if it cannot, for example because the file already has records in another format.
 
         `codec` is the encoding from which the dump was decoded; None if its bytes were not decoded.
         """
@@ -165,7 +170,9 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
 
     @contextlib.contextmanager
     def open(self, source: Input) -> Iterator[JoinedDumps]:
-        """Return a context manager for the function that writes the dumps of an input. Raises FatalError."""
+        """Return a context manager whose value is the function that writes the dumps of an input. In a folder, the file
+        of the input is written to its end when the context ends; it appears with `commit`. Raises FatalError.
+        """
         if self._joined is not None:
             yield self._joined
             return
@@ -253,19 +260,24 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "review": open_review,
     "candidates": functools.partial(open_table, schema=CANDIDATES),
 }
-"""The outputs of FILES that are tables: their functions also take a `layout`."""
+"""The outputs of FILES that are tables, by the names of their options: functions that open them, which also take a
+`layout`.
+"""
 FILES: Mapping[str, Callable[..., Any]] = {
     **TABLES,
     "deduplicated": Dumps,
     "removed": Dumps,
     "report": PageOutput,
 }
-"""The functions that open the outputs of a run, by the names of their options: path and `force` -> context manager."""
+"""The functions that open the outputs of a run, by the names of their options (`clusters`, `report`). Each takes a path
+and `force`, and returns a context manager.
+"""
 
 
 def review_sinks(file: Any) -> tuple[Callable[[Any], None] | None, Callable[[Any], None] | None]:  # noqa: ANN401
-    """Return the two functions that append to the output of `--review`, `file`: of rows to a table, and of bytes to a
-    page. The function of the other kind is None; both are None without a file.
+    """Return the functions that append to `file`, the output of `--review`: first the function for rows of a table,
+    then the function for the bytes of a page. The one that does not fit the output is None; both are None if `file` is
+    None.
     """
     if isinstance(file, PageOutput):
         return None, file.write
@@ -297,7 +309,7 @@ class Outputs:
     paths: Collection[str] = ()
     """Files that the run writes and therefore must not read."""
     spill_folder: Path | None = None
-    """Parent of the folder for spilled rows; None: the folder for temporary files."""
+    """Folder in which the folder for temporary rows is made; None: the folder of the system for temporary files."""
 
     @property
     def copies(self) -> Mapping[bool, Dumps]:
@@ -308,7 +320,7 @@ class Outputs:
 
     @property
     def need_second_reading(self) -> bool:
-        """Whether the dumps have to be read twice: for copies, and for pages that show records."""
+        """Whether the dumps are read a second time: for copies, and for pages that show records."""
         return bool(self.copies) or self.page is not None or self.review_page is not None
 
     @property

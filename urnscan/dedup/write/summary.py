@@ -49,12 +49,12 @@ class Counted(Protocol):
 
 
 class ReportClusters:
-    """Clusters (records that are treated as the same work) chosen for the report, and the rows of some of their
-    records.
+    """Chooses the clusters (records that are treated as the same work) that the HTML report shows, and collects the
+    rows of their records.
     """
 
     def __init__(self, cluster: Numbers, dumps: Sequence[Dump]) -> None:
-        """`cluster`: number of the cluster of each record."""
+        """Choose the clusters. `cluster`: number of the cluster of each record. `dumps`: all dumps of the run."""
         self._dumps = dumps
         self._sizes = sizes = np.bincount(cluster, minlength=1)
         largest = np.argsort(-sizes, kind="stable")[:_LARGEST]
@@ -73,8 +73,8 @@ class ReportClusters:
         self._removed: Counter[Dump] = Counter()
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
-        """Count CLUSTERS rows of a dump, and keep the rows that are shown. Call it with all rows before `places` and
-        `page`.
+        """Count the removed records in rows of the table of clusters (CLUSTERS), and keep the rows that the report
+        shows. `dump` is the dump of all rows. Call it with all rows before `places` and `page`.
         """
         self._removed[dump] += len(rows) - rows.column("kept").true_count
         wanted = pc.and_(
@@ -85,7 +85,7 @@ class ReportClusters:
             self._rows[row["cluster"]].append((dump, row))
 
     def places(self) -> Mapping[Dump, Sequence[tuple[int, int]]]:
-        """Return the offset and the number of bytes to read of each record that is shown, by dump, sorted."""
+        """Return the offset and the number of bytes to read of each record whose text is shown, by dump, ascending."""
         places: dict[Dump, set[tuple[int, int]]] = defaultdict(set)
         for cluster in self._example_clusters:
             for dump, row in self._examples(cluster):
