@@ -20,10 +20,12 @@ _HEAD = len(_SCHEME) + _DIGITS
 
 
 def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[pa.RecordBatch]:
-    """Yield FREQUENCIES rows of the GROUPED rows `classes`: the highest count first, then by URN in the order of bytes.
+    """Sort classes by their numbers of occurrences, the highest first, then by URN in the order of bytes. Yields
+    batches with the columns of FREQUENCIES (URN and count). `classes`: batches with the columns of GROUPED, a row for
+    each class.
 
-    `grouping`, which must be empty, does the sorting. It sorts by keys `urn:` + number + name, where the number is
-    10**18 minus the count: a higher count has a lower number.
+    `grouping`, which must be empty, does the sorting, and is used up. It sorts by keys `urn:` + number + name, where
+    the number is 10**18 minus the count: a higher count has a lower number. Raises FatalError if the disk fails.
     """
     scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
     for rows in classes:

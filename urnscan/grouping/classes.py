@@ -35,7 +35,7 @@ from urnscan.urn.problem_columns import marks_of
 from urnscan.urn.syntax import Syntax
 
 MOST_SPELLINGS = 100
-"""Maximum number of spellings that are listed for a class."""
+"""Maximum number of spellings that are listed for a class; further spellings are only counted."""
 
 _SCHEME = len("urn:")
 _FIRST = ["first_source", "first_member", "first_start"]
@@ -46,10 +46,12 @@ _TOO_MUCH = "the spellings of one name have more than 2 GiB in all; a lower --ma
 
 
 def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch:
-    """Return PARTIAL rows, one for each spelling of a class, with the sums of SINGLE or PARTIAL rows.
+    """Add up the rows of each spelling of a class, and return them as PARTIAL rows, one for each spelling, sorted by
+    canonical form (`urn`), then by text. `batches` have SINGLE rows (one for each occurrence) or PARTIAL rows (earlier
+    sums), in the order of the inputs.
 
-    Sorted by class, then by text. The rows must be in the order of the inputs. All keys (`urn`) must begin with the
-    same `shared` bytes. Raises FatalError as `one_batch`.
+    All canonical forms must begin with the same `shared` bytes, which are not compared. Raises FatalError if the
+    strings have 2 GiB in all.
     """
     rows = _partial(one_batch(batches))
     names = rows.select(["urn", "text"])
@@ -67,10 +69,11 @@ def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch
 
 
 def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
-    """Return a GROUPED row for each class in PARTIAL rows that `add_up` returned. Lists up to 100 spellings of a class.
+    """Return a batch with a row for each class (columns of GROUPED), sorted by `urn`, from the rows for spellings that
+    `add_up` returned. It lists up to 100 spellings of a class, the most frequent first.
 
-    If `syntax` is None, spellings are not checked for problems, and all `marks` are 0. Raises FatalError if the
-    spellings have more than 2 GiB in all.
+    `marks` has the problems of all spellings as bits; if `syntax` is None, spellings are not checked, and all `marks`
+    are 0. Raises FatalError if the spellings have more than 2 GiB in all.
     """
     starts = np.flatnonzero(numbers(rows.column("sources")))
     counts = numbers(rows.column("occurrence_count"))
@@ -102,14 +105,17 @@ def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
 
 
 def one_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """The schema of the result of `one_batch`: SINGLE if all schemas are SINGLE, else PARTIAL."""
+    """Return the schema of the result of `one_batch`: SINGLE (a row for each occurrence) if all schemas are SINGLE,
+    otherwise PARTIAL (sums of occurrences).
+    """
     return SINGLE if all(schema.equals(SINGLE) for schema in schemas) else PARTIAL
 
 
 def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> pa.RecordBatch:
-    """Return the rows of all batches as a single batch, in order. `schema` None: `one_schema` of the batches.
+    """Return the rows of all batches as a single batch, in order; an empty one without rows. `schema` None:
+    `one_schema` of the batches.
 
-    For PARTIAL, SINGLE rows are converted. Raises FatalError if the strings have 2 GiB in all.
+    For PARTIAL, SINGLE rows are converted: each gets the count 1. Raises FatalError if the strings have 2 GiB in all.
     """
     schema = schema or one_schema(batch.schema for batch in batches)
     if schema is PARTIAL:
@@ -126,7 +132,7 @@ def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None
 def take_rows(rows: pa.RecordBatch, order: RowNumbers) -> pa.RecordBatch:
     """Return a batch of the rows with the numbers `order` (from 0), in this order.
 
-    Columns are strings, which may be null, or numbers, which may not.
+    The columns must be texts, which may be null, or numbers, which may not.
     """
     columns = []
     for column in rows.columns:

@@ -49,8 +49,8 @@ _Span = tuple[int, int]
 # DuckDB 2.0, scanning and grouping alone took 24.5 s and 2.2 GB, with its memory limit set to 1 GB.
 @dataclass(eq=False)
 class Grouping:
-    """Groups occurrences into classes. Occurrences are added in the order of the inputs; classes are yielded in the
-    order of keys (canonical forms).
+    """Groups occurrences into classes (all spellings of one name). Occurrences are added in the order of the inputs;
+    classes are yielded in the order of their canonical forms.
 
     About `memory` bytes of rows stay in memory; more rows are spilled to files in the folder that `spill_folder`
     returns. The threads of `pool` do the work.
@@ -77,16 +77,21 @@ class Grouping:
         self._try_past = self.memory // 8
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Add the next SINGLE or PARTIAL rows, in the order of the inputs. Raises FatalError if the disk is full."""
+        """Add the next rows, in the order of the inputs: of occurrences (SINGLE), or of sums (PARTIAL). Raises
+        FatalError if the disk is full.
+        """
         self._pending_rows.append(rows)
         self._pending_bytes += rows.nbytes
         if self._pending_bytes >= (min(_FIRST, self.memory // 8) if self.ranges is None else self._chunk_bytes):
             self._split_rows(_RANGES)
 
     def complete(self) -> int:
-        """Split the last rows by ranges, after the last `add`; optional before `classes` and `spellings`.
+        """Split the last rows by ranges, after the last `add`; optional before `classes` and `spellings`, which call
+        it.
 
-        Returns the sum of the numbers of rows with which these will call `on_rows`.
+        Returns the number of rows that these still have to group: the sum of the numbers with which they call
+        `on_rows`. It may be less than the number of rows added, because rows with the same spelling may be added up
+        already.
         """
         self._split_rows(min(_RANGES, self._pending_bytes // _RANGE + 1))
         while self._futures:
@@ -99,11 +104,12 @@ class Grouping:
         on_rows: Callable[[int], object] = lambda _: None,
         syntax: Syntax | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield all classes in batches, sorted by the bytes of `urn`. May be called only once, after the last `add`.
+        """Yield all classes in batches, sorted by the bytes of the canonical form (`urn`). May be called only once,
+        after the last `add`.
 
-        Threads call `finish` with each batch of GROUPED rows, and its results are yielded. `on_rows` is called with
-        the number of rows that were grouped since its last call. With a syntax, spellings are checked for problems.
-        Raises FatalError if the disk fails, or the spellings of a name have more than 2 GiB.
+        Threads call `finish` with each batch (columns of GROUPED, a row for each class), and its results are yielded.
+        `on_rows` is called with the number of rows that were grouped since its last call. With a syntax, spellings are
+        checked for problems. Raises FatalError if the disk fails, or the spellings of a name have more than 2 GiB.
         """
         return self.spellings(lambda rows: finish(classes_of(rows, syntax)), on_rows)
 
@@ -112,7 +118,8 @@ class Grouping:
     ) -> Iterator[_Result]:
         """Yield all spellings in batches, sorted by class, then by text; instead of `classes`, and only once.
 
-        Like `classes`, but `finish` gets PARTIAL rows, a row for each spelling; no class is split between batches.
+        Threads call `finish` with each batch (columns of PARTIAL, a row for each spelling), and its results are
+        yielded; no class is split between batches. `on_rows` and errors are those of `classes`.
         """
         self.complete()
         chunks, self._chunks = self._chunks, []

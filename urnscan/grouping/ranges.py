@@ -22,7 +22,8 @@ _NEXT = b"\x01"
 
 @dataclass(frozen=True)
 class Ranges:
-    """Ranges of keys (canonical forms as bytes). Range i contains the keys from `bounds[i - 1]` to before `bounds[i]`.
+    """Ranges of keys (canonical forms as bytes), numbered from 0. Range i contains the keys from `bounds[i - 1]` to
+    before `bounds[i]`; `bounds` are ascending, without duplicates.
 
     The first range has no lower bound, the last range no upper bound. Without bounds, one range has all keys.
     """
@@ -33,7 +34,8 @@ class Ranges:
         return len(self.bounds) + 1
 
     def shared(self, first: int, last: int) -> int:
-        """Length in bytes of the prefix that all keys in the ranges from `first` to `last - 1` definitely share.
+        """Length in bytes of the prefix that all keys in the ranges from `first` to `last - 1` share for certain, by
+        their bounds.
 
         0 if the first or the last of all ranges is among them.
         """
@@ -47,10 +49,10 @@ class Ranges:
         return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
 
     def order(self, data: ByteArray, offsets: Offsets) -> tuple[RowNumbers, Integers]:
-        """Return the row numbers of a column of keys (bytes and offsets), range by range.
+        """Return the numbers of the rows of a column of keys, range by range; rows of a range keep their order. `data`
+        has the bytes of all keys, `offsets` the start of each key, and the end of the last.
 
-        Rows of a range keep their order. Also returns where each range begins in these row numbers, and, as last
-        element, where the last range ends.
+        Also returns where each range begins in these numbers, and, as last element, where the last range ends.
         """
         numbers, rows = np.empty(len(offsets) - 1, np.int32), np.empty(len(offsets) - 1, np.int32)
         begins = np.zeros(len(self) + 1, np.int64)
@@ -77,7 +79,9 @@ class Ranges:
 
 
 def sample(data: ByteArray, offsets: Offsets, every: int) -> list[bytes]:
-    """Return every n-th key of a column (bytes and offsets), where n is `every`; cut to 1,024 bytes."""
+    """Return every n-th key of a column, where n is `every`; cut to 1,024 bytes. `data` has the bytes of all keys,
+    `offsets` the start of each key, and the end of the last.
+    """
     rows = np.arange(every // 2, len(offsets) - 1, every)
     keys, ends = cut(data, offsets[rows], np.minimum(offsets[rows + 1], offsets[rows] + np.int32(_KEY)))
     text = keys.tobytes()
@@ -85,7 +89,8 @@ def sample(data: ByteArray, offsets: Offsets, every: int) -> list[bytes]:
 
 
 def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
-    """Return about `most` ranges with equal numbers of `keys`, or fewer ranges for few keys.
+    """Return about `most` ranges with equal numbers of `keys` (a sample, in any order, with duplicates), or fewer
+    ranges if that would be less than 16 keys for each.
 
     A key that is frequent enough to fill a range gets a range with no other key. If there are several ranges, no range
     contains all keys, unless all keys are equal.

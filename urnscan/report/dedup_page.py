@@ -79,8 +79,8 @@ class ExampleRecord:
     urns: Sequence[str] = ()
     """Canonical forms of all URNs in the record."""
     joined_by: Sequence[str] = ()
-    """URNs and keys of the record that other records of the cluster contain, too; and `description:` with the name of a
-    place, or `decision`, if descriptions or people joined it.
+    """URNs and keys of the record that other records of the cluster contain, too; and `description:first-page` or the
+    like, if descriptions joined it, or `decision`, if people did.
     """
     spellings: Sequence[str] = ()
     """Spellings of `joined_by` in the excerpt, which are marked there."""
@@ -106,6 +106,7 @@ class Summary:
     version: str
     """Version of urnscan."""
     inputs: Sequence[Input]
+    """The dumps. The page shows the first 50, and counts the others."""
     records: int
     """Records that could be read, in all dumps."""
     clusters: int
@@ -117,11 +118,13 @@ class Summary:
     sizes: Mapping[int, int]
     """Number of clusters, by the number of their records."""
     largest: Sequence[Large] = ()
+    """The largest clusters."""
     common: Sequence[Common] = ()
     """Keys in too many records, those in the most records first."""
     more_common: int = 0
     """Number of such keys that `common` leaves out."""
     examples: Sequence[Example] = ()
+    """Clusters whose records are shown next to each other."""
     settings: Sequence[tuple[str, str]] = ()
     """Options and their values."""
     failures: Sequence[str] = ()
@@ -136,11 +139,12 @@ class Summary:
     more_wrong: int = 0
     """Number of such records that `wrong` leaves out."""
     title: str = "Duplicate records"
+    """Title of the page."""
 
 
 def render(summary: Summary) -> str:
-    """Return the report as HTML, to be written in UTF-8. It contains no date, and no name or network address of the
-    machine.
+    """Return the report as an HTML page, to be written in UTF-8. It contains no date, and no name or network address of
+    the machine.
     """
     return page(
         "dedup.html",

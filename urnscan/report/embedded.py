@@ -35,17 +35,22 @@ _CHOICES = 300
 
 
 class Place(NamedTuple):
-    """A place where a class occurs; the attributes are columns of OCCURRENCES."""
+    """A place where a name of a class occurs; the attributes are columns of the table of occurrences."""
 
     source: str
+    """Path or URL of the file."""
     member: str | None
+    """Member of an archive or the like; None without one."""
     line: int
+    """Line in the text, from 1."""
     start: int
+    """Bytes before the name in the text."""
     text: str
+    """The name as it is written there."""
 
 
 class Embedded(NamedTuple):
-    """Rows of a table in the form of a page."""
+    """Rows of classes in the form in which a page contains them, and what its HTML needs of them."""
 
     data: str
     """The rows as JSON, compressed (deflate), in base64."""
@@ -61,7 +66,9 @@ class Embedded(NamedTuple):
     """Choices of the filter of problems: codes, sorted; at most 300."""
 
     def first(self, most: int) -> list[dict[str, Any]]:
-        """The `most` most frequent rows, each as a mapping with the names of COLUMNS."""
+        """Return the `most` rows with the most occurrences, the most frequent first: each as a mapping from the names
+        of COLUMNS to values.
+        """
         count = self.columns["occurrence_count"]
         places = sorted(range(self.rows), key=lambda row: -count[row])[:most]
         return [{name: self.columns[name][place] for name in COLUMNS} for place in places]
@@ -70,11 +77,12 @@ class Embedded(NamedTuple):
 def embed(
     columns: Mapping[str, Sequence[Any]], places: Sequence[Sequence[Place]] | None, about: Mapping[str, Any]
 ) -> Embedded:
-    """Convert rows of classes to the form in which a page contains them.
+    """Convert rows of classes to the form in which a page contains them: JSON, compressed, in base64.
 
     `columns` has COLUMNS, `spellings` (pairs of text and count), `link` and `hint`, with a value for each class.
     `places`: the first places of each class; None without the table of occurrences. `about` has other values for the
-    script, by name, among them `folder`, the common folder of all sources.
+    script, by name, among them `folder`, the common folder of all sources. Texts of more than 400 characters, in
+    sources 2,000, are cut.
 
     The script gets a JSON object. A column in which values repeat has its distinct values in "values", and in "at" the
     index of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers:

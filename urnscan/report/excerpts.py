@@ -24,8 +24,8 @@ _SEPARATORS = " \t\r\n\x1d\x1e,;|"
 
 
 class Kind(Enum):
-    """Mark of a part of a line. `OWN`: not every record has the part. `JOINING`: the part is a name that joins the
-    records. `PLAIN`: any other part.
+    """Mark of a part of a line. `OWN`: not all records have the part. `JOINING`: the part is a name (URN or key) that
+    joins the records. `PLAIN`: any other part.
     """
 
     PLAIN = "plain"
@@ -34,7 +34,7 @@ class Kind(Enum):
 
 
 class LinePart(NamedTuple):
-    """A part of a line with a single mark."""
+    """A part of a line, all of whose characters have the same mark."""
 
     text: str
     kind: Kind
@@ -49,11 +49,11 @@ class Line(NamedTuple):
 
 
 def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list[list[Line]]:
-    r"""Return the lines of each text, with marks on the names that join the records, and on parts that not all texts
-    contain.
+    r"""Split each text into lines, and return these, with marks on the names that join the records, and on parts that
+    not all texts contain. A part or line is common if all texts have it, at any place.
 
-    `spellings`: for each text, how these names are written in it. A single text has no common lines, and only its
-    spellings are marked.
+    `spellings`: for each text, how the names that join are written in it. A single text has no common lines, and only
+    its spellings are marked.
 
     >>> first, second = compare(["a\nb,c,d", "b,x,d\na"], [["d"], []])
     >>> [line.common for line in first]

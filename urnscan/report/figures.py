@@ -29,7 +29,7 @@ from urnscan.urn.parser import parse
 from urnscan.urn.syntax import SYNTAXES, SyntaxName
 
 EMBEDDED = 100_000
-"""Maximum number of classes in the page: the most frequent classes."""
+"""Maximum number of classes in the page, which has the most frequent ones."""
 _IN_ALL, _OF_EACH = 200_000, 20
 """Maximum number of spellings, and of places, in the page: of all classes together, and of each class."""
 # Maximum numbers in the page: classes with many spellings, and spellings of each; namespaces; sources; codes of problems,
@@ -171,8 +171,8 @@ class _Occurrences:
 
 
 def summarise(classes: str, occurrences: str | None = None, *, version: str, rulebook: Rulebook = OURS) -> Summary:
-    """Return the figures of a table of classes, and of a table of the occurrences; both arguments are paths of files in
-    Parquet. `rulebook` has the titles of namespaces, and resolvers.
+    """Return the contents of the page of `urnscan report`: figures of a table of classes, and of a table of the
+    occurrences. Both arguments are paths of files in Parquet. `rulebook` has the titles of namespaces, and resolvers.
 
     Without `occurrences`, the places, the ends of matches and the occurrences by source are None. Raises FatalError for
     a file that is not the expected table, or if the two tables are not results of the same scan.

@@ -43,7 +43,8 @@ def _sign(character: str) -> str:
 
 
 def visible(text: str) -> Markup:
-    r"""Return a text as HTML in which all characters are visible, and no character changes the display.
+    r"""Return a text as HTML in which all characters are visible, and no character changes the display: an invisible
+    one is replaced by a sign in a `span` element.
 
     >>> visible("<b>\u202e")
     Markup('&lt;b&gt;<span class="unseen" title="U+202E">[U+202E]</span>')
@@ -78,8 +79,8 @@ def percent(part: int, whole: int) -> str:
 
 
 def common_folder(names: Iterable[str]) -> str:
-    """Return the longest folder, with its final `/`, that contains all sources; empty if there is no such folder except
-    `/`.
+    """Return the longest folder, with its final `/`, that contains all sources (paths or URLs); empty if there is no
+    such folder except `/`, or no source.
 
     >>> common_folder(["/data/2024/a/1.txt", "/data/2024/b.txt"]), common_folder(["https://a.org/1", "https://b.org/1"])
     ('/data/2024/', '')
@@ -151,17 +152,21 @@ def script(name: str) -> Markup:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a script, as in `sha256-…`: with it in a Content-Security-Policy, a browser runs only this
-    script.
+    """Return the SHA-256 of a script as `sha256-` and base64. A Content-Security-Policy with this value lets a browser
+    run only this script.
     """
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def page(template: str, **values: object) -> str:
-    """Return the HTML of a template of this package, filled with the values."""
+    """Return the HTML of a template of this package, filled with the values. Texts are escaped, except `Markup`. A
+    value that the template uses and that is missing is an error.
+    """
     return _environment().get_template(template).render(values)
 
 
 def stream(template: str, **values: object) -> Iterator[str]:
-    """Yield the HTML of a template of this package in pieces, each made when the caller asks for the piece."""
+    """Yield the HTML of a template of this package in pieces, filled with the values as by `page`; each piece is made
+    when the caller asks for it.
+    """
     return _environment().get_template(template).generate(values)

@@ -34,7 +34,7 @@ class Counts(NamedTuple):
 
 
 class ShownRecord(NamedTuple):
-    """The start of a record, split into lines with marks."""
+    """The start of a record, split into lines whose parts have marks (`excerpts.Kind`)."""
 
     rest: int
     """Number of bytes of the record that are not shown."""
@@ -53,8 +53,8 @@ class Block(NamedTuple):
 
 
 def render(counts: Counts, version: str, blocks: Iterator[Block]) -> Iterator[str]:
-    """Yield the page as HTML, in pieces, to be written in UTF-8. `version`: of urnscan. A block is taken from `blocks`
-    only when its piece is requested.
+    """Yield the page as HTML, in pieces, to be written in UTF-8. `version`: of urnscan. The next block is requested
+    from `blocks` only when the caller asks for its piece, so that memory holds one block.
     """
     program = script("review.js")
     return stream(

@@ -28,7 +28,7 @@ VERDICTS = {
     "invalid": "does not fit what is registered for its namespace",
     "unknown": "nothing certain is known of such names",
 }
-"""Meaning of each verdict about the names of a class, in words."""
+"""Results of the check of names by the rules of their namespace -> the meaning, in words."""
 
 _BYTES = {
     None: "end of the text",
@@ -47,18 +47,23 @@ _BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class CountRow:
-    """Counts of a namespace, a status of registration, a source, a verdict or a problem."""
+    """A row of a table of counts: the counts of a namespace, a status of registration, a source, a verdict (a key of
+    VERDICTS) or a problem.
+    """
 
     name: str
     """The namespace, status, source, verdict, or code of a problem."""
     occurrences: int | None
     """Number of occurrences; None for a source if the report is made without the table of occurrences."""
     classes: int
-    """Number of classes. For a source: of the classes whose first place is in the source."""
+    """Number of classes (a class is all spellings of one name). For a source: of the classes whose first place is in
+    it.
+    """
     status: str = ""
     """For a namespace: the status of registration; otherwise empty."""
     examples: Sequence[tuple[str, str]] = ()
-    """For a problem: names with the problem, each with the correct check digit, in words, or an empty text."""
+    """For a problem: names with the problem. A hint follows each: the correct check digit, in words, or an empty text.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +81,14 @@ class VariedClass:
 
 @dataclass(frozen=True, slots=True)
 class MatchEnds:
-    """Counts of the bytes at which matches ended."""
+    """How the matches of a scan ended: the bytes after them, and the punctuation at their end."""
 
     stops: Mapping[int | None, int]
-    """Number of matches by the byte that ended them. None is the end of the text, -1 the limit of `--max-length`."""
+    """Number of matches by the byte after them, as a number. None is the end of the text, -1 the limit of
+    `--max-length`.
+    """
     punctuation: Mapping[int, int]
-    """Number of matches by the punctuation at their end, as a byte, that `--trim` would cut off."""
+    """Number of matches by the number of bytes at their end that `--trim` would cut off; 0 is no byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,7 @@ class Summary:
     varied: int
     """Number of classes with several spellings."""
     namespaces: Sequence[CountRow]
+    """Counts by namespace, the most frequent first."""
     more_namespaces: int
     """Number of namespaces that `namespaces` leaves out."""
     statuses: Sequence[CountRow]
@@ -108,7 +116,11 @@ class Summary:
     sizes: Mapping[int, int]
     """Number of classes by number of occurrences."""
     most_varied: Sequence[VariedClass]
+    """The classes with the most spellings."""
     sources: Sequence[CountRow]
+    """Counts by source, those with the most occurrences first; or the most classes, if the number of occurrences is
+    unknown.
+    """
     more_sources: int
     """Number of sources that `sources` leaves out."""
     folder: str
@@ -130,11 +142,12 @@ class Summary:
     rulebook: Rulebook = OURS
     """The rules whose titles are shown."""
     title: str = "URNs found"
+    """Title of the page."""
 
 
 def render(summary: Summary) -> str:
-    """Return the report as HTML, to be written in UTF-8. It contains no date, and no name or network address of the
-    machine.
+    """Return the report as an HTML page, to be written in UTF-8. It contains no date, and no name or network address of
+    the machine.
     """
     nids = set(summary.frequent["nid"])
     about = {

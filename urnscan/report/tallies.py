@@ -17,9 +17,14 @@ _FEW = 1 << 16
 
 
 class Tally:
-    """Sums of numbers by keys, for rows that come in batches. Memory grows with the number of different keys."""
+    """Sums of numbers by keys, for rows that come in batches, like GROUP BY and SUM in SQL. Memory grows with the
+    number of different keys.
+    """
 
     def __init__(self, keys: Sequence[str], sums: Sequence[str]) -> None:
+        """`keys`: names of the columns whose values, together, are the key of a row. `sums`: names of the columns of
+        numbers that are added up.
+        """
         self._keys, self._sums = list(keys), list(sums)
         self._pending: list[pa.Table] = []
         self._rows, self._full = 0, _FEW
@@ -36,8 +41,8 @@ class Tally:
             self._full = max(_FEW, 2 * self._rows)
 
     def result(self) -> pa.Table | None:
-        """Return a table with a row for each key: its columns of keys, and the sums under the names of the columns;
-        None if no rows were added.
+        """Return a table with a row for each different key, in no order: the columns of keys, and the sums under the
+        names of their columns; None if `add` was never called. More rows may be added afterwards.
         """
         return self._sum(pa.concat_tables(self._pending)) if self._pending else None
 
@@ -49,17 +54,20 @@ class Tally:
 
 
 class Top:
-    """The `size` rows with the greatest numbers: by the first number, then the next, then in the order of the rows."""
+    """Finds the `size` rows with the greatest numbers, for rows that come in batches: by the first number, then the
+    next, then in the order of the rows.
+    """
 
     def __init__(self, size: int, numbers: int = 1) -> None:
+        """`size`: how many rows are kept. `numbers`: how many numbers each row has."""
         self._size = size
         # A column for each row: the numbers, and the place as a negative number.
         self._top = np.empty((numbers + 1, 0), np.int64)
         self._least: Numbers | None = None
 
     def add(self, places: Numbers, *numbers: Numbers) -> None:
-        """Add rows: their places (indices of rows), ascending and greater than all earlier places, and for each number
-        an array.
+        """Add rows: their places (indices of rows), ascending and greater than all earlier places; and an array for
+        each number, with its value in each row.
         """
         rows = np.vstack([*numbers, -places])
         if self._least is not None:
@@ -73,7 +81,9 @@ class Top:
             self._cut()
 
     def places(self) -> Numbers:
-        """Return the places of the greatest rows, the greatest first."""
+        """Return the places (indices of rows) of the greatest rows, the greatest first; fewer than `size` if fewer were
+        added.
+        """
         self._cut()
         places: Numbers = -self._top[-1]
         return places
