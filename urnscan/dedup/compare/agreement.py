@@ -379,8 +379,8 @@ def have_other_authors(one: Description, other: Description) -> bool:
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:
     """Compare two descriptions by `rules`, which are rules of RULES; return which aspects conflict, and how many rules
-    find no difference. The order of the two does not matter. A value that a record lacks is mostly no conflict; but an
-    edition without a number may conflict with a later one.
+    find no difference. The order of the two does not matter. A value that a record lacks is mostly no conflict; but a
+    record without the number of an edition may conflict with a later edition.
     """
     return compare_features(features(one), features(other), rules)
 

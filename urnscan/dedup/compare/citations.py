@@ -113,9 +113,9 @@ def blocks(description: Description) -> tuple[str, str, str]:
     """Return the names of the three blocks of an article. A block is a group of articles that may be the same: two
     articles are compared only if the same one of their three names is equal, and not empty.
 
-    The names are: first page, and 8 letters of the title; first page, volume, and 3 letters of the family name; 24
-    letters of the title. Letters are counted from the first word that is not small (`the`), without spaces. The first
-    two names are empty without their page or volume, the last if the title is shorter.
+    The names are: first page, and the first 8 letters of the title; first page, volume, and the first 3 letters of the
+    family name; the first 24 letters of the title. Letters are counted from the first word that is not small (`the`),
+    without spaces. The first two names are empty without their page or volume, the last if the title is shorter.
     """
     title = words(description.title or "").split()
     small = known_words().small

@@ -296,8 +296,8 @@ class Closest(NamedTuple):
 
 @functools.lru_cache(maxsize=1 << 12)
 def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
-    """Return the most similar forms of two titles. They have subtitles if both titles have them; otherwise they are
-    with or without. A title in one language may replace a title in several.
+    """Return the most similar forms of two titles: with the subtitle if both titles have one, otherwise with or without
+    it. A title in one language may replace a title in several languages.
 
     `are_parts`: both records have the number of a part, so a form may lack the part at the end of the title.
     """

@@ -168,8 +168,8 @@ def number_of(word: str) -> str | None:
 
 def numbers_in(title: str) -> tuple[str, ...]:
     """Return the numbers among the words of a title, in order and in digits, also Roman numbers and number words; and
-    single letters, except at the start: `level 3` -> `("3",)`, `faust ii` -> `("2",)`, `part b` -> `("b",)`, `a
-    history` -> `()`. `title`: in the form of `features.words`.
+    single letters, except at the start, and `s`, `l` and `d`, which apostrophes leave. `level 3` -> `("3",)`, `faust
+    ii` -> `("2",)`, `part b` -> `("b",)`, `a history` -> `()`. `title`: in the form of `features.words`.
     """
     designations = []
     known = known_words()

@@ -15,8 +15,8 @@ def printing_of(edition: str) -> frozenset[str]:
 
     A later printing without a number, or with the number 1, is `corrected` or `reprint`.
 
-    >>> [*printing_of("1 aufl 2 korr nachdr"), *printing_of("1 ed minor corr"), *printing_of("1 aufl 1 druck")]
-    ['2', 'corrected']
+    >>> [sorted(printing_of(text)) for text in ("1 aufl 2 korr nachdr", "1 ed minor corr", "1 aufl 1 druck")]
+    [['2'], ['corrected'], []]
     """
     known = known_words()
     tokens = edition.split(" ")

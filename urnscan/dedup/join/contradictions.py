@@ -116,8 +116,9 @@ class ComponentSplitter:
         results: Results = map,
     ) -> SplitComponents:
         """Split all components into clusters, whose works do not conflict in the aspects `agree`, and return the
-        clusters; called once, after all records were added. Without `agree`, and without pairs that are `never` joined,
-        each component is a cluster, except that records of components that are too large are not joined.
+        clusters; called once, after all records were added. No cluster has a pair of works that a function in `never`
+        returns. Without both, each component is a cluster, except that records of components that are too large are not
+        joined.
 
         `on_works` is called with the number of works compared since its last call. `results` calls the function that
         splits a batch, perhaps in processes. Raises FatalError if the disk fails or a process dies.

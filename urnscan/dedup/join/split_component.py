@@ -61,7 +61,7 @@ def split(
     * `described`: the description of each record.
     * `shared`: for each identifier, the records that share it.
     * `rules`: the rules by which two records conflict.
-    * `unsure`: for each supporting key, the records that share it; it joins only records that are surely the same.
+    * `unsure`: for each supporting key, the records that share it; it joins only records that are `is_surely_same`.
     * `never`: pairs of records that are never joined; the smaller number comes first.
     * `single`: the identifiers of each record of which a work has a single one, by kind; empty: no such identifiers.
     * `citations`: pairs of records that cite the same article.
