@@ -66,7 +66,9 @@ class DedupReport:
     duplicates: int = 0
     """Records that are removed."""
     described: int = 0
-    """Duplicates that share no identifier with the kept record: only their descriptions (title, author, year, page) join them."""
+    """Duplicates that no identifier joins to their cluster: only descriptions (title, author, year, page) do. The
+    number by which joins by description make the clusters fewer.
+    """
     cut: int = 0
     """URNs that are ignored because they are longer than `max_length`."""
     trimmable: int = 0
@@ -218,8 +220,8 @@ def run(
     reading: edges are joined, descriptions unpacked and compared, records chosen by them, rows written, candidates
     compared, examples for the page read, dumps copied. Bytes of a dump count when its records are read, not only found.
 
-    Raises FatalError if no input could be read, with `strict` if any input could not be read, and if the dumps cannot
-    be written; raises the errors of the outputs.
+    Raises FatalError if no input could be read, with `strict` if any input could not be read, if the dumps cannot be
+    written, and for an option that needs an output that is missing; raises the errors of the outputs.
     """
     _check(policy, outputs)
     began = time.monotonic()

@@ -25,7 +25,7 @@ WEAK = ("issn", "schemas-*", "ietf:params:xml", "oasis")
 """Ignored by default: URNs that many records share, of serials and of XML vocabularies."""
 
 KEYS = kinds()
-"""Kinds of keys that join records by default."""
+"""Kinds of identifiers that join records by default: all kinds."""
 
 PLACEHOLDERS = (
     # Ten equal digits have the right check digit of an ISBN-10.

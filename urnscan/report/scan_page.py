@@ -126,7 +126,7 @@ class Summary:
     folder: str
     """The folder that contains all sources, with its final `/`; empty if there is none."""
     ends: MatchEnds | None
-    """Counts of the bytes at which matches ended; None if the report is made without the table of occurrences."""
+    """How the matches ended; None if the report is made without the table of occurrences."""
     verdicts: Sequence[CountRow]
     """Counts by verdict; the names of the rows are `valid`, `invalid`, `unknown`."""
     problems: Sequence[CountRow]

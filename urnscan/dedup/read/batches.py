@@ -48,7 +48,7 @@ def only_names(names: pa.ListArray, *, of: str = "", but: Sequence[str] = ()) ->
 
 
 def digest_of(data: bytes) -> int:
-    """Return a hash of bytes (BLAKE2b, as a number of 64 bits with sign), which shows whether a record has changed."""
+    """Return a hash of bytes (BLAKE2b, 8 bytes as a number with sign), which shows whether a record has changed."""
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big", signed=True)
 
 

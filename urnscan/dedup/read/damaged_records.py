@@ -24,9 +24,9 @@ class DamagedRecords:
         self._pending: list[RecordError] = []
 
     def add(self, batch: ReadBatch) -> None:
-        """Add the damaged records of a batch to the pending errors, and count them in the dump. Reports the pending
-        errors if a record of the dump could be read, or after 1,000 records. Raises FatalError if an error ends the
-        run.
+        """Count the damaged records of a batch in the dump, and add an error for each to the pending errors. Reports
+        all pending errors if a record of the dump could be read, or if more than 1,000 are damaged. Raises FatalError
+        if an error ends the run.
         """
         dump = self._dump
         for number, damaged in batch.damaged:

@@ -35,7 +35,9 @@ _Result = TypeVar("_Result")
 
 
 class Workers:
-    """A thread, and for large dumps processes, that read batches while the caller works."""
+    """A thread, and processes for large dumps, that read batches while the caller works. The processes start when 16
+    MiB of records that Python reads one by one have been submitted, unless `jobs` is 1.
+    """
 
     def __init__(self, options: Options) -> None:
         self._options = options

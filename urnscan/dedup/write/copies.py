@@ -78,10 +78,10 @@ def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
 def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, write: Write) -> None:
     """Write a dump without the records that do not stay to `write`; records with a change are written changed.
 
-    `buffer` has the bytes of the dump, and is consumed; `places` has all its records that can be read, in order. A
-    record goes together with the white space and the `separator` of the format (the comma of a JSON array) before it.
-    If no earlier record is kept, it goes together with the white space and separator after it. Everything else stays:
-    wrapper, comments, damaged records. Raises the errors of `write`.
+    `buffer` has the bytes of the dump, and is consumed; `places` has all its records that can be read, in order.
+    Together with a record, the white space and the `separator` of the format (the comma of a JSON array) before it are
+    left out; if no earlier record is kept, those after it instead. Everything else stays: wrapper, comments, damaged
+    records. Raises the errors of `write`.
     """
     # End of the previous record.
     end = 0

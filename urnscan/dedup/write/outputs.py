@@ -66,7 +66,7 @@ class JoinedDumps:
 class Dumps(contextlib.AbstractContextManager["Dumps"]):
     """Files for copies of the dumps: a file for all dumps, or a folder with a file for each input; a context manager.
 
-    All files appear when `commit` is called.
+    All files appear when `commit` is called; without it, they are deleted at the end of the context.
     """
 
     def __init__(self, path: str, *, force: bool = False) -> None:
@@ -289,23 +289,23 @@ class Outputs:
     """Destinations of the results of a run; None for results that are not written."""
 
     clusters: Callable[[pa.RecordBatch], None] | None = None
-    """Function for batches of CLUSTERS rows, in order."""
+    """Function that writes batches of rows of the table of clusters (CLUSTERS), in order."""
     mapping: Callable[[pa.RecordBatch], None] | None = None
-    """Function for batches of MAPPING rows, in order."""
+    """Function that writes batches of rows of the table of removed records (MAPPING), in order."""
     review: Callable[[pa.RecordBatch], None] | None = None
-    """Function for batches of REVIEW rows, in order."""
+    """Function that writes batches of rows of the table for people who decide (REVIEW), in order."""
     review_page: Callable[[bytes], object] | None = None
-    """Function for the bytes of the page of review, in blocks."""
+    """Function that writes the bytes of the page for people who decide, in blocks."""
     review_all: bool = False
     """Whether the review has all groups with a removed record, and not only groups in doubt."""
     candidates: Callable[[pa.RecordBatch], None] | None = None
-    """Function for batches of CANDIDATES rows, in order."""
+    """Function that writes batches of rows of pairs that may be the same (CANDIDATES), in order."""
     dumps: Dumps | None = None
     """Files for the kept records, and the bytes around them."""
     removed: Dumps | None = None
     """Files for the removed records, and the bytes around them."""
     page: Callable[[bytes], object] | None = None
-    """Function for the bytes of the HTML report."""
+    """Function that writes the bytes of the HTML report."""
     paths: Collection[str] = ()
     """Files that the run writes and therefore must not read."""
     spill_folder: Path | None = None
