@@ -37,7 +37,11 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @contextlib.contextmanager
 def at_shell() -> Iterator[None]:
-    """Context in which messages name options in the syntax of the shell: `--force`, not `force=True`."""
+    """Context manager in which `option` (and so each message that names an option) uses the syntax of the shell:
+    `--force`, not `force=True`.
+
+    It applies to the whole process, and ends with the context: messages then use the syntax of Python again.
+    """
     global _is_at_shell  # noqa: PLW0603 (a process has one reader)
     _is_at_shell = True
     try:
@@ -49,7 +53,7 @@ def at_shell() -> Iterator[None]:
 def option(name: str, value: bool | int | str | None = True) -> str:
     """Return text for messages: an option with a value, in the syntax of the shell (inside `at_shell`) or of Python.
 
-    `name`: the name in Python. `value` None: the option alone.
+    `name`: the name in Python. `value` None: only the name of the option.
 
     >>> option("force"), option("jobs", 1), option("record", "marc"), option("record", None)
     ('force=True', 'jobs=1', 'record="marc"', 'record')
@@ -66,14 +70,19 @@ def option(name: str, value: bool | int | str | None = True) -> str:
 
 
 def similar(word: str, words: Iterable[str]) -> Sequence[str]:
-    """Up to three of the words with a spelling similar to `word`, the most similar first."""
+    """Return up to three of the words with a spelling similar to `word`, the most similar first; empty if none is
+    similar.
+    """
     import difflib  # noqa: PLC0415 (only a mistyped word needs it)
 
     return difflib.get_close_matches(word, words, cutoff=_NEAR)
 
 
 def unknown_value(value: object, choices: Iterable[str]) -> str:
-    """Return (not raise) the message about a value that is not among the choices, with the most similar choice, if any.
+    """Return (not raise) the message about a value that is not among the choices.
+
+    It suggests the first choice that contains the value, otherwise the choice with the most similar spelling, if any is
+    similar.
 
     >>> unknown_value("wrap", ("percent", "wraps"))
     "unknown value 'wrap'; choose from percent, wraps; is it wraps?"
@@ -84,10 +93,11 @@ def unknown_value(value: object, choices: Iterable[str]) -> str:
 
 
 def checks_options(function: _Function) -> _Function:
-    """Decorator: a wrong call of the function raises ArgumentError (which is also a TypeError).
+    """Decorator: a call that does not fit the signature of the function raises ArgumentError (which is also a
+    TypeError).
 
-    A call is wrong if an option is unknown (the message names the most similar one), or if an argument is missing or
-    superfluous.
+    Such a call has an unknown option (the message names the most similar one), or an argument is missing or
+    superfluous. Errors that the function itself raises pass unchanged.
 
     >>> import urnscan
     >>> urnscan.find("urn:isbn:0451450523", syntx="rfc8141")
@@ -152,7 +162,9 @@ class _Sentence(Exception):  # noqa: N818 (base of the classes below)
 
 
 class UrnscanError(_Sentence):
-    """Base class of the errors of urnscan; `str()` gives a message in a single line, without the passwords of URLs."""
+    """Base class of the errors of urnscan, except InvalidURN. `str()` gives the message, without users, passwords and
+    tokens of URLs.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(without_secrets(message))
@@ -161,21 +173,26 @@ class UrnscanError(_Sentence):
 class SourceError(UrnscanError):
     """An input, or a part of an input, could not be read; the run goes on with the next part or input.
 
-    `source` is the name of the input or member. `reason` says why reading failed and, if there is a remedy, what to do.
-    Both are without secrets of URLs.
+    Functions for whole inputs, such as `scan`, do not raise it: they collect such errors in `report.failures`. `source`
+    is the name of the input, or of the member in an archive (`a.zip!/b.txt`). `reason` says why reading failed and, if
+    there is a remedy, what to do. Both are without users, passwords and tokens of URLs.
     """
 
     most_told: ClassVar[int | None] = None
-    """Maximum number of errors of this type that the command prints in a run; None: no maximum. More are counted."""
+    """Maximum number of errors of this type that the command prints in a run; further errors are only counted. None: no
+    maximum.
+    """
     others: ClassVar[str] = ""
-    """Text that the command prints after the number of errors that are only counted."""
+    """Text that the command prints after the number of errors of this type that are only counted."""
     together: ClassVar[tuple[str, str] | None] = None
-    """For types whose errors the command reports in one line: the text after their number, and the text after the names
-    of the first inputs. None: each error has a line.
+    """For a type whose errors the command reports in a single line: the text after the number of errors, and the text
+    after the names of the first inputs. None: each error has a line.
     """
 
     count = 1
-    """Number of failures or notes that this object represents: more than 1 if more of an input are only counted."""
+    """Number of failures or notes that this object represents: 1, or more for an object that says "20 more failures in
+    it", or for the first of the notes that are reported in a single line.
+    """
 
     def __init__(self, source: str, reason: str) -> None:
         super().__init__(f"{source}: {reason}")
@@ -188,45 +205,53 @@ class SourceError(UrnscanError):
 
     @classmethod
     def from_os(cls, source: str, error: OSError) -> "SourceError":
-        """Make a SourceError from an OSError, with the reason that the operating system gives."""
+        """Return (not raise) an error of this class about the input `source`, with the text of the operating system as
+        its reason, such as "Permission denied".
+        """
         return cls(source, error.strerror or str(error))
 
 
 class DamageError(SourceError):
-    """A part of an input is damaged; the text after it can still be read. No URN spans the texts before and after."""
+    """A part of an input is damaged; the text after it can still be read, and is. No match joins text before the damage
+    with text after it.
+    """
 
 
 class LimitError(SourceError):
-    """An input unpacks to more bytes or members than the limits of the run allow: its rest is not read.
-
-    Matches up to there count.
+    """An input unpacks to more bytes, members or levels of nesting than the limits of the run (`max_ratio`, `max_size`,
+    `max_members`, `max_depth`) allow. The rest of this input is not read; matches before the limit count.
     """
 
 
 class FormatError(SourceError):
-    """An input of a deduplication is not a dump in a record format that urnscan reads."""
+    """An input of a deduplication is not a dump in a record format that urnscan reads: for example a table, or a format
+    that must be converted first (the reason says how). The input is skipped.
+    """
 
     most_told = 20
     others = "more files are not dumps of records; --include reads only the files that match"
 
 
 class UnknownFormatError(FormatError):
-    """An input of a deduplication resembles a dump, or was named by the user, but has an unknown record format."""
+    """An input of a deduplication has an unknown record format, and was named by the user or resembles a known format.
+    The input is skipped. For other files of a folder or an archive there is only a NoDumpNote.
+    """
 
 
 class RecordError(SourceError):
-    """A record of a dump (an input of a deduplication) is damaged, or no record of the dump can be read."""
+    """A record of a dump (an input of a deduplication) is damaged and skipped, or no record of the dump can be read."""
 
     most_told = 100
     others = "more damaged records; --report counts them for each dump"
 
 
 class SourceNote(SourceError):  # noqa: N818 (it is no failure)
-    """A remark about an input or a member that is not a failure: the exit status does not change.
+    """A remark about an input or a member that is not a failure: it is in `report.notes`, not in `report.failures`, and
+    the exit status does not change.
 
-    Examples: a file was scanned as raw bytes, though it has a form (only if this form stores text unpacked: else text
-    is lost, which is a failure); an input is a table of an earlier run, or an output of this run and not scanned; the
-    Parquet files of a Delta or Iceberg table were scanned with their removed rows.
+    Examples: a file was scanned as raw bytes, though it has a form (only if this form stores text unpacked; otherwise
+    text is lost, which is a failure); an input is a table of an earlier run, or an output of this run and not scanned;
+    the Parquet files of a Delta or Iceberg table were scanned with their removed rows.
     """
 
     most_told = 20
@@ -234,23 +259,27 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
 
 
 class OwnOutputNote(SourceNote):
-    """An output of the run, written by an earlier run, is among the inputs, and is not scanned."""
+    """An input is the file to which this run writes an output. What an earlier run wrote there is not scanned."""
 
 
 class PdfNote(SourceNote):
-    """A PDF was scanned as raw bytes, because pypdfium2 is not installed."""
+    """A PDF was scanned as raw bytes, so its compressed text was not read: pypdfium2 is not installed."""
 
     together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
 
 
 class NoWebArchiveNote(SourceNote):
-    """An input of a run with `where` is not a web archive, so nothing was scanned."""
+    """In a run with the option `where` (conditions on records of web archives), an input is not a web archive, so
+    nothing in it was scanned.
+    """
 
     together = ("files are not web archives", "--where reads nothing in them")
 
 
 class NoDumpNote(SourceNote):
-    """A file in a folder or an archive has no known record format and does not resemble a dump: a README, a script."""
+    """In a deduplication, a file in a folder or an archive is skipped: its record format is unknown and it resembles
+    none, like a README or a script.
+    """
 
     together = (
         "files are not dumps of records",
@@ -259,19 +288,24 @@ class NoDumpNote(SourceNote):
 
 
 class FatalError(UrnscanError):
-    """The run (of a command or function) cannot begin, or cannot go on: wrong usage, or an output cannot be written."""
+    """The run of a command or function cannot begin or go on: no input can be read, an output cannot be written, or the
+    usage is wrong. It is raised, and the run ends.
+    """
 
 
 class ArgumentError(UrnscanError, ValueError, TypeError):
-    """A function of the library was called with an unknown option, or with an invalid value."""
+    """A function of the library was called with an unknown option, a missing or superfluous argument, or an invalid
+    value. Also a ValueError and a TypeError.
+    """
 
 
 class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says)
-    """A text is not a URN in the chosen syntax.
+    """A text is not a URN in the chosen syntax. A ValueError, and not a UrnscanError.
 
-    `reason` says why for people, `code` for programs: one of `urnscan.urn.reject_reasons.REASONS`, which never change.
-    `position` is the index, from 0, of the first byte or character that cannot be part of a URN. `text` is the text
-    that was parsed, with each byte as a character; empty also if it is not known.
+    `reason` says why for people, `code` for programs: one of the codes in `urnscan.urn.reject_reasons.REASONS`, which
+    never change. `position` is the index, from 0, of the first character (of a bytes value: byte) that cannot be part
+    of a URN. `text` is the text that was parsed (each byte of a bytes value becomes one character), or empty if it is
+    unknown.
     """
 
     def __init__(self, reason: str, position: int, code: str, text: str = "") -> None:
@@ -292,13 +326,14 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
 
 
 def count_of(errors: Iterable[SourceError]) -> int:
-    """Number of failures and notes that the errors represent: the sum of their `count`."""
+    """Number of failures and notes that the errors represent: the sum of their `count`, 0 without errors."""
     return sum(error.count for error in errors)
 
 
 def count_in_metadata(notes: Iterable[SourceNote]) -> int:
-    """Number of notes that the notes represent, without OwnOutputNotes, for the metadata of outputs.
+    """Number of notes for the metadata of outputs: the sum of their `count`, without OwnOutputNotes.
 
-    Two runs with the same inputs and options must write the same metadata, also if the first one wrote into its inputs.
+    Two runs with the same inputs and options must write the same metadata, even if the first run wrote its output into
+    a folder that is an input.
     """
     return count_of(note for note in notes if not isinstance(note, OwnOutputNote))
