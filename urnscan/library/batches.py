@@ -56,9 +56,9 @@ def scan_batches(
     table or a reader of Arrow, a frame of pandas or Polars, a relation of DuckDB, an array, or a series. `column` may
     be left out if there is only one column. A null has no occurrences. The other options are those of `scan`.
     The rows have the columns of the occurrence table, with `row` and `column_name` instead of `source` and `member`:
-    `row` is the number of the row in all batches, from 0; `start` and `line` are positions in the value. `start` and
-    `length` count bytes of UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of
-    `batches` follow, unchanged. Other columns of a pandas frame are not read.
+    `row` is the number of the row in all batches, from 0; `start` (byte offset, from 0) and `line` (from 1) are
+    positions in the value. `start` and `length` count bytes of UTF-8, not characters: `value.encode()[start : start +
+    length]`. The columns `keep` of `batches` follow, unchanged. Other columns of a pandas frame are not read.
     Without occurrences, one batch without rows is yielded, so `pyarrow.Table.from_batches` accepts each result; only an
     iterable without any batch yields nothing.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
@@ -76,10 +76,11 @@ def scan_batches(
 
 
 def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None, tuple[str, ...]]:
-    """The name of the column to scan (None: the only column), and the names of the columns to keep, without duplicates.
+    """Return `column`, the name of the column to scan, unchanged (None: the only column of the frame), and a tuple of
+    the names of the columns to keep, without duplicates. A str `keep` is a single name.
 
-    Raises ArgumentError for a name that is not a str, and for a column to keep that has the name of a column of
-    IN_COLUMN.
+    Raises ArgumentError for a name that is not a str, and for a column to keep with the name of a column of the result
+    (a column of the schema IN_COLUMN: `row`, `start`, `urn` and others).
     """
     kept = tuple(dict.fromkeys(as_strings("keep", keep)))
     if clash := next((name for name in kept if name in IN_COLUMN.names), None):
@@ -88,11 +89,11 @@ def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None,
 
 
 def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """Yield the occurrences in the first column of batches, as rows of IN_COLUMN with the other columns of the same
-    rows.
+    """Yield the occurrences of URNs in the first column of batches: a row for each, with the columns of the schema
+    IN_COLUMN, then the values of all other columns in the row of the batch where the occurrence is.
 
-    Without occurrences, yields one batch without rows; without batches, nothing. Raises ArgumentError if Arrow cannot
-    select rows of a column.
+    `row` counts the rows of all batches from 0. Without occurrences, yields one batch without rows; without batches,
+    nothing. Raises ArgumentError if Arrow cannot select rows of a column.
     """
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     first_row = 0
@@ -115,8 +116,11 @@ def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.
 
 
 def selected(batches: Any, names: Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (of any library)
-    """Yield batches with only the named columns; the first column is text. `batches` is an argument of `scan_batches`.
-    Raises ArgumentError for another object, for a name that is missing or not unique, and if the first is not text.
+    """Yield batches with only the named columns, in the order of `names`; the first is the column to scan. `batches` is
+    what `scan_batches` accepts: batches, a table, a frame or a series.
+
+    Raises ArgumentError for another object, for a name that is missing or not unique, and if the column to scan is not
+    text or bytes: at the call if `batches` has a schema, otherwise when the batch is requested.
     """
     # If pandas is not loaded, `batches` cannot be an object of pandas.
     pandas = sys.modules.get("pandas")
@@ -167,8 +171,9 @@ def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
 
 
 def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
-    """The values of a pandas series in Arrow; missing values become null. Raises ArgumentError if Arrow has no type for
-    the values; the message begins with `problem`.
+    """Convert a pandas series to an Arrow array; missing values become null.
+
+    Raises ArgumentError if Arrow has no type for the values; its message begins with `problem`.
     """
     try:
         array = pa.array(series, from_pandas=True)
@@ -178,8 +183,8 @@ def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
 
 
 def texts_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
-    """Like `array_of_pandas`, but a series with only missing values becomes text; pandas treats such a series as
-    numbers.
+    """Convert a pandas series to an Arrow array, as `array_of_pandas`. But a series that is empty or has only missing
+    values becomes an array of type string, because pandas treats such a series as numbers.
     """
     array = array_of_pandas(series, problem)
     return pa.chunked_array([pa.nulls(len(array), pa.string())]) if array.null_count == len(array) else array
@@ -197,7 +202,9 @@ def _mixed(series: pd.Series) -> str:
 
 
 def remedy_for(kind: pa.DataType) -> str:
-    """Part of a message: the pandas calls that convert a column of this type to text."""
+    """Return a part of a message: the pandas calls that convert a column of this Arrow type to text, such as
+    `.astype('string') makes it text`. A column of floats is converted to integers first.
+    """
     # Integers with missing values are floats in pandas: without Int64, 9780306406157 would become "9780306406157.0".
     steps = ".astype('Int64').astype('string')" if pa.types.is_floating(kind) else ".astype('string')"
     return f"{steps} makes it text"
@@ -210,8 +217,8 @@ def _name_of(series: Any, names: Names) -> str:  # noqa: ANN401 (of any library)
 
 
 def rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
-    """The rows with the numbers `rows` of a column to keep. Raises ArgumentError for a type whose rows Arrow cannot
-    select.
+    """Return the values of `column` at the row numbers `rows` (from 0), in the order of `rows`. Raises ArgumentError,
+    with the name of the column, if Arrow cannot select rows of its type.
     """
     try:
         return column.take(rows)
@@ -220,8 +227,8 @@ def rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
 
 
 def without_views(kind: pa.DataType) -> pa.DataType:
-    """The type with views of strings and of bytes (`string_view`, `binary_view`) replaced by large strings and bytes,
-    also inside lists and structs, because Arrow cannot select rows of views.
+    """Return the type with the Arrow types `string_view` and `binary_view` replaced by large strings and large binary,
+    also inside lists and structs, because Arrow cannot select rows of them. Another type is returned unchanged.
     """
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(without_views(field.type)) for field in kind])
@@ -242,8 +249,11 @@ def _indices(schema: pa.Schema, names: Names) -> list[int]:
 
 
 def indices_of(columns: Sequence[str], names: Names) -> list[int]:
-    """Indices of the named columns in `columns`. Raises ArgumentError if a name is missing or occurs several times, and
-    for the name None if there is not exactly one column.
+    """Return the index in `columns` of each name, in the order of `names`. None as the first name means the only
+    column.
+
+    Raises ArgumentError if a name is missing or occurs several times in `columns`, and for None if there is not exactly
+    one column.
     """
     if names[0] is None and len(columns) != 1:
         raise ArgumentError(f"name the column to scan; there are {', '.join(columns)}")

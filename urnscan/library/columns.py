@@ -47,9 +47,10 @@ EXPLANATION = pa.struct([(field.name, _OTHER_TYPES.get(field.name, pa.string()))
 
 
 def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
-    """The canonical form, at the level of the options, of each value that is a whole URN; null for other values.
+    """For each value, the canonical form at the level of equivalence of the options if the whole value is a URN; null
+    for other values and for null.
 
-    Raises ArgumentError if the values are not text.
+    Raises ArgumentError if the values are not text or bytes.
     """
 
     def forms(texts: pa.Array) -> pa.Array:
@@ -60,10 +61,11 @@ def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def validities(values: Values, options: Options) -> pa.ChunkedArray:
-    """For each value, whether the value is a URN that the namespace allows; false if the value is not a URN; null for
-    null, and for a URN whose validity is unknown.
+    """For each value: true for a URN that the rules of its namespace allow; false for a URN that they do not allow, and
+    for a value that is not a URN; null for null, and for a URN about which the rules do not decide or that has no
+    rules.
 
-    Raises ArgumentError if the values are not text.
+    Raises ArgumentError if the values are not text or bytes.
     """
 
     def valid(texts: pa.Array) -> pa.Array:
@@ -78,9 +80,10 @@ def validities(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def nids(values: Values, options: Options) -> pa.ChunkedArray:
-    """The NID, in lower case, of each value that is a whole URN; null for other values.
+    """For each value, the namespace identifier in lower case if the whole value is a URN; null for other values and for
+    null.
 
-    Raises ArgumentError if the values are not text.
+    Raises ArgumentError if the values are not text or bytes.
     """
 
     def of(texts: pa.Array) -> pa.Array:
@@ -91,11 +94,11 @@ def nids(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def problems(values: Values, options: Options) -> pa.ChunkedArray:
-    """The problems of each value that is a whole URN, as in the column `problem` of the classes: codes of
-    `urn.problems.PROBLEMS` with "; " between them.
+    """For each value, the problems as in the column `problem` of the classes: codes of `urn.problems.PROBLEMS`, joined
+    by "; ", if the whole value is a URN; the code of `InvalidURN` if it is not a URN; null for null, and for a URN
+    without problems.
 
-    A value that is not a URN has the code of `InvalidURN`. Null for null, and for a value without problems. Raises
-    ArgumentError if the values are not text.
+    Raises ArgumentError if the values are not text or bytes.
     """
 
     def found(texts: pa.Array) -> pa.Array:
@@ -123,16 +126,22 @@ def _code(data: bytes, syntax: SyntaxName) -> str | None:
 
 
 def counts(values: Values, options: Options, progress: Progress = _NO_PROGRESS) -> pa.ChunkedArray:
-    """The number of URNs in each value, as int64; null for null. `progress` and errors are as in `names_in`."""
+    """For each value, the number of URNs in the text, as int64 (0 for none); null for null. A URN that occurs twice
+    counts twice.
+
+    `progress` gets the stage "scanning", and the numbers of bytes scanned; a text that several values have is scanned
+    once. Raises ArgumentError if the values are not text or bytes.
+    """
     found = names_in(values, options, progress)
     return pa.chunked_array([pc.list_value_length(chunk).cast(pa.int64()) for chunk in found.chunks], pa.int64())
 
 
 def names_in(values: Values, options: Options, progress: Progress = _NO_PROGRESS) -> pa.ChunkedArray:
-    """The canonical forms of the URNs in each value, from left to right, as a list; null for null.
+    """For each value, a list of the canonical forms of the URNs in the text, from left to right, with duplicates; an
+    empty list without URNs; null for null.
 
-    `progress` gets the stage "scanning", in bytes; equal values count once. Raises ArgumentError if the values are not
-    text.
+    `progress` gets the stage "scanning", and the numbers of bytes scanned; a text that several values have is scanned
+    once. Raises ArgumentError if the values are not text or bytes.
     """
 
     def scanned(texts: pa.Array) -> Iterator[tuple[_Rows, pa.StringArray]]:
@@ -153,9 +162,9 @@ def names_in(values: Values, options: Options, progress: Progress = _NO_PROGRESS
 
 
 def explanations(values: Values, options: Options) -> pa.ChunkedArray:
-    """The explanation of each value, of the type EXPLANATION; null for null.
+    """For each value, what `urnscan.explain` returns for it, as a struct of the type EXPLANATION; null for null.
 
-    Raises ArgumentError if the values are not text.
+    Raises ArgumentError if the values are not text or bytes.
     """
 
     def explained(texts: pa.Array) -> pa.Array:
@@ -167,8 +176,9 @@ def explanations(values: Values, options: Options) -> pa.ChunkedArray:
 def explained_rows(
     texts: Sequence[str | bytes], options: Options, progress: Progress = _NO_PROGRESS
 ) -> list[dict[str, Any]]:
-    """The explanation of each text, as a dict with the fields of EXPLANATION. `progress` gets the stage "explaining",
-    in texts.
+    """For each text, what `urnscan.explain` returns for it, as a dict with the fields of EXPLANATION, in the order of
+    the texts; `directives` is a tuple of texts such as `s=I2L`. `progress` gets the stage "explaining", and 1 after
+    each text.
     """
     progress.on_stage(Stage("explaining", len(texts), TEXTS))
     rows = []

@@ -21,7 +21,9 @@ __all__ = ["DiffReport", "diff"]
 
 @dataclass
 class DiffReport:
-    """The difference between two tables of classes: counts and rows."""
+    """The differences between two tables of classes (a class: a row for all URNs with the same canonical form): counts,
+    and perhaps the rows.
+    """
 
     came: int = 0
     """Number of classes that only the new table has."""
@@ -30,9 +32,13 @@ class DiffReport:
     changed: int = 0
     """Number of classes that both tables have, with different values."""
     remarks: list[str] = field(default_factory=list)
-    """A line about each option that differs between the two runs; empty if none differs."""
+    """A message for each option that differs between the two runs, and for each table that does not say its options;
+    empty if there is none.
+    """
     table: pa.Table | None = None
-    """The rows of the difference; None if the rows were written to a file."""
+    """The rows of the difference, one for each class counted above, with the column `change`; None if they were written
+    to a file.
+    """
 
 
 @checks_options
@@ -46,13 +52,13 @@ def diff(
     force: bool = False,
     memory: int | str = 10**9,
 ) -> DiffReport:
-    """Compare two tables of classes, as `urnscan diff` does.
+    """Compare two tables of classes, which are files that scans wrote, as `urnscan diff` does.
 
-    `output` gets a row for each class that differs, in the format of its suffix; with `force`, an existing file is
-    replaced. Without `output`, the rows are in `table` of the result, in memory. `nid` and `not_nid` select classes, as
-    in `scan`. `memory` is in bytes, also as text such as "500MB".
-    Raises FatalError if a table cannot be read or is not a table of classes, or if the output cannot be written;
-    ArgumentError (a ValueError and a TypeError) for invalid options.
+    `output` gets a row for each class that differs, in the format of its suffix (.parquet, .xlsx, .csv, .tsv, .jsonl);
+    with `force`, an existing file is replaced. Without `output`, the rows are in `table` of the result, in memory.
+    `nid` and `not_nid` select classes, as in `scan`. `memory` is in bytes, also as text such as "500MB".
+    Raises FatalError if a table cannot be read or is not a table of classes, or if the output cannot be written or
+    exists already; ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> import tempfile
     >>> from urnscan import diff, samples, scan

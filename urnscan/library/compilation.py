@@ -51,7 +51,7 @@ class WarmUp:
     """Result of `warm_up`."""
 
     compiled: int
-    """Number of functions that were compiled; 0 if all were compiled already."""
+    """Number of functions that this call compiled; 0 if all were compiled already, or if NUMBA_DISABLE_JIT is set."""
     seconds: float
     """Duration of the call in seconds."""
     folder: Path | None
@@ -59,8 +59,8 @@ class WarmUp:
 
     @property
     def is_kept(self) -> bool:
-        """Whether later runs can load the compiled code; also true if NUMBA_DISABLE_JIT is set, so nothing is
-        compiled.
+        """False if compiled code cannot be saved, so that each process compiles anew; otherwise True. Also True if
+        NUMBA_DISABLE_JIT is set: then nothing is compiled.
         """
         return self.folder is not None or not jit.IS_COMPILED
 
@@ -83,9 +83,9 @@ class WarmUp:
 def warm_up() -> WarmUp:
     """Compile all functions that a run of this version may need on this machine, and save the result on disk.
 
-    Otherwise the first run compiles them, which takes about a minute. Later runs load the result. Call this function
-    if the first run should not wait, for example when you build the image of a container. If all functions are compiled
-    already, it takes little time.
+    Otherwise the first run compiles them, which takes about a minute. Later runs load the result. Call this function if
+    the first run should not wait, for example when you build the image of a container. If all functions are compiled
+    already, it takes little time. Returns how many functions it compiled, how long it took, and where the result is.
 
     >>> import urnscan
     >>> urnscan.warm_up().folder is None
@@ -100,7 +100,9 @@ def warm_up() -> WarmUp:
 
 
 def missing_functions() -> int:
-    """Number of functions that `warm_up` would have to compile."""
+    """Number of functions that `warm_up` would have to compile now: those whose code is not saved on disk; 0 if all is
+    there. Compiles nothing.
+    """
     return max(_FUNCTIONS - object_code.count(), 0)
 
 
@@ -154,8 +156,8 @@ def _count(lines: Iterable[bytes]) -> None:
 
 
 def use_half() -> None:
-    """Compile the two largest functions, which do not call the others, and write an empty line to standard output for
-    each compiled function.
+    """Compile the two largest functions, and write an empty line to standard output for each compiled function: what a
+    second process does during `warm_up`, which counts the lines.
     """
     jit.count_with(lambda _: os.write(1, b"\n"))
     offsets = np.array([0, len(_URN)], np.int32)

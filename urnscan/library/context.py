@@ -33,14 +33,14 @@ _Members = dict[str | None, list[tuple[int, Wanted]]]
 
 
 class ContextLine(NamedTuple):
-    """An occurrence and the text around the occurrence. Bytes that are not UTF-8 become U+FFFD."""
+    """An occurrence and the text on both sides. Bytes that are not UTF-8 become U+FFFD."""
 
     before: str
-    """Characters before the occurrence."""
+    """Characters before the occurrence: at most `width` of `Scan.context`."""
     text: str
     """The occurrence as in the document: encoded, if a view (a decoding such as `percent`) found it."""
     after: str
-    """Characters after the occurrence."""
+    """Characters after the occurrence: at most `width`."""
     source: str
     """The path or URL of the input."""
     member: str | None
@@ -71,7 +71,8 @@ def _namespace_hint(name: str, options: Options) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Context(Sequence[ContextLine]):
-    """The occurrences of a class with the text around each.
+    """The occurrences of a class (of all URNs with the same canonical form) with the text around each; a sequence of
+    `lines`.
 
     Terminals and notebooks show a concordance: a line for each occurrence, with all occurrences in the same column.
     """
@@ -79,9 +80,10 @@ class Context(Sequence[ContextLine]):
     urn: str
     """The canonical form of the class."""
     lines: tuple[ContextLine, ...]
-    """Occurrences in the order of the scan."""
+    """Occurrences in the order of the scan, at most `limit` of `Scan.context`, without those that are no longer found.
+    """
     more: int = 0
-    """Number of occurrences beyond the limit, which are left out."""
+    """Number of occurrences beyond `limit`, which were not searched."""
     failures: tuple[SourceError, ...] = ()
     """A failure for each input that could not be read again or has changed: why, and how many occurrences are missing
     in `lines`.
@@ -100,7 +102,9 @@ class Context(Sequence[ContextLine]):
         return len(self.lines)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Convert `lines` to a pandas frame with the columns before, text, after, source, member, start, line."""
+        """Convert `lines` to a pandas frame: a row for each, with the columns before, text, after, source, member,
+        start, line.
+        """
         frame: pd.DataFrame = pa.Table.from_pylist([line._asdict() for line in self.lines], _COLUMNS).to_pandas()
         return frame
 
@@ -147,8 +151,12 @@ class Scanned(NamedTuple):
 
 
 def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None, progress: bool | None) -> Context:
-    """Read inputs of the scan again, and return the context of a class. Parameters and errors are as in
-    `Scan.context`.
+    """Read the inputs of a scan again, and return the occurrences of a class with the text around each.
+
+    `urn` is a URN of the class, in any spelling; `width` the number of characters on each side; `limit` the maximum
+    number of occurrences, None for all; `progress` whether to show a bar, None in interactive sessions. Occurrences
+    that are not found again are in `failures` of the result. Raises InvalidURN if `urn` is not a URN; ArgumentError if
+    the class is not in the scan, or for a wrong number.
     """
     check_width(width)
     if limit is not None and (not isinstance(limit, int | np.integer) or limit < 0):

@@ -57,12 +57,13 @@ def scan_frame(
 
     `frame` is a frame of pandas or Polars, or an object of Arrow: a table, a batch, a reader, or any other object with
     the method `__arrow_c_stream__` (a relation of DuckDB). For an object of Arrow, the result is a `pyarrow.Table`.
-    `column` may be left out if there is only one column. A null has no occurrences. `progress`: whether to show a bar,
-    as in `scan`. The other options are those of `scan`.
+    `column` may be left out if there is only one column. A null has no occurrences; without occurrences, the result has
+    no rows. `progress`: whether to show a bar; None: in interactive sessions. The other options are those of `scan`.
     The columns are those of the occurrence table, with `row` and `column_name` instead of `source` and `member`: `row`
-    is the number of the row, from 0; `start` and `line` are positions in the value. `start` and `length` count bytes of
-    UTF-8, not characters: `value.encode()[start : start + length]`. The columns `keep` of `frame` follow, with their
-    types. The index of a pandas frame is not a column: `frame.reset_index()` makes it a column.
+    is the number of the row, from 0; `start` (byte offset, from 0) and `line` (from 1) are positions in the value.
+    `start` and `length` count bytes of UTF-8, not characters: `value.encode()[start : start + length]`. The columns
+    `keep` of `frame` follow, with their types. The index of a pandas frame is not a column: `frame.reset_index()` makes
+    it a column.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
     not text, for invalid options, for another object than a frame, and if a column to keep has the name of a column of
     the result.

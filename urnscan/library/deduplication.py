@@ -48,8 +48,8 @@ class Dedup:
     """
 
     clusters: pa.Table = field(repr=False)
-    """A row for each record, in the order of the dumps, with the columns of `urnscan dedup -o` (`cluster`, `kept`,
-    …).
+    """A row for each record, in the order of the dumps, with the columns of `urnscan dedup -o`: `cluster` (the number
+    of the group of records that describe the same work), `kept` (whether the record stays) and others.
     """
     report: DedupReport
     """Counts, and the failures: inputs and records that could not be read."""
@@ -60,9 +60,10 @@ class Dedup:
 
     @checks_options
     def to_parquet(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write `clusters` to the same Parquet file as `urnscan dedup -o`. With `force`, an existing file is replaced.
+        """Write `clusters` to a Parquet file, the same that `urnscan dedup -o` writes. With `force`, an existing file
+        is replaced.
 
-        Raises FatalError if the file cannot be written.
+        Raises FatalError if the file cannot be written, or exists already.
         """
         with ParquetOutput(local_name(path), CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS, force=force) as file:
             for batch in self.clusters.to_batches():
@@ -139,9 +140,10 @@ def deduplicate(
 ) -> Dedup:
     """Find the records of bibliographic dumps that describe the same book, article or other work.
 
-    Records are joined if they share a URN or another identifier, and their descriptions do not conflict.
+    Records are joined if they share a URN or another identifier, and their descriptions do not conflict. The dumps are
+    only read.
 
-    Outputs, each a path; the suffix of a table sets its format (.parquet, .csv, .tsv, .jsonl):
+    Outputs, each a path; the suffix of a table sets its format (.parquet, .xlsx, .csv, .tsv, .jsonl):
 
     * `deduplicated`: the dumps without duplicates, a file or a folder. `removed`: the duplicates, in the same way.
     * `mapping`: a table that says which kept record replaces each removed one.
@@ -153,11 +155,12 @@ def deduplicate(
     Tables that people wrote: `decisions` is the path of an edited table of `review` or `candidates`, or a list of such
     paths; `never_join` is the path of a table with pairs of identifiers whose records are never joined.
 
-    `any_urn` and `keys` to `record` are the fields of `Policy`. The other options are those of `scan`, with other
-    defaults for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as
-    `urn:a:b`; `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs` is the number of
-    processes that read dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: the number of cores; 1:
-    only this process. `progress`: whether to show a bar, as in `scan`. `fields` is accepted and ignored.
+    `any_urn`, and the parameters from `keys` to `record`, are the fields of `Policy`. The other options are those of
+    `scan`, with other defaults for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2`
+    names the same work as `urn:a:b`; `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs`
+    is the number of processes that read dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: the number
+    of cores; 1: only this process. `progress`: whether to show a bar; None: in interactive sessions. `fields` is
+    accepted and ignored.
 
     Returns a `Dedup` with a row for each record, all in memory (use the command for very large dumps), and counts.
     Records and inputs that cannot be read are in `report.failures`; with `strict`, a failure raises FatalError.

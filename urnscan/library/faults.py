@@ -26,16 +26,18 @@ _CUT = re.compile(rf"[{DASHES}][A-Za-z0-9]|(?![A-Za-z])[^\W\d_]")
 
 
 class Fault(NamedTuple):
-    """A wrong name in a text, with the position of the name. `member` is the path of the text in the input `source`, or
-    None if the text is the input itself.
+    """A fault in a text: a name that the rules of its namespace do not allow or whose NID is not registered, or a text
+    that is nearly a URN; with its position. `source` is the input; `member` the path of the text in the input, or None
+    if the text is the input itself; `text` the name as written; `message` says why for people.
     """
 
     source: str
     member: str | None
     line: int
-    """Number of the line, from 1."""
+    """Number of the line in which the name begins, from 1."""
     column: int | None
-    """Number of the first character in the line, from 1; None if the text cannot be read a second time, or has changed.
+    """Number of the first character of the name in the line, from 1; None if the text cannot be read a second time, or
+    has changed.
     """
     text: str
     code: str
@@ -50,7 +52,9 @@ class Fault(NamedTuple):
 
 
 class FaultSearch:
-    """Two sinks (functions that get the rows of a scan), which search the rows for faults."""
+    """Finds the faults in the rows of a scan, and passes them to the function `add`. `add_names` and `add_rejects` are
+    sinks: functions that a run calls with batches of rows.
+    """
 
     def __init__(
         self,
@@ -60,8 +64,9 @@ class FaultSearch:
         about_nid: Callable[[str], str | None],
         add: Callable[[Fault], None],
     ) -> None:
-        """`kinds` are names among invalid, reject and unregistered. `about_nid` returns the message about a NID that is
-        not registered, and None for a NID to accept. `add` gets the faults, in the order of the inputs.
+        """`kinds` are names among invalid (by the rules of the namespace), reject (nearly a URN) and unregistered
+        (NID). Faults of other kinds are not reported. `about_nid` returns the message about a NID that is not
+        registered, or None for a NID to accept. `add` gets the faults, in the order of the rows.
         """
         self._kinds = kinds
         self._about = about_nid
@@ -74,7 +79,9 @@ class FaultSearch:
         self._of_names, self._of_rejects = Passages(inputs, options, _AFTER), Passages(inputs, options, 0)
 
     def add_names(self, rows: pa.RecordBatch) -> None:
-        """Search OCCURRENCES rows for names that are invalid or unregistered, and pass each as a Fault to `add`."""
+        """Find the names in OCCURRENCES rows that are invalid or unregistered, and call `add` with a Fault for each.
+        Names of unregistered namespaces that `kinds` leaves out are only counted, in `other_unregistered`.
+        """
         nid = rows.column("nid")
         is_odd = np.array([self._about_nid(name) is not None for name in nid.dictionary.to_pylist()], np.bool_)
         is_wrong = is_odd[numbers(nid.indices)]
@@ -92,7 +99,9 @@ class FaultSearch:
                 self._add(self._of_names, row, row["problem"], reason)
 
     def add_rejects(self, rows: pa.RecordBatch) -> None:
-        """Pass each of the REJECTS rows as a Fault to `add`, or only count them if `kinds` has no rejects."""
+        """Call `add` with a Fault for each of the REJECTS rows. If `kinds` has no "reject", only count the rows in
+        `other_rejects`.
+        """
         if "reject" not in self._kinds:
             self.other_rejects += rows.num_rows
             return

@@ -32,12 +32,13 @@ def merge(
 
     `tables` are files, folders and globs; their order decides which occurrence is the first. They may also be partial
     results (`urnscan --partial`), from which exact classes are made. `output` is written in the format of its suffix;
-    with `force`, an existing file is replaced. If the tables contain occurrences, `classes` is the file for their
-    classes, which are exact even if a name has more than 100 spellings. `memory` is in bytes, also as text such as
-    "500MB". `jobs` is the number of threads; None: the number of cores.
+    with `force`, an existing file is replaced. If the tables contain occurrences, `output` gets all occurrences, and
+    `classes` is the file for their classes, which are exact even if a name has more than 100 spellings. `memory` is in
+    bytes, also as text such as "500MB". `jobs` is the number of threads; None: the number of cores.
     Returns counts. `inexact` and `shared` of the result report what may differ from a single run over all inputs.
-    Raises FatalError if a table cannot be read, if options of the runs differ, or if the output cannot be written;
-    ArgumentError (a ValueError and a TypeError) for invalid options.
+    Raises FatalError if a table cannot be read, if options of the runs differ, if `classes` is named for tables without
+    occurrences, or if an output cannot be written or exists already; ArgumentError (a ValueError and a TypeError) if
+    neither `output` nor `classes` is named, and for invalid options.
 
     >>> import tempfile
     >>> from urnscan import merge, samples, scan

@@ -36,17 +36,19 @@ _SIZES = Sizes()
 
 @dataclass(frozen=True)
 class Partial:
-    """Result of a scan of a share of the inputs, grouped by spelling. Can be pickled."""
+    """Result of `scan_partial`, the scan of a share of the inputs: counts of each spelling, and failures. It can be
+    pickled; `merge_partial` makes a single result of several.
+    """
 
     rows: bytes = field(repr=False)
-    """NAMED_PARTIAL rows, one or several for each spelling, with counts and first places: a compressed stream of
-    Arrow.
+    """A compressed Arrow stream of NAMED_PARTIAL rows: one or several for each spelling of a URN, with its count and
+    the first place where it occurs.
     """
     counts: Counts
     """Counts of inputs, bytes and occurrences, as in `Report`."""
     failures: tuple[SourceError, ...] = ()
-    """Failures (inputs that could not be read) and notes (inputs of a known form that were scanned as plain text), in
-    the order of the inputs.
+    """Failures (inputs that could not be read) and notes (inputs of a known form that were scanned as plain text, and
+    others), in the order of the inputs.
     """
     options: Options = field(default_factory=Options, repr=False)
     """The options of the scan."""
@@ -79,10 +81,12 @@ def scan_partial(
     max_depth: int = 8,
     max_members: int = 10**7,
 ) -> Partial:
-    """Scan a share of the inputs of a large job, in a single thread. `merge_partial` merges the results.
+    """Scan a share of the inputs of a large job, in a single thread. `merge_partial` makes a single result of all
+    shares.
 
-    Inputs and options are as in `scan`, without `cdx`. Inputs that fail are in `failures`; they raise no error. Raises
-    ArgumentError (a ValueError and a TypeError) for invalid options.
+    Inputs and options are as in `scan`, without `cdx`. Inputs that cannot be read are in `failures` of the result; they
+    raise no error, even if no input could be read. Raises ArgumentError (a ValueError and a TypeError) for invalid
+    options.
 
     >>> from urnscan import samples, scan_partial
     >>> scan_partial(samples() / "prose.txt", trim=True).counts.occurrences
@@ -119,13 +123,13 @@ def scan_partial(
 
 @checks_options
 def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memory: int | str = 10**9) -> Scan:
-    """Merge results of `scan_partial`, in the order of the inputs, to a single scan.
+    """Merge results of `scan_partial` to the result of a single scan.
 
-    The classes are the same as after one scan of all inputs. The table of occurrences is empty. An input in two shares
-    counts twice. `memory` is in bytes, also as text such as "500MB". `jobs` is the number of threads; None: the number
-    of cores.
-    Raises FatalError if no input could be read; ArgumentError (a ValueError and a TypeError) if shares were scanned
-    with different options.
+    The classes are the same as after one scan of all inputs, in the order of `partials`. The table of occurrences is
+    empty, and `rejects` is None. An input in two shares counts twice. `memory` is in bytes, also as text such as
+    "500MB". `jobs` is the number of threads; None: the number of cores.
+    Raises FatalError if no input could be read; ArgumentError (a ValueError and a TypeError) without partials, and if
+    they were scanned with different options.
 
     >>> from urnscan import merge_partial, samples, scan_partial
     >>> shares = [samples() / "prose.txt", samples() / "titles.csv"]

@@ -37,8 +37,9 @@ _OpenText = tuple[str | None, Callable[[], _ReadInto]]
 
 
 class Wanted(NamedTuple):
-    """An occurrence to find. The fields are columns of OCCURRENCES: `start` is a byte offset, `length` in bytes, `via`
-    the view (decoding) that found it or None, `member` None if the text is the input itself.
+    """An occurrence of a scan whose passage (the text around it) is to be found. The fields are columns of OCCURRENCES:
+    `start` is a byte offset, from 0; `line` is from 1; `length` is in bytes; `via` is the view (decoding) that found
+    it, or None; `member` is None if the text is the input itself.
     """
 
     source: str
@@ -51,7 +52,7 @@ class Wanted(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """An occurrence as in the text, and the characters on both sides. Bytes that are not UTF-8 become U+FFFD."""
+    """An occurrence as in the text, and the characters before and after it. Bytes that are not UTF-8 become U+FFFD."""
 
     before: str
     text: str
@@ -61,18 +62,22 @@ class Passage(NamedTuple):
 
 
 def check_width(width: object) -> None:
-    """Raise ArgumentError if `width` is not a number of characters from 0 to 10,000."""
+    """Raise ArgumentError if `width` (characters on each side) is not an integer from 0 to 10,000; otherwise do
+    nothing.
+    """
     if not isinstance(width, int | np.integer) or not 0 <= width <= _MAX_WIDTH:
         raise ArgumentError(f"width is a number of characters from 0 to {_MAX_WIDTH:,}, not {width!r}")
 
 
 def name_of(source: Input | SourceError) -> str:
-    """The name of an input, also of an input that could not be opened."""
+    """The name of an input, or the name in the error about an input that could not be opened."""
     return source.source if isinstance(source, SourceError) else source.name
 
 
 def why_unreadable(source: Input | SourceError) -> str:
-    """The reason why an input cannot be read a second time (it failed, or is a stream); empty for an input that can."""
+    """Return why an input cannot be read a second time: the reason of the error if it could not be opened, or "can be
+    read only once" for a stream. Empty for an input that can be read again.
+    """
     if isinstance(source, SourceError):
         return source.reason
     # A pipe: opening it a second time could wait for ever.
@@ -80,8 +85,8 @@ def why_unreadable(source: Input | SourceError) -> str:
 
 
 class Text:
-    """The text of an input, read again from beginning to end, to find the passages of occurrences, in their order.
-    `width`: characters of text on each side.
+    """A text that is read a second time, once from beginning to end, to find the passages of its occurrences in their
+    order. `width`: number of characters on each side.
     """
 
     def __init__(self, read_into: _ReadInto, width: int) -> None:
@@ -94,8 +99,10 @@ class Text:
         self._last_start = -1
 
     def find(self, wanted: Wanted) -> Passage | None:
-        """The passage of an occurrence; None if the occurrence is not in the text, or begins before the last occurrence
-        that was found.
+        """Read on to an occurrence, and return its passage (the occurrence and the text around it).
+
+        None if these bytes are not at this offset and line, because the text has changed, or if the occurrence does not
+        begin after the last one that was found.
         """
         if wanted.start <= self._last_start:
             return None
@@ -134,11 +141,12 @@ class Text:
 def texts_of(
     source: Input, options: Options, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[_OpenText, None, None]:
-    """Yield (member, function) for each text of an input. Raises SourceError.
+    """Open an input, and yield (member, function) for each text in it. Raises SourceError if the input cannot be read.
 
-    `member` is the path of the text in the input, or None for the input itself. The function returns a `readinto`: it
-    fills a memoryview with the next bytes, and returns their number, 0 at the end. Each text must be read before the
-    next text is requested. `on_read` is called with numbers of bytes of the input that were read.
+    `member` is the path of the text in the input, or None for the input itself. The function, when called, returns the
+    method that reads the text, like `readinto` of files: it fills a memoryview with the next bytes, and returns their
+    number, 0 at the end. Each text must be read before the next text is requested. `on_read` is called with numbers of
+    bytes of the input that were read.
     """
     with closing(open_documents(source, options.reading, on_read)) as documents:
         for document in documents:
@@ -159,14 +167,16 @@ def _open_value(values: pa.Array, number: int) -> _ReadInto:
 
 
 class Passages:
-    """Finds the passages (the text around) of the occurrences of a scan. Occurrences must come in the order of the
-    scan, so each input is read once.
+    """Finds the passages (an occurrence and the text around it) of the occurrences of a scan, in inputs that are read
+    again. Occurrences must come in the order of the scan, so each input is read only once.
 
     Only one block of a single text is in memory, for a scan of any size.
     """
 
     def __init__(self, inputs: Sequence[Argument], options: Options, width: int) -> None:
-        """`inputs` and `options` are the inputs and options of the scan. Raises ArgumentError for a wrong `width`."""
+        """`inputs` and `options` are the inputs and options of the scan; `width` is the number of characters on each
+        side. Raises ArgumentError if `width` is not an integer from 0 to 10,000.
+        """
         check_width(width)
         self._find = functools.partial(run_inputs, inputs, options, ())
         self._options = options
@@ -181,8 +191,8 @@ class Passages:
         self._missing: Counter[tuple[str, str]] = Counter()
 
     def add(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Return OCCURRENCES rows with the columns `before` and `after` added; both are null if an occurrence is not
-        found.
+        """Return OCCURRENCES rows with two columns added: `before` and `after`, the text on both sides of each
+        occurrence; null if the occurrence is not found again.
         """
         passages = [self.find(Wanted(**row)) for row in rows.select(list(Wanted._fields)).to_pylist()]
         for name in ("before", "after"):
@@ -190,14 +200,18 @@ class Passages:
         return rows
 
     def failures(self) -> list[SourceError]:
-        """A failure for each input in which an occurrence was not found."""
+        """A failure for each input in which occurrences were not found so far: why, and how many. Empty if all were
+        found.
+        """
         return [
             SourceError(source, f"{reason}: {counted(missing, 'occurrence')} without the text around")
             for (source, reason), missing in self._missing.items()
         ]
 
     def find(self, wanted: Wanted) -> Passage | None:
-        """The passage of an occurrence that comes after the last one; None if it is not found: `failures` counts it."""
+        """Read on to an occurrence, which must come after the last one in the order of the scan, and return its
+        passage; None if it is not found: then `failures` counts it.
+        """
         if wanted.source != self._source:
             self._open(wanted.source)
         # An archive may have several members with the same name: the occurrence may be in any of them.

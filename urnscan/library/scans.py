@@ -58,7 +58,8 @@ _SEPARATED = (".csv", ".tsv")
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Result of a scan. Python shows the counts and the most frequent classes, a notebook a table of classes.
+    """Result of `scan`: tables and counts. Python shows the counts and the most frequent classes, a notebook a table of
+    classes.
 
     `len()` of a Scan is the number of classes.
     """
@@ -66,36 +67,40 @@ class Scan:
     classes: pa.Table = field(repr=False)
     """One row per class (all URNs with the same canonical form), sorted by `urn`. Columns as in `urnscan -o`."""
     occurrences: pa.Table = field(repr=False)
-    """One row per occurrence, in the order of the inputs, then by `start`. Columns as in `urnscan --occurrences`."""
+    """One row per occurrence, in the order of the inputs, then by `start`. Columns as in `urnscan --occurrences`. Empty
+    in a result of `merge_partial`.
+    """
     report: Report
     """Counts, failures and notes."""
     rejects: pa.Table | None = field(default=None, repr=False)
-    """One row per reject, in the same order: a text that is nearly a URN, or a URN that ends badly. None if the scan
-    was not asked for rejects.
+    """One row per reject, in the same order: a text that is nearly a URN, or a URN that is followed by text that looks
+    like a part of it. None if the scan was not called with `rejects=True`.
     """
     inputs: tuple[str, ...] = field(default=(), repr=False)
     """The arguments that name the inputs of the scan: paths, globs, URLs, `-`."""
     cdx: str | None = field(default=None, repr=False)
-    """The path of the index of records, or None without an index."""
+    """The path of the index of records of web archives, or None if the scan had no index."""
     options: Options = field(default_factory=Options, repr=False)
     """The options of the scan."""
 
     @checks_options
     def to_pandas(self, table: TableName = "classes") -> pd.DataFrame:
-        """Convert a table to a pandas frame, the same that `pandas.read_parquet` reads from the Parquet file.
+        """Convert a table of the scan to a pandas frame, the same that `pandas.read_parquet` reads from the Parquet
+        file.
 
-        Integers and flags that may be null have nullable types of pandas (`Int16`, `boolean`), so `~frame.valid` works.
-        The metadata of the run are in `frame.attrs["urnscan"]`. Raises ArgumentError for another name of a table, and
-        for `rejects` if the scan was not asked for rejects.
+        `table` is "classes", "occurrences" or "rejects". Integers and flags that may be null have nullable types of
+        pandas (`Int16`, `boolean`), so `~frame.valid` works. The metadata of the run are in `frame.attrs["urnscan"]`.
+        Raises ArgumentError for another name of a table, and for "rejects" if `rejects` is None.
         """
         return as_frame(self._table(table))
 
     @checks_options
     def to_polars(self, table: TableName = "classes") -> pl.DataFrame:
-        """Convert a table to a frame of Polars. Columns of text are strings (not categorical), also if the table has
-        dictionaries for them.
+        """Convert a table of the scan ("classes", "occurrences" or "rejects") to a frame of Polars. Columns of text are
+        strings, never categorical.
 
-        Raises ImportError without Polars, ArgumentError as `to_pandas`.
+        Raises ImportError if Polars is not installed; ArgumentError for another name of a table, and for "rejects" if
+        `rejects` is None.
         """
         return as_polars(self._table(table))
 
@@ -108,10 +113,12 @@ class Scan:
         rejects: str | os.PathLike[str] | None = None,
         force: bool = False,
     ) -> None:
-        """Write tables to the same Parquet files as the command with `-o`, `--occurrences`, `--rejects`.
+        """Write tables to Parquet files, the same that the command writes with `-o`, `--occurrences`, `--rejects`. Each
+        argument is the path of a table; a table without a path is not written.
 
         Either all files appear, or none; with `force`, existing files are replaced. Raises FatalError if a file cannot
-        be written, ArgumentError if there is no path, and for `rejects` if the scan was not asked for rejects.
+        be written or exists already; ArgumentError if there is no path, and for `rejects` if the scan collected no
+        rejects.
         """
         self._write({"classes": classes, "occurrences": occurrences, "rejects": rejects}, ParquetOutput, force=force)
 
@@ -124,10 +131,13 @@ class Scan:
         rejects: str | os.PathLike[str] | None = None,
         force: bool = False,
     ) -> None:
-        """Write tables to the same CSV files as the command: in UTF-8 with a byte order mark, lists as JSON.
+        """Write tables to CSV files, the same that the command writes: in UTF-8 with a byte order mark, lists as JSON.
+        Each argument is the path of a table; a table without a path is not written.
 
-        A file name that ends in .tsv gets tabs; a name with .gz, .bz2, .zst or .lz4 after that is compressed. The rest
-        is as in `to_parquet`; another suffix raises ArgumentError, too.
+        A path must end in .csv or, for tabs instead of commas, in .tsv; with .gz, .bz2, .zst or .lz4 after that, the
+        file is compressed. Either all files appear, or none; with `force`, existing files are replaced. Raises
+        FatalError if a file cannot be written or exists already; ArgumentError for another suffix, if there is no path,
+        and for `rejects` if the scan collected no rejects.
         """
         paths = {"classes": classes, "occurrences": occurrences, "rejects": rejects}
         for path in paths.values():
@@ -139,7 +149,8 @@ class Scan:
     def to_html(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the page of `urnscan report`: an HTML file with a table of classes in which a reader can search.
 
-        `path` is a file. With `force`, an existing file is replaced. Raises FatalError if the file cannot be written.
+        `path` is a file. With `force`, an existing file is replaced. Raises FatalError if the file cannot be written or
+        exists already.
         """
         from urnscan.report.figures import summarise  # noqa: PLC0415 (a scan does not need it)
         from urnscan.report.scan_page import render  # noqa: PLC0415
@@ -156,14 +167,16 @@ class Scan:
     def context(
         self, urn: str | URN, width: int = 60, *, limit: int | None = 100, progress: bool | None = None
     ) -> Context:
-        """Return the occurrences of a class with the text around each, like a keyword in a concordance.
+        """Return the occurrences of a class (of all URNs with the same canonical form) with the text around each, like
+        a keyword in a concordance.
 
         `urn` is any spelling of the class. `width` is the number of characters on each side, up to 10,000. `limit` is
-        the maximum number of occurrences; None: all. `progress`: whether to show a bar, as in `scan`.
+        the maximum number of occurrences; None: all; `more` of the result counts the rest. `progress`: whether to show
+        a bar; None: in interactive sessions.
         The inputs with these occurrences are read again. If an input cannot be read again, such as standard input, or
         has changed, `failures` of the result reports how many occurrences are missing.
         Raises InvalidURN if `urn` is not a URN in the syntax of the scan; ArgumentError, a ValueError, if the scan did
-        not find the class, or if a number is out of range.
+        not find the class, or if a number is out of range; FatalError if the index `cdx` cannot be read.
         """
         scanned = Scanned(_arguments(self.inputs, self.cdx, self.options), self.options, self.occurrences)
         return read_context(scanned, urn, width, limit, progress)

@@ -31,11 +31,12 @@ _SHOWN = 60
 
 @contextlib.contextmanager
 def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) -> Iterator[Progress]:
-    """Context that shows the progress of a run, and yields its `Progress`; the parameters are those of
-    `show_if_wanted`.
+    """Context manager that shows the progress of a run until it ends, and yields the `Progress`, the functions that the
+    run calls to report progress.
 
-    A FatalError in the context is raised again with the first failure in its message. Raises ArgumentError if `wanted`
-    is not True, False or None.
+    `wanted`: whether to show a bar; None: in a notebook or an interactive session. `stage` is the name of the first
+    stage; `total` returns the number of bytes to read, None if unknown. A FatalError in the context is raised again
+    with the first failure of the run in its message. Raises ArgumentError if `wanted` is not True, False or None.
     """
     if wanted not in (None, True, False):
         raise ArgumentError(f"progress must be True, False or None, not {wanted!r}")
@@ -68,17 +69,18 @@ def _failure_line(failure: SourceError) -> str:
 
 
 def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Table:
-    """A table of the schema with the rows of the batches, and the metadata of a run as JSON under the key `urnscan`.
+    """Return a table of the schema with the rows of the batches (no rows without batches), and with the metadata of a
+    run as JSON under the key `urnscan` of the metadata of the schema.
 
-    Columns of the batches may have dictionaries, also if the columns of the schema do not.
+    Columns of the batches may be dictionary-encoded, even if the columns of the schema are not.
     """
     table = pa.Table.from_batches(batches, batches[0].schema if batches else schema).unify_dictionaries().cast(schema)
     return table.replace_schema_metadata(with_metadata(schema, metadata).metadata)
 
 
 def as_frame(table: pa.Table) -> pd.DataFrame:
-    """A pandas frame of a result of `as_table`, with the types and attributes that `pandas.read_parquet` reads from the
-    file.
+    """Convert a table that `as_table` made to a pandas frame, with the same types and `attrs` that
+    `pandas.read_parquet` reads from the file.
     """
     frame: pd.DataFrame = table.to_pandas()
     # Arrow sets the attributes only since version 22.
@@ -87,9 +89,9 @@ def as_frame(table: pa.Table) -> pd.DataFrame:
 
 
 def as_polars(table: pa.Table) -> pl.DataFrame:
-    """A Polars frame of a result of `as_table`. Raises ImportError without Polars.
+    """Convert a table that `as_table` made to a Polars frame. Raises ImportError if Polars is not installed.
 
-    Columns with a dictionary become strings, because Polars cannot join categorical columns with strings.
+    Dictionary-encoded columns become strings, because Polars cannot join categorical columns with strings.
     """
     try:
         import polars as pl  # noqa: PLC0415 (few programs have it)
