@@ -37,7 +37,8 @@ _SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
 
 
 def without_secrets(text: str) -> str:
-    """The text without the users, the passwords, and the secret parameters (signatures, tokens) of addresses in it.
+    """Return the text without users, passwords and secret parameters (signatures, tokens) of the URLs in it, even of
+    misspelt URLs. The rest of the text is unchanged.
 
     >>> without_secrets("https:me:secret@host/a?page=2&sharedsecret=x: no such file or folder")
     'https:host/a?page=2: no such file or folder'
@@ -55,8 +56,11 @@ def _public(match: re.Match[str]) -> str:
 
 
 def public_user(scheme: str, user: str) -> str:
-    """The part of `user`, the text before the "@" of an address, that is not a secret: a container (`abfs`) or a
-    repository (`github`). Empty for other schemes.
+    """Return the part of `user` (the text before the "@" of a URL) that names no person and is no secret: the container
+    with the schemes `abfs` and `abfss`, the repository with `github`. Empty with other schemes.
+
+    >>> public_user("abfs", "container:key"), public_user("github", "owner:name"), public_user("https", "me:secret")
+    ('container', 'owner:name', '')
     """
     if scheme in ("abfs", "abfss"):
         return user.partition(":")[0]

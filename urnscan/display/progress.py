@@ -24,7 +24,7 @@ _NARROW = 60
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage of a run, and the total amount of work."""
+    """A stage of a run, such as scanning, for the progress bar: its name and the total amount of its work."""
 
     name: str
     """Name of the stage, a verb: `scanning`."""
@@ -40,26 +40,27 @@ ROWS, FUNCTIONS, TEXTS = " rows", " functions", " texts"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Functions that a run calls to report failures and progress. By default, they do nothing."""
+    """Functions that a run calls to report failures and to move its progress bar. Those that are not set do nothing."""
 
     on_failure: Callable[[Any], None] = lambda _: None
     """Called with each failure (SourceError) and each note (SourceNote)."""
     on_progress: Callable[[int], object] = lambda _: None
     """Called with the amount of work done since the last call, in the unit of the stage."""
     on_stage: Callable[[Stage], object] = lambda _: None
-    """Called with each stage after the first, when it begins."""
+    """Called with each stage after the first, when it begins: the bar starts again at 0."""
     close: Callable[[], object] = lambda: None
-    """Removes the bar for the rest of the run."""
+    """Removes a text bar for the rest of the run; later calls of the other functions show nothing."""
 
 
 def show_if_wanted(
     wanted: bool | None, stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack
 ) -> Progress:
-    """Show a bar until the stack is closed, if `wanted` is true and the run takes longer than half a second. Returns
-    the functions that move the bar; they do nothing if there is no bar.
+    """Show a progress bar, from half a second after this call until `stack` is closed, and return the functions that
+    move the bar. Without a bar, they do nothing.
 
-    If `wanted` is None, the bar is shown in a notebook and in an interactive session on a terminal. `stage` is the name
-    of the first stage. `total` returns the number of bytes that will be read, or None if unknown.
+    `wanted`: True, False, or None for a bar in a notebook and in an interactive session on a terminal. `stage` is the
+    name of the first stage. `total` returns the number of bytes that will be read, or None if unknown; it is called
+    only if there is a bar.
     """
     in_notebook = _is_in_notebook()
     if wanted is None:
@@ -72,8 +73,8 @@ def show_if_wanted(
 
 
 def tell_if_interactive(message: str) -> None:
-    """Print `urnscan: ` and the message on standard error, if this is a notebook or an interactive session on a
-    terminal; otherwise do nothing.
+    """Print `urnscan: ` and the message on standard error, above the bar, if this is a notebook or an interactive
+    session on a terminal; otherwise do nothing.
     """
     if _is_interactive() and sys.stderr is not None:
         with without_bar():
@@ -90,7 +91,7 @@ def _is_in_notebook() -> bool:
 
 
 def running_cell() -> int | None:
-    """Number of the cell that runs in a notebook or in IPython, in any thread; None elsewhere."""
+    """Number of the cell that runs, in a notebook or in IPython, in any thread; None elsewhere."""
     return getattr(_shell(), "execution_count", None)
 
 
@@ -105,8 +106,8 @@ def open_bar(
     file: TextIO | None = None,
     delay: float = 0,
 ) -> Progress:
-    """Show a text bar until the stack is closed, on `file` (None: standard error), after `delay` seconds. Returns the
-    functions that move the bar; `on_failure` is not set.
+    """Show a text bar on `file` (None: standard error), from `delay` seconds after this call until `stack` is closed.
+    Returns the functions that move the bar; its `on_failure` does nothing.
     """
     from tqdm import tqdm  # noqa: PLC0415 (only a run with a bar needs it)
 
@@ -115,7 +116,7 @@ def open_bar(
 
         @property
         def format_dict(self) -> dict[str, Any]:
-            """Values of the bar; `ncols` is the width of the terminal without the room for ^C."""
+            """Values from which tqdm draws the bar; `ncols` is the width of the terminal without the room for ^C."""
             values = super().format_dict
             columns = values["ncols"] and max(values["ncols"] - len("^C"), 1)
             return {**values, "ncols": columns, "bar_format": _bar_format(columns, values["total"], values["elapsed"])}
@@ -191,8 +192,8 @@ def _bar_format(columns: int | None, total: int | None, seconds: float) -> str |
 
 @contextlib.contextmanager
 def without_bar() -> Iterator[None]:
-    """Context in which the bar is hidden, so that a line can be written to the terminal. Then the bar returns below
-    that line.
+    """Context manager that hides the bar, so that lines can be written to the terminal; at the end, the bar is drawn
+    again below them. Does nothing without a bar.
     """
     tqdm = sys.modules.get("tqdm")
     # If tqdm is not loaded, no bar was ever shown.

@@ -24,19 +24,22 @@ _LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'
 
 
 def printable(text: str) -> str:
-    r"""The text with control characters escaped as in Python (`\x1b`), also those of direction and format, so that
-    names and contents of files cannot control the terminal.
+    r"""Return the text with each control character, line break, tab, and invisible character of direction or format
+    escaped as in Python (`\x1b`, `\n`, `\u202e`), so that names and contents of files cannot control the terminal.
     """
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def in_line(text: str) -> str:
-    """The text as a single line: white space and control characters become spaces; `printable` escapes the rest."""
+    r"""Return the text as a single line: each white space or control character becomes a space, and invisible
+    characters of direction or format are escaped, as in `\u202e`.
+    """
     return printable(_BLANK.sub(" ", text))
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number with a noun, which is in the plural unless the number is 1.
+    """A number, with thousands separators, and a noun: `one` if the number is 1, otherwise `many` (by default, `one`
+    with an s).
 
     >>> counted(1, "record"), counted(1234, "class", "classes")
     ('1 record', '1,234 classes')
@@ -81,8 +84,8 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 
 def pointed(text: str, position: int) -> tuple[str, str]:
-    r"""Two lines: the text (or the part of a long text around the position), and a caret below the position, an index
-    from 0.
+    r"""Return two lines: the text, and a caret below the character at `position`, an index from 0. Control characters
+    are escaped; of a long text only 60 characters before and 20 after the position are shown, with "…".
 
     >>> print(*pointed("urn:a b", 5), sep="\n")
     urn:a b
@@ -94,15 +97,15 @@ def pointed(text: str, position: int) -> tuple[str, str]:
 
 
 def html_text(text: str) -> str:
-    """The text escaped for HTML, and with control characters escaped as in `printable`."""
+    r"""The text escaped for HTML; control characters are escaped as in Python (`\x1b`)."""
     import html  # noqa: PLC0415 (loads slowly, and the command does not need it)
 
     return html.escape(printable(text))
 
 
 def others_left_out(count: int | None) -> list[str]:
-    """Part of a summary, a list of at most one text: the number of occurrences that a filter of names (`--nid`) left
-    out. Empty without a filter (`None`).
+    """A list with the part of a summary about the `count` occurrences that a filter of names (`--nid`, `--not-nid`)
+    left out; an empty list if `count` is None, which means that there was no filter.
 
     >>> others_left_out(1200), others_left_out(None)
     (['1,200 others left out'], [])
@@ -114,7 +117,10 @@ def trimming(count: int, remedy: str, untrimmed: int | None = None) -> str:
     """Sentence about `count` occurrences that trimming would change; empty if `count` is 0.
 
     `remedy` is the option that trims. `untrimmed` is the number of classes that fit their namespaces only after
-    trimming.
+    trimming; 0 or None: not mentioned.
+
+    >>> trimming(1, "--trim")
+    '1 occurrence ends in punctuation or runs into the next; --trim cuts that off'
     """
     if not count:
         return ""
@@ -131,24 +137,28 @@ def components(count: int, remedy: str) -> str:
     """Sentence about `count` occurrences whose names contain components of RFC 8141; empty if `count` is 0.
 
     `remedy` is the option that separates components from names.
+
+    >>> components(1, "--syntax rfc8141")
+    '1 occurrence has components of RFC 8141 (?+ ?= #); --syntax rfc8141 separates them from the name'
     """
     carry = "1 occurrence has" if count == 1 else f"{count:,} occurrences have"
     return f"{carry} components of RFC 8141 (?+ ?= #); {remedy} separates them from the name" if count else ""
 
 
 def longer(count: int, remedy: str) -> str:
-    """Sentence about `count` occurrences whose names would be longer in RFC 8141, by a `~` or `&`; empty if `count` is
-    0. `remedy` is the option for RFC 8141.
+    """Sentence about `count` occurrences that end before a `~` or `&`, at which RFC 8141 would not end them; empty if
+    `count` is 0. `remedy` is the option for RFC 8141.
+
+    >>> longer(1, "--syntax rfc8141")
+    '1 occurrence is cut before ~ or &, which RFC 8141 allows; --syntax rfc8141 keeps 1 whole'
     """
     are_cut = "1 occurrence is cut" if count == 1 else f"{count:,} occurrences are cut"
     return f"{are_cut} before ~ or &, which RFC 8141 allows; {remedy} keeps {count:,} whole" if count else ""
 
 
 def cut_short(count: int, remedy: str) -> str:
-    """Sentence about `count` occurrences that are followed by text that looks like a part of the URN; empty if `count`
-    is 0.
-
-    `remedy` is the call that lists the places.
+    """Sentence about `count` occurrences that end before a character that no URN may contain but looks like a part of
+    it, such as ü; empty if `count` is 0. `remedy` is the option or call that lists the places.
     """
     are_cut = (
         "1 occurrence is cut before a character" if count == 1 else f"{count:,} occurrences are cut before characters"
@@ -157,10 +167,11 @@ def cut_short(count: int, remedy: str) -> str:
 
 
 def joining(count: int | None, remedy: str) -> str:
-    """Sentence about `count` classes that are other spellings of a name by the rules of their namespaces; empty if
-    `count` is 0 or None.
+    """Sentence about `count` classes (of URNs with the same canonical form) that name the same as another class by the
+    rules of their namespaces; empty if `count` is 0 or None (unknown). `remedy` is the option that joins them.
 
-    `remedy` is the option that joins the classes.
+    >>> joining(1, "--equivalence namespace")
+    '1 class names the same as another by the rules of their namespaces; --equivalence namespace joins them'
     """
     if not count:
         return ""
@@ -169,14 +180,20 @@ def joining(count: int | None, remedy: str) -> str:
 
 
 class Readings(Protocol):
-    """Counts of occurrences, as reports have: that trimming would cut; whose names contain components; whose names RFC
-    8141 makes longer; that are followed by text that looks like a part of the URN.
+    """Numbers of occurrences that may be longer or shorter than their authors meant; reports of runs have these
+    attributes.
     """
 
     trimmable: int
+    """Occurrences that `trim` would change."""
     components_in_names: int
+    """Occurrences whose names contain components of RFC 8141 (`?+`, `?=`, `#`), which rfc2141 treats as a part of the
+    name.
+    """
     longer_in_rfc8141: int
+    """Occurrences that end before a `~` or `&`, which RFC 8141 allows in names."""
     cut_short: int
+    """Occurrences that end before another character that looks like a part of the URN, such as ü."""
 
 
 def hints(
@@ -188,12 +205,14 @@ def hints(
     joinable: int | None = None,
     has_rejects: bool = False,
 ) -> list[str]:
-    """A sentence for each option that would change the result; empty if none would.
+    """A list with a sentence for each option that would change the result of a run, according to its counts; empty if
+    none would.
 
     `option` gets the name and the value of an option (empty for a flag), and returns them in the form that the user
-    types. `rejects` is the call that lists rejects, `has_rejects` whether the run lists them. `untrimmed` is the number
-    of classes that fit their namespaces only after trimming, `joinable` how many fewer classes the equivalence
-    `namespace` would make; None: unknown, no sentence.
+    types, such as `--trim`. `rejects` is the option or call that lists rejects (texts that are nearly URNs); no
+    sentence advises it if `has_rejects`, because the run listed them. `untrimmed` is the number of classes that fit
+    their namespaces only after trimming; 0 or None: not mentioned. `joinable` is how many fewer classes the equivalence
+    `namespace` would make; 0 or None (unknown): no sentence.
     """
     rfc8141 = option("syntax", "rfc8141")
     sentences = (
@@ -207,8 +226,8 @@ def hints(
 
 
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """HTML table of `rows`, at least one, under column names. Numbers are aligned right, with thousands separators;
-    None is an empty cell.
+    """HTML table with a row for each of `rows` (at least one) below the column names. Numbers have thousands
+    separators; None is an empty cell. A column is aligned right if its first value is a number.
     """
     sides = [_RIGHT if type(value) in (int, float) else _LEFT for value in rows[0]]
     head = "".join(f"<th {side}>{html_text(name)}</th>" for name, side in zip(names, sides, strict=True))
@@ -217,7 +236,7 @@ def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def html_fields(fields: Iterable[tuple[str, object]]) -> str:
-    """HTML table with a row for each name and value; values that are None or empty are left out."""
+    """HTML table with a row for each pair of name and value, without pairs whose value is None or empty."""
     rows = (
         f"<tr><th {_LEFT}>{html_text(name)}</th>{_cell(value)}</tr>"
         for name, value in fields
@@ -227,14 +246,16 @@ def html_fields(fields: Iterable[tuple[str, object]]) -> str:
 
 
 def html_counts(*counts: str) -> str:
-    """HTML line with counts, to be shown above a table."""
+    """HTML paragraph in bold, with the counts (texts such as `3 classes`) separated by commas."""
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
 
 
 def python_hints(
     counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None, has_rejects: bool = False
 ) -> list[str]:
-    """The sentences of `hints` with the arguments of Python functions, as in `trim=True`."""
+    """A sentence for each option that would change the result of a run, as `hints` returns them, with options in the
+    form of Python: `trim=True`.
+    """
 
     def option(name: str, value: str) -> str:
         return f'{name}="{value}"' if value else f"{name}=True"
@@ -244,13 +265,13 @@ def python_hints(
 
 
 def html_paragraphs(sentences: Iterable[str]) -> str:
-    """HTML with a paragraph for each sentence."""
+    """HTML with a paragraph for each sentence, escaped; empty without sentences."""
     return "".join(f"<p>{html_text(sentence)}</p>" for sentence in sentences)
 
 
 def html_failures(failures: Sequence[Exception], notes: Sequence[Exception] = ()) -> str:
-    """HTML lists of the first failures and the first notes, with the number of the remaining; empty without failures
-    and notes.
+    """HTML lists of the first 20 failures and of the first 20 notes, each with its total number and the number of the
+    rest; empty without failures and notes.
     """
     return _html_errors(failures, "failure") + _html_errors(notes, "note")
 
