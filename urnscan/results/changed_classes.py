@@ -27,9 +27,11 @@ _SCHEME = len("urn:")
 
 
 def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[list[dict[str, Any]]]:
-    """Yield lists of CHANGES rows (as dicts), by `urn`, for the classes that differ in the old and the new table.
+    """Compare the old and the new of two tables of classes, and yield lists of CHANGES rows, as dicts, sorted by `urn`:
+    a row for each class that came, went, or has other values.
 
-    Lists may be empty. Only classes whose names `options` selects count. Raises FatalError for a damaged table.
+    Lists may be empty. Only classes that the options `nid` and `not_nid` select are compared. Raises FatalError for a
+    damaged table.
     """
     sorted_tables = [
         (table.path, table.batches(*_COLUMNS, max_rows=rows_at_once(options.memory, len(tables), table.row_bytes)))

@@ -21,10 +21,13 @@ from urnscan.urn.syntax import get_syntax
 
 
 class ClassesOfOccurrences:
-    """Groups OCCURRENCES rows of tables, added in order, into CODED_CLASSES rows."""
+    """Groups the rows of tables of occurrences (OCCURRENCES), which are added in order, into classes (CODED_CLASSES
+    rows: one for each canonical form).
+    """
 
     def __init__(self, table: TableFile, grouping: Grouping) -> None:
-        """`table` is any of the tables: all have the same options. `grouping` must be empty.
+        """`table` is any of the tables: all must come from runs with the same options. `grouping`, which must be empty,
+        groups the rows.
 
         Raises FatalError if the run of the table had `--rules`, because a table does not contain the rules.
         """
@@ -40,7 +43,9 @@ class ClassesOfOccurrences:
         self._last: tuple[int, str] | None = None
 
     def add(self, table: int, rows: pa.RecordBatch) -> None:
-        """Add the next OCCURRENCES rows of the table with the number `table`; a later table has a higher number."""
+        """Add the next rows of the table with the number `table`. The rows of a table are added in their order, and
+        tables in the order of rising numbers.
+        """
         if not len(rows):
             return
         source = rows.column("source")
@@ -65,9 +70,9 @@ class ClassesOfOccurrences:
         self._grouping.add(pa.RecordBatch.from_arrays(columns, schema=SINGLE))
 
     def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield CODED_CLASSES rows, sorted by `urn`, for all added rows; only once, after the last `add`.
+        """Yield CODED_CLASSES rows, sorted by `urn`, for all added rows. Can be called only once, after the last `add`.
 
-        `progress` is told the stage "grouping" and the numbers of grouped rows.
+        `progress` gets the stage "grouping" and the numbers of grouped rows.
         """
         progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
         in_rows = partial(class_rows, names=self._names, level=self._options.level)

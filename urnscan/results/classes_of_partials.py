@@ -29,13 +29,15 @@ _MOST_INPUTS = 1 << 31
 
 
 class ClassesOfPartials:
-    """Groups NAMED_PARTIAL rows of files, added in order, into CODED_CLASSES rows.
+    """Groups the rows of partial results (files of `urnscan --partial`, NAMED_PARTIAL rows), which are added in order,
+    into classes (CODED_CLASSES rows: one for each canonical form).
 
     Rows may come from any source: they are checked, as compiled code relies on their order and their numbers.
     """
 
     def __init__(self, table: TableFile, grouping: Grouping) -> None:
-        """`table` is any of the files: all have the same options. `grouping` must be empty.
+        """`table` is any of the files: all must come from runs with the same options. `grouping`, which must be empty,
+        groups the rows.
 
         Raises FatalError for invalid options, and if another version of urnscan wrote the file.
         """
@@ -46,10 +48,11 @@ class ClassesOfPartials:
         self._inputs = 0
         self._distinct: set[str] = set()
         self.shared = 0
-        """Number of inputs whose names are in several files."""
+        """Number of inputs of an added file whose names an earlier file has, too."""
 
     def add(self, table: TableFile, batches: Iterator[pa.RecordBatch]) -> Iterator[int]:
-        """Add all rows of the next file while the result is iterated: yields the number of rows of each batch.
+        """Add all rows of the next file, while the caller iterates over the result: yields the number of rows of each
+        batch after that batch was added.
 
         Raises FatalError for damaged rows.
         """
@@ -67,9 +70,9 @@ class ClassesOfPartials:
         self._names.update((inputs + place, name) for place, name in names.items())
 
     def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield CODED_CLASSES rows, sorted by `urn`, for all added rows; only once, after the last `add`.
+        """Yield CODED_CLASSES rows, sorted by `urn`, for all added rows. Can be called only once, after the last `add`.
 
-        `progress` is told the stage "grouping" and the numbers of grouped rows.
+        `progress` gets the stage "grouping" and the numbers of grouped rows.
         """
         progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
         in_rows = partial(class_rows, names=self._names, level=self._options.level)

@@ -17,9 +17,11 @@ from urnscan.tables.schemas import CHANGES
 
 @dataclass
 class Difference:
-    """Compares two tables of classes: the files `old` and `new`. `counts` is complete after all `rows` are read.
+    """The comparison of two tables of classes, in the files `old` and `new`. `rows` compares them; `counts` is complete
+    after all `rows` were read.
 
-    The constructor raises FatalError if a file cannot be read or is not a table of classes, or is an output.
+    The constructor opens the files. It raises FatalError if a file cannot be read, is not a single table of classes, or
+    is one of `outputs`.
     """
 
     old: str
@@ -27,15 +29,19 @@ class Difference:
     outputs: Sequence[str] = ()
     """Files that are written, and must not be read."""
     options: Options = field(default_factory=Options)
-    """Only `memory`, `nid` and `not_nid` have an effect."""
+    """Options of the comparison: only `memory` (bytes), `nid` and `not_nid` (which classes are compared) have an
+    effect.
+    """
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys((CAME, WENT, CHANGED), 0))
-    """Number of classes for each value of `change` (CAME, WENT, CHANGED), of the rows yielded so far."""
+    """Number of yielded rows for each value of the column `change`: CAME, WENT, CHANGED."""
 
     def __post_init__(self) -> None:
         self._tables = [self._table(name) for name in (self.old, self.new)]
 
     def remarks(self) -> Iterator[str]:
-        """Yield a message for each table without options of its run, and for each option that differs."""
+        """Yield a message for each table that does not say the options of its run, and for each option that differs
+        between the two runs; nothing if there is none.
+        """
         for table in self._tables:
             if not table.metadata():
                 yield f"{table.path}: does not say which options its run had: names may differ for that reason alone"
@@ -43,7 +49,9 @@ class Difference:
             yield f"{difference}: names may differ for that reason alone"
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """Yield CHANGES rows, sorted by `urn`, and count them in `counts`. Raises FatalError for a damaged table."""
+        """Yield CHANGES rows (one for each class that differs), sorted by `urn`, and count them in `counts`; nothing if
+        no class differs. Raises FatalError for a damaged table.
+        """
         for changes in changed_classes(self._tables, self.options):
             for change in changes:
                 self.counts[change["change"]] += 1

@@ -20,18 +20,20 @@ _MOST_ROWS, _FEWEST_ROWS = 1 << 17, 64
 
 
 def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
-    """Number of rows of a table that are read at once, if `tables` tables share `memory` bytes: 64 to 131,072.
+    """Number of rows of a table that are read at once if `tables` tables share `memory` bytes: from 64 to 131,072.
 
-    `row_bytes`: approximate bytes of a row in memory.
+    `row_bytes`: approximate number of bytes of a row in memory.
     """
     return max(_FEWEST_ROWS, min(_MOST_ROWS, memory // (64 * tables * row_bytes)))
 
 
 def windows(tables: Sequence[tuple[str, Iterator[pa.RecordBatch]]]) -> Iterator[list[list[pa.RecordBatch]]]:
-    """Yield the rows of the tables, window by window: all rows between two URNs. The next window has higher URNs.
+    """Read several tables side by side, and yield window after window: all rows of all tables whose `urn` is between
+    two limits. So all rows with the same `urn` are in the same window; later windows have higher URNs.
 
-    A table is a pair of name, and batches of rows sorted by `urn`. A window has a list of batches, which may be empty,
-    for each table, in the order of `tables`. Raises FatalError if a table is not sorted, or has a URN twice.
+    A table is a pair of its name, and its batches of rows, sorted by `urn`. A window is a list that has, for each table
+    in the order of `tables`, a list of batches, which may be empty. Raises FatalError if a table is not sorted or has a
+    URN twice.
     """
     sorted_tables = [_SortedTable(name, batches) for name, batches in tables]
     while True:
@@ -94,7 +96,7 @@ class _SortedTable:
 
 
 def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return the rows of several batches, at least one row, as a single batch."""
+    """Join several batches with the same schema, in order, to a single batch. They must have at least one row."""
     if len(batches) == 1:
         return batches[0]
     (rows,) = pa.Table.from_batches(batches).combine_chunks().to_batches()

@@ -40,7 +40,7 @@ KINDS = ("classes", "occurrences", PARTIAL_RESULTS)
 
 @dataclass
 class MergeReport:
-    """Counts of a merge."""
+    """Result of a merge of tables: counts, and how the result may differ from a single run over all inputs."""
 
     kind: str
     """Kind of the tables: classes, occurrences or partial results."""
@@ -66,8 +66,8 @@ class MergeReport:
     """Duration in seconds."""
 
     def remarks(self) -> Iterator[str]:
-        """Yield a message if `inexact` or `shared` is not 0: then counts may differ from a run over all inputs; and if
-        `failures` is not.
+        """Yield messages for people: about `inexact` and about `shared`, because of which counts may differ from a run
+        over all inputs, and about `failures`. A number that is 0 has no message.
         """
         if self.failures:
             yield f"{counted(self.failures, 'failure')} in the merged runs; see their messages"
@@ -90,7 +90,9 @@ class MergeReport:
 
 
 class Merge:
-    """A merge of tables. After `run`, `report` and `metadata` are complete."""
+    """A merge of tables: the constructor opens them, `run` writes the result. After `run`, `report` and `metadata` are
+    complete.
+    """
 
     def __init__(self, names: Sequence[str], outputs: Sequence[str], *, memory: int, jobs: int) -> None:
         """`names` are names of files, folders and patterns; `outputs` are files that are written, and must not be read.
@@ -109,10 +111,13 @@ class Merge:
         self.report = MergeReport(self.kind, len(self._tables), failures=self._counts.get("failures") or 0)
 
     def kinds_of(self, outputs: Mapping[str, _Output]) -> dict[str, _Output]:
-        """Return the outputs by the kind of their rows, "classes" or "occurrences". The keys of `outputs` are "output"
-        and "classes" (options of the command).
+        """Return the same outputs with the kind of rows that each gets, "classes" or "occurrences", as the key. The
+        keys of the argument are names of options: "output" and "classes".
 
-        "output" gets occurrences if the tables contain occurrences, else classes: then "classes" raises FatalError.
+        The rows for "output" are occurrences if the tables contain occurrences, otherwise classes; then an output
+        "classes" raises FatalError. For tables of occurrences:
+
+        {"output": a, "classes": b} -> {"occurrences": a, "classes": b}
         """
         if self.kind != "occurrences" and "classes" in outputs:
             raise FatalError(f"{option('classes', None)} is for tables of occurrences; these contain {self.kind}")
@@ -120,7 +125,8 @@ class Merge:
         return {table if name == "output" else name: output for name, output in outputs.items()}
 
     def run(self, outputs: Outputs, progress: Progress = _NO_PROGRESS) -> None:
-        """Merge the tables, and call the sinks of `outputs` (functions for rows) with the rows.
+        """Merge the tables, and call the sinks of `outputs` (functions that get batches of rows) with the rows of the
+        result.
 
         Tables of classes and partial results give classes, sorted by name. Tables of occurrences give occurrences in
         the order of the tables; then their classes, if there is a sink for classes. `progress` gets the numbers of rows
@@ -151,9 +157,8 @@ class Merge:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """Metadata of the merged table, for JSON: the options of the runs, and the sums of their counts.
-
-        A class of several tables counts once.
+        """Metadata of the merged table, for JSON: the options of the runs, and the sums of their counts. Only `classes`
+        is not a sum, but the number of merged classes. Complete after `run`.
         """
         counts = self._counts
         if "classes" in counts:

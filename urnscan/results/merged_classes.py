@@ -22,7 +22,7 @@ _SCHEME = len("urn:")
 
 
 class Merged(NamedTuple):
-    """Merged classes, and the numbers of classes with inexact values."""
+    """Classes that were merged from several tables, and how many of them may not be exact."""
 
     rows: pa.RecordBatch
     """CODED_CLASSES rows, sorted by `urn`."""
@@ -37,10 +37,11 @@ class Merged(NamedTuple):
 
 
 def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
-    """Return a class for each `urn` in CLASSES rows of several tables, which are in the order of the tables.
+    """Merge the rows of tables of classes (CLASSES rows, all of the first table first) to one row for each `urn`. In
+    each table a `urn` has one row.
 
-    In a table each `urn` appears once. Counts are added, spellings and problems are combined. If several tables have a
-    class, the `first_…` columns, and the columns that follow from the name (such as `nid`), are those of the first.
+    Counts are added, spellings and problems are combined. If several tables have a class, the `first_…` columns, and
+    the columns that follow from the name (such as `nid`), are those of the first table.
     """
     rows = one_batch(batches)
     names = byte_strings(rows.column("urn"))

@@ -27,11 +27,13 @@ PARTIAL_RESULTS = "partial results"
 
 
 def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_runs: bool = True) -> list[TableFile]:
-    """Open the tables in the files `names`, in order. A folder or a pattern means the Parquet files below.
+    """Open the tables in the files `names`, and return them in order. A folder or a pattern means the Parquet files and
+    partial results in it. `outputs`: files that the caller will write. `kinds`: kinds of tables that are allowed, such
+    as "classes".
 
-    Raises FatalError if a file cannot be read or is not a table of any of `kinds`, if the tables are of several kinds,
-    if a file is named twice or is an output, and if there are no files. With `of_runs`, also if a table lacks the
-    options of its run, or is of an edition (version of the columns) that cannot be merged.
+    Raises FatalError if a file is not on this machine, cannot be read or is not a table of any of `kinds`, if the
+    tables are of several kinds, if a file is named twice or is an output, and if there are no files. With `of_runs`,
+    also if a table lacks the options of its run, or is of an edition (version of the columns) that cannot be merged.
     """
     tables: list[TableFile] = []
     output_places = set(map(real_place, outputs))
@@ -58,10 +60,11 @@ def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_ru
 
 
 def differing_options(tables: Sequence[TableFile]) -> Iterator[str]:
-    """Yield a text for messages for each option that differs in neighbouring tables, with the values and files.
+    """Yield a message for each option of the run that differs between a table and the next table, with both values and
+    files; nothing if all options are the same.
 
-    All entries of the metadata are compared, except the counts and the edition of the tables. A missing value equals an
-    empty value.
+    All entries of the metadata are compared, except the counts and the edition (version of the columns). A missing
+    value equals an empty value.
     """
     for table, next_table in pairwise(tables):
         values, next_values = _options_of(table), _options_of(next_table)
@@ -81,10 +84,10 @@ def _options_of(table: TableFile) -> dict[str, Any]:
 
 
 def options_of_names(table: TableFile) -> Options:
-    """The options `syntax` and `equivalence` of the run that wrote a table, which decide canonical forms and whether
-    names are valid; other options have defaults. Only for runs without `--rules`.
+    """Return Options with the `syntax` and `equivalence` of the run that wrote a table, which decide canonical forms
+    and whether names are valid; other options have defaults. Only for runs without `--rules`.
 
-    Raises FatalError if the metadata lack the options.
+    Raises FatalError if the metadata of the table lack these options.
     """
     metadata = table.metadata()
     try:
@@ -94,9 +97,10 @@ def options_of_names(table: TableFile) -> Options:
 
 
 def added_counts(tables: Sequence[TableFile]) -> dict[str, int | None]:
-    """Name of each count in the metadata of the tables -> the sum over all tables; None if a table lacks the count.
+    """Add up the counts in the metadata of the tables: returns name of a count -> the sum over all tables, or None if a
+    table does not have this count.
 
-    Raises FatalError for a table without counts.
+    Raises FatalError for a table without any counts.
     """
     counts_of_tables: list[dict[str, int | None]] = []
     for table in tables:
