@@ -113,10 +113,9 @@ _FIRST = re.compile(
 
 
 def is_bibtex(head: bytes, name: str) -> bool | None:
-    """Whether an entry follows after at most a few lines, or after any text in a file with the suffix of BibTeX. None:
-    more bytes are needed.
-
-    `head`: the first bytes of the dump. `name`: the name of the file, in lower case.
+    """Whether a dump is BibTeX, by its first bytes `head` and its file name `name` (in lower case): True if an entry
+    follows after at most a few lines, or after any text in a file with the suffix of BibTeX. None: more bytes are
+    needed.
     """
     match = _HEAD.match(head)
     rest = head[match.end() if match else 0 :]
@@ -129,13 +128,16 @@ def is_bibtex(head: bytes, name: str) -> bool | None:
 
 
 class BibtexRecords(RecordReader):
-    """Reader of BibTeX. The ID of an entry is the citation key."""
+    """Reader of the records of BibTeX dumps, which are entries such as `@book{…}`. The ID of a record is the citation
+    key.
+    """
 
     table = described_by = "bibtex"
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield the place and bytes of each entry, and a `Damaged` for an entry that is never closed or too long. After
-        it, the next line that begins like an entry is an entry.
+        """Yield each entry as a `Cut` (its place and bytes), in order; `@string`, `@preamble` and `@comment` are
+        skipped. An entry that is never closed or too long is yielded as a `Damaged`; after it, reading goes on at the
+        next line that begins like an entry.
 
         `Cut.around` has the type (`book`), the number of bytes before the citation key, and whether patterns can read
         the entry, because its braces are not too deep.
@@ -156,7 +158,9 @@ class BibtexRecords(RecordReader):
                     return
 
     def record(self, cut: Cut) -> Record:
-        """Return the entry with its fields read."""
+        """Read the fields of an entry. Returns a `Record` with the ID, and with the texts, identifiers and description
+        for which the reader was made.
+        """
         offset, data, (kind, start, simple) = cut
         match = _KEY.match(data, start)
         key = match[1] if match else None

@@ -33,7 +33,7 @@ _RIS_LAYOUT = Layout(
 
 
 class RisRecords(TaggedRecords):
-    """Reader of RIS."""
+    """Reader of RIS dumps. A record is from a line with the tag TY to a line with ER; its ID is in ID or AN."""
 
     table = described_by = "ris"
     layout = replace(
@@ -49,7 +49,9 @@ class RisRecords(TaggedRecords):
 
 
 class MedlineRecords(TaggedRecords):
-    """Reader of MEDLINE, the format of PubMed."""
+    """Reader of dumps in MEDLINE, the format of PubMed. A record begins with the tag PMID (in ERIC, OWN); its ID is in
+    PMID or OID.
+    """
 
     table = described_by = "nbib"
     layout = Layout(
@@ -62,7 +64,7 @@ class MedlineRecords(TaggedRecords):
 
 
 class OvidRecords(TaggedRecords):
-    """Reader of the tagged format of Ovid."""
+    """Reader of dumps in the tagged format of Ovid. A record begins with a line such as `<1. >`; its ID is in UI or AN."""
 
     table = described_by = "ovid"
     layout = Layout(
@@ -75,14 +77,14 @@ class OvidRecords(TaggedRecords):
 
 
 class EndNoteRecords(TaggedRecords):
-    """Reader of the import format of EndNote."""
+    """Reader of dumps in the import format of EndNote. A record begins with the tag %0; its ID is in %F or %M."""
 
     table = described_by = "enw"
     layout = Layout(begins="%0", first=rb"%0[ \t]", before=b"%", tag=rb"[!-~]", after=_END, names=("F", "M"))
 
 
 class WebOfScienceRecords(TaggedRecords):
-    """Reader of the field tagged format of Web of Science."""
+    """Reader of dumps in the field tagged format of Web of Science. A record is from the tag PT to ER; its ID is in UT."""
 
     table = described_by = "ciw"
     layout = Layout(
@@ -111,8 +113,8 @@ _RIS_HEAD = re.compile(
 
 
 def is_ris(head: bytes, _name: str) -> bool | None:
-    """Whether the first line of a dump that begins with `head` has the tag TY, or another tag if records end with ER.
-    Names of providers may come before. None: more bytes are needed.
+    """Whether a dump that begins with `head` is RIS: its first line has the tag TY, or another tag if a line with ER
+    follows. Names of providers, and numbers, may come before. None: more bytes are needed.
     """
     match = _RIS_HEAD.match(head)
     if match is None:

@@ -19,8 +19,9 @@ from urnscan.records.fields import Own, with_source
 
 
 class Texts(NamedTuple):
-    """A table of texts from many records, in the columns record, order, text: texts to scan, record-level identifiers
-    of a kind, or keys.
+    """Texts of many records in three columns of the same length: `record`, `order`, `texts`. They are texts to scan for
+    URNs, or record-level identifiers (in a field that names the record itself) of a kind, or keys. A record may have no
+    texts, or several.
     """
 
     record: Integers
@@ -35,8 +36,8 @@ class Texts(NamedTuple):
 
     @classmethod
     def of_own(cls, own: Iterable[tuple[int, int, Own]]) -> list[Texts]:
-        """Return record-level identifiers in columns, a set of columns for each pair of `scheme` and `is_key`. `own`
-        has tuples (number of the record, order, identifier).
+        """Return record-level identifiers in columns: a `Texts` for each pair of `scheme` and `is_key`; an empty list
+        without identifiers. `own` has tuples (number of the record, order, identifier).
         """
         kinds: dict[tuple[str, bool], list[tuple[int, int, str]]] = defaultdict(list)
         for record, order, (text, scheme, is_key) in own:
@@ -49,8 +50,8 @@ class Texts(NamedTuple):
 
     @classmethod
     def joined(cls, columns: Sequence[Texts]) -> Texts:
-        """Return all rows of several sets of columns in one, sorted by record, then order. `scheme` and `is_key` are
-        not kept.
+        """Return all rows of several `Texts` in one, sorted by record, then by order; without rows if `columns` is
+        empty. `scheme` and `is_key` of the result have their defaults.
         """
         if not columns:
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), text_array([]))
@@ -61,17 +62,17 @@ class Texts(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Values of many records of a dump, in columns. Records are numbered from 0."""
+    """Values of many records of a dump, in columns. Records are numbered from 0, in their order."""
 
     identifiers: pa.StringArray
     """ID of each record in the dump; null if the record has none or cannot be read."""
     texts: Sequence[Texts]
     """Texts to scan for URNs; empty if only record-level identifiers are read."""
     own: Sequence[Texts]
-    """Record-level identifiers, in several sets of columns; a kind may have several sets."""
+    """Record-level identifiers, in several `Texts`; several of them may have the same kind."""
     descriptions: pa.BinaryArray
-    """For each record, the packed fields that describe the work (`record.description_of` unpacks them); empty if
-    descriptions are not read.
+    """For each record, bytes with the fields that describe the work, which `record.description_of` converts to a
+    `Description`; empty bytes if descriptions are not read.
     """
     damaged: Mapping[int, Damaged]
     """Records that cannot be read, by number. The other columns have a null or empty value for them."""
@@ -79,13 +80,17 @@ class Columns(NamedTuple):
     """Numbers of the records that are marked as deleted."""
 
     def by_scheme(self) -> Mapping[str, Texts]:
-        """Return the record-level identifiers by scheme, those of all fields together, sorted by record and order."""
+        """Return the record-level identifiers as kind (`Texts.scheme`) -> a `Texts` with all identifiers of this kind,
+        sorted by record, then by order.
+        """
         columns = sorted(self.own, key=operator.attrgetter("scheme"))
         groups = itertools.groupby(columns, key=operator.attrgetter("scheme"))
         return {scheme: Texts.joined([*group]) for scheme, group in groups}
 
     def own_of_each(self) -> list[list[Own]]:
-        """Return a list for each record: its record-level identifiers, in order."""
+        """Return a list for each record: its record-level identifiers, sorted by `Texts.order`; empty for a record
+        without any.
+        """
         rows = [
             (record, order, Own(text, column.scheme, column.is_key))
             for column in self.own
@@ -100,7 +105,9 @@ class Columns(NamedTuple):
 
 
 def with_sources(texts: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
-    """Return values with their sources before them, as in `(DE-101)1234`; a null source adds nothing."""
+    """Return each value with its source in brackets before it, as in `(DE-101)1234`; unchanged if its source is null.
+    Both columns have the same length.
+    """
     encoded = sources.dictionary_encode()
     prefixes = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])
     return pc.binary_join_element_wise(prefixes.take(encoded.indices).fill_null(""), texts, "")

@@ -11,24 +11,26 @@ _CONTROL = re.compile("[\0-\x1f\x7f]+")
 
 
 def whole(text: str) -> str:
-    """Return a text with U+FFFD instead of halves of surrogate pairs, which some formats can escape and UTF-8 cannot
-    encode.
+    """Return a text with U+FFFD instead of each half of a surrogate pair. Some formats can escape such halves, but
+    UTF-8 cannot encode them.
     """
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def decoded(data: bytes) -> str:
-    """Return bytes of UTF-8 as text; bytes that are not UTF-8 become U+FFFD."""
+    """Decode bytes as UTF-8; bytes that are not UTF-8 become U+FFFD."""
     return data.decode("utf-8", "replace")
 
 
 def first_name(texts: Iterable[str | None]) -> str | None:
-    """The ID of a record: the first text that is neither None nor blank, without white space around; None if there is
-    none.
+    """Return the first text that is neither None nor blank, without white space around it; None if there is none.
+    Readers call it with the texts of the fields that may contain the ID of a record.
     """
     return next(filter(None, (text.strip() for text in texts if text)), None)
 
 
 def in_line(text: str) -> str:
-    """Return a text with a space instead of each sequence of control characters, to show it in a line."""
+    """Return a text with a single space instead of each sequence of control characters (also line ends and tabs), to
+    show it in a line.
+    """
     return _CONTROL.sub(" ", text)

@@ -96,8 +96,8 @@ _BETWEEN = "\x1e"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """A row of `descriptions.toml`: a field of a format, and the aspect of the work that it describes. The head of that
-    file explains the keys.
+    """A row of `descriptions.toml`: a field of a format, the aspect of the work that the field describes, and the
+    conditions under which it does. An empty value or None sets no condition.
     """
 
     order: int
@@ -105,17 +105,28 @@ class Row:
     aspect: str
     """Name of an attribute of Description, or of a part of one (`subtitle`, `article`, `start`)."""
     field: str
+    """Name of the field: a tag, a path of elements, or the name of a value."""
     parts: str = ""
+    """Codes of the subfields whose values count, such as `ab`; empty for a field without subfields."""
     at: tuple[int, int] | None = None
+    """Start and end, from 0, of the characters of the text that count; None: all."""
     kinds: str = ""
+    """Types of records (byte 6 of a MARC leader) to which the row applies; empty: all."""
     article: str = ""
+    """How the field marks a leading article: `second` (the second indicator counts its characters), `@` (it ends at the
+    first @), or `controls` (it is between control characters); empty: not at all.
+    """
     unless: str = ""
+    """Name of an attribute: an XML element that has it, or whose parent has it, does not count."""
     codes: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Code in the field -> its meaning; other codes have no meaning."""
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Pattern to search in the text in lower case -> its meaning."""
 
     def meaning(self, text: str) -> str:
-        """Return the meaning of a value of the field in words of `axes()`, with spaces between several; empty if
-        unknown.
+        """Return what a value of the field says about the format of the work (`book online`): words of `axes()` with
+        spaces between them; empty if unknown. Without `codes` and `words`, the value is looked up as a type of resource
+        (`JOUR`).
         """
         if self.codes:
             return self.codes.get(text, "")
@@ -132,8 +143,9 @@ Statement = tuple[Row, str]
 
 @functools.cache
 def described_fields(format_name: str) -> Table:
-    """Return the rows of a format, by the name of the field; empty for a format without such fields. `format_name`:
-    name of a table, or path of a TOML file (`fields.table_rows`).
+    """Return name of a field -> rows of `descriptions.toml`, for the fields of a format that describe a work; empty for
+    a format without such fields. `format_name`: name of a table of that file, or path of another TOML file. The result
+    is cached.
     """
     by_field: dict[str, list[Row]] = {}
     for order, entry in enumerate(table_rows(format_name, "descriptions")):
@@ -145,8 +157,8 @@ def described_fields(format_name: str) -> Table:
 
 @functools.cache
 def with_hosts() -> tuple[bytes, ...]:
-    r"""For each format whose fields name the host of an article (its journal or book), the bytes with which `pack`
-    begins a description: name of the format and separator, as in `b"ris\x1e"`.
+    r"""Return the bytes with which `pack` begins a description, for each format whose fields name the host of an
+    article (its journal or book): name of the format and separator, as in `b"ris\x1e"`.
     """
     data = read_data(_FILE)
     formats = [
@@ -163,15 +175,15 @@ def _in_order(format_name: str) -> tuple[Row, ...]:
 
 
 def pack(format_name: str, statements: Iterable[Statement]) -> bytes:
-    """Join the statements of a record to a few bytes, which `unpack` reads; empty if there are none. A text of more
-    than 2,000 characters is cut.
+    """Write the statements of a record (pairs of row and text) as a few bytes, from which `unpack` makes a
+    `Description`; empty bytes if there are none. A text of more than 2,000 characters is cut.
     """
     packed = [f"{row.order} {text[:_LONGEST_PACKED].replace(_BETWEEN, ' ')}" for row, text in statements]
     return _BETWEEN.join([format_name, *packed]).encode("utf-8", "replace") if packed else b""
 
 
 def unpack(packed: bytes) -> Description:
-    """Return the description of a record, from the bytes that `pack` has made."""
+    """Return the `Description` that the statements in bytes of `pack` make; `NOTHING` if the bytes are empty."""
     format_name, *statements = packed.decode().split(_BETWEEN)
     rows = _in_order(format_name)
     parts = (statement.partition(" ") for statement in statements)
@@ -179,19 +191,21 @@ def unpack(packed: bytes) -> Description:
 
 
 def as_text(description: Description) -> str:
-    """Write a description as a text, which `from_text` reads. Equal texts mean equal descriptions."""
+    """Write a description as a text, from which `from_text` makes the same description. Equal texts mean equal
+    descriptions.
+    """
     return _BETWEEN.join([value or "" for value in description])
 
 
 def from_text(text: str) -> Description:
-    """Return the description that `as_text` has written."""
+    """Return the description from a text that `as_text` has written."""
     return Description(*[value or None for value in text.split(_BETWEEN)])
 
 
 @functools.cache
 def axes() -> Mapping[str, str]:
-    """Words about the format of a work, each with its axis, for example content, carrier or extent: words of the same
-    axis exclude each other. Example: `audio` -> `content`.
+    """Return word -> axis, for all words that describe the format of a work (`Description.format`): `audio` ->
+    `content`, `print` -> `carrier`. Words of the same axis exclude each other.
     """
     return MappingProxyType({word: axis for axis, words in read_data(_FILE)["axes"].items() for word in words.split()})
 
@@ -213,7 +227,8 @@ def _type(text: str) -> str:
 
 
 def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statement]:
-    """Yield the statements of a field with a single value: a statement for each row that applies.
+    """Yield the statements about a work that a field with a single value, `text`, makes: a pair (row, text) for each of
+    `rows` that applies. The text is cut to `Row.at`.
 
     `kind`: type of the record (byte 6 of a MARC leader), or empty. A row with `kinds` applies only to these types.
     """
@@ -223,7 +238,8 @@ def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statemen
 
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], second: str = " ") -> Iterator[Statement]:
-    """Yield the statements of a field with subfields: a statement for each row that names a subfield that is there.
+    """Yield the statements about a work that a field with subfields makes: a pair (row, text) for each of `rows` that
+    names a subfield that is there. The text has the values of the named subfields, with spaces between them.
 
     `subfields` are pairs of code and value; `second` is the second indicator, by which a row may count the letters of a
     leading article.
@@ -234,7 +250,8 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], seco
 
 
 def statement(row: Row, text: str, second: str = " ") -> Statement:
-    """Return the statement of a row about a field: `text` with controls around a leading article, cut to `row.at`.
+    """Return the pair of a row and its text about a field: `text` with control characters around a leading article, if
+    the row marks one, cut to `Row.at`.
 
     `text` has the values of the subfields that the row names; `second` is the second indicator.
     """
@@ -260,8 +277,9 @@ def shown_title(title: str) -> str:
 
 
 def describe(statements: Iterable[Statement]) -> Description:
-    """Return the description that the statements of a record make; they must be in the order of the fields. `NOTHING`
-    if no statement has a value.
+    """Return the `Description` that the statements of a record (pairs of row and text, in the order of the fields)
+    make; `NOTHING` if no statement has a value. If several rows of an aspect have a value, the first row of the table
+    counts.
     """
     # By aspect: the order of the first row that applies, and its values.
     of_aspects: dict[str, tuple[int, str]] = {}

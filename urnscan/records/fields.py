@@ -21,7 +21,9 @@ _NO_BRACKETS = str.maketrans(dict.fromkeys("()[]", " "))
 
 
 class Own(NamedTuple):
-    """A record-level identifier: the text of a field, without surrogates, and the kind of the identifier."""
+    """A record-level identifier, that is, an identifier in a field that names the record itself: the text of the field,
+    without surrogates, and the kind of the identifier.
+    """
 
     text: str
     scheme: str = ""
@@ -34,27 +36,45 @@ class Own(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OwnField:
-    """A row of `fields.toml` or `keys.toml` for a single field: a field that contains identifiers, and the conditions.
-    The head of `fields.toml` explains the attributes, and `keys.toml` (above its fields) `source` and `source_in`. A
-    value that is empty or None sets no condition. `is_key`: the row is from `keys.toml`.
+    """A row of `fields.toml` or `keys.toml` for a single field: the field contains record-level identifiers under some
+    conditions. An empty value or None sets no condition.
     """
 
     field: str
+    """Name of the field: a tag, a path of elements, or the name of a value."""
     first: str | None = None
+    """Characters of which the first indicator must be one."""
     second: str | None = None
+    """Characters of which the second indicator must be one."""
     parts: str = ""
+    """Codes of the subfields that contain an identifier."""
     qualifier: str = ""
+    """Code of the subfields after an identifier that say what it identifies (a binding, a volume)."""
     scheme: str = ""
+    """Kind of the identifier; empty: only its text can show the kind."""
     scheme_in: str = ""
+    """Where the record names the kind: a subfield, an attribute (`@type`) or another field."""
     schemes: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Code in `scheme_in` -> kind; with another code, the row does not apply. Empty: `scheme_in` names the kind itself.
+    """
     unless: tuple[str, str] | None = None
+    """Name of an attribute, or names of other values, and the values with which the row does not apply (empty: any
+    value).
+    """
     unless_all: str = ""
+    """Names of other fields: a record that has all of them is a part of a host, to which the identifier belongs."""
     but_same: str = ""
+    """Two of the fields in `unless_all`: if their texts are the same, the record is not a part."""
     once: bool = False
+    """Whether only the first field with this name counts."""
     source: str = ""
+    """Source of the number, which is written before it: `(OCoLC)1234`."""
     source_in: str = ""
+    """Where the record names the source: a subfield, an attribute or another field."""
     vague: bool = False
+    """Whether such a field (`id`, `url`) does not show that the fields of a table or an object are known."""
     is_key: bool = False
+    """Whether the row is from `keys.toml`: its identifiers give keys, never a URN."""
 
 
 Table = Mapping[str, tuple[OwnField, ...]]
@@ -63,8 +83,8 @@ Table = Mapping[str, tuple[OwnField, ...]]
 
 @functools.cache
 def read_data(name: str) -> Mapping[str, Any]:
-    """Return the contents of a TOML file of this package, or of a TOML file with an absolute path. Reads each file only
-    once.
+    """Return the contents of a TOML file of this package, or of a TOML file with an absolute path. Each file is read
+    only once.
     """
     import tomllib  # noqa: PLC0415 (not every run needs it)
 
@@ -73,11 +93,10 @@ def read_data(name: str) -> Mapping[str, Any]:
 
 
 def table_rows(name: str, kind: str) -> Sequence[dict[str, Any]]:
-    """Return the rows of a kind (`fields`, `keys`, `descriptions`) in a table of this package, or in a file of another
-    package; empty if there are none.
+    """Return the rows of a kind (`fields`, `keys` or `descriptions`) for a format; empty if there are none.
 
-    `name` is the name of the table, or the path of a file of TOML, which has the tables `fields`, `keys` and
-    `descriptions`.
+    `name` is the name of a table in the file of that kind (`fields.toml`), or the path of a TOML file that has tables
+    of these three names.
     """
     rows: Sequence[dict[str, Any]]
     rows = read_data(name).get(kind, ()) if name.endswith(".toml") else read_data(f"{kind}.toml").get(name, ())
@@ -86,8 +105,9 @@ def table_rows(name: str, kind: str) -> Sequence[dict[str, Any]]:
 
 @functools.cache
 def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Table:
-    """Return the rows of a format, by the name of the field; empty for a format without such fields. `format_name`:
-    name of a table, or path of a TOML file (`table_rows`).
+    """Return name of a field -> rows, for the fields of a format that contain record-level identifiers; empty for a
+    format without such fields. `format_name`: name of a table of `fields.toml`, or path of another TOML file. The
+    result is cached.
 
     With `keys`, the rows of `keys.toml` are included. Without `urns`, rows whose identifiers give no key are left out.
     """
@@ -108,8 +128,8 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
 
 
 def field_names(table: Table) -> frozenset[bytes]:
-    """Return the names, as bytes, of the fields that the rows of a table read: identifiers, their kinds and sources,
-    and conditions.
+    """Return the names, as bytes, of all fields that a reader needs to apply the rows of a table: fields with
+    identifiers, and fields that name their kinds, sources and conditions.
     """
     return frozenset(
         name.encode()
@@ -122,10 +142,10 @@ def field_names(table: Table) -> frozenset[bytes]:
 def of_value(
     text: str, rows: Iterable[OwnField], kinds: Mapping[str, str] | None = None, *, is_first: bool = True
 ) -> Iterator[Own]:
-    """Yield the record-level identifiers in a field with a single value, the text itself, one for each row that
-    applies; none for an empty text.
+    """Yield the record-level identifiers in a field with a single value, `text`: one for each of `rows` that applies;
+    none for an empty text.
 
-    `kinds` has the values of other fields, which rows name in `scheme_in`, `source_in`, `unless_all` and `but_same`. A
+    `kinds`: name -> value of other fields, which rows name in `scheme_in`, `source_in`, `unless_all` and `but_same`. A
     row does not apply if the value in `scheme_in` is not in `schemes`. `is_first`: the field is the first with its
     name.
     """
@@ -145,14 +165,15 @@ def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
 
 
 def admitting(rows: Iterable[OwnField], first: str, second: str) -> tuple[OwnField, ...]:
-    """Return the rows that apply to a field with the indicators `first` and `second`."""
+    """Return those of `rows` that apply to a field with the indicators `first` and `second`."""
     return tuple(
         row for row in rows if (not row.first or first in row.first) and (not row.second or second in row.second)
     )
 
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField]) -> list[Own]:
-    """Return the record-level identifiers in a field with subfields, which are pairs of code and value.
+    """Return the record-level identifiers in a field with subfields, which are pairs of code and value; empty if there
+    are none. Qualifiers and sources are written into the text of an identifier: `3161484100 (pbk.)`, `(OCoLC)1234`.
 
     `rows` are the rows of the tag that apply to the indicators of the field (`admitting`).
     """
@@ -176,8 +197,8 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField])
 
 
 def with_source(text: str, source: str) -> str:
-    """Return a number with its source in brackets before it, as in MARC 035: `(OCoLC)1234`. An empty `source` changes
-    nothing.
+    """Return a number with its source in brackets before it, as in MARC 035: `(OCoLC)1234`; unchanged if `source` is
+    empty.
     """
     return f"({source.strip()}){text}" if source else text
 
@@ -188,8 +209,10 @@ def _values_with(code: str, subfields: Sequence[tuple[str, str]]) -> Iterator[st
 
 
 def in_brackets(qualifiers: Iterable[str]) -> str:
-    """Return each qualifier in brackets, with a space before: ` (pbk.)`, as records have it that predate subfields for
-    qualifiers.
+    """Join qualifiers to a text that can follow an identifier: each in brackets, with a space before it. Brackets in a
+    qualifier, and ` :;,` at its ends, are left out. Empty for qualifiers without text.
+
+    ["pbk. :", "v. 1"] -> " (pbk.) (v. 1)"
     """
     texts = (qualifier.translate(_NO_BRACKETS).strip(" :;,") for qualifier in qualifiers)
     return "".join(f" ({text})" for text in texts if text)

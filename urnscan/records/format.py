@@ -11,7 +11,9 @@ from urnscan.records.record import RecordReader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A format of dumps: its names, its reader, and what is peculiar to it."""
+    """What urnscan knows of a format of dumps: its names, how a dump is recognised, the class that reads it, and how
+    dumps are joined and shown.
+    """
 
     name: str
     """Name of the format in `--record`."""
@@ -26,8 +28,8 @@ class Format:
     suffixes: tuple[str, ...] = ()
     """Suffixes of the names of files that programs write in this format, in lower case."""
     trace: bytes = b"(?!)"
-    """Pattern of bytes that hardly any other text has. With it, a message names the likely format of a damaged dump.
-    The default matches nothing.
+    """Pattern of bytes that hardly any other text has. If a dump is not recognised, a message names the format whose
+    pattern is in it. The default matches nothing.
     """
     separator: bytes = b""
     """Bytes between two records, in addition to white space. They do not follow the last record."""

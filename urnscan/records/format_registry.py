@@ -56,8 +56,8 @@ _UNREAD = ("mab", "rdf")
 
 
 class Registry(Mapping[str, "Format"]):
-    """Formats by name, in the order in which they are tried. The module of a format is loaded at the first use of the
-    format. An unknown name raises KeyError.
+    """Read-only mapping of formats by name, in the order in which they are tried. The module of a format is loaded at
+    the first use of the format. An unknown name raises KeyError.
     """
 
     def __init__(self, loaders: Mapping[str, Callable[[], Format]]) -> None:
@@ -94,13 +94,16 @@ entry point.
 
 @functools.cache
 def suffixes() -> frozenset[str]:
-    """The suffixes of the names of files in all formats, in lower case, with the dot: `.mrc`."""
+    """The suffixes of the names of files in all formats, in lower case, with the dot, such as `.mrc`. Loads the modules
+    of all formats.
+    """
     return frozenset(suffix for format_ in _RECOGNISED.values() for suffix in format_.suffixes)
 
 
 def recognise(buffer: Buffer, name: str) -> Format | None:
-    """Return the format of a dump, by the first bytes and the file name `name`; None if unknown. The format may be one
-    that is not read (`Format.recipe`). No bytes are consumed from the buffer.
+    """Return the first format that recognises a dump by its first bytes (at most 64 KiB) and its file name `name`; None
+    if none does. It may be a format that is not read (`Format.recipe` says how to convert it). The position of the
+    buffer does not change.
     """
     count = _FIRST_BYTES
     while True:
@@ -118,7 +121,7 @@ def recognise(buffer: Buffer, name: str) -> Format | None:
 
 
 def likely(head: bytes) -> Format | None:
-    """Return the likely format of an unrecognised dump that begins with `head`, for a message; None if `head` has no
-    trace of a format.
+    """Return the likely format of a dump that no format recognises, for a message; None if its first bytes `head` have
+    no trace of a format.
     """
     return next((format_ for format_ in FORMATS.values() if re.search(format_.trace, head)), None)

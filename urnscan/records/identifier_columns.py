@@ -47,10 +47,12 @@ Rows = npt.NDArray[np.int64]
 
 
 class Texts(NamedTuple):
-    """Texts of a column of identifiers, in which the scanner finds URNs."""
+    """Texts made of a column of identifiers, in which the scanner finds URNs (`urn:isbn:9783161484100`). Not every
+    value has a text.
+    """
 
     rows: Rows
-    """Indices of the values that have a text, ascending."""
+    """Indices of the values that have a text, from 0, ascending."""
     texts: pa.StringArray
     """The text of each of these values."""
     doubtful: Rows
@@ -58,8 +60,9 @@ class Texts(NamedTuple):
 
 
 def as_texts(values: pa.StringArray, scheme: str) -> Texts:
-    """Return the texts of identifiers with the scheme `scheme`: for each value that has a text, the same text as by
-    `identifiers.as_text`.
+    """Return the texts in which the scanner finds the URNs of a column of identifiers: for each value, the same text
+    that `identifiers.as_text` returns for it. `scheme`: kind of all these identifiers, as a record names it (`isbn`);
+    empty if unknown.
     """
     kind = kind_of(scheme)
     if kind == "isbn":

@@ -169,7 +169,7 @@ _SHOWS_KIND = regex.compile(
 
 
 def as_text(own: Own) -> str | None:
-    """Return a record-level identifier as a text in which the scanner finds URNs; None without a URN.
+    """Return a record-level identifier as a text in which the scanner finds URNs; None if the identifier has no URN.
 
     A text that contains a URN is returned unchanged. In other texts, native identifiers become URNs, a line for each:
     the first identifier, and those that follow in a list. Some are left out: identifiers that are malformed, have a
@@ -207,8 +207,8 @@ def with_wrong_digit(own: Own) -> str | None:
 
 
 def wrong_number(own: Own) -> str | None:
-    """Return the first ISBN or ISSN in an identifier that has no URN (`as_text` gives None), so that the check digit
-    must be wrong; None without such a number.
+    """Return the first ISBN or ISSN in an identifier, as written; None if it contains none. Only for an identifier for
+    which `as_text` returns None: then the check digit of the number must be wrong.
 
     Numbers that the record calls wrong, or that only fill the field, do not count.
 
@@ -237,15 +237,18 @@ def _kind_and_text(own: Own) -> tuple[str, str]:
 
 
 def names_other(scheme: str) -> bool:
-    """Whether a scheme (the kind of an identifier, as a record names it) means a kind other than DOI. False for a
-    scheme that names no known kind: the identifier may be an address.
+    """Whether a scheme (the kind of an identifier, as a record names it) is a known kind other than DOI. False for
+    `doi`, and for a scheme that names no known kind: the identifier may be a URL.
+
+    >>> names_other("ISBN-13"), names_other("doi"), names_other("local")
+    (True, False, False)
     """
     return kind_of(scheme) not in (UNNAMED, "doi")
 
 
 @functools.lru_cache(maxsize=1 << 10)
 def kind_of(scheme: str) -> str:
-    """Return the kind of identifier that a scheme means, for example `doi` for
+    """Return the kind of identifier that a scheme (a name in a record) means, for example `doi` for
     `info:eu-repo/semantics/altIdentifier/doi`, `isbn` for `ISBN-13`.
 
     UNNAMED for a scheme that names no known kind. OTHER for a kind that has no URN, an ISBN of a set, and a number that

@@ -69,7 +69,9 @@ is_json_array = functools.partial(_has_layout, lines=False)
 
 
 class JsonArrayRecords(RecordReader):
-    """Reader of JSON: the elements of an array, of an array of records inside an object, or a sequence of values."""
+    """Reader of JSON dumps whose records are the elements of an array, of an array of records inside an object, or a
+    sequence of values. A record may be MARC-in-JSON.
+    """
 
     table = "json"
     described_by = "named"
@@ -80,7 +82,8 @@ class JsonArrayRecords(RecordReader):
         self._values = ValueLines() if self.in_lines else JsonValues(wraps=find_array)
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield a `Cut` (offset, bytes, decoded value) for each value, and a `Damaged` where no value can be decoded.
+        """Yield each value as a `Cut` whose `around` is the decoded value, in order, and a `Damaged` where no value can
+        be decoded.
 
         The bytes have no commas, brackets or white space around the value; in JSON Lines they are the whole line.
         """
@@ -88,7 +91,9 @@ class JsonArrayRecords(RecordReader):
             yield value if isinstance(value, Damaged) else Cut(*value[:3])
 
     def record(self, cut: Cut) -> Record:
-        """Return the record with the members of the value read."""
+        """Read the members of a value. Returns a `Record` with the ID, and with the texts, identifiers and description
+        for which the reader was made; of MARC-in-JSON with the fields of MARC.
+        """
         offset, data, value = cut
         pairs = value if isinstance(value, tuple) else ()
         own: tuple[Own, ...] = ()
@@ -109,7 +114,7 @@ class JsonArrayRecords(RecordReader):
 
 
 class JsonLineRecords(JsonArrayRecords):
-    """Reader of JSON Lines. A record is a value and the following LF."""
+    """Reader of JSON Lines. A record is a line with a value, with its line end."""
 
     in_lines = True
 
@@ -132,7 +137,9 @@ def _knows_fields(head: bytes) -> bool:
 
 
 def show_json(data: bytes) -> str:
-    """Return a record as text for people: MARC-in-JSON in the form of MARC editors, other records unchanged."""
+    """Return a record as text for people: MARC-in-JSON in the form of MARC editors (a line for each field), other
+    records as their bytes decoded as UTF-8.
+    """
     for item in ValueLines().read(Buffer(io.BytesIO(data).readinto)):
         value = None if isinstance(item, Damaged) else item[2]
         if marc := _marc(value if isinstance(value, tuple) else ()):
@@ -172,12 +179,15 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
     Returns the number of bytes up to its opening bracket (with it), and the number of objects around the array; None if
     the object is a record itself. `goes_on`: the dump may be longer.
 
-    * An array with a name of `_RECORDS` counts if it is empty or has objects, and no member next to it is a member of a
-      record.
+    * An array with a usual name, such as `records` or `items`, counts if it is empty or has objects, and no member next
+      to
+      it is a member of a record.
     * An array with another name counts in an object if all members before it are numbers and strings, and its first
       object is a record.
     * Otherwise, an array of objects counts that is the only member, or that does not end in the first bytes.
     * An array of fields of MARC-in-JSON belongs to a record, and does not count.
+
+    b'{"total": 2, "records": [{"id": 1}' -> (25, 1)
     """
     text = head[:HEAD].decode("latin-1")
     at, depth, count = 1, 1, 0

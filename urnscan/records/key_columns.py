@@ -170,7 +170,9 @@ def _urls(addresses: pa.StringArray) -> pa.StringArray:
 
 
 class SpellingColumns:
-    """Reader of a column of identifiers of a kind: finds the keys in all values; see `keys.Spellings`."""
+    """Reader of a column of identifiers of the same kind: finds the keys (`oclc:1234`) in all values, the same keys as
+    `keys.Spellings.read` finds in each.
+    """
 
     def __init__(self, spellings: Spellings) -> None:
         self._spellings = spellings
@@ -179,8 +181,8 @@ class SpellingColumns:
         self._special = f"(?is)^(?:{'|'.join(row.re2.plain for row in self._rows[:-1])})$"
 
     def read(self, texts: pa.StringArray) -> tuple[Integers, pa.StringArray]:
-        """Return the keys in values: the index of the value of each key, and the keys, sorted by index. A value may
-        give no key, or several.
+        """Return the keys in a column of values: the index (from 0) of the value of each key, and the keys, sorted by
+        index. A value may give no key, or several.
         """
         if len(texts) < _FEW:
             return self._one_by_one(texts, np.arange(len(texts)))
@@ -216,7 +218,7 @@ class SpellingColumns:
 
 
 class KeyColumns:
-    """Reader of the keys of many records."""
+    """Reader of the keys of many records. A key is an identifier other than a URN, in a common form (`oclc:1234`)."""
 
     def __init__(self, reader: KeyReader) -> None:
         self._reader = reader
@@ -225,8 +227,8 @@ class KeyColumns:
         self._columns_of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
 
     def read(self, columns: Columns) -> Iterator[Texts]:
-        """Yield the keys of the records, in several sets of columns. A key is repeated if several identifiers of a
-        record give the same key.
+        """Yield the keys of the records, in several `Texts` (columns of record number, order and key). A record may
+        have no key, or several; a key is repeated if several identifiers of a record give it.
         """
         count = len(columns.identifiers)
         names = columns.identifiers if self._reader.named else pa.nulls(count, pa.string())
@@ -243,7 +245,9 @@ class KeyColumns:
         yield from self._of_names(names, *sources.values())
 
     def of_bytes(self, records: Sequence[bytes]) -> Texts:
-        """Return a key for each record: a hash of the bytes (BLAKE2b), without the white space around them."""
+        """Return a key for each record, in order: `octets:` and a hash (BLAKE2b) of its bytes, without the white space
+        around them.
+        """
         digests = b"".join([blake2b(data.strip(), digest_size=_DIGEST).digest() for data in records])
         kind = f"{BYTES}:".encode()
         written = np.empty((len(records), len(kind) + 2 * _DIGEST), np.uint8)

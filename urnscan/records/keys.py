@@ -39,9 +39,10 @@ BYTES = "octets"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A row `key` of `keys.toml`: all keys with a common prefix (`oclc:`)."""
+    """A row `key` of `keys.toml`: what is known of all keys with a common prefix (`oclc:`)."""
 
     name: str
+    """Prefix of the keys, without the colon."""
     kind: str
     """Kind of the keys, as in `--keys`."""
     meaning: str
@@ -80,8 +81,8 @@ class Spelling:
     """Whether a value may be a list, separated by `,`, `;` or `|`."""
 
     def key_of(self, groups: Sequence[str | None]) -> str | None:
-        """Return the key of an identifier, as in `oclc:1234`, from the groups of the pattern; None for a filler
-        (`none`), or an identifier that `form` refuses.
+        """Return the key of an identifier, as in `oclc:1234`, from the groups that `pattern` matched in it; None for a
+        filler (`none`, `000`), or an identifier that `form` refuses.
         """
         parts = ["".join(group.split()) for group in groups if group]
         last = parts[-1]
@@ -97,7 +98,9 @@ class Spelling:
 
 
 class Spellings:
-    """The spellings of identifiers of a kind, compiled to a single pattern, in the order in which they are tried."""
+    """The ways in which identifiers of a kind are written, compiled to a single pattern; they are tried in the order of
+    `rows`.
+    """
 
     def __init__(self, rows: Sequence[Spelling]) -> None:
         self.rows = rows
@@ -113,7 +116,8 @@ class Spellings:
         """Rows by the number of their group in the pattern, with a slice for the groups inside it."""
 
     def read(self, text: str) -> list[str]:
-        """Return the key (`oclc:1`) of a value that as a whole fits a spelling; if `several`, of each part of a list.
+        """Return the keys (`oclc:1`) in a value: a list of one key if the value as a whole fits a spelling. If
+        `several`, the value may be a list (with `,`, `;` or `|`): then one for each part that fits.
 
         Empty if no spelling fits, or if the value is longer than `LONGEST` (2,000 characters).
         """
@@ -130,34 +134,40 @@ class Spellings:
 
 @functools.cache
 def keys() -> Mapping[str, Key]:
-    """Return the rows `key` of `keys.toml`, by name."""
+    """Return the rows `key` of `keys.toml`: prefix of keys without the colon (`oclc`) -> row, in the order of the
+    table.
+    """
     return {entry["name"]: Key(**entry) for entry in read_data("keys.toml")["key"]}
 
 
 def unsure() -> tuple[str, ...]:
-    """Return the prefixes of supporting keys, which join only records whose descriptions agree."""
+    """Return the prefixes (`url:`) of supporting keys, which are trusted less: they join only records whose
+    descriptions agree.
+    """
     return tuple(key.beginning for key in keys().values() if key.unsure)
 
 
 def copied() -> tuple[str, ...]:
-    """Prefixes of numbers of catalogues: they join no records with different URNs of a kind in `single`."""
+    """Return the prefixes (`oclc:`) of the numbers of catalogues. A record that was made from a copy of another one
+    keeps its number, so these keys join no records that have different URNs or keys of a kind in `single()`.
+    """
     return tuple(key.beginning for key in keys().values() if key.copied)
 
 
 def single() -> tuple[str, ...]:
-    """Return the prefixes of the URNs and keys of which a work usually has a single value (`doi:`)."""
+    """Return the prefixes (`urn:doi:`, `oclc:`) of the URNs and keys of which a work usually has only one."""
     return tuple(f"{name}:" for name in read_data("keys.toml")["single"]["names"].split())
 
 
 def always() -> tuple[str, ...]:
-    """Return the prefixes (such as `local:`) of the keys that nearly every record has. They are listed only where they
-    join records.
+    """Return the prefixes (`local:`) of the keys that nearly every record has, so that outputs list them only where
+    they join records.
     """
     return tuple(key.beginning for key in keys().values() if key.always)
 
 
 def kinds() -> tuple[str, ...]:
-    """Return all kinds of keys, in the order of the table; the first is `urn`."""
+    """Return all kinds of keys (values of `--keys`), in the order of the table; the first is `urn`."""
     return tuple(dict.fromkeys((URN, *(key.kind for key in keys().values()))))
 
 
@@ -189,13 +199,13 @@ def _rows(scheme: str) -> Sequence[Spelling]:
 
 
 class KeyReader:
-    """Reader of the keys of the records of a dump. A key is an identifier other than a URN, in a common form
+    """Reads the keys in identifiers of the records of a dump. A key is an identifier other than a URN, in a common form
     (`oclc:1234`).
     """
 
     def __init__(self, kinds_of_keys: Sequence[str], dump: int, *, named: bool = True) -> None:
-        """Only keys of `kinds_of_keys` are read. `dump`: number of the dump, from 1. `named`: the ID of a record gives
-        a key.
+        """Only keys of `kinds_of_keys` (values of `--keys`) are read. `dump`: number of the dump, from 1. `named`: the
+        ID of a record gives a key.
         """
         self.dump, self.named = dump, named
         self._names = frozenset(key.name for key in keys().values() if key.kind in kinds_of_keys)
@@ -209,7 +219,9 @@ class KeyReader:
         """
 
     def of_own(self, own: Own) -> Sequence[str]:
-        """Return the keys in a record-level identifier; empty without keys."""
+        """Return the keys in a record-level identifier (`Own`): usually one, several for a list; empty if it gives no
+        keys.
+        """
         spellings = self.of_scheme(own.scheme)
         return () if spellings is None else spellings.read(own.text)
 
@@ -250,8 +262,10 @@ def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def url(address: str) -> str | None:
-    """Return an address without scheme, `www.`, default port, fragment, slash at the end and parameters that only track
-    readers. None for the address of a whole site, or an invalid address.
+    """Return a URL without scheme, `www.`, default port, fragment, slash at the end and parameters that only track
+    readers. None for the URL of a whole site, or an invalid URL.
+
+    "https://www.example.org/a/?utm_source=x#top" -> "example.org/a"
     """
     # Most addresses need no more than this.
     if plain := PLAIN_ADDRESS.fullmatch(address):

@@ -49,8 +49,8 @@ _STYLE = re.compile(
 
 
 def without_commands(data: bytes) -> bytes:
-    r"""Return bytes with characters in UTF-8 instead of commands of LaTeX for letters, and without commands for the
-    style of the text. Braces and other commands remain.
+    r"""Return bytes of BibTeX with letters in UTF-8 instead of commands of LaTeX for letters and accents, and without
+    commands for the style of the text. Braces and other commands remain.
 
     >>> without_commands(rb"Ne{\v c}as, {\it in vitro}, Ro\c{s}u, \'Elan, Stra{\ss}e").decode()
     'Ne{č}as, {in vitro}, Roşu, Élan, Stra{ß}e'

@@ -12,10 +12,12 @@ from urnscan.records.record import Cut, Record, RecordReader
 
 
 class LineRecords(RecordReader):
-    """Reader of lines. A line has no fields, so the whole line is a record-level identifier."""
+    """Reader of texts whose lines are records. A line has no fields, so the whole line is treated as an identifier."""
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield the lines, except blank lines; a `Damaged` for a line that is too long."""
+        """Yield each line as a `Cut`, in order, with its line end; blank lines are skipped. A line that is too long is
+        yielded as a `Damaged`.
+        """
         for line in lines(buffer):
             if isinstance(line, Damaged):
                 yield line
@@ -23,7 +25,9 @@ class LineRecords(RecordReader):
                 yield Cut(*line)
 
     def record(self, cut: Cut) -> Record:
-        """Return a line as a record, which has no ID."""
+        """Return a line as a `Record` without an ID: with the line as a text to scan for URNs, or as a record-level
+        identifier.
+        """
         offset, data, _ = cut
         if self.has_texts:
             return Record(offset, data, None, (data,))

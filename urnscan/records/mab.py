@@ -16,7 +16,7 @@ _XML = re.compile(rb"\s*+<(?:[^>]*+>\s*+<)*?(?:[a-z]+:)?(?:datei|datensatz)\s[^>
 
 
 def is_mab(head: bytes, _name: str) -> bool:
-    """Whether a dump begins with a leader of MAB2, or has records of MAB-XML."""
+    """Whether a dump whose first bytes are `head` begins with a leader of MAB2, or is MAB-XML."""
     text = head.removeprefix(MARK)
     return bool(_LEADER.match(text) or _XML.match(text))
 

@@ -69,8 +69,8 @@ _CHANGE, _CHANGE_BY_REFERENCE = 3, 8
 
 
 def is_marc(head: bytes, _name: str) -> bool | None:
-    """Whether a dump that begins with `head` begins with a leader and a directory, perhaps after a record with faults.
-    None: more bytes are needed.
+    """Whether a dump whose first bytes are `head` is MARC in ISO 2709: it begins with a leader and a directory, or
+    these follow after a damaged record. None: more bytes are needed.
     """
     if MARK.startswith(head):
         return None
@@ -87,7 +87,7 @@ def is_marc(head: bytes, _name: str) -> bool | None:
 
 
 class MarcRecords(RunReader):
-    """Reader of MARC in ISO 2709."""
+    """Reader of MARC dumps in ISO 2709. The ID of a record is its control number (001)."""
 
     table = described_by = "marc"
 
@@ -96,8 +96,8 @@ class MarcRecords(RunReader):
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Yield the records in order: many records without faults together as a `Run`, any other as a `Cut`, and a
-        `Damaged` for a record that cannot be read.
+        """Yield the records in order: many neighbouring records without faults as a single `Run`, any other record as a
+        `Cut`, and a `Damaged` for a record that cannot be read.
         """
         one_by_one = parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN))
         while True:
@@ -134,18 +134,22 @@ class MarcRecords(RunReader):
             yield run
 
     def fields_of(self, run: Run) -> Fields:
-        """Return the fields of the records in a run, in columns. A record that compiled code cannot read has the number
-        of fields REFUSED, and no fields.
+        """Return the fields of the records in a run, in columns. A record that compiled code cannot read has REFUSED as
+        its number of fields, and no fields: then `record` must read it.
         """
         return fields_of(run.data, run.starts, run.ends)
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """Return the bytes of the records with the indices `numbers` in a `Run` (neighbouring records of a dump)."""
+        """Return the bytes of the records at the indices `numbers` (from 0) of a run, in that order: they are the texts
+        to scan for URNs.
+        """
         places = (column[numbers].astype(np.int32) for column in (run.starts, run.ends))
         return string_array(*cut_out(np.frombuffer(run.data, np.uint8), *places)).view(pa.binary())
 
     def record(self, cut: Cut) -> Record:
-        """Return the record with leader, directory and fields read. Damaged records are already found by `find`."""
+        """Read the leader, directory and fields of a record. Returns a `Record` with the ID and the fields of MARC
+        (`Record.marc`). The record must not be damaged: `find` yields no `Cut` for damaged records.
+        """
         data = cut.data
         tags, fields = _fields(data, data.find(b"\x1e") + 1)
         number = first_name(decoded(field) for tag, field in zip(tags, fields, strict=True) if tag == b"001")
@@ -187,10 +191,10 @@ def _fields(data: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
 
 
 def show_marc(data: bytes) -> str:
-    """Return a record as text in the form of MARC editors: a line for each field, `$` before codes. A damaged record is
-    decoded and not changed.
+    """Return a record as text in the form of MARC editors: a line for each field, `$` before the code of a subfield.
+    The bytes of a damaged record are only decoded.
 
-    A record of MARC 21 that is not in UTF-8 is in MARC-8.
+    A record of MARC 21 that is not in UTF-8 is decoded as MARC-8.
     """
     if _fault(data):
         return decoded(data)

@@ -17,8 +17,9 @@ _OF_THREE_BYTES = re.compile(rb"\x1b(?:\$,?|[(,])?1([^\x1b]*+)")
 
 
 def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
-    """Return the indicators (at least two characters) and the subfields (pairs of code and value) of a data field.
-    Without subfields, the whole field is in place of the indicators. `read` decodes bytes.
+    """Split a data field (indicators, then subfields with 1F and a code before each) at 1F. Returns the indicators, at
+    least two characters, and pairs of code and value. Without subfields, the whole field is returned as the indicators,
+    and no pairs. `read` decodes bytes.
     """
     if read is not decoded:
         # In MARC-8, every subfield begins with the default character set.
@@ -29,14 +30,16 @@ def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[s
 
 
 def pack_field(name: str, text: str) -> bytes:
-    """Return a field as bytes that can be appended to packed fields of MARC. `name`: name of the field in
-    `descriptions.toml`. Controls of MARC in `text` become tabs.
+    """Return a field as bytes that can be appended to a packed description of MARC (which `unpack_marc` reads). `name`:
+    name of the field in `descriptions.toml`. Controls of MARC in `text` become tabs.
     """
     return f"\x1e{name}\x1e{text.translate(MARKS)}".encode("utf-8", "replace")
 
 
 def unpack_marc(packed: bytes) -> Description | None:
-    """Return the description in packed fields of MARC; None if `packed` has another format."""
+    """Return the `Description` that packed fields of MARC make (the bytes that `marc_values` wrote); None if `packed`
+    has another format.
+    """
     if not packed.startswith(PACKED):
         return None
     _, name, leader, count, *fields = packed.split(b"\x1e")
@@ -57,10 +60,11 @@ def unpack_marc(packed: bytes) -> Description | None:
 
 
 def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[bytes], str]:
-    """Return the function that decodes the fields of a record: from UTF-8, or from MARC-8 for a record of MARC 21 that
-    is not in UTF-8.
+    """Return the function that decodes the fields of a record: from MARC-8 for a record of MARC 21 that is not in
+    UTF-8, otherwise from UTF-8.
 
-    `family`: a name of `FAMILIES`. A record of ASCII with ESC is in MARC-8: ESC changes the character set.
+    `family`: a name of `FAMILIES`. `fields`: fields of the record, which show the encoding. An escape (1B) in a field
+    shows MARC-8 if byte 9 of the leader does not say UTF-8.
     """
     if family != FAMILIES[0]:
         return decoded
@@ -69,7 +73,7 @@ def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[by
 
 
 def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
-    """Whether bytes are in UTF-8. With `may_be_cut`, the last character may be incomplete."""
+    """Whether bytes are valid UTF-8. With `may_be_cut`, the last character may be incomplete."""
     try:
         utf_8_decode(data, "strict", not may_be_cut)
     except UnicodeDecodeError:
@@ -78,8 +82,8 @@ def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
 
 
 def of_marc8(data: bytes) -> str:
-    """Return bytes of MARC-8 (MARC 21 Specifications, Character Sets) as text; bytes that are not MARC-8 are decoded as
-    UTF-8. An incomplete character of East Asia is a blank.
+    """Decode bytes of MARC-8 (MARC 21 Specifications, Character Sets) to text; bytes that are not MARC-8 are decoded as
+    UTF-8. An incomplete East Asian character becomes a space.
     """
     if data.isascii() and b"\x1b" not in data:
         return data.decode()

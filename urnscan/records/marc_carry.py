@@ -26,7 +26,7 @@ _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1e\x7f]")
 
 
 class Field(NamedTuple):
-    """A data field of a record."""
+    """A data field of a MARC record, to be copied into another record."""
 
     tag: str
     data: bytes
@@ -38,12 +38,14 @@ class Field(NamedTuple):
 
 
 class NotChangedError(ValueError):
-    """Raised for a record that cannot be changed with certainty, or whose fields cannot be read; the message says why."""
+    """Raised if a record cannot be changed with certainty, or its fields cannot be read with certainty. Then the record
+    must stay unchanged; the message says why.
+    """
 
 
 def fields_of(format_: str, data: bytes, tags: Collection[str]) -> list[Field]:
-    """Return the data fields of a record with the tags `tags`, in order. Raises NotChangedError if the record cannot be
-    read with certainty.
+    """Return the data fields of a record that have one of `tags`, in order; empty if there are none. Raises
+    NotChangedError if the record cannot be read with certainty.
 
     `format_`: a name in FORMATS. `data`: bytes of the record.
     """
@@ -51,7 +53,8 @@ def fields_of(format_: str, data: bytes, tags: Collection[str]) -> list[Field]:
 
 
 def with_fields(format_: str, data: bytes, fields: Sequence[Field]) -> tuple[bytes, int]:
-    """Return a record (its bytes) with fields added, except those that it already has, and the number of added fields.
+    """Return the bytes of a record with fields added, and the number of added fields. Fields that the record already
+    has are not added; if it has all, its bytes are returned unchanged, and 0.
 
     `format_`: a name in FORMATS. A field is put after the last field with the same tag, or else before the first field
     with a greater tag. Raises NotChangedError, for example if the record and a field have different encodings.

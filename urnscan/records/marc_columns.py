@@ -38,12 +38,14 @@ _LAST_NAME = 3
 
 
 class MarcColumns:
-    """Reader of fields of MARC in columns: finds record-level identifiers, control numbers and descriptions, by the
-    tables of MARC 21 and of UNIMARC.
+    """Reads fields of MARC of many records, in columns: record-level identifiers, control numbers and descriptions, by
+    the tables of MARC 21 and of UNIMARC.
     """
 
     def __init__(self, *, own: bool, described: bool, keys: bool) -> None:
-        """The options are the same as for `RecordReader`."""
+        """`own`: record-level identifiers that may become URNs are read. `keys`: identifiers that give keys are read.
+        `described`: descriptions are read.
+        """
         self._own_tables = [own_fields(name, urns=own, keys=keys) for name in FAMILIES]
         self._description_tables = [described_fields(name) if described else {} for name in FAMILIES]
         self._is_described = described
@@ -84,8 +86,8 @@ class MarcColumns:
         return tables, rows
 
     def read(self, fields: Fields, records: Integers) -> Columns:
-        """Return the values of records in columns, without texts to scan. `records` has the number of each record in
-        `fields`, which the result refers to.
+        """Return the values of the records in `fields`, as columns of records without texts to scan. `records` has, for
+        each record in `fields`, the number by which the result refers to it.
         """
         fields = _without_held(fields)
         data = read_only(fields.data)
@@ -147,14 +149,14 @@ class MarcColumns:
 
 @functools.cache
 def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
-    """Return the `MarcColumns` for some options, the same object for all readers with the same options. The options are
-    the same as for `RecordReader`.
-    """
+    """Return the `MarcColumns` for these options. It is made once: calls with the same options return the same object."""
     return MarcColumns(own=own, described=described, keys=keys)
 
 
 def in_columns(records: Sequence[MarcBytes]) -> Fields:
-    """Return the fields of records in columns; Python has split these records."""
+    """Return the fields of records, which Python has split into fields, in columns, like `marc_runs.fields_of` for
+    records that compiled code splits.
+    """
     count = sum(len(record.fields) for record in records)
     out = Fields.room(np.empty(0, np.uint8), len(records), count)
     parts: list[bytes] = []

@@ -35,8 +35,8 @@ class MarcBytes(NamedTuple):
 
 
 def leader_with_status(leader: bytes, tags: Collection[str]) -> bytes:
-    """Return the leader of a record that has fields with the tags `tags`: with the status DELETED if a field DEL of
-    Aleph or Alma is among them, otherwise unchanged.
+    """Return the leader of a record that has fields with the tags `tags`: with the status DELETED (`d`) if DEL, the
+    mark of Aleph and Alma for deleted records, is among them; otherwise unchanged.
 
     >>> leader_with_status(b"00092nam a22", ["001", "DEL"])
     b'00092dam a22'
@@ -46,20 +46,25 @@ def leader_with_status(leader: bytes, tags: Collection[str]) -> bytes:
 
 @dataclass(frozen=True)
 class MarcFields:
-    """Leader and fields of a MARC record in any format. A field is split only on use."""
+    """Leader and fields of a MARC record that was read from any format. A field is split into subfields only when it is
+    needed.
+    """
 
     leader: str
     fields: Sequence[tuple[str, Any]]
-    """Tags and fields; `split` splits a field."""
+    """Pairs of tag and field, in order. What a field is depends on the format: `split` splits it."""
     split: Callable[[Any], SplitField]
+    """Function from a field to its indicators and subfields (pairs of code and value)."""
 
     @property
     def number(self) -> str | None:
-        """Control number (001); None if there is none."""
+        """Control number (001), without white space around it; None if there is none."""
         return first_name(self.split(field)[0] for tag, field in self.fields if tag == "001")
 
     def data(self, tags: Collection[str]) -> MarcBytes:
-        """Return the leader, and the fields with the tags `tags`, as in ISO 2709. `tags` are tags of three digits."""
+        """Return the leader and those fields whose tags (of three digits) are in `tags`, in the form of ISO 2709, which
+        compiled code reads. `MarcBytes.total` counts all fields.
+        """
         return MarcBytes(
             leader_with_status(
                 self.leader[:_LEADER].translate(MARKS).encode("utf-8", "replace"), [tag for tag, _ in self.fields]
@@ -79,7 +84,9 @@ class MarcFields:
         return "\x1f".join(part.translate(MARKS) for part in parts).encode("utf-8", "replace")
 
     def lines(self) -> str:
-        """Return the record as text in the form of MARC editors: a line for each field, `$` before codes."""
+        """Return the record as text in the form of MARC editors: a line for the leader and for each field, `$` before
+        the code of a subfield (`245 10 $a Inks`).
+        """
         lines = [f"LDR    {in_line(self.leader)}"]
         for tag, field in self.fields:
             if tag in LEADERS:

@@ -26,7 +26,9 @@ _TAG = rb"[0-9A-Z]{3}"
 
 
 class MarcLineRecords(TaggedRecords):
-    """Base of the readers of MARC in lines."""
+    """Base class of the readers of dumps of MARC in lines (a line for each field). A subclass sets `layout`, `blank`
+    and `sign`.
+    """
 
     table = described_by = "marc"
     blank: ClassVar[str]
@@ -42,20 +44,22 @@ class MarcLineRecords(TaggedRecords):
 
     @classmethod
     def show(cls, data: bytes) -> str:
-        """Return a record as text in the form of MARC editors, as for other formats of MARC; unchanged if no field is
-        recognised.
+        """Return a record as text in the form of MARC editors (`245 10 $a Inks`), the same for all formats of MARC; the
+        bytes of the record, decoded, if no field is recognised.
         """
         marc = cls(own=False).fields_of(data)
         return marc.lines() if marc.fields else decoded(data)
 
     def fields_of(self, data: bytes) -> MarcFields:
-        """Return the leader and the fields of a record."""
+        """Read the lines of a record, and return its leader (empty if it has none) and its fields."""
         fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(with_line_feeds(data))]
         leaders = [value for tag, value in fields if tag in LEADERS] or [data[: self.leader]]
         return MarcFields(self._split(leaders[0])[0], fields, self._split)
 
     def record(self, cut: Cut) -> Record:
-        """Return the record with leader and fields read."""
+        """Read the leader and fields of a record. Returns a `Record` with the ID and the fields of MARC
+        (`Record.marc`).
+        """
         offset, data, _ = cut
         texts = (self._text_to_search(data),) if self.has_texts else ()
         marc = self.fields_of(data).data(self.marc.tags)
@@ -78,14 +82,14 @@ class MarcLineRecords(TaggedRecords):
 
 
 class MarcEditRecords(MarcLineRecords):
-    """Reader of MARC in the format of MarcEdit."""
+    """Reader of MARC dumps in the format of MarcEdit (`=245  10$aInks`)."""
 
     blank, sign, delimiter = "\\", re.compile(r"\$(.)"), b"$"
     layout = Layout(begins="=LDR", first=rb"=(?:LDR|000)  ", before=b"=", tag=_TAG, after=rb"  ", names=("001",))
 
 
 class YazRecords(MarcLineRecords):
-    """Reader of MARC in lines of yaz-marcdump."""
+    """Reader of MARC dumps in the lines of yaz-marcdump (`245 10 $a Inks`)."""
 
     blank, sign, leader = " ", re.compile(r" \$([0-9a-z]) "), 24
     layout = Layout(
@@ -99,7 +103,7 @@ class YazRecords(MarcLineRecords):
 
 
 class AlephRecords(MarcLineRecords):
-    """Reader of MARC in Aleph Sequential."""
+    """Reader of MARC dumps in Aleph Sequential (`000000001 24510 L $$aInks`)."""
 
     blank, sign, delimiter, indented = "^", re.compile(r"\$\$(.)"), b"$$", 5
     layout = Layout(

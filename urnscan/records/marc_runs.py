@@ -33,7 +33,7 @@ Numbers = npt.NDArray[np.int16]
 
 @inner
 def number_at(data: ByteArray, at: int, digits: int) -> int:
-    """Return the number in `digits` bytes from index `at` on; NO_NUMBER if a byte is not a digit."""
+    """Return the decimal number in the `digits` bytes from index `at` on; NO_NUMBER (-1) if one of them is not a digit."""
     number = 0
     for place in range(at, at + digits):
         if not _DIGIT_0 <= data[place] <= _DIGIT_9:
@@ -67,8 +67,9 @@ def _base(data: ByteArray, start: int, end: int) -> int:
 
 @compiled
 def find_whole(data: ByteArray, at: int, starts: Integers, ends: Integers) -> int:
-    """Write the starts and ends of the records from index `at` on to `starts` and `ends`, up to the first record that
-    has a fault or is incomplete, or until the arrays are full. Returns the number of records.
+    """Find the records from index `at` of `data` on, up to the first record that has a fault or is incomplete, or until
+    `starts` and `ends` are full. Writes the start and end of each record to these arrays, and returns the number of
+    records.
 
     A record has no fault if the length in the leader leads to the first record terminator, and if the last field starts
     where the directory says.
@@ -96,7 +97,8 @@ def find_whole(data: ByteArray, at: int, starts: Integers, ends: Integers) -> in
 
 
 class Fields(NamedTuple):
-    """Fields of many records of MARC in columns, in the form of ISO 2709, also if the records had another form.
+    """Fields of many records of MARC in columns. They are in the form of ISO 2709, even if the records had another
+    form.
 
     A data field has two indicators. Before the value of a subfield come a delimiter (1F) and its code, as in
     `10␟aInks␟bA handbook`.
@@ -107,8 +109,8 @@ class Fields(NamedTuple):
     leaders: Offsets
     """Start and end of the leader of each record in `data`; shape (records, 2)."""
     totals: Offsets
-    """Number of all fields of each record, including fields that the columns lack; REFUSED for a record without
-    columns.
+    """Number of all fields of each record, including fields that the columns lack; REFUSED for a record that compiled
+    code could not read: it has no fields in the columns.
     """
     ends: Offsets
     """For each record, the number of fields in the columns up to its end, with those of all earlier records."""
@@ -121,7 +123,9 @@ class Fields(NamedTuple):
 
     @classmethod
     def room(cls, data: ByteArray, records: int, fields: int) -> Fields:
-        """Return empty columns with room for some records and fields. All records are REFUSED."""
+        """Return columns with room for `records` records and `fields` fields, to be filled. At first, all records are
+        REFUSED and have no fields.
+        """
         return cls(
             data,
             np.zeros((records, 2), np.int32),
@@ -133,7 +137,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def joined(cls, groups: Sequence[Fields]) -> Fields:
-        """Return the columns of several groups of records in one set of columns."""
+        """Join the columns of several groups of records, at least one, to columns of all records, in order."""
         if len(groups) == 1:
             return groups[0]
         first_bytes = np.cumsum([0, *(len(group.data) for group in groups)])
@@ -155,14 +159,15 @@ class Fields(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Number of fields in the columns."""
+        """Number of fields of all records in the columns."""
         return int(self.ends[-1]) if len(self.ends) else 0
 
 
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -> None:
-    """Write the places of the fields of records to `out`. A record is REFUSED unless the directory has all fields in
-    order. `starts` and `ends` are the places of the records in `data`.
+    """Split records of ISO 2709 into fields: write their places to `out`, which has room for them. `starts` and `ends`
+    are the places of the records in `data`. A record becomes REFUSED unless the directory lists all its fields in
+    order.
     """
     row = 0
     for record in range(len(ends)):
@@ -189,7 +194,9 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -
 
 
 def fields_of(data: bytes, starts: Integers, ends: Integers) -> Fields:
-    """Return the fields of records of ISO 2709 in columns; `starts` and `ends` are the places of the records."""
+    """Split records of ISO 2709 into fields, and return these in columns; `starts` and `ends` are the places of the
+    records in `data`. A record that compiled code cannot read is REFUSED.
+    """
     out = Fields.room(np.frombuffer(data, np.uint8), len(ends), len(data) // ENTRY)
     take_apart(out.data, starts, ends, out)
     return out

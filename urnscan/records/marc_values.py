@@ -79,7 +79,8 @@ def is_unimarc(
 
 
 class Tables(NamedTuple):
-    """Rows of fields.toml and keys.toml as arrays, and the tags that are read, for the families 0 and 1 (`FAMILIES`).
+    """Rows of fields.toml and keys.toml as arrays for compiled code, and the tags that are read, for the families 0
+    (MARC 21) and 1 (UNIMARC).
 
     A tag is a number. A column of flags has the shape (rows, 256), with a flag for each byte. A column of codes has a
     byte for each row, or NONE.
@@ -112,7 +113,9 @@ class Tables(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Control numbers, packed descriptions and record-level identifiers of many records."""
+    """Values that `find_values` finds in the fields of many records: control numbers, packed descriptions and
+    record-level identifiers.
+    """
 
     families: Numbers
     """The family of each record: 0 for MARC 21, 1 for UNIMARC."""
@@ -139,7 +142,7 @@ class Values(NamedTuple):
 
     @classmethod
     def room(cls, fields: Fields, tables: Tables) -> Values:
-        """Return empty columns with room for all values in `fields`."""
+        """Return columns with room for all values in `fields`, to be filled by `find_values`."""
         records, count = len(fields.ends), fields.total
         is_given = np.logical_or(*tables.is_given)[fields.tags[:count]]
         lengths = (fields.stops[:count] - fields.starts[:count])[is_given]
@@ -281,8 +284,9 @@ def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Valu
 
 @compiled
 def find_values(fields: Fields, tables: Tables, out: Values) -> int:
-    """Write the values in the fields of records to `out`. Returns the number of record-level identifiers. A record that
-    is REFUSED gets no values.
+    """Read the fields of records, and write the values in them to `out`: family, control number, packed description,
+    record-level identifiers. Returns the number of identifiers. A record that is REFUSED (`fields` has no fields of it)
+    gets no values.
     """
     data = fields.data
     values = at = first = 0

@@ -67,7 +67,9 @@ _TAG_BACK, _FIRST_BACK, _SECOND_BACK = (0, 0, 23, 5, 5), (0, 0, 12, 22), (0, 0, 
 
 
 class Words(NamedTuple):
-    """The words of a dump: tags and references."""
+    """The tags and references that the MARCXML records of a dump are made of, as bytes with which compiled code
+    compares the records.
+    """
 
     data: ByteArray
     """Words, one after the other. A byte _OF_INDICATOR or _OF_CODE in a word represents any byte of that kind."""
@@ -76,7 +78,9 @@ class Words(NamedTuple):
 
     @classmethod
     def of(cls, start: bytes, prefix: bytes) -> Words:
-        """Return the words of records with the start tag `start` and the prefix `prefix`, which may be empty."""
+        """Return the words for records with the start tag `start` and the prefix `prefix` (with its colon), which may
+        be empty.
+        """
         begin, end, code, indicator = b"<" + prefix, b"</" + prefix, bytes([_OF_CODE]), bytes([_OF_INDICATOR])
         tag, indicators = b' tag="%b"' % (TAG * code), b' ind1="%b" ind2="%b"' % (indicator, indicator)
         words = {
@@ -241,8 +245,8 @@ def _fields(
 
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, out: Fields) -> None:
-    """Write the fields of records to the columns and the bytes of `out`. Unusual records get the number of fields
-    REFUSED, and no fields.
+    """Split MARCXML records into fields: write the fields, in the form of ISO 2709, to the bytes and columns of `out`.
+    A record in an unusual form gets REFUSED as its number of fields, and no fields.
 
     `starts` and `ends` are the places of the records in `data`. Bytes are in UTF-8, and records have fewer than
     DEFAULT_LIMITS bytes.
@@ -262,8 +266,9 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, 
 
 
 def fields_of(run: Run, declarations: bytes) -> Fields:
-    """Return the fields of the records in a run, in columns; an unusual record has the number of fields REFUSED, and no
-    fields. `declarations` are the namespaces that are declared around the records, as attributes.
+    """Split the MARCXML records of a run into fields, and return these in columns, in the form of ISO 2709. A record in
+    an unusual form has REFUSED as its number of fields, and no fields: lxml must read it. `declarations` are the
+    namespaces that are declared around the records, as attributes.
     """
     starts_of = (_usual_start(record.data, declarations) for record in run.cuts())
     start, prefix = next(filter(None, starts_of), _NO_START)

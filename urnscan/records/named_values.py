@@ -60,8 +60,8 @@ _Row = TypeVar("_Row")
 
 
 def identifier(pairs: Pairs) -> str | None:
-    """Return the ID of a record: the string whose name has the lowest rank in `RANKS`; None without such a string that
-    is not empty.
+    """Return the ID of a record: of its strings that are not empty, the one whose name has the lowest rank in `RANKS`
+    (`@id` before `id`); None without such a string.
     """
     best, best_value = len(RANKS), None
     for name, value in pairs:
@@ -72,8 +72,8 @@ def identifier(pairs: Pairs) -> str | None:
 
 
 def are_known(names: Collection[str], table: str) -> bool:
-    """Whether a table of fields.toml knows a name in `names` as an identifier. Vague names (`id`, `url`) do not count,
-    except `@id`.
+    """Whether a table of fields.toml (`table`) has one of the names as the name of an identifier. Vague names (`id`,
+    `url`) do not count, except `@id`.
     """
     known = own_fields(table)
     rows = (row for name in names for row in _rows_of(known, name))
@@ -81,8 +81,9 @@ def are_known(names: Collection[str], table: str) -> bool:
 
 
 def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
-    """Yield the record-level identifiers of a record, in the order of the members. `fields`: rows of a table, from
-    `fields.own_fields`.
+    """Yield the record-level identifiers of a record (identifiers in fields that name the record itself), in the order
+    of the named values. `fields`: rows of a table, from `fields.own_fields`. Spellings of a name are equal: `ISBN-13`,
+    `isbn_13`.
     """
     as_written = list(pairs)
     members = [(_fold(name[:_LONGEST_NAME]), value) for name, value in as_written]
@@ -96,8 +97,8 @@ def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
 
 
 def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.Statement]:
-    """Yield the statements of a record about a work, in the order of the members. A statement is a row of `fields` and
-    a text; of a value with several strings, the first counts.
+    """Yield the statements of a record about a work, in the order of the named values. A statement is a pair of a row
+    of `fields` and a text; of a value with several strings, the first is taken.
     """
     for written_name, value in pairs:
         if isinstance(value, tuple) and written_name.lower() in _ENVELOPES:

@@ -67,14 +67,17 @@ is_pica_plain = partial(_begins_with, _PLAIN)
 
 
 class PicaRecords(RecordReader):
-    """Reader of PICA+, normalised or plain; the first bytes show the serialisation."""
+    """Reader of PICA+ dumps, normalised or plain; the first bytes of a dump show which. The ID of a record is its PPN
+    (003@ $0).
+    """
 
     table = described_by = "pica"
     # The serialisation is unknown until the first bytes are read.
     _plain: bool | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield the place and bytes of each record, and a `Damaged` for a record that is cut off or too long.
+        """Yield each record as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that is truncated
+        or too long.
 
         `Cut.around` has whether the dump is plain, and whether bytes before the record are lost.
         """
@@ -99,7 +102,10 @@ class PicaRecords(RecordReader):
             is_resumed = False
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Return the record with its fields read, or a `Damaged` if it does not begin or end with a field."""
+        """Read the fields of a record. Returns a `Record` with the ID, and with the texts, identifiers and description
+        for which the reader was made; or a `Damaged` if it does not begin or end with a field, or has lost its
+        beginning.
+        """
         offset, data, (plain, is_resumed) = cut
         first = (_PLAIN if plain else _NORMALISED).match(data)
         if not first:
@@ -143,7 +149,7 @@ def _normalised(data: bytes) -> bytes:
 
 
 def show_pica(data: bytes) -> str:
-    r"""Return a normalised record as text in the plain form, for people.
+    r"""Return a normalised record as text in the plain form, for people: a line for each field.
 
     >>> print(show_pica(b"021A \x1faDie Uhrmacher\x1fhA. Wimpelfeld\x1e\n"))
     021A $aDie Uhrmacher$hA. Wimpelfeld

@@ -23,7 +23,9 @@ from urnscan.records.marc_runs import Fields
 
 
 class Cut(NamedTuple):
-    """Place and bytes of a record whose fields are not read yet."""
+    """A record that a reader has found in a dump: its place and bytes. Its fields are not read yet;
+    `RecordReader.record` reads them.
+    """
 
     offset: int
     """Bytes from the start of the dump to the record."""
@@ -39,7 +41,8 @@ _ALL = slice(None)
 
 
 class Run(NamedTuple):
-    """Neighbouring records of a dump that a single call of compiled code found; their fields are not read yet.
+    """Neighbouring records of a dump that a single call of compiled code found: their places and bytes. Their fields
+    are not read yet.
 
     A run represents the same records as a list of `Cut`s, but is a single object for thousands of records.
     """
@@ -53,21 +56,23 @@ class Run(NamedTuple):
     ends: Integers
     """The end of each record in `data`."""
     around: Any = None
-    """See `Cut.around`; the same for all records of the run."""
+    """Facts that the reader needs in addition to the bytes, as in `Cut`; the same for all records of the run."""
 
     def cuts(self, numbers: Integers | slice = _ALL) -> Iterator[Cut]:
-        """Yield the records at the indices `numbers` of the run, as `Cut`s; by default all records."""
+        """Yield a `Cut` for each of the records at the indices `numbers` (from 0) of the run; by default for all
+        records.
+        """
         for start, end in zip(self.starts[numbers].tolist(), self.ends[numbers].tolist(), strict=True):
             yield Cut(self.offset + start, self.data[start:end], self.around)
 
     def bytes_of_each(self) -> list[bytes]:
-        """Return the bytes of each record; faster than `cuts`."""
+        """Return a list with the bytes of each record, in order; faster than `cuts`."""
         return [self.data[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
 
     @classmethod
     def joined(cls, items: Sequence[Cut | Run]) -> Run:
-        """Return the records of all `items` (at least one) in a single run. `offset` and `around` come from the first
-        item, also if the items are not neighbours.
+        """Join the records of all `items`, at least one, to a single run, in order. Its `offset` and `around` are those
+        of the first item, so `offset` has no meaning for later items that are not neighbours in the dump.
         """
         if len(items) == 1 and isinstance(items[0], Run):
             return items[0]
@@ -82,12 +87,12 @@ class Run(NamedTuple):
 
 
 def count_of(item: Cut | Damaged | Run) -> int:
-    """The number of records in an item that a reader yields: 1, except for a `Run`, which has many."""
+    """Number of records in an item that a reader yields: 1 for a `Cut` or a `Damaged`, any number for a `Run`."""
     return len(item.ends) if isinstance(item, Run) else 1
 
 
 class Record(NamedTuple):
-    """A record of a dump after reading: place, bytes, ID, identifiers, texts to scan, and description."""
+    """A record of a dump after its fields were read: place, bytes, ID, and what the reader was made to read."""
 
     offset: int
     """Bytes from the start of the dump to the record."""
@@ -100,7 +105,9 @@ class Record(NamedTuple):
     texts: Sequence[bytes] = ()
     """UTF-8 texts to scan for URNs, without escapes of the format. Empty if only record-level identifiers are read."""
     own: Sequence[Own] = ()
-    """Record-level identifiers, if they or keys are read; otherwise empty."""
+    """Record-level identifiers (in fields that name the record itself), if the reader reads them or keys; otherwise
+    empty.
+    """
     description: bytes = b""
     """Packed fields that describe the work (a few bytes that `description_of` unpacks), if descriptions are read;
     otherwise empty.
@@ -116,14 +123,17 @@ class Record(NamedTuple):
 # Many duplicates are copies of each other.
 @lru_cache(maxsize=1 << 12)
 def description_of(packed: bytes) -> Description:
-    """Return the description in packed fields (`Record.description`); `NOTHING` if `packed` is empty."""
+    """Return the `Description` of the work that packed fields (bytes of `Record.description`) make; `NOTHING` if
+    `packed` is empty.
+    """
     if not packed:
         return NOTHING
     return unpack_marc(packed) or unpack(packed)
 
 
 class RecordReader:
-    """Base class of readers. A reader finds the records of a dump and reads their fields, in a single thread.
+    """Base class of the readers of formats. A reader finds the records of a dump (`find` or `cuts`), and reads their
+    fields (`record`), in a single thread.
 
     A `Cut` is enough to read a record, so another reader of the same class can read the record in another process.
     """
@@ -157,18 +167,20 @@ class RecordReader:
         """`described` by names as bytes."""
 
     def own_fields(self, table: str) -> OwnFields:
-        """Return the rows of a table of fields.toml, and with `keys` also of keys.toml, by the name of the field."""
+        """Return name of a field -> rows of a table of fields.toml, and with `keys` also of keys.toml: the fields that
+        contain the identifiers for which this reader was made.
+        """
         return own_fields(table, urns=self._own, keys=self.has_keys)
 
     def described_fields(self, table: str) -> DescribedFields:
-        """Return the rows of a table of descriptions.toml, by the name of the field; empty if descriptions are not
-        read.
+        """Return name of a field -> rows of a table of descriptions.toml; empty if this reader does not read
+        descriptions.
         """
         return described_fields(table) if self._is_described else {}
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield the place and bytes of each record of a dump, in order, and a `Damaged` for a record that cannot be
-        read.
+        """Yield each record of a dump as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that
+        cannot be read. Reads on in the buffer as needed.
 
         After lost bytes (`Buffer.resume`) the method is called again; the next byte may be in the middle of a record.
         """
@@ -176,28 +188,31 @@ class RecordReader:
 
     @cached_property
     def marc(self) -> MarcColumns:
-        """The reader of fields of MARC."""
+        """The object that reads fields of MARC for this reader, with the same options. Made at the first use."""
         return marc_columns(own=self._own, described=self._is_described, keys=self.has_keys)
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Yield the records of a dump, in order: a `Run` where compiled code finds many records, otherwise a `Cut` for
-        each record, and a `Damaged` for a record that cannot be read.
+        """Yield the records of a dump, in order: a `Run` where compiled code finds many records together, a `Cut` for
+        any other record, and a `Damaged` for a record that cannot be read. By default the same as `cuts`, without any
+        `Run`.
         """
         return self.cuts(buffer)
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Return the record with its fields read, or a `Damaged` that says why they cannot be read."""
+        """Read the fields of a record. Returns a `Record` with the ID, and with the texts, identifiers and description
+        for which the reader was made; or a `Damaged` that says why the fields cannot be read.
+        """
         raise NotImplementedError
 
 
 class RunReader(RecordReader):
-    """Base class of the readers of MARC and XML: a call of compiled code finds many records, and may split them into
-    fields.
+    """Base class of the readers of MARC and XML, in which a call of compiled code finds many records, and may split
+    many into fields.
     """
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield the place and bytes of each record of a dump, in order, and a `Damaged` for a record that cannot be
-        read.
+        """Yield each record of a dump as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that
+        cannot be read. The same records as from `find`, which also yields a `Run` of many records.
         """
         for item in self.find(buffer):
             if isinstance(item, Run):
@@ -214,7 +229,7 @@ class RunReader(RecordReader):
         raise NotImplementedError
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """Return texts to scan for URNs, a text for each record in `numbers` (indices in the run); `fields_of` has
-        refused none of these records.
+        """Return a text to scan for URNs for each record in `numbers` (indices in the run, from 0), in that order. Only
+        for records that `fields_of` could read.
         """
         raise NotImplementedError

@@ -20,8 +20,9 @@ from urnscan.records.record import Cut, Record, RecordReader, Run, RunReader, co
 
 
 def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
-    """Read records that a reader of the same class found, and return their values in columns. Compiled code reads most
-    records, `reader.record` each of the rest.
+    """Read the fields of the records in `items`, which a reader of the same class found, and return their values in
+    columns. A record that cannot be read is in `Columns.damaged`. Compiled code reads most records, `reader.record`
+    each of the rest.
     """
     fields, texts = _fields_and_texts(reader, items)
     is_refused = fields.totals == REFUSED
@@ -70,7 +71,7 @@ def _cuts_at(items: Sequence[Cut | Run], is_chosen: npt.NDArray[np.bool_]) -> It
 
 
 def bytes_of_each(items: Sequence[Cut | Run]) -> list[bytes]:
-    """Return the bytes of each record of all items."""
+    """Return a list with the bytes of each record of all items, in order."""
     data: list[bytes] = []
     for item in items:
         data += item.bytes_of_each() if isinstance(item, Run) else (item.data,)

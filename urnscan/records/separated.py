@@ -36,8 +36,8 @@ _TAGGED = re.compile(rb"(?:=?LDR|00[0-9])[\t ]|\s*+[A-Z][A-Z0-9]{1,3}[ \t]{0,2}-
 
 
 def is_separated(head: bytes, name: str) -> bool | None:
-    """Whether a dump that begins with `head` is a table: by the file name (in lower case), or because the first rows
-    have as many values as the header has names. None: more bytes are needed.
+    """Whether a dump whose first bytes are `head` is a table in text: by the suffix of the file name (in lower case),
+    or because the first rows have as many values as the header has names. None: more bytes are needed.
     """
     unknown = None if len(head) < HEAD else False
     head = head.removeprefix(MARK)
@@ -66,7 +66,9 @@ def is_separated(head: bytes, name: str) -> bool | None:
 
 
 class SeparatedRecords(RecordReader):
-    """Reader of tables in text. A record is a row after the header."""
+    """Reader of tables in text (CSV, TSV). A record is a row after the header; its ID is in the column with the best
+    name of `RANKS` (`@id`, `id`).
+    """
 
     table = "separated"
     described_by = "named"
@@ -77,7 +79,7 @@ class SeparatedRecords(RecordReader):
     _named_by: int | None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield the place and bytes of each row that is not blank, with its line end, and a `Damaged` for a row, or a
+        """Yield each row that is not blank as a `Cut`, in order, with its line end, and a `Damaged` for a row, or a
         header, with a fault. The header, and a line `sep=;` before the header, are not records.
 
         `Cut.around` has the row, the layout of the table, the names of the columns, and the index of the column that
@@ -99,7 +101,9 @@ class SeparatedRecords(RecordReader):
                 yield Damaged(row.offset, row.fault) if row.fault else Cut(row.offset, row.data, around)
 
     def record(self, cut: Cut) -> Record:
-        """Return the row as a record, with its values read."""
+        """Read the values of a row. Returns a `Record` with the ID, and with the texts, identifiers and description for
+        which the reader was made.
+        """
         row, layout, names, named_by = cut.around
         text, values = layout.split_values(row)
         identifier = None
@@ -127,8 +131,8 @@ def _text(layout: CsvLayout, value: bytes) -> str:
 
 
 def values_in(text: str) -> str | list[str]:
-    """Return the text of a cell, or a list of its values if it has several. `||` separates values of DSpace, with
-    authorities after `::`, which are left out; brackets enclose a list.
+    """Return the text of a cell of a table; a list of texts if the cell has several values, that is, with `||` between
+    them (DSpace), or in brackets. An authority of DSpace, which follows a value after `::`, is left out.
 
     >>> values_in("Inks||Tinten"), values_in("['9780306406157', '0306406152']"), values_in("[0306406152]")
     (['Inks', 'Tinten'], ['9780306406157', '0306406152'], ['0306406152'])

@@ -38,7 +38,9 @@ _ANOTHER = re.compile(r"\n(?=[^\S\n]*+[A-Za-z][A-Za-z0-9+.\-]*+:)")
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Layout of a format of lines. The patterns fit beginnings of lines, and have no groups."""
+    """Layout of a format of lines with tags: patterns of the lines with which a record begins and ends, and of a line
+    with a tag. The patterns are for the beginning of a line, and have no groups.
+    """
 
     begins: str
     """Tag with which a record begins, for messages."""
@@ -66,7 +68,7 @@ class Layout:
     """Layout of dumps in which records have the last line, but not the first line. The fields are the same."""
 
     def of_dump(self, head: bytes) -> Layout:
-        """Return the layout of a dump that begins with `head`: `untyped` if the dump has last lines of records and no
+        """Return the layout of a dump that begins with `head`: `untyped` if `head` has last lines of records and no
         first line, otherwise this layout.
         """
         if self.untyped and not self.begun.search(head) and self.ended.search(head):
@@ -99,7 +101,7 @@ class Layout:
 
     @cached_property
     def tagged(self) -> re.Pattern[bytes]:
-        """Pattern of a line with a tag of a record."""
+        """Pattern of a line that begins with a tag of a record."""
         return re.compile(b"(?!%b)%b%b%b" % (self.around, self.before, self.tag, self.after))
 
     @cached_property
@@ -122,7 +124,9 @@ class Layout:
 
 
 class TaggedRecords(RecordReader):
-    """Base class of the readers of lines with tags: finds records by the layout of their format."""
+    """Base class of the readers of lines with tags: finds records, and reads their fields, by the layout of their
+    format.
+    """
 
     layout: ClassVar[Layout]
     """Layout of the format."""
@@ -130,7 +134,8 @@ class TaggedRecords(RecordReader):
     _cut_by: Layout | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield the place and bytes of each record of a dump, in order, and a `Damaged` for damaged records and lines.
+        """Yield each record of a dump as a `Cut` (its place and bytes), in order, and a `Damaged` for damaged records
+        and lines.
 
         A record without its last line is damaged, because it may have lost a part. Lines with tags outside of a record
         are damaged, too; neighbouring lines are reported once.
@@ -194,7 +199,9 @@ class TaggedRecords(RecordReader):
         return (bound.start(1) if is_next else bound.end()) - buffer.at, is_next
 
     def record(self, cut: Cut) -> Record:
-        """Return the record with its fields read."""
+        """Read the fields of a record. Returns a `Record` with the ID, and with the texts, identifiers and description
+        for which the reader was made.
+        """
         offset, data, _ = cut
         lines = with_line_feeds(data)
         name = self._name(lines)
@@ -236,20 +243,23 @@ class TaggedRecords(RecordReader):
 
 
 def with_line_feeds(data: bytes) -> bytes:
-    """Return bytes with LF instead of all line ends."""
+    """Return bytes with LF instead of each line end (CR LF or CR)."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def to_line_end(buffer: Buffer, start: int = 0) -> int:
-    """Return the distance from the next byte of the buffer to the end of a line, after its line end: of the line in
-    which the byte at the distance `start` is. 0 for a line without an end.
+    """Return the number of bytes from the next byte of the buffer to the end of a line, with its line end: of the line
+    in which the byte at the distance `start` is. 0 for a line without a line end. Reads on in the buffer, but takes no
+    bytes from it.
     """
     line_end = buffer.search(_LINE_END, start, 2)
     return line_end.end() - buffer.at if line_end else 0
 
 
 def begins_with(pattern: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether a dump that begins with `head` begins with a pattern, after blank lines. None: more bytes are needed."""
+    """Whether a dump whose first bytes are `head` begins with a pattern, after blank lines and byte order marks. None:
+    more bytes are needed.
+    """
     text = _LEADING.sub(b"", head)
     if pattern.match(text):
         return True

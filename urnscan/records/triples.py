@@ -65,7 +65,8 @@ _TURTLE_BEGINNING = re.compile(rb"[<\[(@]|_:|[A-Za-z]")
 
 
 def is_triples(head: bytes, _name: str) -> bool | None:
-    """Whether a dump begins with a statement. None: more bytes are needed.
+    """Whether a dump whose first bytes are `head` begins with a statement of N-Triples or N-Quads. None: more bytes are
+    needed.
 
     A dump of Turtle may begin with a statement, too; then its other lines are damaged.
     """
@@ -78,10 +79,10 @@ def is_triples(head: bytes, _name: str) -> bool | None:
 
 
 def is_other_rdf(head: bytes, name: str) -> bool | None:
-    """Whether a dump is RDF/XML, Turtle or TriG: the first element is `RDF`, or the dump begins with a directive. None:
-    more bytes are needed.
+    """Whether a dump whose first bytes are `head` is RDF/XML, Turtle or TriG, which are not read: the first element is
+    `RDF`, or the dump begins with a directive. None: more bytes are needed.
 
-    Turtle without directives is recognised by the file name.
+    Turtle without directives is recognised by the suffix of the file name `name` (in lower case).
     """
     head = head.removeprefix(MARK)
     start = _end(_BETWEEN, head, 0)
@@ -95,13 +96,15 @@ def is_other_rdf(head: bytes, name: str) -> bool | None:
 
 
 class TripleRecords(RecordReader):
-    """Reader of N-Triples and N-Quads. A record is a sequence of neighbouring statements with the same subject."""
+    """Reader of N-Triples and N-Quads. A record is a sequence of neighbouring statements with the same subject, which
+    is its ID.
+    """
 
     table = described_by = "triples"
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield a `Cut` for each sequence of statements with the same subject, which is `Cut.around`. A line that is
-        not a statement is yielded as a `Damaged`, and ends the sequence.
+        """Yield each sequence of neighbouring statements with the same subject as a `Cut`, whose `around` is the
+        subject. A line that is not a statement is yielded as a `Damaged`, and ends the sequence.
         """
         is_at_end = False
         while True:
@@ -145,7 +148,9 @@ class TripleRecords(RecordReader):
         buffer.at = start
 
     def record(self, cut: Cut) -> Record:
-        """Return the record with its statements read. The ID is the subject."""
+        """Read the statements of a record. Returns a `Record` with the subject as its ID, and with the texts,
+        identifiers and description for which the reader was made.
+        """
         offset, data, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)
         texts = (_without_escapes(data),) if self.has_texts else ()

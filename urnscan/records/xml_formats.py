@@ -34,16 +34,16 @@ def _first_kind(head: bytes) -> str | None:
 
 
 def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
-    """Whether the first record of a dump that begins with `head` is of the kind with the name `kind`. None: undecided,
-    because there are too few bytes, or no record of a known kind.
+    """Whether the first record in a dump whose first bytes are `head` is of the kind (format in XML) with the name
+    `kind`, such as `mods`. None: undecided, because there are too few bytes, or no record of a known kind.
     """
     first = _first_kind(head)
     return None if first is None else first == kind
 
 
 def show_xml(data: bytes) -> str:
-    """Return a record as text for people: MARC in the form of MARC editors, also inside OAI-PMH and SRU; other records
-    unchanged.
+    """Return a record as text for people: MARC, also inside OAI-PMH and SRU, in the form of MARC editors (a line for
+    each field); other records as their bytes decoded as UTF-8.
 
     The namespaces around the record are not known here, so local names decide the kind.
     """
@@ -60,8 +60,9 @@ def show_xml(data: bytes) -> str:
 
 
 def unread_inner(head: bytes) -> str:
-    """Return the name of the inner element of the first whole record of OAI-PMH or SRU, such as `ead`, if the kind of
-    the inner record is not read; otherwise empty. `head`: the first bytes of the dump.
+    """For a dump of OAI-PMH or SRU, return the name of the element inside the first whole record that is not deleted,
+    such as `ead`, if no table knows its fields. Empty if its fields are known, or no such record is in `head`, the
+    first bytes of the dump.
     """
     for cut in XmlRecords(own=False).cuts(Buffer(io.BytesIO(head).readinto)):
         if isinstance(cut, Damaged):

@@ -26,7 +26,9 @@ from urnscan.records.marc_fields import MarcFields, SplitField
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of records. Names of elements are `{namespace}local`."""
+    """A kind of records in XML (a format): the elements that are records, and where their IDs and fields are. Names of
+    elements are `{namespace}local`.
+    """
 
     name: str
     """Name of the kind, and of its table in fields.toml."""
@@ -35,7 +37,7 @@ class Kind:
     loose: tuple[str, ...] = ()
     """Local names of elements that are records if their first element is in `beginnings`."""
     beginnings: frozenset[str] = frozenset()
-    """Names of first elements: local, or `{namespace}*`."""
+    """Names of elements that come first in a record: local names, or `{namespace}*` for any element of a namespace."""
     identifiers: tuple[str, ...] = ()
     """Paths of elements that contain the ID of a record, the best first."""
     holds: bool = False
@@ -43,7 +45,9 @@ class Kind:
     table: str = ""
     """Name of the table in fields.toml and descriptions.toml, if it is not `name`."""
     in_subfields: bool = False
-    """Whether fields are elements with subfields, and the table has tags (PICA+)."""
+    """Whether the fields of a record are elements with a tag and subfields (PICA+); otherwise they are paths of
+    elements.
+    """
     around: Mapping[str, bytes] = field(default_factory=dict)
     """Elements that show the kind even without a record -> bytes that their attributes must contain."""
 
@@ -195,13 +199,13 @@ LOOSE_NAMES = frozenset(name for name, _ in _BY_BEGINNING)
 
 
 def local(name: str) -> str:
-    """Return the local part of a name `{namespace}local`."""
+    """Return the local part of a name `{namespace}local`; a name without a namespace unchanged."""
     return name.rpartition("}")[2]
 
 
 def kind_of(name: str, first: str) -> Kind | None:
-    """Return the kind of the record with the element `name` and the first inner element `first`, both as
-    `{namespace}local`; None if the element is not a record.
+    """Return the kind of the record that begins with the element `name` and its first inner element `first` (empty if
+    there is none), both as `{namespace}local`; None if the element is not a record.
     """
     namespace = first.removesuffix(local(first))
     return (
@@ -212,8 +216,8 @@ def kind_of(name: str, first: str) -> Kind | None:
 
 
 def empty_kind(name: str, attributes: bytes) -> Kind | None:
-    """Return the kind of the records that an element `name` contains, even if the element is empty; None if unknown.
-    `attributes`: the bytes of its attributes.
+    """Return the kind of records that an element `name` contains, even if there is no record in it, such as
+    `collection` of MARCXML; None if unknown. `attributes`: the bytes of its attributes.
     """
     kind, attribute = _BY_AROUND.get(name, (None, b""))
     return kind if attribute in attributes else None
@@ -225,7 +229,9 @@ def is_deleted(kind: Kind, record: etree._Element) -> bool:
 
 
 def identifier(kind: Kind, record: etree._Element) -> str | None:
-    """Return the ID of a record in the dump, or else of the inner record; None without an ID."""
+    """Return the ID of a record in the dump; without one, the ID of the record inside it (OAI-PMH, SRU); None if
+    neither has an ID.
+    """
     for path in kind.identifiers:
         texts = [record.get(path[1:])] if path.startswith("@") else map(_data, record.iterfind(path))
         if name := first_name(texts):
@@ -235,8 +241,9 @@ def identifier(kind: Kind, record: etree._Element) -> str | None:
 
 
 def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> tuple[Own, ...]:
-    """Return the record-level identifiers of a record, except in fields of MARC; if there is an inner record, also its
-    identifiers, and each only once. `fields` gives the table of a format.
+    """Return the record-level identifiers of a record and of the record inside it (OAI-PMH, SRU), each once, in order;
+    empty if there are none. Identifiers in fields of MARC are not among them. `fields`: function from the name of a
+    format to its table.
     """
     of_fields = _of_subfields if kind.in_subfields else _of_elements
     identifiers = [*of_fields(fields(kind.table or kind.name), record)]
@@ -245,7 +252,9 @@ def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> t
 
 
 def marc_fields_in(kind: Kind, record: etree._Element) -> MarcFields | None:
-    """Return the fields of a MARCXML record, or of an inner MARCXML record; None for other records."""
+    """Return the fields of a MARCXML record, or of the MARCXML record inside it (OAI-PMH, SRU); None for a record
+    without fields of MARC.
+    """
     inner = inner_record(record) if kind.holds else (kind, record)
     return _marc_fields(inner[1]) if inner and inner[0].name == "marcxml" else None
 
@@ -282,8 +291,9 @@ def _split(element: etree._Element) -> SplitField:
 
 
 def described(kind: Kind, record: etree._Element, fields: Callable[[str], description.Table]) -> bytes:
-    """Return the packed fields that describe the work of a record, except fields of MARC; empty if there are none.
-    `fields` gives the table of a format.
+    """Return the fields that describe the work of a record, or of the record inside it (OAI-PMH, SRU), as packed bytes
+    for `Record.description`; empty if there are none. Fields of MARC are not among them. `fields`: function from the
+    name of a format to its table.
     """
     inner = inner_record(record) if kind.holds else (kind, record)
     if not inner:
@@ -364,7 +374,9 @@ def _value_next_to(element: etree._Element, name: str) -> str:
 
 
 def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
-    """Return the record inside a record, with its kind; None without an inner record, or with several, as in METS."""
+    """Return the kind and the element of the record inside a record of OAI-PMH or SRU; None without an inner record of
+    a known kind, or with several, as in METS.
+    """
     children = [*record.iterchildren("{*}metadata", "{*}recordData")]
     while len(children) == 1:
         (element,) = children

@@ -77,7 +77,9 @@ _NONE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
 class XmlRecords(RunReader):
-    """Reader of records in XML. All records of a dump are of the kind of the first record."""
+    """Reader of records in XML, in one document or several. All records of a dump are of the kind (MARCXML, MODS and
+    others) of the first record.
+    """
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
@@ -97,8 +99,8 @@ class XmlRecords(RunReader):
         self._no_end_before: dict[bytes, int] = {}
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Yield the records: many records in the usual form together as a `Run`, any other as a `Cut`, and a `Damaged`
-        for a record that is truncated or too long.
+        """Yield the records in order: many neighbouring records in the usual form as a single `Run`, any other record
+        as a `Cut`, and a `Damaged` for a record that is truncated or too long.
 
         `Cut.around` has the kind, the namespaces around the record, and the encoding. The element around all records,
         such as `<records>`, is not a record.
@@ -136,8 +138,8 @@ class XmlRecords(RunReader):
         return run
 
     def fields_of(self, run: Run) -> Fields:
-        """Return the fields of MARCXML records in their most usual form, in columns. Other records, and records of
-        other kinds, have the number of fields REFUSED, and no fields.
+        """Return the fields of the records in a run, in columns, if they are MARCXML in its most usual form. Any other
+        record has REFUSED as its number of fields, and no fields: `record` must read it.
         """
         kind, declarations, encoding = run.around
         if kind != "marcxml" or encoding != "utf-8":
@@ -145,7 +147,9 @@ class XmlRecords(RunReader):
         return fields_of(run, declarations)
 
     def texts_of(self, run: Run, numbers: Integers) -> pa.BinaryArray:
-        """Return texts to scan for URNs, a text for each record in `numbers` (indices in the run)."""
+        """Return a text to scan for URNs for each record in `numbers` (indices in the run, from 0), in that order: in
+        UTF-8, with characters instead of references. Only for records that `fields_of` could read.
+        """
         _, declarations, encoding = run.around
 
         def text(start: int, end: int) -> bytes:
@@ -155,7 +159,10 @@ class XmlRecords(RunReader):
         return bytes_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Parse a record, and return it with its fields read, or a `Damaged` that says why it cannot be read."""
+        """Parse a record, and read its fields. Returns a `Record` with the ID, and with the texts, identifiers and
+        description for which the reader was made; only with the ID if the record is deleted. Returns a `Damaged` if it
+        is not well-formed.
+        """
         offset, data, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]
         try:
@@ -174,14 +181,14 @@ class XmlRecords(RunReader):
 
     @property
     def kind_if_empty(self) -> Kind | None:
-        """Kind of documents without records that were read; None if there were records, the document is not at its end,
-        or the kind is unknown.
+        """If no record was found so far, and all elements are closed: the kind of records that the elements show
+        (`collection` of MARCXML); otherwise, or if no kind is known, None.
         """
         return None if self._kind or self._scope.open else self._empty
 
     def seek(self, buffer: Buffer) -> Kind | None:
-        """Consume the bytes before the start tag of the next record, and return the kind of the record. Without a
-        record, consume all bytes and return None.
+        """Go forward to the start tag of the next record: take the bytes before it from the buffer, and return the kind
+        of the record. Without a further record, take all bytes and return None.
         """
         while True:
             at = buffer.data.find(b"<", buffer.at)

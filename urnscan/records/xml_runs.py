@@ -45,8 +45,9 @@ def _start_tag(data: ByteArray, at: int) -> int:
 
 @compiled
 def find_elements(data: ByteArray, at: int, name: ByteArray, starts: Integers, ends: Integers) -> int:
-    """Write the starts and ends of the elements `name` from index `at` on to `starts` and `ends`, up to another tag or
-    an element that is unusual or not whole, or until the arrays are full. Returns the number of elements.
+    """Find the elements `name` from index `at` of `data` on, up to another tag, or an element that is unusual or not
+    whole, or until `starts` and `ends` are full. Writes the start and end of each element to these arrays, and returns
+    the number of elements.
 
     An element is unusual if it contains a comment, a CDATA section or an instruction, or another element with the name,
     or if its end tag has white space. Text between elements is ignored.

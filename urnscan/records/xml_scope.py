@@ -19,14 +19,17 @@ _FEW = 32
 
 
 class Scope:
-    """The elements that are open around a record, with the namespaces that they declare."""
+    """The elements that are open at a place in an XML document, with the namespaces that they declare, and the encoding
+    of the document.
+    """
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
-        """Begin a document: no element is open, the encoding is UTF-8. `open` has the names of open elements, the
-        outermost first, with the namespaces that each declares, by prefix.
+        """Begin a document: no element is open, the encoding is UTF-8.
+
+        `open` has the names of open elements, the outermost first, with the namespaces that each declares, by prefix.
         """
         self.open: list[tuple[bytes, Mapping[bytes, bytes]]] = []
         self.encoding = "utf-8"
@@ -37,7 +40,9 @@ class Scope:
         self._declarations: bytes | None = None
 
     def start(self, name: bytes, declared: Mapping[bytes, bytes]) -> None:
-        """Open an element `name` that declares the namespaces `declared`, by prefix, in their quotes."""
+        """Open an element `name` inside the elements that are open. `declared`: prefix -> namespace in quotes, for the
+        namespaces that it declares.
+        """
         if len(self.open) == _DEEPEST:
             self._deeper += 1
             return
@@ -45,8 +50,8 @@ class Scope:
         self._add_to_count(len(declared))
 
     def end(self, name: bytes) -> None:
-        """Close the innermost open element `name`, and all open elements inside. An end tag without a start tag is
-        ignored.
+        """Close the innermost open element `name`, and all open elements inside it. Does nothing if no such element is
+        open. When the outermost element is closed, the document ends (`clear`).
         """
         if self._deeper:
             self._deeper -= 1
@@ -61,8 +66,8 @@ class Scope:
             self.clear()
 
     def expanded(self, name: bytes, *declared: Mapping[bytes, bytes]) -> str:
-        """Return a name in the form `{namespace}local`, or only the local name without a namespace. `declared` has
-        declarations in addition to those in scope, the innermost first.
+        """Return a name with a prefix in the form `{namespace}local`, or only the local name without a namespace.
+        `declared` has declarations in addition to those of open elements, the innermost first.
         """
         prefix, _, local_name = name.rpartition(b":")
         uri = next((names[prefix] for names in declared if prefix in names), None) or self._uri(prefix) or b'""'
@@ -72,12 +77,14 @@ class Scope:
 
     @property
     def is_large(self) -> bool:
-        """Whether many namespaces are in scope, so that a record gets only the declarations that the record uses."""
+        """Whether more than 32 namespaces are declared by open elements. Then a record gets only the declarations of
+        the prefixes that occur in it.
+        """
         return self._count > _FEW
 
     def declarations(self, record: bytes) -> bytes:
-        """Return the declarations of the namespaces in scope, or of the namespaces that a record uses (`is_large`), as
-        attributes in UTF-8.
+        """Return the namespaces that open elements declare, as attributes in UTF-8 (` xmlns:a="…"`), so that a record
+        can be parsed alone. If `is_large`, only those whose prefixes occur in the bytes of the record.
         """
         if self.is_large:
             return self._as_attributes((b"", *PREFIX.findall(record)))

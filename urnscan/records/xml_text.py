@@ -25,8 +25,8 @@ _PLACE = re.compile(r",? line \d+(?:, column \d+)?")
 
 
 def parsed_text(record: etree._Element) -> bytes:
-    """Return the text of a record in UTF-8: character data, values of attributes, declared namespaces, with NUL between
-    them; without comments and instructions.
+    """Return the text of a parsed record in UTF-8: declared namespaces, character data, and values of attributes, with
+    NUL between them; without comments and instructions.
     """
     parts = [uri for _, (_, uri) in etree.iterwalk(record, events=("start-ns",))]
     for element in record.iter():
@@ -35,11 +35,11 @@ def parsed_text(record: etree._Element) -> bytes:
 
 
 def plain_text(data: bytes) -> bytes | None:
-    """Return the bytes of a well-formed XML record with characters instead of references, or None if the record must be
-    parsed. Tags remain, as they do no harm in a scan.
+    """Return the bytes of a well-formed XML record with characters instead of references, to scan them for URNs; tags
+    remain, as they do no harm. None if the record must be parsed for that (`parsed_text`).
 
-    None for comments, CDATA, declarations, instructions, and attribute values in single quotation marks. Only numbers
-    and the five names of XML are replaced.
+    It must be parsed if it has comments, CDATA, declarations, instructions, or attribute values in single quotation
+    marks. Only references to numbers and to the five names of XML are replaced.
     """
     # Tags do no harm, as `<`, `>` and `"` end a URN. But a single quotation mark may be a part of a URN, and comments and
     # instructions are not text. To find one byte is ten times as fast as to find two.
@@ -65,7 +65,8 @@ def _character(reference: re.Match[bytes]) -> bytes:
 
 
 def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Element, bytes]:
-    """Parse a record inside declarations of namespaces. Returns the element, and the bytes in UTF-8 that were parsed.
+    """Parse a record inside declarations of namespaces (attributes in UTF-8). Returns the element, and the bytes in
+    UTF-8 that were parsed. `encoding`: encoding of `data`.
 
     No DTD, no external entity and no other file is read. Entities of HTML, which include entities of ONIX 2.1 and other
     DTDs, become characters; other entities remain text. Bytes that are not characters become U+FFFD. Raises ValueError
@@ -88,8 +89,8 @@ def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Eleme
 
 
 def parse_element(data: bytes, declarations: bytes) -> etree._Element:
-    """Parse an element inside declarations of namespaces, which are attributes, and return it. Raises XMLSyntaxError if
-    it is not well-formed.
+    """Parse an element in UTF-8 inside declarations of namespaces, which are attributes (` xmlns:a="…"`), and return
+    it. Raises `lxml.etree.XMLSyntaxError` if it is not well-formed.
     """
     document = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, data, _WRAPPER)
     return etree.fromstring(document, _parser(len(data) >= DEFAULT_LIMITS))[0]
