@@ -157,8 +157,11 @@ def longer(count: int, remedy: str) -> str:
 
 
 def cut_short(count: int, remedy: str) -> str:
-    """Sentence about `count` occurrences that end before a character that no URN may contain but looks like a part of
-    it, such as ü; empty if `count` is 0. `remedy` is the option or call that lists the places.
+    """Sentence about `count` occurrences that end before a character that no URN may contain there, but that looks like
+    a part of it, such as ü; empty if `count` is 0. `remedy` is the option or call that lists the places.
+
+    >>> cut_short(1, "--rejects FILE")
+    '1 occurrence is cut before a character that no URN may contain there, such as ü or a dash; --rejects FILE lists the places'
     """
     are_cut = (
         "1 occurrence is cut before a character" if count == 1 else f"{count:,} occurrences are cut before characters"

@@ -249,8 +249,8 @@ def _indices(schema: pa.Schema, names: Names) -> list[int]:
 
 
 def indices_of(columns: Sequence[str], names: Names) -> list[int]:
-    """Return the index in `columns` of each name, in the order of `names`. None as the first name means the only
-    column.
+    """Return the index in `columns` of each name, in the order of `names`: the column to scan (None: the only column),
+    then the columns to keep.
 
     Raises ArgumentError if a name is missing or occurs several times in `columns`, and for None if there is not exactly
     one column.

@@ -48,7 +48,9 @@ _USE_HALF = "from urnscan.library.compilation import use_half; use_half()"
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """Result of `warm_up`."""
+    """Result of `warm_up`: how many functions it compiled, how long it took, and where the compiled code is saved.
+    `str()` gives it as a line of text.
+    """
 
     compiled: int
     """Number of functions that this call compiled; 0 if all were compiled already, or if NUMBA_DISABLE_JIT is set."""
@@ -156,8 +158,8 @@ def _count(lines: Iterable[bytes]) -> None:
 
 
 def use_half() -> None:
-    """Compile the two largest functions, and write an empty line to standard output for each compiled function: what a
-    second process does during `warm_up`, which counts the lines.
+    """Compile the two largest functions in this process, and write an empty line to standard output for each compiled
+    function. `warm_up` starts a second process that calls this function, and counts the lines.
     """
     jit.count_with(lambda _: os.write(1, b"\n"))
     offsets = np.array([0, len(_URN)], np.int32)

@@ -79,8 +79,9 @@ class FaultSearch:
         self._of_names, self._of_rejects = Passages(inputs, options, _AFTER), Passages(inputs, options, 0)
 
     def add_names(self, rows: pa.RecordBatch) -> None:
-        """Find the names in OCCURRENCES rows that are invalid or unregistered, and call `add` with a Fault for each.
-        Names of unregistered namespaces that `kinds` leaves out are only counted, in `other_unregistered`.
+        """Find the names in rows of the table of occurrences (OCCURRENCES) that are invalid or unregistered, and call
+        `add` with a Fault for each. Names of unregistered namespaces that `kinds` leaves out are only counted, in
+        `other_unregistered`.
         """
         nid = rows.column("nid")
         is_odd = np.array([self._about_nid(name) is not None for name in nid.dictionary.to_pylist()], np.bool_)
@@ -99,8 +100,8 @@ class FaultSearch:
                 self._add(self._of_names, row, row["problem"], reason)
 
     def add_rejects(self, rows: pa.RecordBatch) -> None:
-        """Call `add` with a Fault for each of the REJECTS rows. If `kinds` has no "reject", only count the rows in
-        `other_rejects`.
+        """Call `add` with a Fault for each row of the table of rejects (REJECTS: texts that are nearly URNs, or URNs
+        that end badly). If `kinds` has no "reject", only count the rows, in `other_rejects`.
         """
         if "reject" not in self._kinds:
             self.other_rejects += rows.num_rows

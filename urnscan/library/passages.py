@@ -191,8 +191,8 @@ class Passages:
         self._missing: Counter[tuple[str, str]] = Counter()
 
     def add(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Return OCCURRENCES rows with two columns added: `before` and `after`, the text on both sides of each
-        occurrence; null if the occurrence is not found again.
+        """Return rows of the table of occurrences (OCCURRENCES) with two columns added: `before` and `after`, the text
+        on both sides of each occurrence; null if the occurrence is not found again.
         """
         passages = [self.find(Wanted(**row)) for row in rows.select(list(Wanted._fields)).to_pylist()]
         for name in ("before", "after"):

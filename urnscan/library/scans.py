@@ -58,8 +58,8 @@ _SEPARATED = (".csv", ".tsv")
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Result of `scan`: tables and counts. Python shows the counts and the most frequent classes, a notebook a table of
-    classes.
+    """Result of `scan`: tables and counts. `print` shows the counts and the most frequent classes, a notebook a table
+    of classes.
 
     `len()` of a Scan is the number of classes.
     """

@@ -158,8 +158,8 @@ class BibtexRecords(RecordReader):
                     return
 
     def record(self, cut: Cut) -> Record:
-        """Read the fields of an entry. Returns a `Record` with the ID, and with the texts, identifiers and description
-        for which the reader was made.
+        """Read the fields of an entry. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
+        `described`), texts to scan for URNs, identifiers and a description.
         """
         offset, data, (kind, start, simple) = cut
         match = _KEY.match(data, start)

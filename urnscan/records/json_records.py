@@ -91,8 +91,8 @@ class JsonArrayRecords(RecordReader):
             yield value if isinstance(value, Damaged) else Cut(*value[:3])
 
     def record(self, cut: Cut) -> Record:
-        """Read the members of a value. Returns a `Record` with the ID, and with the texts, identifiers and description
-        for which the reader was made; of MARC-in-JSON with the fields of MARC.
+        """Read the members of a value. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
+        `described`), texts to scan for URNs, identifiers and a description; of MARC-in-JSON with the fields of MARC.
         """
         offset, data, value = cut
         pairs = value if isinstance(value, tuple) else ()
@@ -180,8 +180,7 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
     the object is a record itself. `goes_on`: the dump may be longer.
 
     * An array with a usual name, such as `records` or `items`, counts if it is empty or has objects, and no member next
-      to
-      it is a member of a record.
+      to it is a member of a record.
     * An array with another name counts in an object if all members before it are numbers and strings, and its first
       object is a record.
     * Otherwise, an array of objects counts that is the only member, or that does not end in the first bytes.

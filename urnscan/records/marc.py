@@ -96,8 +96,8 @@ class MarcRecords(RunReader):
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Yield the records in order: many neighbouring records without faults as a single `Run`, any other record as a
-        `Cut`, and a `Damaged` for a record that cannot be read.
+        """Yield the records in order, with their places and bytes: many neighbouring records without faults as a single
+        `Run`, any other record as a `Cut`, and a `Damaged` (place and reason) for a record that cannot be read.
         """
         one_by_one = parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN))
         while True:

@@ -154,8 +154,8 @@ def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
 
 
 def in_columns(records: Sequence[MarcBytes]) -> Fields:
-    """Return the fields of records, which Python has split into fields, in columns, like `marc_runs.fields_of` for
-    records that compiled code splits.
+    """Put the fields of MARC records that Python has split into fields into columns. The result is like that of
+    `marc_runs.fields_of` for records that compiled code splits; none is REFUSED.
     """
     count = sum(len(record.fields) for record in records)
     out = Fields.room(np.empty(0, np.uint8), len(records), count)

@@ -132,9 +132,9 @@ class Values(NamedTuple):
     is_alone: npt.NDArray[np.bool_]
     """Fields whose record-level identifiers only Python can read, for example because they are not ASCII."""
     field: Offsets
-    """The number of the field of each identifier."""
+    """Index, in the columns of fields, of the field in which each identifier is."""
     row: Numbers
-    """The number of the row of each identifier."""
+    """Number of the row in `Tables` by which each identifier was found."""
     places: Offsets
     """Shape (identifiers, 8): start and end of the identifier, of the kind in its field, of the source (all three
     without white space around them), and of the subfields with qualifiers. NONE for a missing part.

@@ -72,14 +72,16 @@ class Words(NamedTuple):
     """
 
     data: ByteArray
-    """Words, one after the other. A byte _OF_INDICATOR or _OF_CODE in a word represents any byte of that kind."""
+    """Words, one after the other. A byte 2 in a word represents any printable ASCII character except `"`, `<`, `>` and
+    `&` (an indicator), a byte 3 any ASCII letter or digit (a code).
+    """
     limits: Integers
     """The start of each word, and the end of the last one."""
 
     @classmethod
     def of(cls, start: bytes, prefix: bytes) -> Words:
-        """Return the words for records with the start tag `start` and the prefix `prefix` (with its colon), which may
-        be empty.
+        """Return the words for a dump whose records begin with the start tag `start`, such as `<marc:record>`, and
+        whose elements have the prefix `prefix`: `marc:`, or empty.
         """
         begin, end, code, indicator = b"<" + prefix, b"</" + prefix, bytes([_OF_CODE]), bytes([_OF_INDICATOR])
         tag, indicators = b' tag="%b"' % (TAG * code), b' ind1="%b" ind2="%b"' % (indicator, indicator)

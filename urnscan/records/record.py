@@ -192,15 +192,16 @@ class RecordReader:
         return marc_columns(own=self._own, described=self._is_described, keys=self.has_keys)
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Yield the records of a dump, in order: a `Run` where compiled code finds many records together, a `Cut` for
-        any other record, and a `Damaged` for a record that cannot be read. By default the same as `cuts`, without any
-        `Run`.
+        """Yield the records of a dump in order, with their places and bytes: a `Run` where compiled code finds many
+        records together, a `Cut` for any other record, and a `Damaged` (place and reason) for a record that cannot be
+        read. By default the same as `cuts`, without any `Run`.
         """
         return self.cuts(buffer)
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Read the fields of a record. Returns a `Record` with the ID, and with the texts, identifiers and description
-        for which the reader was made; or a `Damaged` that says why the fields cannot be read.
+        """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
+        `described`), texts to scan for URNs, identifiers and a description; or a `Damaged` that says why the fields
+        cannot be read.
         """
         raise NotImplementedError
 

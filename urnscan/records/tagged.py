@@ -199,8 +199,8 @@ class TaggedRecords(RecordReader):
         return (bound.start(1) if is_next else bound.end()) - buffer.at, is_next
 
     def record(self, cut: Cut) -> Record:
-        """Read the fields of a record. Returns a `Record` with the ID, and with the texts, identifiers and description
-        for which the reader was made.
+        """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
+        `described`), texts to scan for URNs, identifiers and a description.
         """
         offset, data, _ = cut
         lines = with_line_feeds(data)

@@ -148,8 +148,8 @@ class TripleRecords(RecordReader):
         buffer.at = start
 
     def record(self, cut: Cut) -> Record:
-        """Read the statements of a record. Returns a `Record` with the subject as its ID, and with the texts,
-        identifiers and description for which the reader was made.
+        """Read the statements of a record. Returns a `Record` with the subject as its ID and, by the options of the
+        reader (`own`, `keys`, `described`), texts to scan for URNs, identifiers and a description.
         """
         offset, data, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)

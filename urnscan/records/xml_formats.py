@@ -34,8 +34,9 @@ def _first_kind(head: bytes) -> str | None:
 
 
 def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
-    """Whether the first record in a dump whose first bytes are `head` is of the kind (format in XML) with the name
-    `kind`, such as `mods`. None: undecided, because there are too few bytes, or no record of a known kind.
+    """Whether a dump whose first bytes are `head` has records of the kind (format in XML) with the name `kind`, such as
+    `mods`: by the first record or, if all elements are closed without a record, by the elements around. None:
+    undecided, because there are too few bytes, or no record of a known kind.
     """
     first = _first_kind(head)
     return None if first is None else first == kind

@@ -217,7 +217,8 @@ def kind_of(name: str, first: str) -> Kind | None:
 
 def empty_kind(name: str, attributes: bytes) -> Kind | None:
     """Return the kind of records that an element `name` contains, even if there is no record in it, such as
-    `collection` of MARCXML; None if unknown. `attributes`: the bytes of its attributes.
+    `collection` of MARCXML; None if no kind is known. `attributes`: the bytes of its attributes, which some kinds
+    check.
     """
     kind, attribute = _BY_AROUND.get(name, (None, b""))
     return kind if attribute in attributes else None

@@ -99,8 +99,9 @@ class XmlRecords(RunReader):
         self._no_end_before: dict[bytes, int] = {}
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Yield the records in order: many neighbouring records in the usual form as a single `Run`, any other record
-        as a `Cut`, and a `Damaged` for a record that is truncated or too long.
+        """Yield the records in order, with their places and bytes: many neighbouring records in the usual form as a
+        single `Run`, any other record as a `Cut`, and a `Damaged` (place and reason) for a record that is truncated or
+        too long.
 
         `Cut.around` has the kind, the namespaces around the record, and the encoding. The element around all records,
         such as `<records>`, is not a record.
@@ -159,9 +160,9 @@ class XmlRecords(RunReader):
         return bytes_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Parse a record, and read its fields. Returns a `Record` with the ID, and with the texts, identifiers and
-        description for which the reader was made; only with the ID if the record is deleted. Returns a `Damaged` if it
-        is not well-formed.
+        """Parse a record, and read its fields. Returns a `Record` with its ID and, by the options of the reader (`own`,
+        `keys`, `described`), texts to scan for URNs, identifiers and a description; only with the ID if the record is
+        deleted. Returns a `Damaged` if it is not well-formed.
         """
         offset, data, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]

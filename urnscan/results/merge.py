@@ -90,8 +90,8 @@ class MergeReport:
 
 
 class Merge:
-    """A merge of tables: the constructor opens them, `run` writes the result. After `run`, `report` and `metadata` are
-    complete.
+    """A merge of tables: the constructor opens them, `run` merges them and passes the rows of the result on. After
+    `run`, `report` and `metadata` are complete.
     """
 
     def __init__(self, names: Sequence[str], outputs: Sequence[str], *, memory: int, jobs: int) -> None:

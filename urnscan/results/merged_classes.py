@@ -22,10 +22,12 @@ _SCHEME = len("urn:")
 
 
 class Merged(NamedTuple):
-    """Classes that were merged from several tables, and how many of them may not be exact."""
+    """Classes (a row for all URNs with the same canonical form) that were merged from several tables, and how many of
+    them may not be exact.
+    """
 
     rows: pa.RecordBatch
-    """CODED_CLASSES rows, sorted by `urn`."""
+    """Rows of classes, sorted by `urn`, in the schema CODED_CLASSES (some columns are dictionary-encoded)."""
     inexact: int = 0
     """Number of classes in several tables whose `spellings` and `spelling_count` are not exact, because a table does
     not list all spellings.
