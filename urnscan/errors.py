@@ -218,8 +218,8 @@ class DamageError(SourceError):
 
 
 class LimitError(SourceError):
-    """An input unpacks to more bytes, members or levels of nesting than the limits of the run (`max_ratio`, `max_size`,
-    `max_members`, `max_depth`) allow. The rest of this input is not read; matches before the limit count.
+    """An input unpacks to more bytes or members than the limits of the run (`max_ratio`, `max_size`, `max_members`)
+    allow. The rest of this input is not read; matches before the limit count.
     """
 
 
@@ -304,8 +304,8 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
 
     `reason` says why for people, `code` for programs: one of the codes in `urnscan.urn.reject_reasons.REASONS`, which
     never change. `position` is the index, from 0, of the first character (of a bytes value: byte) that cannot be part
-    of a URN. `text` is the text that was parsed (each byte of a bytes value becomes one character), or empty if it is
-    unknown.
+    of a URN; it is the length of the text if the text ends too early. `text` is the text that was parsed (each byte of
+    a bytes value becomes one character), or empty if it is unknown.
     """
 
     def __init__(self, reason: str, position: int, code: str, text: str = "") -> None:

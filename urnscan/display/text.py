@@ -229,8 +229,8 @@ def hints(
 
 
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """HTML table with a row for each of `rows` (at least one) below the column names. Numbers have thousands
-    separators; None is an empty cell. A column is aligned right if its first value is a number.
+    """HTML table with a row for each of `rows` (at least one) below the column names. Numbers are aligned right and
+    have thousands separators; None is an empty cell.
     """
     sides = [_RIGHT if type(value) in (int, float) else _LEFT for value in rows[0]]
     head = "".join(f"<th {side}>{html_text(name)}</th>" for name, side in zip(names, sides, strict=True))
