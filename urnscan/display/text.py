@@ -76,8 +76,8 @@ def width_of(text: str) -> int:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """The text, padded with spaces to `width` columns of a terminal; `right` aligns the text right. A wider text is
-    unchanged.
+    """Return the text with spaces after it (with `right`, before it), so that it is `width` columns of a terminal wide.
+    A text that is as wide or wider is unchanged.
     """
     space = " " * (width - width_of(text))
     return space + text if right else text + space

@@ -52,7 +52,9 @@ class ContextLine(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The place of the occurrence in the form that the command prints: `source!/member:line`."""
+        """The place of the occurrence in the form that the command prints: `source!/member:line`, or `source:line`
+        without a member.
+        """
         return f"{full_name(self.source, self.member)}:{self.line}"
 
 

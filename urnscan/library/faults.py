@@ -47,7 +47,7 @@ class Fault(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The source, followed by the member: `a.zip!/b.txt`."""
+        """The source, and the member after it: `a.zip!/b.txt`; the source alone without a member."""
         return full_name(self.source, self.member)
 
 

@@ -293,17 +293,19 @@ def scan(
     Several inputs are several arguments, or lists. `~` is the home folder.
     `cdx` is an index of records of web archives (CDXJ, CDX, CSV or Parquet): only these records are read. Then there is
     one input, the folder or URL with the files that the index names.
-    `rejects`: whether to collect texts that are nearly URNs, and URNs that end badly. `progress`: whether to show a
-    bar; None: in interactive sessions (a notebook, Python on a terminal), after half a second.
+    `rejects`: whether to collect texts that are nearly URNs, and URNs that end badly, in the table `rejects`.
+    `progress`: whether to show a bar; None: in interactive sessions (a notebook, Python on a terminal), after half a
+    second.
     The other parameters are the fields of `Options`, with the names and meanings of the command's options. `max_length`
     is in bytes, and so are `max_size` and `memory`, also as text such as "500MB". `jobs` is the number of threads;
     None: the number of cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is lexical, resolution or
     namespace; `recover` is one or several of percent, entities, escapes, wraps, labels, bare and markup, or all;
     `resolver_tail` is keep or cut.
-    Returns the tables and the counts. Inputs that fail are in `report.failures`; inputs of a known form that were
-    scanned as plain text are in `report.notes`. All tables are in memory: for very large inputs use the command.
-    Raises FatalError if no input could be read, or, with `strict`, if any input fails; ArgumentError (a ValueError and
-    a TypeError) for invalid options.
+    Returns a `Scan` with the tables and the counts. Inputs that fail are in `report.failures`; inputs of a known form
+    that were scanned as plain text are in `report.notes`. All tables are in memory: for very large inputs use the
+    command.
+    Raises FatalError if no input could be read, if the index cannot be read, or, with `strict`, if any input fails;
+    ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> from urnscan import samples, scan
     >>> result = scan(samples() / "prose.txt", trim=True)

@@ -266,7 +266,8 @@ def statement(row: Row, text: str, second: str = " ") -> Statement:
 
 
 def shown_title(title: str) -> str:
-    r"""Return the title of a description for people: without controls, and with ` : ` before a subtitle.
+    r"""Return the title of a description for people: without control characters, with ` : ` before a subtitle, and
+    without ` :;=/` at the end of title and subtitle.
 
     >>> shown_title("\x98Die \x9cUhrmacher :\x1fRoman /")
     'Die Uhrmacher : Roman'

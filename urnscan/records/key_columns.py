@@ -58,8 +58,8 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Re2(NamedTuple):
-    """A pattern of Python in the syntax of RE2, for ASCII texts. RE2 fits every text that Python fits, and perhaps
-    other texts.
+    """A pattern of Python, written for RE2, the library by which Arrow matches whole columns; for ASCII texts. It
+    matches every text that the pattern of Python matches, and perhaps others.
     """
 
     pattern: str
@@ -69,16 +69,16 @@ class Re2(NamedTuple):
     groups: int
     """Number of groups."""
     longest: int
-    """A length in bytes: if RE2 fits a text of at most this length, Python fits the text, too, with the same groups. 0:
-    Python must try each text that RE2 fits.
+    """A length in bytes: of the texts of at most this length, RE2 matches the same as Python, with the same groups. 0:
+    Python must try each text that RE2 matches.
     """
 
 
 def re2_of(pattern: str) -> Re2:
-    """Return a pattern of Python in the syntax of RE2.
+    """Write a pattern of Python for RE2, the library by which Arrow matches whole columns.
 
     A possessive repetition becomes a plain repetition. A large maximum of a repetition is removed, because RE2 is slow
-    where it counts. Lookaheads are left out.
+    where it counts. Lookaheads are left out. So the result may match more texts than the pattern.
 
     >>> re2_of("(a{1,99}+)(?=b)").pattern
     '(?P<g0>a{1,})'

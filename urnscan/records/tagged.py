@@ -77,23 +77,23 @@ class Layout:
 
     @cached_property
     def begun(self) -> re.Pattern[bytes]:
-        """Pattern of the first line of a record, and the line end before."""
+        """Compiled pattern of the first line of a record, with the line end before it."""
         return re.compile(rb"%b(?:%b)?%b" % (_BEGIN, MARK, self.first))
 
     @cached_property
     def ended(self) -> re.Pattern[bytes]:
-        """Pattern of the last line of a record, and the line end before."""
+        """Compiled pattern of the last line of a record, with the line end before it."""
         return re.compile(rb"[\r\n]%b" % self.last)
 
     @cached_property
     def first_line(self) -> re.Pattern[bytes]:
-        """Pattern of the first line of a record, compiled."""
+        """Compiled pattern of the first line of a record."""
         return re.compile(self.first)
 
     @cached_property
     def bound(self) -> re.Pattern[bytes]:
-        """Pattern of a line end and the last line of a record, or of a line end and, as a group, the first line of the
-        next record.
+        """Compiled pattern of the end of a record: a line end, and the last line of the record or, as a group, the
+        first line of the next record.
         """
         if self.last:
             return re.compile(rb"%b(?:((?:%b)?%b)|%b)" % (LINE_END, MARK, self.following or self.first, self.last))
@@ -101,13 +101,13 @@ class Layout:
 
     @cached_property
     def tagged(self) -> re.Pattern[bytes]:
-        """Pattern of a line that begins with a tag of a record."""
+        """Compiled pattern of a line that begins with a tag of a record."""
         return re.compile(b"(?!%b)%b%b%b" % (self.around, self.before, self.tag, self.after))
 
     @cached_property
     def field(self) -> re.Pattern[bytes]:
-        """Pattern of a field in lines that end with LF. Groups: the tag; the value, with all lines that continue the
-        value.
+        """Compiled pattern of a field in lines that end with LF. Groups: the tag; the value, with all lines that
+        continue it.
         """
         line = self.before + self.tag + self.after
         return re.compile(
@@ -116,8 +116,8 @@ class Layout:
 
     @cached_property
     def name_fields(self) -> tuple[re.Pattern[bytes], ...]:
-        """Patterns of the fields that contain the ID of a record, in lines that end with LF. Group: the first line of
-        the value.
+        """Compiled patterns of the fields that contain the ID of a record, the best first, in lines that end with LF.
+        Group: the first line of the value.
         """
         tags = (re.escape(name.encode()) for name in self.names)
         return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.after)) for tag in tags)

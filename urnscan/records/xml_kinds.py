@@ -225,7 +225,7 @@ def empty_kind(name: str, attributes: bytes) -> Kind | None:
 
 
 def is_deleted(kind: Kind, record: etree._Element) -> bool:
-    """Whether a record only says that it was deleted (OAI-PMH §2.5.1)."""
+    """Whether a record of OAI-PMH only says that it was deleted (OAI-PMH §2.5.1); False for other kinds."""
     return kind.name == "oai" and record.find("{*}header[@status='deleted']") is not None
 
 
