@@ -65,7 +65,7 @@ class Dedup:
         """Write `clusters` to a Parquet file, the same that `urnscan dedup -o` writes. With `force`, an existing file
         is replaced.
 
-        Raises FatalError if the file cannot be written, or exists already.
+        Raises FatalError if the file cannot be written or, without `force`, exists already.
         """
         with ParquetOutput(local_name(path), CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS, force=force) as file:
             for batch in self.clusters.to_batches():

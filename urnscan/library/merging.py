@@ -37,8 +37,8 @@ def merge(
     bytes, also as text such as "500MB". `jobs` is the number of threads; None: the number of cores.
     Returns counts. `inexact` and `shared` of the result report what may differ from a single run over all inputs.
     Raises FatalError if a table cannot be read, if options of the runs differ, if `classes` is named for tables without
-    occurrences, or if an output cannot be written or exists already; ArgumentError (a ValueError and a TypeError) if
-    neither `output` nor `classes` is named, and for invalid options.
+    occurrences, or if an output cannot be written or, without `force`, exists already; ArgumentError (a ValueError and
+    a TypeError) if neither `output` nor `classes` is named, and for invalid options.
 
     >>> import tempfile
     >>> from urnscan import merge, samples, scan

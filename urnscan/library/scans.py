@@ -117,8 +117,8 @@ class Scan:
         argument is the path of a table; a table without a path is not written.
 
         Either all files appear, or none; with `force`, existing files are replaced. Raises FatalError if a file cannot
-        be written or exists already; ArgumentError if there is no path, and for `rejects` if the scan collected no
-        rejects.
+        be written or, without `force`, exists already; ArgumentError if there is no path, and for `rejects` if the scan
+        collected no rejects.
         """
         self._write({"classes": classes, "occurrences": occurrences, "rejects": rejects}, ParquetOutput, force=force)
 
@@ -136,8 +136,8 @@ class Scan:
 
         A path must end in .csv or, for tabs instead of commas, in .tsv; with .gz, .bz2, .zst or .lz4 after that, the
         file is compressed. Either all files appear, or none; with `force`, existing files are replaced. Raises
-        FatalError if a file cannot be written or exists already; ArgumentError for another suffix, if there is no path,
-        and for `rejects` if the scan collected no rejects.
+        FatalError if a file cannot be written or, without `force`, exists already; ArgumentError for another suffix, if
+        there is no path, and for `rejects` if the scan collected no rejects.
         """
         paths = {"classes": classes, "occurrences": occurrences, "rejects": rejects}
         for path in paths.values():
@@ -149,8 +149,8 @@ class Scan:
     def to_html(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the page of `urnscan report`: an HTML file with a table of classes in which a reader can search.
 
-        `path` is a file. With `force`, an existing file is replaced. Raises FatalError if the file cannot be written or
-        exists already.
+        `path` is a file. With `force`, an existing file is replaced. Raises FatalError if the file cannot be written
+        or, without `force`, exists already.
         """
         from urnscan.report.figures import summarise  # noqa: PLC0415 (a scan does not need it)
         from urnscan.report.scan_page import render  # noqa: PLC0415
