@@ -55,8 +55,8 @@ def _is_common(table: str, column: str) -> bool:
 
 def _replaced(text: str, title: str, rows: Iterable[str]) -> str:
     """The page with these rows in the first table of a chapter."""
-    table = "| column | type | meaning | example |\n|---|---|---|---|\n" + "".join(rows)
-    head = rf"(^## {title}\n(?:(?!^## ).)*?)^\| column \|.*?\n(?=\n)"
+    table = "| column, type | meaning | example |\n|---|---|---|\n" + "".join(rows)
+    head = rf"(^## {title}\n(?:(?!^## ).)*?)^\| column, type \|.*?\n(?=\n)"
     text, count = re.subn(head, lambda match: match[1] + table, text, count=1, flags=re.MULTILINE | re.DOTALL)
     if not count:
         raise SystemExit(f"{PAGE}: has no table of columns in the section {title}")
@@ -68,7 +68,7 @@ def _rows(table: str, schema: pa.Schema) -> Iterator[str]:
     for place, run in itertools.groupby(schema, lambda field: _place(table, field.name)):
         fields = list(run)
         if place:
-            yield f"| {', '.join(f'`{field.name}`' for field in fields)} | | {place} | |\n"
+            yield f"| {', '.join(f'`{field.name}`' for field in fields)} | {place} | |\n"
         else:
             yield from (_row(table, field) for field in fields)
 
@@ -84,7 +84,7 @@ def _place(table: str, column: str) -> str:
 
 def _row(table: str, field: pa.Field) -> str:
     type_of = _word(field.type) + " or null" * field.nullable
-    return f"| `{field.name}` | {type_of} | {column_meanings()[table][field.name]} | {_example(table, field.name)} |\n"
+    return f"| `{field.name}`<br>{type_of} | {column_meanings()[table][field.name]} | {_example(table, field.name)} |\n"
 
 
 def _word(kind: pa.DataType) -> str:

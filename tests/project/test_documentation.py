@@ -134,7 +134,8 @@ KEPT = {
     "performance": "what-is-compared whole-runs what-was-aimed-at more-cores memory compressed-packed-in-tables duplicates "
     "what-to-expect-on-your-machine odd-values measuring-it-yourself",
     "reference/forms": "ignored-files remote",
-    "reference/files": "what-a-file-says-of-itself when-a-file-appears-and-what-stands-in-it",
+    "reference/files": "what-a-file-says-of-itself when-a-file-appears-and-what-stands-in-it reasons tables-of-several-runs "
+    "partial-results",
     "reference/command": "urnscan urnscan-check urnscan-dedup urnscan-explain urnscan-report urnscan-merge urnscan-diff "
     "cmdoption-urnscan-o cmdoption-urnscan-C cmdoption-urnscan-dedup-keep cmdoption-urnscan-dedup-nid",
 }

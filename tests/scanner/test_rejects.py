@@ -159,8 +159,8 @@ class TestRows:
         assert found(tmp_path / "a")[0] == []
 
     def test_closed_list(self):
-        """The page of the files has the codes that there are, and each is one of the parser's."""
-        page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
+        """The page of the rejects has the codes that there are, and each is one of the parser's."""
+        page = (ROOT / "docs" / "reference" / "rejects.md").read_text(encoding="utf-8")
         _, _, table = page.partition("| reason | what it says |\n")
         codes = re.findall(r"`([a-z-]+)`(?=[^|]*\|.*\|$)", table.partition("\n\n")[0], re.MULTILINE)
         assert sorted(codes) == sorted(oracle.CODES)

@@ -448,7 +448,7 @@ class TestInvalidURN:
 
     @pytest.mark.parametrize(("text", "syntax", "code"), CODES)
     def test_codes(self, text, syntax, code):
-        """docs/reference/files.md, reasons of rejects: a closed list that programs rely on; each has its sentence in the one table."""
+        """docs/reference/rejects.md, reasons: a closed list that programs rely on; each has its sentence in the one table."""
         with pytest.raises(InvalidURN) as caught:
             parse(text, syntax)
         assert caught.value.code == code
