@@ -106,7 +106,7 @@ def _read(reader):
 
 
 def test_damage_comes_after_the_bytes_before_it():
-    """What is read before damage counts, and what follows it (forms.md, damage)."""
+    """What is read before damage counts, and what follows it (not-read.md, damage)."""
 
     class Damaged(PieceReader):
         calls = 0

@@ -271,13 +271,13 @@ def test_what_only_begins_like_them_is_text(opened, text):
     ],
 )
 def test_avro_and_orc_are_told_with_what_reads_them(opened, name, data, remedy):
-    """forms.md: their text is packed, so it is no text to scan; whatever their names, but ORC begins as a text may."""
+    """not-read.md: their text is packed, so it is no text to scan; whatever their names, but ORC begins as a text may."""
     assert opened(name, data) == [f"raised: {name}: {remedy}"]
 
 
 @pytest.mark.parametrize(("name", "what"), [("x.avro", "an Avro file"), ("x.orc", "an ORC file")])
 def test_what_is_only_named_like_them_is_scanned_as_it_is(opened, name, what):
-    """forms.md: that is told, as the text in it may be packed."""
+    """not-read.md: that is told, as the text in it may be packed."""
     error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so text may be missing"
     assert opened(name, b"\0urn:a:b") == [error, (None, b"\0urn:a:b")]
     assert opened(name, b"urn:a:b") == [(None, b"urn:a:b")]

@@ -133,7 +133,7 @@ KEPT = {
     "a-column-of-your-own-table what-next",
     "performance": "what-is-compared whole-runs what-was-aimed-at more-cores memory compressed-packed-in-tables duplicates "
     "what-to-expect-on-your-machine odd-values measuring-it-yourself",
-    "reference/forms": "ignored-files remote",
+    "reference/forms": "ignored-files remote packed-forms-that-are-not-read damage failures-and-notes limits",
     "reference/files": "what-a-file-says-of-itself when-a-file-appears-and-what-stands-in-it reasons tables-of-several-runs "
     "partial-results",
     "reference/command": "urnscan urnscan-check urnscan-dedup urnscan-explain urnscan-report urnscan-merge urnscan-diff "
