@@ -6,7 +6,11 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from tests.support.scripts import script
+from urnscan.dedup.compare.agreement import RULES, SURE_RULES
+from urnscan.dedup.compare.citations import CITATION_RULES, PLACES
 from urnscan.tables.column_meanings import column_meanings, column_texts
 from urnscan.tables.schemas import TABLES
 
@@ -42,6 +46,25 @@ def test_meanings_of_columns_are_used():
         assert sum(column in schema.names and column not in texts[name] for name, schema in TABLES.items()) > 1, column
     for prefix in prefixes:
         assert any(column.startswith(prefix) for schema in TABLES.values() for column in schema.names)
+
+
+@pytest.mark.parametrize(("page", "rules"), [("conflicts", RULES), ("keys", SURE_RULES), ("articles", CITATION_RULES)])
+def test_rules_of_conflicts(page, rules):
+    """A page of docs/reference/dedup has a row for each rule, in their order, and its limit is that of the code."""
+    text = (ROOT / "docs" / "reference" / "dedup" / f"{page}.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `?(title|author|year|edition|part|format|language)`? \| ([^|]+?) \|", text, re.MULTILINE)
+    assert rows == [(rule.aspect, rule.condition) for rule in rules]
+    for rule in rules:
+        limit = f"more than {rule.most:.0%}" if rule.most < 1 else f"more than {rule.most:g}"
+        assert (limit in rule.condition) == bool(rule.most), rule
+
+
+def test_places_of_articles():
+    """docs/reference/dedup/articles.md has a row for each place that two articles share."""
+    text = (ROOT / "docs" / "reference" / "dedup" / "articles.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `description:(.+?)` \| (.+?) \|", text, re.MULTILINE) == [
+        (place.name, place.compared) for place in PLACES
+    ]
 
 
 @functools.cache

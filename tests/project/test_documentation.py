@@ -133,6 +133,9 @@ KEPT = {
     "a-column-of-your-own-table what-next",
     "performance": "what-is-compared whole-runs what-was-aimed-at more-cores memory compressed-packed-in-tables duplicates "
     "what-to-expect-on-your-machine odd-values measuring-it-yourself",
+    "reference/dedup/outputs": "review decisions-of-people candidates",
+    "reference/dedup/keys": "defaults-other-than-those-of-a-scan",
+    "reference/dedup/conflicts": "what-is-not-recognised",
     "reference/forms": "ignored-files remote packed-forms-that-are-not-read damage failures-and-notes limits",
     "reference/files": "what-a-file-says-of-itself when-a-file-appears-and-what-stands-in-it reasons tables-of-several-runs "
     "partial-results",

@@ -279,8 +279,8 @@ class Rule:
     """The aspect of a description that is compared, such as `title`: a member of ASPECTS; in SURE_RULES and
     CITATION_RULES also `author`.
     """
-    compared: str
-    """The meaning of the distance, in words."""
+    condition: str
+    """The case in which the distance is greater than `most`, in words: the pages for users have the same text."""
     most: float
     """The greatest distance that is no conflict."""
     distance: Callable[[Features, Features], float | None]
@@ -290,39 +290,39 @@ class Rule:
 
 
 RULES = (
-    Rule("title", "1 minus the similarity of the titles, 0 to 1", 0.2, _of_titles),
-    Rule("title", "words that only one title has: the smaller of the two counts", 0, _of_words),
-    Rule("title", "opposite words, such as Eastern and Western", 0, _of_opposites),
+    Rule("title", "the titles differ by more than 20%", 0.2, _of_titles),
+    Rule("title", "each title has a word that the other lacks", 0, _of_words),
+    Rule("title", "the titles have opposite words", 0, _of_opposites),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _of_kinds),
-    Rule("title", "different first authors of an editorial or the like", 0, _of_authors),
-    Rule("year", "years between the nearest two", 1, _of_years),
-    Rule("year", "only one still appears (`1985-`)", 0, _of_dates),
-    Rule("year", "other years and titles of two serials", 0, _of_serials),
-    Rule("edition", "different numbers of the edition", 0, _of_editions),
-    Rule("edition", "different printings, or months of the edition", 0, _of_printings),
-    Rule("edition", "pages that only one record has, as a part of all", 0.1, _of_extents),
-    Rule("edition", "different publishers, and different pages", 0, _of_publishers),
-    Rule("part", "different numbers of the part or volume", 0, _of_parts),
+    Rule("title", "the first authors of an editorial or the like differ", 0, _of_authors),
+    Rule("year", "the nearest years differ by more than 1", 1, _of_years),
+    Rule("year", "only one still appears", 0, _of_dates),
+    Rule("year", "years and titles of two serials differ", 0, _of_serials),
+    Rule("edition", "the numbers of the edition differ", 0, _of_editions),
+    Rule("edition", "the printings or the months of the edition differ", 0, _of_printings),
+    Rule("edition", "the pages of a volume differ by more than 10%", 0.1, _of_extents),
+    Rule("edition", "the publishers and the pages differ", 0, _of_publishers),
+    Rule("part", "the numbers of the part or volume differ", 0, _of_parts),
     Rule("part", "only one is an index or a supplement", 0, _of_extras),
-    Rule("part", "different numbers in the title", 0, _of_numbers_in_titles),
-    Rule("part", "different first pages in a host", 0, _of_pages),
-    Rule("part", "different numbers of a government document", 0, _of_documents),
-    Rule("part", "different numbers in the series", 0, _of_series),
-    Rule("part", "different numbers of volumes", 0, _of_volumes),
-    Rule("format", "different contents, carriers or extents", 0, _of_formats),
-    Rule("language", "different languages", 0, _of_languages),
+    Rule("part", "the numbers in the title differ", 0, _of_numbers_in_titles),
+    Rule("part", "the first pages in a host differ", 0, _of_pages),
+    Rule("part", "the numbers of a government document differ", 0, _of_documents),
+    Rule("part", "all numbers in a series differ", 0, _of_series),
+    Rule("part", "the numbers of volumes differ", 0, _of_volumes),
+    Rule("format", "the contents, carriers or extents differ", 0, _of_formats),
+    Rule("language", "the languages differ", 0, _of_languages),
 )
 """The rules for records that share an identifier, ordered by aspect. Two records conflict if one of the rules finds a
 conflict.
 """
 SURE_RULES = (
-    Rule("title", "1 minus the similarity of the titles; a title is missing", _SLIP, far_titles),
+    Rule("title", "the titles differ by more than 3%, or one is missing", _SLIP, far_titles),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, other_kinds),
-    Rule("author", "different family names of the first authors", 0, other_authors),
-    Rule("year", "different years, or only one has a year", 0, _other_years),
-    Rule("edition", "different numbers in the edition, such as `1.4` and `1.5`", 0, _other_editions),
-    Rule("part", "different numbers of the part or in the title, or only one has one", 0, _other_numbers),
-    Rule("part", "different numbers of the issue, report or version, or only one has one", 0, _other_issues),
+    Rule("author", "the family names of the first authors differ", 0, other_authors),
+    Rule("year", "the years differ, or only one has a year", 0, _other_years),
+    Rule("edition", "the numbers in the edition differ, such as `1.4` and `1.5`", 0, _other_editions),
+    Rule("part", "the numbers of the part or in the title differ, or only one has one", 0, _other_numbers),
+    Rule("part", "the numbers of the issue, report or version differ, or only one has one", 0, _other_issues),
 )
 """Rules for records that share only a supporting key, such as an address: the two are the same only if no distance is
 too great. All issues of a journal, and all versions of a manual, may have one address.

@@ -165,11 +165,11 @@ def _years_between(one: Features, other: Features) -> float:
 
 
 CITATION_RULES = (
-    Rule("title", "1 minus the similarity of the titles; a title is missing", 0.1, far_titles),
+    Rule("title", "the titles differ by more than 10%, or one is missing", 0.1, far_titles),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, other_kinds),
-    Rule("title", "different numbers in the titles, or only one has such", 0, _other_numbers),
-    Rule("author", "different family names of the first authors", 0, other_authors),
-    Rule("year", "years between the nearest two; only one has a year", 1, _years_between),
+    Rule("title", "the numbers in the titles differ, or only one has one", 0, _other_numbers),
+    Rule("author", "the family names of the first authors differ", 0, other_authors),
+    Rule("year", "the nearest years differ by more than 1, or only one has a year", 1, _years_between),
 )
 """Rules for articles that share no identifier: the two are the same only if no distance is too great, and if they share
 a place (`PLACES`).
