@@ -56,6 +56,20 @@ def opened(page, title):
 
 
 class TestDecisions:
+    def test_a_group_that_is_decided_in_part(self, page):
+        """docs/howto/deduplicate.md, The next month: a group with a new or a changed record is found among the decided ones."""
+        opened(page, HOSTILE[2])
+        page.keyboard.press("a")
+        page.select_option("#which", "part")
+        assert page.locator("#rows bdi").all_inner_texts() == [HOSTILE[2]]
+        assert page.locator("#rows .good").all_inner_texts() == ["decided in part"]
+        opened(page, HOSTILE[2])
+        page.keyboard.press("y")
+        assert page.locator("#rows .good").all_inner_texts() == ["decided"]
+        page.select_option("#which", "open")
+        page.select_option("#which", "part")
+        assert page.inner_text("#told") == "Nothing fits what you look for"
+
     def test_by_key_saved_and_applied(self, page, folder, tmp_path):
         """What somebody decides with the keyboard alone reaches the next run: apart, and the other two the same."""
         opened(page, HOSTILE[2])

@@ -110,11 +110,13 @@
       .join("\n").toLowerCase();
     return group.text;
   };
+  // The next month, also a group with a new or a changed record.
+  const isPart = (group) => group.isDecided && rowsOf(group).some((row) => !row.isDecided);
   const select = () => {
     const { which, reason } = state;
     const terms = termsOf(state.search);
     shown = groups.filter((group) =>
-      (!which || group.isDecided === (which === "decided"))
+      (!which || (which === "part" ? isPart(group) : group.isDecided === (which === "decided")))
       && (!reason || group.reasons.includes(reason))
       && terms.every((term) => searched(group).includes(term)));
     shown.sort(orders[state.order]);
@@ -127,7 +129,7 @@
     const group = groups[button.dataset.group];
     if (group === open) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
-    button.lastElementChild.textContent = group.isDecided ? "decided" : "";
+    button.lastElementChild.textContent = isPart(group) ? "decided in part" : group.isDecided ? "decided" : "";
   };
   const draw = () => {
     const start = turn(shown.length);
