@@ -94,19 +94,18 @@ _OUTPUT = {
     ),
     "--mapping": option(
         "FILE",
-        "write which kept record replaces each removed one, and the keys that joined them, in a format of -o: for redirects "
-        "in a catalogue or a resolver",
+        "write which kept record replaces each removed one, for redirects, in a format of -o",
     ),
     "--review": option(
         "FILE",
-        "write the groups of records in doubt, with a proposal and a reason for each record, in a format of -o (doubts.csv), "
-        "or as a page (doubts.html); edit the column decision, and give the table to --decisions",
+        "write the groups of records in doubt, with a proposal for each record, in a format of -o (doubts.csv) or as a page "
+        "(doubts.html); edit the column decision, and give the table to --decisions",
     ),
     "--review-all": flag("show every group from which a record is removed, too; with --review"),
     "--candidates": option(
         "FILE",
-        "write pairs of records that share no key, but an author, the year and nearly the title, in a format of -o; write "
-        "together or apart in the column decision for --decisions; a page of --review shows them, too",
+        "write pairs of records that share no key, but an author, the year and nearly the title, in a format of -o; edit the "
+        "column decision (together, apart); the page of --review shows them, too",
     ),
     "--report": option("FILE", "write an HTML page about the clusters, with examples"),
     **LAYOUT_OPTIONS,
@@ -133,15 +132,14 @@ _CHOICES = {
     ),
     "--decisions": repeatable(
         "FILE.csv",
-        "apply decisions of people: a table of --review, -o or --candidates with the column decision edited (keep, remove, "
-        "apart, together, or empty); a row about a record that has changed is reported and not applied",
+        "apply decisions of people: a table of --review, --candidates or -o with the column decision edited (keep, remove, "
+        "apart, together, or empty); none is applied to a record that has changed",
     ),
 }
 _SELDOM = {
     "--any-urn": flag(
         "count every URN in a record, also those of its host or of a vocabulary; without it, only fields that identify the "
-        "record itself count (MARC 020, 022, 024, 856; MODS and DC identifier; ...), and an ISBN, ISSN, DOI or UUID there "
-        "counts as a URN"
+        "record itself count, such as MARC 020, and an ISBN, ISSN, DOI or UUID there counts as a URN"
     ),
     # Accepted without effect: the former meaning of this option is the default now.
     "--fields": {"action": "store_true", "help": argparse.SUPPRESS},

@@ -116,6 +116,15 @@ MEMORY = option("SIZE", "memory for rows that wait (default: 1GB)", type=_memory
 """The option `--memory` of commands that read tables."""
 
 
+_FILTERS = {
+    "%": "the path; without it, the command reads standard input",
+    "*": "instead of a suffix: every file",
+    "application/pdf, image/*": "instead of a suffix: files of this media type, by their first bytes or their web archive",
+    "@FILE": "a file with a filter on each line; so is the variable URNSCAN_FILTERS",
+}
+"""The parts of a value of `--filter`, and their meanings."""
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """Defaults of a command for the options that decide which texts are URNs, and which URNs are the same."""
@@ -189,10 +198,7 @@ READING_GROUPS: Mapping[str, OptionTable] = {
         ),
         "--filter": repeatable(
             "SUFFIX[,SUFFIX...]:COMMAND",
-            "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext %% -'; %% is the "
-            "path (without it, the command reads standard input); instead of a suffix, * is every file, and a media "
-            "type such as application/pdf or image/* is each file of this type by its first bytes or by its web "
-            "archive; @FILE is a file with a filter on each line, and so is the variable URNSCAN_FILTERS",
+            f"read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext %% -':{_lines(_FILTERS)}",
             dest="filters",
         ),
         "--filter-timeout": option(
