@@ -211,7 +211,7 @@ class TestTable:
             lambda: search(page, "part-017", "(of 100,000)"),
             lambda: search(page, "uuid", "Nothing fits"),
             lambda: search(page, "", "1 to 25 of 100,000"),
-            lambda: page.click("#classes th button:text-is('Verdict')"),
+            lambda: page.click("#classes th button:text-is('Result')"),
             lambda: page.click("#classes th button:text-is('First found in')"),
             lambda: page.click("#next"),
         ):
@@ -385,7 +385,7 @@ class TestDetails:
         page = opened(address=detailed[0])
         page.get_by_role("button", name="urn:nbn:de:hbz").click()
         said = self.said(page)
-        assert "Verdict unknown: nothing certain is known of such names" in said
+        assert "Result unknown: nothing certain is known of such names" in said
         assert "nbn National bibliography numbers" in said
         nbn = "urn:nbn:de:hbz:6-85659524771"
         assert f"Spellings {nbn} x 39 {nbn.upper()} x 1" in said

@@ -117,6 +117,7 @@ class TestURN:
         found = explain(text)
         assert (found.valid, found.problems) == (valid, problems)
         assert found.verdict.startswith(verdict)
+        assert f"\n  result       {verdict}" in str(found)
 
     @pytest.mark.parametrize(
         ("text", "resolver"),

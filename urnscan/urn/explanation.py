@@ -20,6 +20,8 @@ _OTHER_SPELLINGS = (
 )
 # `text` is the first line of an explanation; `verdict` says what `is_urn` and `valid` say.
 _NOT_SHOWN = ("text", "is_urn", "valid")
+# Labels that are not the name of their field.
+_LABELS = {"verdict": "result"}
 _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 
@@ -97,7 +99,7 @@ class Explanation:
         rows = [row for name, value in self.as_dict().items() for row in _rows(name, value)]
         if self.position is not None:
             rows += [("", line) for line in pointed(self.text, self.position)]
-        lines = (f"  {label.replace('_', ' '):<12} {printable(shown)}" for label, shown in rows)
+        lines = (f"  {label:<12} {printable(shown)}" for label, shown in rows)
         return "\n".join([printable(self.text), *lines])
 
     def _repr_html_(self) -> str:
@@ -105,7 +107,7 @@ class Explanation:
         from urnscan.display.text import html_fields, html_text, pointed  # noqa: PLC0415 (explaining does without)
 
         aside = ("is_urn", "valid", "directives")
-        fields = [(name.replace("_", " "), value) for name, value in self.as_dict().items() if name not in aside]
+        fields = [(_label(name), value) for name, value in self.as_dict().items() if name not in aside]
         fields += [("directive", f"{keyword} = {value}") for keyword, value in self.directives.items()]
         if self.position is None:
             return html_fields(fields)
@@ -131,7 +133,11 @@ def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a fi
         return [(name, remark) for remark in value]
     if name in _NOT_SHOWN or value is None or value == ():
         return []
-    return [(name, ", ".join(value) if isinstance(value, tuple) else str(value))]
+    return [(_label(name), ", ".join(value) if isinstance(value, tuple) else str(value))]
+
+
+def _label(name: str) -> str:
+    return _LABELS.get(name, name.replace("_", " "))
 
 
 @checks_options

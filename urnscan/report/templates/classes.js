@@ -160,7 +160,7 @@
       inside(facts, "dt", name);
       return inside(facts, "dd");
     };
-    const verdict = fact("Verdict");
+    const verdict = fact("Result");
     const problems = problemsOf(row);
     inside(verdict, "span", verdictOf(row), tones[verdictOf(row)]);
     if (data.valid[row] !== false || !problems.length) verdict.append(`: ${data.verdicts[verdictOf(row)]}`);
