@@ -48,6 +48,15 @@ class TestDumps:
                 dumps.admit(self.named("b"), second, None)
         assert not list(tmp_path.iterdir())
 
+    def test_two_formats_and_the_suffix_of_the_first(self, tmp_path):
+        """The message names a folder: with "use .bib", and after that "use .mrc", nobody would come to an end."""
+        with Dumps(str(tmp_path / "out.mrc")) as dumps:
+            dumps.admit(self.named("a.mrc"), MARC, None)
+            with pytest.raises(
+                FatalError, match=r"out\.mrc: cannot contain MARC .ISO 2709. and BibTeX .b\.bib.; name an"
+            ):
+                dumps.admit(self.named("b.bib"), BIBTEX, None)
+
     @pytest.mark.parametrize(
         ("name", "form", "message"),
         [

@@ -98,8 +98,8 @@ _OUTPUT = {
     ),
     "--review": option(
         "FILE",
-        "write the groups of records in doubt, with a proposal for each record, in a format of -o (doubts.csv) or as a page "
-        "(doubts.html); edit the column decision, and give the table to --decisions",
+        "write the groups of records in doubt, with a proposal for each record, as a table or a page: in a format of -o, or "
+        "in .html; edit the column decision, and give the table to --decisions",
     ),
     "--review-all": flag("show every group from which a record is removed, too; with --review"),
     "--candidates": option(

@@ -150,11 +150,11 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
                 f"{source.name}: is in {codec}, and the output keeps the encoding of the input; convert it to UTF-8 first"
             )
         path = self._place(source)
-        suffix, _ = form_of(path)
-        if suffix in suffixes() and suffix not in (*format_.suffixes, form_of(source.name)[0]):
-            hint = f"; use {format_.suffixes[0]}" if format_.suffixes else ""
-            raise FatalError(f"{path}: the output keeps the format of {source.name}, {format_.title}{hint}")
         if path not in self._admitted:
+            suffix, _ = form_of(path)
+            if suffix in suffixes() and suffix not in (*format_.suffixes, form_of(source.name)[0]):
+                hint = f"; use {format_.suffixes[0]}" if format_.suffixes else ""
+                raise FatalError(f"{path}: the output keeps the format of {source.name}, {format_.title}{hint}")
             self._admitted[path] = source.name, format_
             return
         first, earlier = self._admitted[path]
