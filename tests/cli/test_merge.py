@@ -5,6 +5,8 @@ from __future__ import annotations
 import pyarrow.parquet as pq
 import pytest
 
+from urnscan.tables.output_file import SHARDS_SUFFIX
+
 pytestmark = pytest.mark.full
 
 
@@ -47,6 +49,7 @@ def test_classes_of_occurrences(scanned):
 def test_errors_are_one_line_and_nothing_is_lost(scanned):
     """What exists stays without --force; a bad input, and a bad option, end with status 2."""
     before = (scanned.folder / "b.parquet").read_bytes()
+    scanned("a.txt", "-o", "a.xlsx", "--quiet")
     for arguments, said in (
         (["a.parquet", "-o", "b.parquet"], "b.parquet: exists already; --force replaces it"),
         (["a.parquet", "b.parquet", "-o", "b.parquet", "--force"], "b.parquet: is an input; name another output"),
@@ -54,6 +57,7 @@ def test_errors_are_one_line_and_nothing_is_lost(scanned):
             ["a.txt", "-o", "new.parquet"],
             "a.txt: is not a Parquet file; name a file that urnscan -o, urnscan --occurrences or urnscan --partial wrote",
         ),
+        (["a.xlsx", "-o", "new.parquet"], "a.xlsx: Excel files are written, not read; write the table as .parquet"),
         (["a.parquet", "-o", "new.txt"], "new.txt: unknown output format; use .parquet, .xlsx, .csv"),
         (["a.parquet", "-o", "-"], "-: only a scan writes to standard output"),
         (
@@ -90,9 +94,21 @@ def test_remarks(scanned):
 
 @pytest.mark.parametrize("option", ["-o", "--partial"])
 def test_failures_of_the_runs(scanned, option):
-    """A merge reports that its tables lack what the runs could not read; the exit status stays 0, as nothing more fails."""
+    """A merge reports which runs could not read something; the exit status stays 0, as nothing more fails."""
     suffix = "partial" if option == "--partial" else "parquet"
     scanned("a.txt", "missing.txt", option, f"x.{suffix}", "--quiet", status=1)
     scanned("b.txt", "gone.txt", "lost.txt", option, f"y.{suffix}", "--quiet", status=1)
     result = scanned("merge", f"x.{suffix}", f"y.{suffix}", "-o", "xy.parquet", "--quiet")
-    assert result.err == "urnscan: 3 failures in the merged runs; see their messages\n"
+    assert result.err == f"urnscan: 3 failures in the runs of x.{suffix}, y.{suffix}; see their messages\n"
+
+
+@pytest.mark.parametrize("names", [["parts"], ["parts/*.partial"]])
+def test_unfinished_runs(scanned, names):
+    """What an interrupted run has kept is not in the result, and is reported: a part that is missing is no silence."""
+    (scanned.folder / "parts").mkdir()
+    scanned("a.txt", "--partial", "parts/1.partial", "--quiet")
+    (scanned.folder / f"parts/.2.partial{SHARDS_SUFFIX}").mkdir()
+    result = scanned("merge", *names, "-o", "all.parquet", "--quiet")
+    assert result.err == (
+        "urnscan: unfinished, and not in the result: parts/2.partial; continue with --resume, and merge again\n"
+    )

@@ -51,7 +51,7 @@ OPTIONS = {
     "a.txt --nonsense": "unknown option --nonsense (see urnscan --help)",
     "a.txt --occ x.csv": "unknown option --occ; is it --occurrences? (see urnscan --help)",
     "a.txt --count --unique": "--count and --unique exclude each other; choose one",
-    "a.txt --resume": "--resume needs an output; name it with -o, --occurrences or --rejects",
+    "a.txt --resume": "--resume needs an output; name it with -o, --occurrences, --rejects or --partial",
     "a.txt --where status=ab": "--where: no record has status=ab; write status=200 or status=2*",
     "a.txt --where mime=html": "--where: no record has mime=html; write mime=text/html or mime=text/*",
     "a.txt --where status=200": "a.txt: is not a web archive; --where reads nothing in it",

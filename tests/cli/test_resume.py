@@ -180,9 +180,9 @@ class TestKilled:
         with_resume, force = "--resume continues it", "--force discards it"
         for options, expected in (
             ([], f"{work} kept; {with_resume}, {force}"),
-            (["--trim"], f"{work} kept; it had another trim; the command of that run with {with_resume}, {force}"),
-            (["--trim", "--resume"], f"{work} kept; it had another trim; .*"),
-            (["--nid", "isbn", "--resume"], f"{work} kept; it had another nid; .*"),
+            (["--trim"], f"{work} kept; it ran with another trim; the command of that run with {with_resume}, {force}"),
+            (["--trim", "--resume"], f"{work} kept; it ran with another trim; .*"),
+            (["--nid", "isbn", "--resume"], f"{work} kept; it ran with another nid; .*"),
         ):
             (line,) = urnscan(*COMMAND, *options, status=2).err.splitlines()
             assert re.fullmatch(f"urnscan: classes.parquet: {expected}", line)
@@ -234,7 +234,7 @@ class TestChanges:
 
     def test_options(self, killed):
         result = self.check(killed, *COMMAND, "--trim")
-        assert result.said == ["urnscan: the earlier run had other options: starting again"]
+        assert result.said == ["urnscan: the earlier run had other options; the scan begins at the first input"]
         assert earlier(result) == 0
 
     def test_rules(self, killed):
@@ -242,12 +242,12 @@ class TestChanges:
         rules = '[foo]\ntitle = "t"\nrule = "r"\nequality = "e"\nsyntax = "s"\ngrammar = "(?<upper>[a-z]+)"\n'
         killed.write("rules.toml", rules.encode())
         result = self.check(killed, *COMMAND, "--rules", "rules.toml", "--equivalence", "namespace")
-        assert result.said == ["urnscan: the earlier run had other options: starting again"]
+        assert result.said == ["urnscan: the earlier run had other options; the scan begins at the first input"]
         assert earlier(result) == 0
 
     def test_tables(self, killed):
         result = self.check(killed, *INPUTS, *CLASSES, "--column", "id")
-        assert result.said == ["urnscan: the earlier run had other options: starting again"]
+        assert result.said == ["urnscan: the earlier run had other options; the scan begins at the first input"]
 
     @pytest.mark.core
     def test_what_does_not_matter(self, killed, plain, data):
@@ -389,7 +389,7 @@ class TestEnds:
         write_inputs(urnscan.folder)
         err = cut_off(urnscan, *COMMAND, "--resume", "--no-progress", sent=signal.SIGTERM)
         assert err.splitlines() == [
-            "urnscan: nothing is kept of an earlier run: starting again",
+            "urnscan: no finished work of an earlier run is kept; the scan begins at the first input",
             "urnscan: finished work is kept next to the output; the same command with --resume continues it",
         ]
         assert set(urnscan.names()) == {*INPUTS, SHARDS}
@@ -478,7 +478,7 @@ class TestOthers:
         urnscan.write("a.txt", b"urn:foo:a")
         result = urnscan("a.txt", "--resume", status=2)
         assert result.err.splitlines() == [
-            "urnscan: --resume needs an output; name it with -o, --occurrences or --rejects"
+            "urnscan: --resume needs an output; name it with -o, --occurrences, --rejects or --partial"
         ]
         assert result.out == b""
 

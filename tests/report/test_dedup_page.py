@@ -214,7 +214,10 @@ class TestWhatIsNotThere:
             ("inputs", "There are none."),
             ("sizes", "There are no clusters."),
             ("largest", "No cluster has more than one record."),
-            ("common", "No URN is: each that several records hold joins them, but for weak ones."),
+            (
+                "common",
+                "No identifier is too common: each one that several records contain joins them, except ignored ones.",
+            ),
             ("examples", "There are none."),
             ("settings", "None was given."),
             ("failures", "There are none: everything was read."),

@@ -203,7 +203,7 @@ class TestKept:
         for other, said in (({"syntax": "rfc8141"}, "syntax"), ({"version": "2", "more": 1}, "more and version")):
             with pytest.raises(FatalError) as caught:
                 resumed(left, MEANING | other)
-            assert f" is kept; it had another {said}; the command of that run with --resume continues" in str(
+            assert f" is kept; it ran with another {said}; the command of that run with --resume continues" in str(
                 caught.value
             )
         with Shards(left / "out", MEANING | {"syntax": "rfc8141"}, resume=True, force=True) as shards:

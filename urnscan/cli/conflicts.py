@@ -113,7 +113,7 @@ _RULES = (
         ["--json"],
     ),
     Rule(["--resume"], _STREAMS, "{0} needs files as outputs; name a file in {1}"),
-    Rule(["--resume"], None, "{0} needs an output; name it with -o, --occurrences or --rejects", _FILES),
+    Rule(["--resume"], None, "{0} needs an output; name it with -o, --occurrences, --rejects or --partial", _FILES),
     Rule([_CLOSED], _STREAMS, "standard output is closed; name a file in {1}"),
     Rule([_CLOSED], None, f"standard output is closed; {_NAME_ONE}", _FILES),
 )

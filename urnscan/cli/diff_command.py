@@ -40,7 +40,9 @@ def diff_parser() -> Parser:
         )
     )
     tables = {
-        "old": option("OLD", "classes that urnscan -o wrote, in any format, or urnscan merge"),
+        "old": option(
+            "OLD", "classes that urnscan -o or urnscan merge wrote: .parquet, .csv, .tsv or .jsonl, not .xlsx"
+        ),
         "new": option("NEW", "the same of another run"),
     }
     chosen = {

@@ -33,7 +33,7 @@ def report_parser() -> Parser:
         )
     )
     source = {
-        "classes": option("CLASSES", "classes that urnscan -o wrote, in any format"),
+        "classes": option("CLASSES", "classes that urnscan -o wrote: .parquet, .csv, .tsv or .jsonl, not .xlsx"),
         "--occurrences": option(
             "OCCURRENCES",
             "occurrences that urnscan --occurrences wrote in the same run, for the numbers of each source, the places "

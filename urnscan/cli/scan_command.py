@@ -298,8 +298,8 @@ def _open_shards(
     if shards.discarded and not arguments.quiet:
         say(f"--force: {shards.discarded} is discarded")
     elif arguments.resume and not arguments.quiet and not shards.has_earlier:
-        other = "the earlier run had other options"
-        say(f"{other if shards.differing else 'nothing is kept of an earlier run'}: starting again")
+        why = "the earlier run had other options" if shards.differing else "no finished work of an earlier run is kept"
+        say(f"{why}; the scan begins at the first input")
     return shards
 
 

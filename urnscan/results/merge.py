@@ -22,7 +22,14 @@ from urnscan.results.classes_of_occurrences import ClassesOfOccurrences
 from urnscan.results.classes_of_partials import ClassesOfPartials
 from urnscan.results.key_windows import rows_at_once, windows
 from urnscan.results.merged_classes import Merged, merge_rows
-from urnscan.results.opening import PARTIAL_RESULTS, added_counts, differing_options, open_tables, options_of_names
+from urnscan.results.opening import (
+    PARTIAL_RESULTS,
+    added_counts,
+    differing_options,
+    open_tables,
+    options_of_names,
+    unfinished,
+)
 from urnscan.run.groupings import groupings
 from urnscan.run.pipeline import Outputs, Sink
 from urnscan.tables.editions import EDITION, VERDICT
@@ -62,15 +69,21 @@ class MergeReport:
     """
     failures: int = 0
     """Failures of the runs: inputs, or parts of them, that are missing in the tables because they could not be read."""
+    failed: Sequence[str] = ()
+    """Names of the tables whose runs had failures."""
+    unfinished: Sequence[str] = ()
+    """Names of outputs in the merged folders of which only an interrupted run is kept: they are not in the result."""
     seconds: float = 0.0
     """Duration in seconds."""
 
     def remarks(self) -> Iterator[str]:
         """Yield messages for people: about `inexact` and about `shared`, because of which counts may differ from a run
-        over all inputs, and about `failures`. A number that is 0 has no message.
+        over all inputs, about `failures`, and about `unfinished`. A number that is 0 has no message.
         """
         if self.failures:
-            yield f"{counted(self.failures, 'failure')} in the merged runs; see their messages"
+            yield f"{counted(self.failures, 'failure')} in the runs of {_first(self.failed)}; see their messages"
+        if self.unfinished:
+            yield f"unfinished, and not in the result: {_first(self.unfinished)}; continue with --resume, and merge again"
         if self.inexact:
             yield (
                 f"{counted(self.inexact, 'class', 'classes')} with more than {MOST_SPELLINGS} spellings in one table: "
@@ -87,6 +100,12 @@ class MergeReport:
                 f"{counted(self.shared, 'class', 'classes')} with the same first source in several tables: if it is "
                 "the same input, it counts several times there"
             )
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first five names, and the number of the others."""
+    others = [f"{len(names) - 5:,} more"] if len(names) > 5 else []
+    return ", ".join([*names[:5], *others])
 
 
 class Merge:
@@ -108,7 +127,13 @@ class Merge:
         self.kind = self._tables[0].kind
         self.rows = sum(table.rows for table in self._tables)
         """Rows of all tables."""
-        self.report = MergeReport(self.kind, len(self._tables), failures=self._counts.get("failures") or 0)
+        self.report = MergeReport(
+            self.kind,
+            len(self._tables),
+            failures=self._counts.get("failures") or 0,
+            failed=[table.path for table in self._tables if table.metadata()["counts"].get("failures")],
+            unfinished=unfinished(names),
+        )
 
     def kinds_of(self, outputs: Mapping[str, _Output]) -> dict[str, _Output]:
         """Return the same outputs with the kind of rows that each gets, "classes" or "occurrences", as the key. The

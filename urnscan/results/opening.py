@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -53,8 +54,8 @@ def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_ru
                 f"{path}: contains {kind}, but {tables[0].path} contains {tables[0].kind}; name tables of one kind"
             )
     if not tables:
-        unfinished = ", ".join(name for path in names for name in _unfinished(path))
-        work = f", but unfinished work of {unfinished}; continue it with --resume" if unfinished else ""
+        names_of_work = ", ".join(Path(path).name for path in unfinished(names))
+        work = f", but unfinished work of {names_of_work}; continue it with --resume" if names_of_work else ""
         raise FatalError(f"{', '.join(names)}: contains no Parquet file{work}")
     return tables
 
@@ -126,10 +127,16 @@ def _paths(names: Sequence[str]) -> Iterator[str]:
             yield entry.path or entry.name
 
 
-def _unfinished(folder: str) -> list[str]:
-    """Names of the outputs in a folder of which only the work of an interrupted run is kept."""
-    hidden = (path.name for path in Path(folder).glob(f".*{SHARDS_SUFFIX}"))
-    return sorted(name.removeprefix(".").removesuffix(SHARDS_SUFFIX) for name in hidden)
+def unfinished(names: Sequence[str]) -> list[str]:
+    """Return the outputs of which an interrupted run is kept for --resume, sorted: those in the folders `names`, those
+    that fit the patterns, and those with the names of the files. Example: `["parts"]` -> `["parts/0001.partial"]`.
+    """
+    found = set()
+    for name in names:
+        output = Path(name, "*") if Path(name).is_dir() else Path(name)
+        for kept in glob.iglob(str(output.with_name(f".{output.name}{SHARDS_SUFFIX}")), include_hidden=True):
+            found.add(str(Path(kept).with_name(Path(kept).name.removeprefix(".").removesuffix(SHARDS_SUFFIX))))
+    return sorted(found)
 
 
 def _check_edition(table: TableFile) -> None:

@@ -321,7 +321,7 @@ class Shards:
                 self._close()
                 difference, command = "", "--resume"
                 if self.differing:
-                    difference = f"; it had another {' and '.join(self.differing)}"
+                    difference = f"; it ran with another {' and '.join(self.differing)}"
                     command = "the command of that run with --resume"
                 choice = f"{command} continues it, --force discards it"
                 raise FatalError(f"{self._name}: {work} is kept{difference}; {choice}")

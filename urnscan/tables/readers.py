@@ -24,8 +24,10 @@ from urnscan.tables.editions import ADDED, names_now
 from urnscan.tables.metadata import KEY
 from urnscan.tables.nested_columns import flat_names
 from urnscan.tables.parquet_footer import MAGIC
+from urnscan.tables.plain_output import form_of
 from urnscan.tables.schemas import CLASSES, CLUSTERS, NAMED_PARTIAL, OCCURRENCES, REJECTS
 from urnscan.tables.text_tables import as_parquet, is_text_table
+from urnscan.tables.writers import EXCEL
 
 _BEGINS_AS_URN = "^urn:[^:]*:"
 _ROWS = 1 << 17
@@ -190,6 +192,10 @@ class TableFile:
                 reason = (str(error).splitlines() or [""])[0]
                 raise FatalError(f"{self.path}: is not a table as urnscan writes it: {reason}") from error
             if not _has_sign(self.path, 0, os.SEEK_SET):
+                if form_of(self.path)[0] == EXCEL:
+                    raise FatalError(
+                        f"{self.path}: Excel files are written, not read; write the table as .parquet or .csv, too"
+                    ) from error
                 *others, last = (_MADE_BY[kind][1] for kind in self._kinds)
                 made_by = f"{', '.join(others)} or {last}" if others else last
                 raise FatalError(f"{self.path}: is not a Parquet file; name a file that {made_by} wrote") from error
