@@ -264,6 +264,7 @@ def aspects_against(one, other, rules=RULES):
         ({"format": "online disc"}, {"format": "online"}, []),
         ({"format": "audio tape"}, {"format": "audio platter"}, ["format"]),
         ({"format": "holdings"}, {"format": "text"}, ["format"]),
+        ({"format": "authority"}, {"format": "audio"}, ["format"]),
         ({"format": "book"}, {"format": "text print"}, []),  # they tell other things
         ({"format": "book"}, {"format": "contribution"}, ["format"]),
     ],

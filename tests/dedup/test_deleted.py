@@ -113,3 +113,23 @@ def test_a_record_of_holdings_is_no_copy_of_a_book_with_its_number(tmp_path, nam
     holdings = book.replace(b"nam", b"nx ").replace(b"245", b"852")
     rows = rows_of(tmp_path / name, book + holdings, Policy())
     assert [row["kept"] for row in rows] == [True, True]
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("x.seq", "oai.xml")])
+def test_an_authority_is_no_copy_of_a_book_with_its_number(tmp_path, name):
+    """MARC 21, leader/06 z: a system counts its authorities and its books, each from 1, and 003 is the same."""
+    book = FORMATS[name]("n", has_del=False)
+    authority = book.replace(b"nam", b"nz ").replace(b"245", b"155")
+    rows = rows_of(tmp_path / name, book + authority + authority.replace(b"Lamps", b"Attic"), Policy())
+    assert [row["kept"] for row in rows] == [True, True, False]
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("x.seq", "oai.xml")])
+def test_a_record_of_mab2_among_others_has_no_identifiers(tmp_path, name):
+    """Its tags have other meanings: 010 is the set of a volume, and no number of the Library of Congress."""
+    book = FORMATS[name]("n", has_del=False)
+    volume = book.replace(b"nam", b"nM2").replace(b"245", b"331")
+    other = volume.replace(b"Lamps", b"Attic")
+    rows = rows_of(tmp_path / name, book + volume + other, Policy())
+    assert [row["decision"] for row in rows] == ["alone"] * 3
+    assert [len(row["urns"]) for row in rows] == [1, 0, 0]

@@ -125,6 +125,9 @@ class TestMarc:
             (marc(("300", "  ", "a1 videocassette"), ("338", "  ", "bvd"), kind="g"), "video platter"),
             (marc(("300", "  ", "a230 p."), ("007", "sd fsngnn")), "print text book volume"),  # a book with a disc
             (marc(kind="y"), "holdings"),
+            (marc(kind="z"), "authority"),
+            (marc(kind="w"), "classification"),
+            (marc(kind="q"), "community"),
         ],
     )
     def test_formats(self, record, format_):

@@ -18,6 +18,8 @@ NAMESPACE = "http://www.ddb.de/professionell/mabxml/mabxml-1.xsd"
         "\ufeff###\n00044cM2.01200024      h\n",
         "000000001 LDR   L -----nM2.01200024------h\n000000001 331   L $$aLamps\n",
         f'<?xml version="1.0"?>\n<datei xmlns="{NAMESPACE}">\n<datensatz typ="h" status="n" mabVersion="M2.0"><feld nr="001"/>',
+        '<collection xmlns="http://www.loc.gov/MARC21/slim">\n<record type="x"><leader>00000nM2.01200024      u</leader>',
+        "<OAI-PMH><marc:record><marc:leader>     nM2.01200024      h</marc:leader>",
         f'<datensatz xmlns="{NAMESPACE}" typ="u"><feld nr="001" ind=" ">4711</feld></datensatz>',
     ],
 )

@@ -1,6 +1,6 @@
 """MAB2 and MAB-XML, the former format of German libraries: recognised, and not read.
 
-MAB2 has a leader with `M2.0`, in three forms: for tapes, for diskettes (after `###`), and in Aleph Sequential.
+MAB2 has a leader with `M2.0`, in four forms: for tapes, for diskettes (after `###`), in Aleph Sequential, and in MARCXML.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from urnscan.records.format import Format
 from urnscan.records.record import RecordReader
 
 _LEADER = re.compile(rb"\s*+(?:###\s*+)?(?:[0-9]{9} LDR.{0,3} L )?[0-9-]{5}[a-z]M2\.0[0-9]")
-_XML = re.compile(rb"\s*+<(?:[^>]*+>\s*+<)*?(?:[a-z]+:)?(?:datei|datensatz)\s[^>]*(?:mabxml|mabVersion)")
+_XML = re.compile(
+    rb"\s*+<(?:[^>]*+>\s*+<)*?(?:[a-z]+:)?"
+    rb"(?:(?:datei|datensatz)\s[^>]*(?:mabxml|mabVersion)|leader>[0-9 -]{5}[a-z]M2\.0)"
+)
 
 
 def is_mab(head: bytes, _name: str) -> bool:

@@ -33,8 +33,10 @@ _TAGS = 1000
 _TYPE = 6
 # Types of records of holdings. Types of authorities in UNIMARC are among them.
 _HOLDINGS = np.frombuffer(b"uvxy", np.uint8)
-# 001 and 003 name the record itself.
-_LAST_NAME = 3
+# Type and level in the leader of MAB2 (`M2.0`) inside MARC: its fields have other meanings, such as 010, its set.
+_MAB_TYPE, _MAB_LEVEL = (np.frombuffer(code, np.uint8) for code in (b"M", b"2"))
+# 001 and 003 name the record itself; 003 of MAB2 is a date.
+_LAST_NAME, _LAST_NAME_OF_MAB = 3, 1
 
 
 class MarcColumns:
@@ -189,17 +191,19 @@ def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.boo
 
 def _without_held(fields: Fields) -> Fields:
     """Remove the fields of records of holdings, except 001 to 003: other identifiers in them belong to the work, not to
-    the holding.
+    the holding. Remove those of MAB2, except 001.
     """
     are_holdings = _in_leaders(fields, _TYPE, _HOLDINGS)
-    if not are_holdings.any():
+    are_mab = _in_leaders(fields, _TYPE, _MAB_TYPE) & _in_leaders(fields, _TYPE + 1, _MAB_LEVEL)
+    if not (are_holdings.any() or are_mab.any()):
         return fields
     count = len(fields.leaders)
     record = np.repeat(np.arange(count), np.diff(fields.ends, prepend=0))
     tags = fields.tags[: len(record)]
     # A record with a title or heading is not a record of holdings.
     are_holdings &= np.bincount(record[tags // 100 == 2], minlength=count) == 0
-    which = np.flatnonzero((tags <= _LAST_NAME) | ~are_holdings[record])
+    last_names = np.where(are_mab, _LAST_NAME_OF_MAB, _LAST_NAME)
+    which = np.flatnonzero((tags <= last_names[record]) | ~(are_holdings | are_mab)[record])
     ends = np.cumsum(np.bincount(record[which], minlength=count)).astype(fields.ends.dtype)
     return fields._replace(ends=ends, tags=tags[which], starts=fields.starts[which], stops=fields.stops[which])
 
