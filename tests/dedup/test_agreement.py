@@ -45,7 +45,8 @@ descriptions = st.builds(
     pages=st.none() | st.sampled_from(["97-108", "97", "S259", "S548", "1-12", "209--224", "e97"]),
     document=st.none() | st.sampled_from(["FP 1.18:D 37/977", "FP 1.18:V 59/977 (MF)", "A 1.2:X | B 2.3:Y"]),
     series=st.none() | st.sampled_from(["12", "no. 12", "Bd. 3 | 7", "new ser., v. 4"]),
-    extent=st.none() | st.sampled_from(["xii, 230 p.", "260 pages", "3 v. in 4", "v. <1-3>", "1 sheet"]),
+    extent=st.none()
+    | st.sampled_from(["xii, 230 p.", "260 pages", "3 v. in 4", "v. <1-3>", "1 sheet", "2 sound discs"]),
     dates=st.sampled_from([None, "open"]),
     publisher=st.sampled_from([None, "Blue Press", "Green Press", "[s.n.]"]),
 )
@@ -206,6 +207,15 @@ def aspects_against(one, other, rules=RULES):
         ({"extent": "3 v. in 4"}, {"extent": "4 volumes"}, []),
         ({"extent": "3 v."}, {"extent": "4 volumes"}, ["part"]),
         ({"extent": "v. <1-3>"}, {"extent": "4 volumes"}, []),
+        ({"extent": "5 videodiscs (277 min.)"}, {"extent": "1 videodisc (67 min.)"}, ["part"]),
+        ({"extent": "1 sound cassette"}, {"extent": "2 Kassetten"}, ["part"]),
+        ({"extent": "2 sound discs (90 min.)"}, {"extent": "2 audio-CDs"}, []),
+        ({"extent": "1 score (28 p.) | 2 CDs"}, {"extent": "1 score + 2 compact discs"}, []),
+        (
+            {"extent": "1 online resource (55 min.)"},
+            {"extent": "2 DVDs"},
+            [],
+        ),  # the carrier contradicts, not the number
         ({"extent": "2 v. (450, 450 p.)"}, {"extent": "2 v. (900 p.)"}, []),
         # numbers of documents and in series
         ({"document": "FP 1.18:D 37/977"}, {"document": "FP 1.18:V 59/977"}, ["part"]),
@@ -263,6 +273,7 @@ def aspects_against(one, other, rules=RULES):
         ({"format": "text"}, {"format": "map"}, ["format"]),
         ({"format": "online disc"}, {"format": "online"}, []),
         ({"format": "audio tape"}, {"format": "audio platter"}, ["format"]),
+        ({"format": "video tape"}, {"format": "video online stream"}, ["format"]),
         ({"format": "holdings"}, {"format": "text"}, ["format"]),
         ({"format": "authority"}, {"format": "audio"}, ["format"]),
         ({"format": "book"}, {"format": "text print"}, []),  # they tell other things

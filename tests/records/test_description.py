@@ -124,6 +124,8 @@ class TestMarc:
             (marc(("007", "ss lsnjlc"), kind="j"), "audio tape"),
             (marc(("300", "  ", "a1 videocassette"), ("338", "  ", "bvd"), kind="g"), "video platter"),
             (marc(("300", "  ", "a230 p."), ("007", "sd fsngnn")), "print text book volume"),  # a book with a disc
+            (marc(("300", "  ", "a1 online resource (1046 min.)"), kind="g"), "online video stream"),
+            (marc(("300", "  ", "a1 online resource (230 p.)"), form="o"), "online text book volume"),
             (marc(kind="y"), "holdings"),
             (marc(kind="z"), "authority"),
             (marc(kind="w"), "classification"),

@@ -178,8 +178,8 @@ def _of_printings(one: Features, other: Features) -> float | None:
 
 
 def _of_volumes(one: Features, other: Features) -> float | None:
-    volumes, others = one.extent.volumes, other.extent.volumes
-    return float(volumes.isdisjoint(others)) if volumes and others else None
+    counts = ((one.extent.volumes, other.extent.volumes), (one.extent.pieces, other.extent.pieces))
+    return max((float(mine.isdisjoint(others)) for mine, others in counts if mine and others), default=None)
 
 
 def _of_publishers(one: Features, other: Features) -> float | None:
@@ -308,7 +308,7 @@ RULES = (
     Rule("part", "the first pages in a host differ", 0, _of_pages),
     Rule("part", "the numbers of a government document differ", 0, _of_documents),
     Rule("part", "all numbers in a series differ", 0, _of_series),
-    Rule("part", "the numbers of volumes differ", 0, _of_volumes),
+    Rule("part", "the numbers of volumes, discs or cassettes differ", 0, _of_volumes),
     Rule("format", "the contents, carriers or extents differ", 0, _of_formats),
     Rule("language", "the languages differ", 0, _of_languages),
 )

@@ -1,4 +1,4 @@
-"""Pages and volumes in the extent of a book: `xii, 230 p.`, `3 v. in 4`, `1 online resource (xi, 658 pages)`."""
+"""Pages, volumes and pieces in an extent: `xii, 230 p.`, `3 v. in 4`, `1 online resource (xi, 658 pages)`, `2 sound discs`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PIECE = re.compile(r"[,;:()\[\]]")
 
 
 class Extent(NamedTuple):
-    """The extent of a book; None or empty: not stated."""
+    """The extent of a book, a recording or a film; None or empty: not stated."""
 
     pages: int | None = None
     """Number of pages in the longest sequence of page numbers: 230 of `xii, 230 p.`; libraries differ about the other
@@ -31,6 +31,8 @@ class Extent(NamedTuple):
     """How many volumes there are, as they were published, and as they are bound: 3 and 4 of `3 v. in 4`. Empty if not
     stated, or if the work still appears (`v. <1-3>`).
     """
+    pieces: frozenset[int] = frozenset()
+    """How many discs, cassettes or reels there are; a number for each of these in the text. Empty if not stated."""
 
 
 NO_EXTENT = Extent()
@@ -38,11 +40,11 @@ NO_EXTENT = Extent()
 
 
 def extent_of(text: str, words: str) -> Extent:
-    """Return the number of pages and of volumes in a statement of the extent; `words`: the result of
-    `features.words(text)`. NO_EXTENT if the text states neither.
+    """Return the numbers of pages, volumes and pieces in a statement of the extent; `words`: the result of
+    `features.words(text)`. NO_EXTENT if the text states none of these.
 
     The number of pages is before the word for pages; other numbers, Roman numerals and words such as "unnumbered" may
-    be between. The number of volumes is directly before the word for volumes.
+    be between. The number of volumes is directly before the word for volumes. Up to two words are before that for pieces.
     """
     known = known_words()
     pages: list[int] = []
@@ -59,10 +61,12 @@ def extent_of(text: str, words: str) -> Extent:
             before = []
         elif word not in known.unnumbered and not _ROMAN.fullmatch(word):
             before = []
-    volumes = _volumes().search(words)
-    if volumes is None or _OPEN.search(text):
-        return Extent(max(pages, default=None))
-    return Extent(max(pages, default=None), frozenset(int(number) for number in volumes.groups() if number))
+    volumes = None if _OPEN.search(text) else _volumes().search(words)
+    counts = volumes.groups() if volumes else ()
+    pieces = _pieces().findall(words) if not known.pieces.isdisjoint(words.split(" ")) else ()
+    return Extent(
+        max(pages, default=None), frozenset(int(count) for count in counts if count), frozenset(map(int, pieces))
+    )
 
 
 def counts_pages(text: str) -> bool:
@@ -82,3 +86,8 @@ def counts_pages(text: str) -> bool:
 @functools.cache
 def _volumes() -> re.Pattern[str]:
     return re.compile(rf"\b([0-9]{{1,4}}) (?:{'|'.join(known_words().volumes)})\b(?: (?:in|en) ([0-9]{{1,4}})\b)?")
+
+
+@functools.cache
+def _pieces() -> re.Pattern[str]:
+    return re.compile(rf"\b([0-9]{{1,4}}) (?:[^\W\d]+ ){{0,2}}?(?:{'|'.join(known_words().pieces)})\b")

@@ -50,6 +50,8 @@ class Words(NamedTuple):
     """Words for pages."""
     volumes: frozenset[str]
     """Words for volumes."""
+    pieces: frozenset[str]
+    """Words for discs, cassettes and reels."""
     unnumbered: frozenset[str]
     """Words that may be between a number and the word for pages (`230 unnumbered pages`)."""
     unknown: re.Pattern[str]
@@ -112,6 +114,7 @@ def known_words() -> Words:
         months={word: at for at, spellings in enumerate(data["months"], 1) for word in spellings.split()},
         pages=frozenset(data["pages"].split()),
         volumes=frozenset(data["volumes"].split()),
+        pieces=frozenset(data["pieces"].split()),
         unnumbered=frozenset(data["unnumbered"].split()),
         unknown=re.compile(data["unknown"]),
         additions=frozenset(_LITERAL.findall(additions)),
