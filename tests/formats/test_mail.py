@@ -157,6 +157,38 @@ def test_charsets(tmp_path, charset):
 
 
 @pytest.mark.parametrize(
+    ("label", "encoding", "letter"),
+    [
+        ("gb2312", "gbk", "丄"),
+        ("ks_c_5601-1987", "cp949", "갂"),
+        ("Shift_JIS", "cp932", "①"),
+        ("x-sjis", "cp932", "ア"),
+        ("big5", "big5hkscs", "丁"),
+    ],
+)
+def test_charsets_with_the_labels_of_smaller_ones(tmp_path, label, encoding, letter):
+    """Mail programs call GBK "gb2312", as browsers do: no byte of a character is taken for a letter before the name."""
+    data = f"{letter}urn:ex:a {letter}".encode(encoding)
+    (tmp_path / "a.eml").write_bytes(b"Content-Type: text/plain; charset=%b\n\n%b" % (label.encode(), data))
+    assert scanned(tmp_path / "a.eml") == ([("text", "urn:ex:a")], [])
+
+
+def test_headers_of_parts(tmp_path):
+    """The address of a page, a file elsewhere, a report on delivery: fields of a part are read, too."""
+    parts = [
+        "Content-Type: text/html\nContent-Location: urn:ex:page\n\nurn:ex:html",
+        'Content-Type: message/external-body; access-type=URL; URL="urn:ex:away"\n\nContent-Type: text/plain\n\n',
+        "Content-Type: message/delivery-status\n\nReporting-MTA: x\n\nOriginal-Envelope-Id: urn:ex:envelope\n\nStatus: 2",
+    ]
+    (tmp_path / "a.eml").write_text(
+        "Content-Type: multipart/report; boundary=b\n\n" + "".join(f"--b\n{part}\n" for part in parts) + "--b--\n"
+    )
+    rows, failures = scanned(tmp_path / "a.eml")
+    found = {("headers", f"urn:ex:{name}") for name in ("page", "away", "envelope")}
+    assert (set(rows), failures) == (found | {("html", "urn:ex:html")}, [])
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         ("=?utf-8?q?urn=3Aex=3A=C3=BC?=", "urn:ex:%C3%BC".replace("%C3%BC", "ü")),

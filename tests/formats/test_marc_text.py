@@ -25,6 +25,11 @@ FORMS = {
     "a line with a pipe": f"856 40 |u{NAME}|zFree\n",
     "a leader and a line": f"LEADER 00000nam\n001    1\n856 4# |u{NAME}|zFree\n",
     "dagger": f"856 40 ‡u{NAME}‡zFree\n",
+    "mrk with a space": f"=LDR 00000nam\n=856 40$u{NAME}$zFree\n",
+    "mrk after blank lines": f"\n \r\n=856  40$u{NAME}$zFree\n",
+    "PICA+": f"003@ $0123\n004U $0{NAME}$bx\n",
+    "PICA+ with a dollar": f"021A $a5 $$ a lamp\n004U/01 $0{NAME}$bx\n",
+    "PICA+ of WinIBW": f"SET: S1 [1] TTL: 1 PPN: 1\nEingabe: 1\n\n004U ƒ0{NAME}ƒbx\n",
     "yaz": f"856 40 $u {NAME} $z Free\n",
 }
 
@@ -45,6 +50,12 @@ def _zipped(data):
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a.mrk", data)
     return file.getvalue()
+
+
+def test_winibw_in_windows_1252(tmp_path):
+    """The sign before a subfield is the byte 0x83."""
+    (tmp_path / "a.txt").write_bytes(f"003@ ƒ0123\n004U ƒ0{NAME}ƒbx\n".encode("cp1252"))
+    assert scan(tmp_path / "a.txt").occurrences.column("text").to_pylist() == [NAME]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, _zipped], ids=["gzip", "zip"])

@@ -25,24 +25,27 @@ _GB = re.compile(rb"[\x81-\xfe](?:[\x40-\x7e\x80-\xfe]|[0-9][\x81-\xfe][0-9])")
 _BIG5 = re.compile(rb"[\x81-\xfe][\x40-\x7e\xa1-\xfe]")
 _KOREAN = re.compile(rb"[\x81-\xfe][A-Za-z\x81-\xfe]")
 _CHARACTERS = {
-    **dict.fromkeys(("shift_jis", "cp932", "shift_jis_2004", "shift_jisx0213"), _SHIFT_JIS),
-    **dict.fromkeys(("gb2312", "gbk", "gb18030"), _GB),
-    **dict.fromkeys(("big5", "cp950", "big5hkscs"), _BIG5),
-    **dict.fromkeys(("euc_kr", "cp949"), _KOREAN),
+    **dict.fromkeys(("cp932", "shift_jis_2004", "shift_jisx0213"), _SHIFT_JIS),
+    "gb18030": _GB,
+    **dict.fromkeys(("cp950", "big5hkscs"), _BIG5),
+    "cp949": _KOREAN,
 }
-"""Name of an encoding in Python -> pattern of a multibyte character.
-
-Browsers read GB 2312 as GBK, and EUC-KR as CP949.
-"""
+"""Name of an encoding in Python (see `name_of_encoding`) -> pattern of a multibyte character."""
 _BROWSERS = {
     "x-sjis": "cp932",
     "windows-31j": "cp932",
+    "ms932": "cp932",
     "x-gbk": "gbk",
+    "gb_2312": "gbk",
     "gb_2312-80": "gbk",
     "x-x-big5": "big5",
+    "cn-big5": "big5",
     "windows-949": "cp949",
+    "ks_c_5601-1989": "cp949",
 }
 """Labels of browsers (WHATWG Encoding, 4.2) that Python does not know -> name in Python."""
+_LARGER = {"shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "euc_kr": "cp949"}
+"""Name of an encoding in Python -> that of a larger one, which browsers and mail programs use under its label."""
 
 
 def declared_characters(head: bytes, capture: Capture | None = None) -> re.Pattern[bytes] | None:
@@ -65,11 +68,23 @@ def declared_characters(head: bytes, capture: Capture | None = None) -> re.Patte
 
 @functools.lru_cache(256)
 def _characters(label: bytes) -> re.Pattern[bytes] | None:
-    name = label.decode("ascii").lower()
     try:
-        return _CHARACTERS.get(codecs.lookup(_BROWSERS.get(name, name)).name)
+        return _CHARACTERS.get(name_of_encoding(label.decode("ascii")))
     except LookupError:
         return None
+
+
+@functools.lru_cache(256)
+def name_of_encoding(label: str) -> str:
+    """Name in Python of the encoding that browsers use for a label: what is called GB 2312 may be GB 18030.
+
+    Raises LookupError for an unknown label.
+
+    >>> name_of_encoding("GB2312"), name_of_encoding("x-sjis"), name_of_encoding("latin-1")
+    ('gb18030', 'cp932', 'iso8859-1')
+    """
+    name = codecs.lookup(_BROWSERS.get(label.lower(), label)).name
+    return _LARGER.get(name, name)
 
 
 class Declaring:

@@ -136,6 +136,7 @@ PACKED = (
     Packed("an ALZ or EGG archive", (b"ALZ\x01", b"EGGA"), (".alz",)),
     Packed("an ARC archive of SEA", tuple(b"\x1a%c" % kind for kind in (*range(2, 11), 0x14, 0x48))),
     Packed("an archive of dar", (), (".dar",)),
+    Packed("a PEA archive", (), (".pea",)),
     Packed("a backup of Android", (b"ANDROID BACKUP\n",)),
     Packed("a pack of git", (b"PACK\0\0\0",), (".pack",), remedy="check it out first (git clone)"),
     # File systems and images of disks.
@@ -146,6 +147,7 @@ PACKED = (
     Packed("an Apple disk image", (), (".dmg",)),
     Packed("a QCOW disk image", (b"QFI\xfb",), (".qcow", ".qcow2")),
     Packed("a VMware disk image", (b"KDMV",), (".vmdk",)),
+    Packed("an image of a virtual disk", (b"conectix", b"vhdxfile", b"<<< Oracle VM"), (".vhd", ".vhdx", ".vdi")),
     # Compressions.
     Packed("an lzip file", (b"LZIP",), (".lz",), filter_="lzip"),
     Packed("an lzop file", (b"\x89LZO\0\r\n\x1a\n",), (".lzo",)),
@@ -153,17 +155,22 @@ PACKED = (
     Packed("an rzip file", (b"RZIP",), (".rz",)),
     Packed("a grzip file", (b"GRZipII\0",), (".grz",)),
     Packed("a framed Snappy file", (b"\xff\x06\0\0sNaPpY",), (".sz", ".snappy")),
-    Packed("a Brotli file", (), (".br",)),
+    Packed("a Brotli file", (), (".br", ".tbr")),
     Packed("an LZFSE file", (b"bvx-", b"bvx1", b"bvx2", b"bvxn"), (".lzfse",)),
     Packed("a bzip3 file", (b"BZ3v1",), (".bz3",)),
     Packed("a bzip file", (b"BZ0",)),
     Packed("a qpress file", (b"qpress10",)),
     Packed("an LZ4 file of the legacy format", (b"\x02\x21\x4c\x18", b"\x03\x21\x4c\x18")),
     Packed("a Zstandard file of a version before 0.8", tuple(b"%c\xb5\x2f\xfd" % version for version in range(0x22, 0x28))),
-    Packed("a zlib stream", (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"), (".zz", ".zlib")),
+    Packed("a zlib stream", (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"), (".zz", ".zlib", ".deflate")),
     Packed("what compress wrote", tuple(b"\x1f\x9d%c" % (block | bits) for block in (0, 0x80) for bits in range(9, 17)), (".z",), filter_="compress"),
     Packed("what pack, freeze or compact wrote", (b"\x1f\x1e", b"\x1f\x9e", b"\x1f\x9f", b"\x1f\xa0", b"\x1f\xa1", b"\x1f\xff", b"\xff\x1f")),
     Packed("what COMPRESS.EXE wrote", (b"SZDD\x88\xf0\x27\x33", b"KWAJ\x88\xf0\x27\xd1")),
+    Packed("what yEnc or BinHex encoded", (b"=ybegin ", b"(This file must be converted with BinHex"), (".hqx",), is_text=True, remedy="decode it first"),
+    # Mail.
+    Packed("a folder of Outlook", (b"!BDN",), (".pst", ".ost"), remedy="convert it to mbox first (readpst)"),
+    Packed("a folder of Outlook Express", (b"\xcf\xad\x12\xfe",), (".dbx",), remedy="convert it to mbox first (readdbx)"),
+    Packed("an attachment of Outlook (TNEF)", (b"\x78\x9f\x3e\x22",), ("winmail.dat",), remedy="unpack it first (tnef)"),
     # Books and collections of pages.
     Packed("a Mobipocket book", (b"BOOKMOBI", b"TEXtREAd"), (".mobi", ".azw", ".azw3"), at=60, remedy="convert it to EPUB first"),
     Packed("a book of Microsoft Reader", (b"ITOLITLS",), (".lit",), remedy="convert it to EPUB first"),
@@ -177,11 +184,15 @@ PACKED = (
     Packed("a sequence file of Hadoop", (b"SEQ\x04", b"SEQ\x05", b"SEQ\x06", b"RCF\x01")),
     Packed("a DuckDB database", (b"DUCK",), (".duckdb",), at=8, remedy="export its tables to Parquet first"),
     Packed("an HDF5 file", (b"\x89HDF\r\n\x1a\n",), (".h5", ".hdf5"), remedy="export its text first"),
+    Packed("an Access database", (b"Standard Jet DB\0", b"Standard ACE DB\0"), (".mdb", ".accdb"), at=4, remedy="export its tables first (mdb-export)"),
+    Packed("a file of SPSS", (b"$FL2", b"$FL3"), (".sav", ".zsav"), remedy="export it to CSV first"),
+    Packed("a part of an iWork document", (), (".iwa",), remedy="export the document to PDF or Office first"),
     Packed("a dump of pg_dump", (b"PGDMP",), remedy="write it as SQL first (pg_restore -f -)"),
     # What is encrypted.
     Packed("what OpenPGP encrypted or packed", (b"-----BEGIN PGP MESSAGE-----",), (".gpg", ".pgp"), remedy=_DECRYPT, is_text=True),
     Packed("what age encrypted", (b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTED FILE-----"), (".age",), remedy=_DECRYPT, is_text=True),
     Packed("what OpenSSL encrypted", (b"Salted__",), remedy=_DECRYPT),
+    Packed("a database of KeePass", (b"\x03\xd9\xa2\x9a",), (".kdbx", ".kdb"), remedy=_DECRYPT),
     Packed("a LUKS volume", (b"LUKS\xba\xbe",), (".luks",), remedy=_DECRYPT),
 )  # fmt: skip
 """Forms that compress or encrypt text, so that a scan of their raw bytes would find nothing."""

@@ -1,4 +1,5 @@
-"""MARC records as lines of text, a line for each field: delimiters of subfields, so that each subfield is a text.
+"""MARC and PICA+ records as lines of text, a line for each field: delimiters of subfields, so that each subfield is a
+text.
 
 In most of these forms the code of a subfield is directly before the value, and the next delimiter directly after it, as
 in `$aurn:x:y$2urn`. The lines of yaz-marcdump have spaces there, and `‡` and `ǂ` are not in URNs: no rule is needed.
@@ -21,12 +22,15 @@ from urnscan.stores.reader import Reader
 _UNIT_SEPARATOR = b"\x1f"
 _BLOCK = 1 << 16
 _WITHIN = 1 << 12  # bytes in which the first field with subfields must begin
-_MARK = rb"(?:\xef\xbb\xbf)?"
+_MARK = rb"(?:\xef\xbb\xbf)?(?>(?:[ \t]*\r?\n)*)"
 _CONTROL_FIELDS = rb"(?>(?:(?:LDR|LEADER|00[0-9])[ \t][^\n]*\n)*)"
+# Lines of WinIBW before a record.
+_WINIBW = rb"(?>(?:(?:(?:SET|Eingabe|Input):[^\n]*|[ \t\r]*)\n)*)"
+_PICA = _WINIBW + rb"[0-2][0-9]{2}[A-Z@](?:/[0-9]{2,3})? "
 
 _FORMS = (
     # MarcEdit.
-    (rb"=(?:LDR|0[0-9]{2})  |=[0-9A-Z]{3}  [^\r\n]{2}\$[0-9a-z]", rb"\$"),
+    (rb"=LDR {1,2}[0-9 ]{5}|=0[0-9]{2}  |=[0-9A-Z]{3} {1,2}[^\r\n]{2}\$[0-9a-z]", rb"\$"),
     # Aleph Sequential.
     (rb"[0-9]{9} [0-9A-Z]{3}[0-9A-Za-z^ ]{2} [A-Z ] ", rb"\$\$"),
     # MARC::Record, a line for each subfield.
@@ -34,21 +38,29 @@ _FORMS = (
     # Tag, indicators and subfields as catalogues show them.
     (_CONTROL_FIELDS + rb"[0-9]{3}[ \t][0-9a-z#_.\\ \t]{0,4}\$[0-9a-z]", rb"\$"),
     (_CONTROL_FIELDS + rb"[0-9]{3}[ \t][0-9a-z#_.\\ \t]{0,4}\|[0-9a-z]", rb"\|"),
+    # PICA+ plain, where `$$` is a dollar; and as WinIBW writes it, in UTF-8 and in Windows-1252.
+    (_PICA + rb"\$[0-9A-Za-z]", rb"(?<!\$)\$(?=[0-9A-Za-z])"),
+    (_PICA + rb"\xc6\x92[0-9A-Za-z]", rb"\xc6\x92"),
+    (_PICA + rb"\x83[0-9A-Za-z]", rb"\x83"),
 )
 _KNOWN = tuple((re.compile(_MARK + rb"(?:%b)" % first), re.compile(delimiter)) for first, delimiter in _FORMS)
 """Patterns of the beginning of a text in a form of MARC, and of the delimiter before the code of a subfield."""
 _DIGIT, _BLANK = b"0123456789", b" \t"
 _IN_TAG = _DIGIT + b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SIGNS = (
-    (b"=", *[_IN_TAG] * 3, b" ", b" "),
+    (b"=", *[_IN_TAG] * 3, b" "),
     (*[_DIGIT] * 9, b" "),
     (*[_DIGIT] * 3, _BLANK),
     *((*sign, _BLANK) for sign in exactly(b"LDR", b"LEADER")),
-    *exactly(b"\xef\xbb\xbf"),
+    (b"012", _DIGIT, _DIGIT, _IN_TAG + b"@", b" /"),
+    *exactly(b"SET:", b"Eingabe:", b"Input:", b"\xef\xbb\xbf"),
+    (b" \t\r\n",),
 )
 _MAY_BE = re.compile(
     _MARK
-    + rb"(?:=[0-9A-Z]{0,3}(?: [^\n]*)?|[0-9]{1,9}(?:[ \t][^\n]*)?|L[DE]?[RA]?D?E?R?|%b[^\n]{0,12})" % _CONTROL_FIELDS
+    + rb"(?:=[0-9A-Z]{0,3}(?: [^\n]*)?|[0-9]{1,9}(?:[ \t][^\n]*)?|L[DE]?[RA]?D?E?R?|%b[^\n]{0,12}|%b(?:[0-2][0-9]{0,2}"
+    rb"(?:[A-Z@]/?[0-9]{0,3}[ \xc6]?)?|S|SET?|E[ingabe]{0,6}|In?p?u?t?|(?:SET|Eingabe|Input):[^\n]*)?)"
+    % (_CONTROL_FIELDS, _WINIBW)
 )
 
 

@@ -14,6 +14,7 @@ from email.quoprimime import header_decode
 from typing import Any, TypeAlias
 
 from urnscan.formats.contents import plain_name
+from urnscan.formats.declared_encodings import name_of_encoding
 from urnscan.formats.documents.long_bodies import HEAD_END, check_depth, check_head, parse
 
 Parts: TypeAlias = list[tuple[str, bytes]]
@@ -129,11 +130,13 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
     """The texts and the attached files of a parsed message; `before`: prefix of all names."""
     texts: Parts = []
     attached: Parts = []
-    headers = "".join(f"{name}: {_decoded(str(value))}\n" for name, value in message.items())
-    texts.append((f"{before}headers", headers.encode("utf-8", "surrogateescape")))
     parts: list[Any] = [message]
     while parts:
         part = parts.pop()
+        # Also those of a part: it may have `Content-Location: urn:…`, and a report on delivery consists of such fields.
+        if part.items():
+            headers = "".join(f"{name}: {_decoded(str(value))}\n" for name, value in part.items())
+            texts.append((f"{before}headers", headers.encode("utf-8", "surrogateescape")))
         kind = part.get_content_type()
         content = part.get_payload()
         if part.is_encoded_message:
@@ -195,7 +198,7 @@ def _in_utf_8(data: bytes, charset: str) -> bytes:
     if charset.lower() in _AS_THEY_ARE:
         return data
     try:
-        return data.decode(charset, "replace").encode("utf-8", "replace")
+        return data.decode(name_of_encoding(charset), "replace").encode("utf-8", "replace")
     except (LookupError, ValueError):
         return data
 
@@ -212,6 +215,6 @@ def _decoded_word(word: re.Match[str]) -> str:
             data = binascii.a2b_base64(word[3] + "=" * (-len(word[3]) % 4))
         else:
             data = header_decode(word[3]).encode("latin-1")
-        return data.decode(word[1], "replace")
+        return data.decode(name_of_encoding(word[1]), "replace")
     except (LookupError, ValueError):
         return word[0]
