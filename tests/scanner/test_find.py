@@ -133,7 +133,10 @@ class TestOptions:
             ("urn:ab:b&urn:cc:d", "rfc8141", ["urn:ab:b", "urn:cc:d"]),
             ("urn:ab:b&quot;, urn:ab:c&lt;/a&gt; urn:ab:d&gt;", "rfc8141", ["urn:ab:b", "urn:ab:c", "urn:ab:d"]),
             ("urn:ab:b&amp; urn:ab:c&amp;urn:ab:d", "rfc8141", ["urn:ab:b", "urn:ab:c", "urn:ab:d"]),
+            ("urn:ab:b&#34; urn:ab:c&#x22;. urn:ab:d&#39;s", "rfc8141", ["urn:ab:b", "urn:ab:c", "urn:ab:d"]),
+            ("urn:ab:b&apos; urn:ab:c&nbsp;d urn:ab:d&#8221;", "rfc8141", ["urn:ab:b", "urn:ab:c", "urn:ab:d"]),
             ("urn:ab:b&ampere urn:ab:c&lt urn:ab:d&amp;e", "rfc8141", None),
+            ("urn:ab:b&#45;c urn:ab:c&#x urn:ab:d&quote;e", "rfc8141", None),
         ],
     )
     def test_trim_of_lists_genitives_and_markup(self, text, syntax, texts):

@@ -102,8 +102,24 @@ _NOT_CLOSING = rb"[A-Za-z0-9~$&(+=@/%\#-]"
 # The standards end a name there, and people write on: letters beyond ASCII of Latin, Greek, Cyrillic and other scripts
 # that part words; RFC 8141 §2 has "~" and "&" in a NSS, unless "&" begins a character reference or the next parameter.
 _LETTER = rb"(?!\xC3[\x97\xB7])[\xC3-\xDF][\x80-\xBF]|\xE1[\xB8-\xBF][\x80-\xBF]"
-# A dash typed instead of a hyphen (U+2010 to U+2015, U+2212), unless it joins two URNs.
-_LETTER += rb"|(?:\xE2\x80[\x90-\x95]|\xE2\x88\x92)(?=[A-Za-z0-9])(?![Uu][Rr][Nn]:)"
+# A dash typed instead of a hyphen (U+2010 to U+2015, U+2212, U+FE63, U+FF0D), or an invisible character (U+00AD, U+200B to
+# U+200D, U+2060, U+FEFF), unless it joins two URNs.
+_LETTER += (
+    rb"|(?:\xE2\x80[\x8B-\x8D\x90-\x95]|\xE2\x88\x92|\xE2\x81\xA0|\xEF\xB9\xA3|\xEF\xBC\x8D|\xEF\xBB\xBF|\xC2\xAD)"
+)
+_LETTER += rb"(?=[A-Za-z0-9])(?![Uu][Rr][Nn]:)"
+_REFERENCE = regex.compile(rb"&(?:quot|lt|gt|apos|nbsp|#[0-9]{1,7}|#[Xx][0-9A-Fa-f]{1,7});")
+
+
+def _ends_name(reference):
+    """Whether a character reference stands for an apostrophe, or for a character that no name contains."""
+    name = reference[0][1:-1].decode()
+    if not name.startswith("#"):
+        return True
+    number = int(f"0{name[1:]}", 0) if name[1] in "Xx" else int(name[1:])
+    return number > 126 or number in b"\t\n\r \"'<>[]\\^`{|}"
+
+
 _WHY_ENDS = [
     ("percent-malformed", rb"%", _ALL),
     ("component-missing", rb"\?[+=](?![\x21\x23-\x3b\x3d\x3f-\x7e])|\?[+=](?:\#|\?=)", ("rfc8141",)),
@@ -329,7 +345,7 @@ def trimmed(data: bytes, match: regex.Match[bytes]) -> tuple[int, int]:
     start, end = match.span()
     if data[:start].endswith(b"'") and b"'" in data[match.end("nid") : end]:
         end = data.index(b"'", match.end("nid"), end)
-    markup = regex.compile(rb"&(?:quot|lt|gt);").search(data, match.end("nid"), end)
+    markup = next(filter(_ends_name, _REFERENCE.finditer(data, match.end("nid"), end)), None)
     end = markup.start() if markup else end
     closes_at = bracket_ends(data[match.end("nid") : end])
     for separator in regex.compile(rb"[,;&][Uu][Rr][Nn]:").finditer(data, match.end("nid"), end):

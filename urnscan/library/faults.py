@@ -16,13 +16,13 @@ from urnscan.library.passages import Passages, Wanted
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument
 from urnscan.urn.namespaces import judge
-from urnscan.urn.reject_reasons import DASHES, why_ends_badly
+from urnscan.urn.reject_reasons import DASHES, INVISIBLES, why_ends_badly
 from urnscan.urn.syntax import get_syntax
 
-# Characters after a name that show whether it was cut: a dash, and a letter or digit.
+# Characters after a name that show whether it was cut: a dash or an invisible character, and a letter or digit.
 _AFTER = 2
-# A dash that is typed instead of a hyphen, or a letter beyond ASCII.
-_CUT = re.compile(rf"[{DASHES}][A-Za-z0-9]|(?![A-Za-z])[^\W\d_]")
+# A dash that is typed instead of a hyphen, an invisible character, or a letter beyond ASCII.
+_CUT = re.compile(rf"[{DASHES}{INVISIBLES}][A-Za-z0-9]|(?![A-Za-z])[^\W\d_]")
 
 
 class Fault(NamedTuple):

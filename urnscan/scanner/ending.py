@@ -21,6 +21,7 @@ from urnscan.compiled.ascii import (
 from urnscan.compiled.bytes import ByteArray, find_byte, is_urn
 from urnscan.compiled.jit import inlined, inner
 from urnscan.scanner.grammar import IS_CLOSING, Rules
+from urnscan.urn.reject_reasons import DASHES, INVISIBLES
 from urnscan.urn.syntax import TAIL_COMPONENTS, TAIL_NONE
 
 # Maximum bytes of a character reference, from "&" to ";".
@@ -29,13 +30,13 @@ _LONGEST_REFERENCE = 12
 # to U+07FF), or three (Latin and Greek). The constants are ranges of their first and second bytes.
 _TWO, _TWO_END, _THREE, _LATIN_OF_THREE = 0xC3, 0xE0, 0xE1, 0xB8
 _TAIL, _TAIL_END, _TIMES, _DIVIDED = 0x80, 0xC0, 0x97, 0xB7
-# Dashes that are typed instead of a hyphen: U+2010 to U+2015, and the minus U+2212. The constants are their bytes.
-_DASH, _DASH_2, _DASH_3, _DASH_3_END, _MINUS_2, _MINUS_3 = 0xE2, 0x80, 0x90, 0x96, 0x88, 0x92
-# Bytes of a dash, and of a "urn:" after it.
-_DASH_AND_URN = 7
+# Characters inside a name that people do not notice: dashes instead of a hyphen (also those of full width), the soft
+# hyphen, and spaces and joiners of zero width. The constants are the first bytes of these in UTF-8.
+_LOOKALIKES = tuple(map(ord, DASHES + INVISIBLES))
+_SOFT, _DASH, _WIDE = 0xC2, 0xE2, 0xEF
 MAY_BE_CUT = np.array(
     [
-        _TWO <= byte < _TWO_END or byte in (_THREE, _DASH, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE)
+        _SOFT <= byte < _TWO_END or byte in (_THREE, _DASH, _WIDE, PERCENT, QUESTION_MARK, HASH, AMPERSAND, TILDE)
         for byte in range(256)
     ]
 )
@@ -48,15 +49,15 @@ called.
 def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, mark: int, rules: Rules) -> bool:
     """Whether the text after a URN looks like a part of the URN that the syntax does not allow.
 
-    Such a text begins with a letter beyond ASCII, with a dash instead of a hyphen, or with a malformed part (`%4`); in
-    RFC 2141, also with text that RFC 8141 allows in an NSS (`~`, `&`). `places` are the indices of the start of the
+    Such a text begins with a letter beyond ASCII, with a dash instead of a hyphen, with an invisible character, or with
+    a malformed part (`%4`); in RFC 2141, also with text that RFC 8141 allows in an NSS (`~`, `&`). `places` are the indices of the start of the
     URN, of the colon after the NID, and of the end. `mark` is the byte that ends the URN inside a URL, if the tail of
     the URL is cut off, else 0. Call `needs_more` first: `data` must have enough bytes after the URN.
     """
     end = places[2]
     byte, rest = data[end], data[end:]
-    if byte >= _TWO:
-        return len(rest) > 3 and _may_be_dash(rest) if byte == _DASH else _is_letter(rest)
+    if byte >= _SOFT:
+        return _is_letter(rest) or (len(rest) > letter_length(byte) and _may_be_lookalike(rest))
     if rules.tail == TAIL_NONE and (byte == TILDE or byte == AMPERSAND):
         if in_url and byte == AMPERSAND:
             return False
@@ -69,8 +70,8 @@ def needs_more(rest: ByteArray) -> bool:
     """Whether `rest`, the bytes in memory after a URN (at least one), is too short for `is_cut_short`, so that more
     bytes must be read first. True only if they are needed, because a match in a pipe is reported as early as possible.
     """
-    if rest[0] == _DASH:
-        return len(rest) < _DASH_AND_URN and _may_be_dash(rest)
+    if rest[0] == _SOFT or rest[0] == _DASH or rest[0] == _WIDE:
+        return len(rest) < letter_length(rest[0]) + len("urn:") and _may_be_lookalike(rest)
     if rest[0] != AMPERSAND:
         return len(rest) < (2 if rest[0] == QUESTION_MARK else letter_length(rest[0]))
     for i in range(1, min(len(rest), _LONGEST_REFERENCE)):
@@ -86,23 +87,27 @@ def _is_letter(text: ByteArray) -> bool:
         return False
     if text[0] == _THREE:
         return len(text) > 2 and text[1] >= _LATIN_OF_THREE and _TAIL <= text[2] < _TAIL_END
-    return text[0] < _TWO_END and not (text[0] == _TWO and (text[1] == _TIMES or text[1] == _DIVIDED))
+    return _TWO <= text[0] < _TWO_END and not (text[0] == _TWO and (text[1] == _TIMES or text[1] == _DIVIDED))
 
 
 @inner
-def _may_be_dash(text: ByteArray) -> bool:
-    """Whether a text, which may end early, begins with a dash, and then an ASCII letter or digit that begins no URN.
+def _may_be_lookalike(text: ByteArray) -> bool:
+    """Whether a text, which may end early, begins with a dash or an invisible character, and then an ASCII letter or
+    digit that begins no URN.
 
-    The text begins with the byte _DASH. A dash between two URNs is one of the text.
+    The text begins with a byte of at least _SOFT. Such a character between two URNs is one of the text.
     """
-    size = len(text)
-    if size > 1 and text[1] != _DASH_2 and text[1] != _MINUS_2:
+    size, length = len(text), letter_length(text[0])
+    if size < length:
+        return True
+    point = (int(text[0]) & 0x1F) << 6 | (int(text[1]) & 0x3F)
+    if length > 2:
+        point = (int(text[0]) & 0x0F) << 12 | (int(text[1]) & 0x3F) << 6 | (int(text[2]) & 0x3F)
+    if point not in _LOOKALIKES:
         return False
-    if size > 2 and not (_DASH_3 <= text[2] < _DASH_3_END if text[1] == _DASH_2 else text[2] == _MINUS_3):
+    if size > length + 3 and is_urn(text, length) and text[length + 3] == COLON:
         return False
-    if size > 6 and is_urn(text, 3) and text[6] == COLON:
-        return False
-    return size < 4 or is_alnum(text[3])
+    return size == length or is_alnum(text[length])
 
 
 @inner
@@ -160,7 +165,7 @@ def _ends_in_error(rest: ByteArray, mark: int, rules: Rules) -> bool:
 
 @inlined
 def letter_length(byte: int) -> int:
-    """The number of bytes (2 or 3) of the letter that begins with this byte, for letters that `is_cut_short` knows; 0
-    for a byte below 0xC3, so also for ASCII.
+    """The number of bytes (2 or 3) of the character that begins with this byte, for characters that `is_cut_short`
+    knows; 0 for a byte below 0xC2, so also for ASCII.
     """
-    return 0 if byte < _TWO else 2 if byte < _TWO_END else 3
+    return 0 if byte < _SOFT else 2 if byte < _TWO_END else 3

@@ -35,8 +35,10 @@ REASONS: Mapping[str, str] = MappingProxyType(
 `{character!r}`. Programs may rely on the codes.
 """
 
-DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
 """Characters that are typed instead of a hyphen, and look like one."""
+INVISIBLES = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+"""The soft hyphen, and spaces and joiners of zero width."""
 _COMPONENTS = {"?+": "r-component", "?=": "q-component"}
 
 
@@ -110,6 +112,8 @@ def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) ->
     if character.isascii():
         return invalid("excluded-character", position, character=character, encoded=percent_encoded(character.encode()))
     advice = "; type a hyphen (-) instead of this dash" if character in DASHES else ""
+    if character in INVISIBLES:
+        advice = "; delete this invisible character"
     return invalid("non-ascii-character", position, character=character, advice=advice)
 
 

@@ -34,7 +34,13 @@ CLOSES = bytes(byte in (*CLOSING, BRACKETS[1]) for byte in range(256))
 _OPENING_BRACKET, _CLOSING_BRACKET = BRACKETS
 _COMMA, _SEMICOLON, _AMPERSAND = LIST_SEPARATORS
 _COLON, _U, _R, _N, _S = b":urns"
-_A, _M, _P, _L, _G, _T, _Q, _O = b"amplgtqo"
+_A, _M, _P, _X, _ZERO, _NINE, _HASH, _TILDE = b"ampx09#~"
+# Names of character references, as numbers: their bytes, the first one the highest.
+_NAMES = tuple(int.from_bytes(name, "big") for name in (b"lt", b"gt", b"quot", b"apos", b"nbsp"))
+# Characters of ASCII that a name does not contain, and the apostrophe.
+_ENDS = tuple(b"\t\n\r \"'<>[]\\^`{|}")
+# Maximum bytes of a reference after its sign: `x10FFFF;`.
+_LONGEST_REFERENCE = 8
 # The bit in which upper and lower case of a letter differ.
 _CASE = 32
 
@@ -43,9 +49,9 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
     """Return the index in `data` of the first byte of a match at which the name ends and other text begins; -1 if there
     is none. `data[start:end]` is the match, `colon` the index of the colon after its NID.
 
-    Other text begins at a `'` if another one is directly before the match; at `&quot;`, `&lt;` or `&gt;`; or at a list
-    separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts only if the brackets never
-    close, or not within 512 bytes after it. If the match is not `whole`, more of it may follow `end`: then a separator
+    Other text begins at a `'` if another one is directly before the match; at a reference like `&quot;` (see
+    `is_markup`); or at a list separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts only
+    if the brackets never close, or not within 512 bytes after it. If the match is not `whole`, more of it may follow `end`: then a separator
     in brackets that are open at `end` does not count yet, if fewer than 512 bytes follow it.
 
     >>> text = b"'urn:a:b,urn:a:c'"
@@ -92,13 +98,28 @@ def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def is_markup(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether the ampersand at `data[i]` begins `&lt;`, `&gt;` or `&quot;`, in small letters and before index `end`. No
-    name contains the characters `<`, `>` and `"`.
+    """Whether a character reference that ends a name begins with the ampersand at `data[i]`, before index `end`: to a
+    character that no name contains, or to an apostrophe. By name it is one of `_NAMES`, in small letters.
+
+    >>> [is_markup(text, 0, len(text)) for text in (b"&quot;", b"&#34;", b"&#x201D;", b"&#45;", b"&b;", b"&lt")]
+    [True, True, True, False, False, False]
     """
-    if i + 3 < end and data[i + 3] == _SEMICOLON and data[i + 2] == _T:
-        return bool(data[i + 1] == _L or data[i + 1] == _G)
-    is_quot = i + 5 < end and data[i + 1] == _Q and data[i + 2] == _U and data[i + 3] == _O
-    return bool(is_quot and data[i + 4] == _T and data[i + 5] == _SEMICOLON)
+    at = i + 1
+    is_number = at < end and data[at] == _HASH
+    is_hex = is_number and at + 1 < end and data[at + 1] | _CASE == _X
+    first = at + is_number + is_hex
+    base = (16 if is_hex else 10) if is_number else 256
+    value = 0
+    for k in range(first, min(end, first + _LONGEST_REFERENCE)):
+        byte = int(data[k])
+        if byte == _SEMICOLON:
+            return k > first and (value in _ENDS or value > _TILDE if is_number else value in _NAMES)
+        if is_number:
+            byte = byte - _ZERO if byte <= _NINE else (byte | _CASE) - _A + 10
+            if byte < 0 or byte >= base:
+                return False
+        value = value * base + byte
+    return False
 
 
 def _is_amp(data: ByteArray | bytes, i: int, end: int) -> bool:

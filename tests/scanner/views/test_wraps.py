@@ -78,6 +78,8 @@ def test_made_samples(sample):
         ("urn:example:a%", "20b"),
         ("urn:example:a%2", "0b"),
         ("urn:example:a%2", "F"),
+        ("urn:example:a%C3", "%A9b"),
+        ("urn:example:a%E2%82", "%AC"),
         ("urn:example:1/406", "/47452/2"),
     ],
 )
@@ -86,6 +88,15 @@ def test_components_and_encodings(before, behind):
     if behind != "/47452/2":
         assert found(f"see {before}\n   {behind} there") == [before + behind]
     assert found(f"see <{before}\n   {behind}> there") == [before + behind]
+
+
+@pytest.mark.parametrize("leader", ["> ", ">> ", "# ", " * ", "// ", "-- "])
+@pytest.mark.parametrize(
+    ("before", "behind"), [("urn:example:weather?=op=map", "&lat=39.56"), ("urn:example:a%C3", "%A9b")]
+)
+def test_such_signs_after_a_leader(leader, before, behind):
+    """Each line of a quoted mail or of a comment begins with the same bytes, which are no part of the name."""
+    assert found(f"{leader}{before}\n{leader}{behind} there") == [before + behind]
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,8 @@ _HUNT = 64
 _CASE = np.uint8(CASE)
 _U, _R, _N = np.frombuffer(b"urn", np.uint8)
 _SIGNS = tuple(b"&=?%")
+# Bytes before the text of a line: spaces, comment leaders, quote marks, and the "/" with which a URN may go on.
+_LEADERS = tuple(b" \t>#*-/")
 _OPENING = tuple(b"<\"'`([{")
 _CLOSING = tuple(b">)]}")
 _DELIMITERS = (HYPHEN, COLON, SLASH, EQUALS)
@@ -241,9 +243,9 @@ def may_be_broken(data: ByteArray, start: int, end: int, filled: int) -> bool:
     if data[line_end - 2] == PERCENT:
         return True
     at += 1
-    while at < filled and (data[at] == SPACE or data[at] == TAB):
+    while at < filled and data[at] in _LEADERS:
         at += 1
-    if at >= filled or data[at] == SLASH or data[at] in _SIGNS:
+    if at >= filled or data[at - 1] == SLASH or data[at] in _SIGNS:
         return True
     # Between marks a URN may go on after any line end, if there is no space and no other mark between the opening mark
     # and the URN.

@@ -12,15 +12,14 @@ from urnscan.compiled.ascii import CASE, HASH, SEMICOLON, is_alnum
 from urnscan.compiled.bytes import ByteArray, read_number
 from urnscan.compiled.jit import inner
 from urnscan.compiled.strings import Vocabulary, index_words, word_number
+from urnscan.urn.reject_reasons import INVISIBLES
 
 STOP, NOTHING, MORE = 0, -1, -2
 """Special results of a step through a text, instead of a byte or the end of the text that represents the byte.
 
 STOP: a byte that no URN contains. NOTHING: text to skip. MORE: the result depends on more bytes.
 """
-INVISIBLES = (0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF)
-"""The soft hyphen, and spaces and joiners of zero width."""
-
+_INVISIBLES = tuple(map(ord, INVISIBLES))
 # Bytes of "&CounterClockwiseContourIntegral;", the longest reference.
 _LONGEST = 34
 _LETTER_X = ord("x")
@@ -37,7 +36,7 @@ class References(NamedTuple):
 
 
 def _value(text: str) -> int:
-    if len(text) == 1 and ord(text) in INVISIBLES:
+    if len(text) == 1 and text in INVISIBLES:
         return NOTHING
     return ord(text) if len(text) == 1 and text.isascii() else STOP
 
@@ -76,7 +75,7 @@ def read_reference(data: ByteArray, at: int, filled: int, references: References
     number = read_number(data, at + 2 + is_hex, end, 16 if is_hex else 10)
     if number == -1:
         return byte, at + 1
-    if number in INVISIBLES:
+    if number in _INVISIBLES:
         return NOTHING, end + 1
     return number if number < 128 else STOP, end + 1
 

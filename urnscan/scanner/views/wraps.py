@@ -41,7 +41,8 @@ A plain break is joined in one of three cases:
      * The part ends with `-`, and the core is neither a capitalised word nor "and" nor "or".
      * The part ends with `:` or `/`, and the core is distinctive.
 A plain break is also joined where the two sides of it fit together as in `_FITTING`: around `&`, `=`, `?` and `/` of a
-component or path, if a digit follows the `/`, and in the middle of `%HH`. Prose does not begin a line in this way.
+component or path, if a digit follows the `/`, and in the middle of `%HH` or of a character of several `%HH`. Prose does
+not begin a line in this way.
 A part that is only `URN:`, in capitals, is the label of a field. It is joined only in the case Closed. If the part is
 only `urn:`, in small letters, the case Open needs a distinctive core that begins with a NID, a `:` and a letter or
 digit.
@@ -109,6 +110,7 @@ _FITTING = [
     (regex.compile(part, regex.DOTALL), regex.compile(core, regex.DOTALL))
     for part, core in (
         (rb".*%", rb"[0-9A-Fa-f]{2}.*"),
+        (rb".*%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2}", rb"%[89ABab][0-9A-Fa-f].*"),
         (rb".*%[0-9A-Fa-f]", rb"[0-9].*|[A-Fa-f](?![A-Za-z]+\Z).*"),
         (rb".*\?", rb"[+=][A-Za-z0-9].*"),
         (rb"\A[^?]*+\?(?:.*[=&]|.*\?[+]|[+])", rb"[A-Za-z0-9%-].*"),
