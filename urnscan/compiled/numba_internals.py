@@ -34,8 +34,8 @@ class ObjectCode(NamedTuple):
 
 
 def version_text() -> bytes:
-    """The content of Numba's file `_version.py`, which differs between versions of Numba; empty without Numba.
-    Importing Numba instead would take half a second.
+    """The content of Numba's file `_version.py`, which differs between versions of Numba; empty if Numba is not
+    installed. Importing Numba instead would take half a second.
     """
     spec = importlib.util.find_spec("numba")
     return Path(spec.origin).with_name("_version.py").read_bytes() if spec and spec.origin else b""
@@ -79,8 +79,8 @@ def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
 
 
 def can_link(names: Iterable[str]) -> bool:
-    """Whether the addresses of all external symbols with the given names are known without Numba: they are in `symbols`
-    or in this process. LLVM would end the process at a missing symbol.
+    """Whether the addresses of all external symbols with the given names are known without an import of Numba: they are
+    in `symbols` or in this process. LLVM would end the process at a missing symbol. Raises ImportError as `c_modules`.
     """
     process = ctypes.CDLL(None)
     return all(name in symbols() or hasattr(process, name) for name in names)
@@ -88,7 +88,9 @@ def can_link(names: Iterable[str]) -> bool:
 
 @functools.cache
 def symbols() -> dict[str, int]:
-    """Name -> address of the symbols that code compiled by Numba needs, except symbols of Python and the C library."""
+    """Name -> address of the symbols that code compiled by Numba needs, except symbols of Python and the C library.
+    Raises ImportError if Numba is not installed, or if its version has other C modules.
+    """
     addresses = {"_Py_NoneStruct": id(None)}
     for module in c_modules():
         addresses |= {f"numba_{name}": address for name, address in module.c_helpers.items()}
@@ -109,8 +111,8 @@ def python_function(module: ModuleType, name: str, address: int, engine: object)
 
 @functools.cache
 def c_modules() -> tuple[Any, Any]:
-    """The two C modules of Numba that compiled code needs, `_helperlib` and `_dynfunc`, loaded once and without Numba.
-    Raises ImportError without Numba, or if this version of Numba has other C modules.
+    """The two C modules of Numba that compiled code needs, `_helperlib` and `_dynfunc`, loaded once from their files: the
+    package `numba` is not imported. Raises ImportError if Numba is not installed, or if its version has other C modules.
     """
     spec = importlib.util.find_spec("numba")
     folders = spec.submodule_search_locations if spec else None

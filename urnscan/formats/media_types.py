@@ -41,7 +41,8 @@ def media_types() -> Iterator[str]:
 
 
 def media_type(head: bytes) -> str | None:
-    r"""The media type of a file that begins with `head`; None for an unknown type, or if `head` is too short.
+    r"""The media type of a file that begins with `head`; None for an unknown type. The first 15 bytes of the file
+    (LONGEST) are enough to decide; with fewer bytes, None may also mean that `head` is too short.
 
     >>> media_type(b"%PDF-1.7\n"), media_type(b"RIFF\x10\0\0\0WEBP"), media_type(b"RIFF is a word")
     ('application/pdf', 'image/webp', None)

@@ -19,8 +19,9 @@ LAKE = (
 class Selection:
     """Patterns that select files of walked folders; a file that is itself an argument is always an input.
 
-    A pattern without "/" is matched with the base name; a pattern with "/" with the path below the walked folder, where
-    `*` also matches "/". A pattern that ends with "/" matches only folders. Case is significant.
+    Patterns have the wildcards of `fnmatch`: `*`, `?`, `[seq]` and `[!seq]`. A pattern without "/" is matched with the
+    base name; a pattern with "/" with the path below the walked folder, where wildcards also match "/". A pattern that
+    ends with "/" matches only folders. Case is significant.
     """
 
     include: tuple[str, ...] = ()

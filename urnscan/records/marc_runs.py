@@ -165,9 +165,12 @@ class Fields(NamedTuple):
 
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -> None:
-    """Split records of ISO 2709 into fields: write their places to `out`, which has room for them. `starts` and `ends`
-    are the places of the records in `data`. A record becomes REFUSED unless the directory lists all its fields in
-    order.
+    """Split records of ISO 2709 into fields, and write the places of the fields to `out`, new columns of `Fields.room`.
+    `starts` and `ends` are the places of the records in `data`. A record stays REFUSED, without fields, unless the
+    directory lists all its fields in order.
+
+    Bounds are not checked: `out` must have room for `len(ends)` records and `len(data) // ENTRY` fields, as each field
+    has an entry of 12 bytes in a directory.
     """
     row = 0
     for record in range(len(ends)):

@@ -39,7 +39,8 @@ def plain_text(data: bytes) -> bytes | None:
     remain, as they do no harm. None if the record must be parsed for that (`parsed_text`).
 
     It must be parsed if it has comments, CDATA, declarations, instructions, or attribute values in single quotation
-    marks. Only references to numbers and to the five names of XML are replaced.
+    marks. Only references to numbers and to the five names of XML are replaced. The new characters are in UTF-8; all
+    other bytes are unchanged. `data` may be in any encoding in which ASCII is one byte per character.
     """
     # Tags do no harm, as `<`, `>` and `"` end a URN. But a single quotation mark may be a part of a URN, and comments and
     # instructions are not text. To find one byte is ten times as fast as to find two.
@@ -50,8 +51,8 @@ def plain_text(data: bytes) -> bytes | None:
 
 
 def without_references(data: bytes) -> bytes:
-    """Return bytes of XML with characters instead of references to numbers and to the five names of XML; other
-    references remain.
+    """Return bytes of XML with characters, in UTF-8, instead of references to numbers and to the five names of XML;
+    other references and all other bytes remain unchanged.
     """
     return _REFERENCE.sub(_character, data) if b"&" in data else data
 

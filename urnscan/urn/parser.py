@@ -47,7 +47,7 @@ class URN:
     nid: str
     """The namespace identifier in lower case."""
     nss: str
-    """The namespace specific string, unchanged."""
+    """The namespace specific string, unchanged: %HH is not decoded, neither here nor in the components."""
     r_component: str | None
     """The component after `?+` (RFC 8141 §2.3.1), without the `?+`; None without one."""
     q_component: str | None
@@ -72,7 +72,8 @@ class URN:
     @property
     def directives(self) -> Mapping[str, str]:
         """Keyword -> value of an rfc2141bis-03 query (§2.3), `?s=I2L&c=ToC` -> `{"s": "I2L", "c": "ToC"}`, in the order
-        of the query. Empty without a query and in the other syntaxes. Cannot be changed.
+        of the query. Keywords and values are unchanged: %HH is not decoded. Empty without a query and in the other
+        syntaxes. Cannot be changed.
 
         A keyword that occurs more than once is left out with all its values. §2.3 requires this of resolvers for
         registered keywords; for other keywords, no single value would be the right one.
@@ -272,7 +273,8 @@ def _with_query(url: str, query: str) -> str:
 
 def directives_of(query: str) -> list[tuple[str, str]]:
     """(keyword, value) of each directive `keyword=value` of a query of rfc2141bis-03, without the `?`, in the order of
-    the query. Without a `=`, the value is empty.
+    the query; an empty query has none. Without a `=`, the value is empty. Both are unchanged: %HH is not decoded, and
+    case is significant.
 
     If a registered keyword (`s`, `c`) occurs more than once, all its directives are left out: a resolver must ignore
     them (rfc2141bis-03 §2.3). Other repeated keywords stay.

@@ -15,8 +15,9 @@ from urnscan.stores.input import Input
 
 
 class DumpFormats:
-    """Recognises the formats of dumps, and makes the errors and notes about documents that are not dumps. It is an
-    error if the user named the input, and a note if the document is in a folder or an archive.
+    """Recognises the formats of dumps, and makes the errors and notes about documents that are not dumps. A document
+    that resembles no format is an error if it is an input that the user named, and gives a note if it is in a folder or
+    an archive. A document that resembles a format, but cannot be read, is always an error.
     """
 
     def __init__(self, record: str | None, named: Collection[str]) -> None:
@@ -28,16 +29,18 @@ class DumpFormats:
 
     def recognise(self, buffer: Buffer, name: str) -> tuple[Format | None, bool]:
         """Return the format of a document, and whether its bytes were recognised: (None, True) if the format is
-        unknown; False only if the user chose a format that the bytes do not show. `name`: name of the file or member;
-        its ending may decide. `buffer` stays at the start of the document.
+        unknown; (chosen format, False) if the user chose a format that the bytes do not show. `name`: name of the file
+        or member; its ending may decide. `buffer` stays at the start of the document.
         """
         recognised = recognise(buffer, name)
         format_ = self._chosen or recognised
         return format_, format_ is recognised
 
     def error_of_unknown(self, source: Input, name: str, data: bytes, format_: Format | None) -> SourceError:
-        """Return the error or note about a document whose format is unknown (`format_` is None) or not read; `data` is
-        the start of the document, from which the message guesses a format. Raises nothing.
+        """Return the error or note about a document whose format is unknown (`format_` is None) or not read: FormatError
+        for `format_`, with the advice how to convert it; UnknownFormatError if `data`, the start of the document,
+        resembles a format; otherwise an error only if the document is an input that the user named, else a NoDumpNote.
+        Raises nothing.
         """
         if format_ is not None:
             return FormatError(name, f"{format_.title} is not read; {format_.recipe}")
@@ -50,7 +53,9 @@ class DumpFormats:
         return self._no_dump(source, name.removeprefix(source.name), reason)
 
     def error_of_pdf(self, source: Input, member: str | None) -> SourceError:
-        """Return the error or note about a PDF; `member` is a page or stream of the PDF. Raises nothing."""
+        """Return the message about a PDF: an UnknownFormatError if the user named it, a NoDumpNote if it is in a folder
+        or an archive. `member` is a page or stream of the PDF. Raises nothing.
+        """
         around, _, _ = f"{INSIDE}{member}".rpartition(INSIDE)
         return self._no_dump(source, around, "is a PDF, not a dump of records")
 

@@ -26,7 +26,9 @@ _IN_MEMORY = 1 << 26
 
 
 class RecordCollection:
-    """Rows of all records, edges, and counts. An edge is a record and an identifier (URN or key) in it."""
+    """Rows of all records, edges, and counts. An edge is a record and an identifier (URN or key) in it. Records are
+    numbered from 0, over all dumps, in the order in which they are added; damaged records have no number.
+    """
 
     def __init__(self, policy: Policy, folder: Callable[[], Path]) -> None:
         """`folder` returns the folder for temporary files, and is called only if memory is full."""
@@ -46,20 +48,22 @@ class RecordCollection:
         smallest type that holds them.
         """
         self.count = 0
-        """Number of records that could be read."""
+        """Number of records of all dumps that could be read; deleted records are included."""
         self._deleted: list[Numbers] = []
         self.occurrences = Counts()
         """Counts of the occurrences in all records."""
         self.cut = 0
         """Number of URNs that were left out because they are longer than `max_length`."""
         self.wrong: list[tuple[str, str]] = []
-        """For the first 100 records whose only identifiers have a wrong check digit: name of the record, and the
-        identifier.
+        """For the first 100 records whose only identifiers have a wrong check digit: name of the record (the dump, and
+        the number of the record in the dump, from 1), and the identifier.
         """
 
     @property
     def deleted(self) -> Numbers:
-        """Numbers of the deleted records, ascending: they join nothing."""
+        """Numbers of the deleted records among the records of all dumps, from 0, ascending; empty if there are none.
+        Deleted records join nothing.
+        """
         return np.concatenate([np.empty(0, np.int32), *self._deleted])
 
     def close(self) -> None:

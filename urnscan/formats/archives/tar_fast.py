@@ -66,9 +66,11 @@ class UsualFiles:
         self._spans = np.empty((3, _MOST), np.int64)
 
     def find(self, data: memoryview) -> MemberRun:
-        """Find the members at the beginning of `data`, which begins with a header, up to an incomplete or unusual one.
+        """Find the members at the beginning of `data`, which begins with a header, up to an incomplete or unusual one, or
+        up to 2,048 files with bytes; `MemberRun.end` is 0 if the first member is incomplete or unusual.
 
-        At most 2,048 files with bytes; their texts are slices of `data`.
+        The texts of the files are slices of `data`. Members without bytes (folders, links, empty files) are only
+        counted, in `MemberRun.passed`. Raises nothing.
         """
         count = passed = end = 0
         if data:

@@ -54,8 +54,9 @@ def read_reference(data: ByteArray, at: int, filled: int, references: References
     """Decode the character reference, named or numeric, that begins with the `&` at index `at` and ends with `;`.
     Returns the ASCII character as a byte, and the index after the `;`: from `&#58;`, COLON and `at + 5`.
 
-    Instead of a byte: NOTHING for an invisible character, STOP for any other character outside of ASCII. If no
-    reference begins there: `&` and `at + 1`. If `data[:filled]` ends too early to decide: `&` and MORE.
+    For an invisible character, NOTHING instead of the byte, and for any other character outside of ASCII, STOP; both
+    with the index after the `;`. If no reference begins there (also for a name that is not in `references`, the table
+    of names; case is significant): `&` and `at + 1`. If `data[:filled]` ends too early to decide: `&` and MORE.
     """
     byte = int(data[at])
     end = at + 1
