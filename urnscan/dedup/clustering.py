@@ -46,7 +46,7 @@ _REASON_TEXTS = [
 @dataclass(frozen=True, slots=True)
 class Components:
     """Groups of records that keys and citations connect (connected components), before conflicts split the groups into
-    clusters; and the records in batches.
+    clusters; and the records in batches. Records of all dumps together are numbered from 0, components from 1.
     """
 
     reading: ReadDumps
@@ -54,10 +54,12 @@ class Components:
     component: Numbers
     """Number of the component of each record, from 1."""
     is_shared: Flags
-    """Whether a component has several records, by the number of the component."""
+    """Whether a component has several records, by the number of the component; False at index 0, which is unused."""
 
     def connected(self, pairs: Pair) -> Components:
-        """Return the components that result if `pairs` of records are connected, too; this object is not changed."""
+        """Return the components that result if `pairs` of records (two arrays of their numbers) are connected, too; this
+        object is not changed.
+        """
         lead = np.unique(self.component, return_index=True)[1].astype(np.int32)
         every = np.arange(len(self.component), dtype=np.int32)
         component = components(len(every), (lead[self.component - 1], every), pairs)
@@ -85,7 +87,7 @@ class Components:
 
     def share(self, span: slice) -> Flags:
         """Return for each record of a batch whether its component has other records, that is, whether it shares a key:
-        only then its description is unpacked. `span`: numbers of the records, as a slice.
+        only then its description is unpacked. `span`: numbers of the records, as a slice, from `batches`.
         """
         return self.is_shared[self.component[span]]
 
@@ -99,7 +101,8 @@ class Components:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering:
-    """Cluster, rank and decision of each record, as arrays by the number of the record; and the rows of the tables.
+    """Cluster, rank and decision of each record, as arrays by the number of the record among the records of all dumps,
+    from 0; and the rows of the tables.
 
     A cluster has the records that are treated as the same work; ranks order the records of a cluster.
     """
@@ -129,7 +132,7 @@ class Clustering:
     have_changed: Flags | None
     """Whether each record has changed after people decided about it; None without decisions."""
     separate: Pair
-    """Pairs of records that people decided to keep in two clusters."""
+    """Pairs of records that people decided to keep in two clusters: two arrays of their numbers."""
     descriptions: Spilled | None
     """Columns of SHOWN (title, year and others) of the records that share a key, in the same batches as the rows; None
     if descriptions are not compared.
@@ -144,7 +147,7 @@ class Clustering:
 
     def has_doubt(self, *, or_removal: bool) -> Flags:
         """Return for each component, by its number, whether one of its records has a reason, or changed after somebody
-        decided about it; with `or_removal`, also whether one is removed.
+        decided about it; with `or_removal`, also whether one is removed. False at index 0, which is unused.
         """
         is_seen = self.reasons > 0
         if self.have_changed is not None:
@@ -194,8 +197,8 @@ class Clustering:
 
     def kept(self) -> Iterator[pa.RecordBatch]:
         """Yield the records with the decision `kept` in batches, with the columns cluster, source, member, record (its
-        number), record_id and digest (hash of the bytes, as a text). A batch may be empty. Raises FatalError if the
-        disk fails.
+        number in the dump, from 1), record_id and digest (hash of the bytes, as a text). A batch may be empty. Raises
+        FatalError if the disk fails.
         """
         for dump, span, rows in self.records.batches():
             columns = {

@@ -40,7 +40,7 @@ class Large:
     """A cluster (records that are treated as the same work) in the list of the largest clusters."""
 
     cluster: int
-    """Number of the cluster."""
+    """Number of the cluster in the table of clusters, from 1."""
     size: int
     """Number of records."""
     urns: Sequence[str]
@@ -93,7 +93,7 @@ class Example:
     """Some records of a cluster, shown next to each other."""
 
     cluster: int
-    """Number of the cluster."""
+    """Number of the cluster in the table of clusters, from 1."""
     size: int
     """Number of all records of the cluster."""
     records: Sequence[ExampleRecord]

@@ -149,7 +149,7 @@ def ranks(
     kept. A decision of people counts first, then whether a record is deleted, then the rules of `keep` in their order;
     the next counts only in a tie. The last tie goes to the first record.
 
-    `cluster` and `work` have an element for each record: the number of its cluster, and of its work. In N-Triples,
+    `cluster` and `work` have an element for each record: the number of its cluster, from 1, and of its work. In N-Triples,
     several records may describe a work, which is kept or removed as a whole: these records have the same number in
     `work`, from 0 in the order of their first records, and get the same rank.
 
@@ -173,8 +173,8 @@ def ranks(
 
 
 def first_records(work: Numbers) -> Numbers:
-    """Return the number of the first record of each work, from 0. `work`: for each record, the number of the work that
-    it describes, from 0 and without gaps.
+    """Return the number of the first record of each work, among the records of all dumps, from 0. `work`: for each
+    record, the number of the work that it describes, from 0 and without gaps.
     """
     begins = np.empty(work.max(initial=-1) + 1, np.int32)
     begins[work[::-1]] = np.arange(len(work), dtype=np.int32)[::-1]

@@ -53,9 +53,9 @@ class CitationPairs(NamedTuple):
     """Pairs of records that cite the same article; an element of each array for each pair."""
 
     first: Numbers
-    """Number of the record that comes first in the dumps."""
+    """Number of the record that comes first in the dumps, among the records of all dumps, from 0."""
     other: Numbers
-    """Number of the other record."""
+    """Number of the other record, counted in the same way."""
     place: npt.NDArray[np.int8]
     """Index in `citations.PLACES` of the place (such as first page, or volume of a journal) that both citations share.
     """
@@ -64,8 +64,8 @@ class CitationPairs(NamedTuple):
         """Return for each record the places (such as first page, or volume of a journal) that joined it to records of
         its cluster which no key joins to it: bit i (1 << i) for PLACES[i]; 0 if there are none.
 
-        `cluster`: number of the cluster of each record. `by_keys`: number of the cluster that each record would have if
-        only keys joined records.
+        `cluster`: number of the cluster of each record, from 1. `by_keys`: number of the cluster that each record would
+        have if only keys joined records.
         """
         places = np.zeros(len(cluster), np.uint8)
         is_joined = (cluster[self.first] == cluster[self.other]) & (by_keys[self.first] != by_keys[self.other])
@@ -98,10 +98,11 @@ def citation_pairs(
     places that a pair shares, the most reliable is returned. Only records in formats that name the host (journal or
     book) of an article are compared, and each only with the next 20 of its block, so a pair may be missed.
 
-    `batches` gives the numbers of records, and their packed descriptions; it is called three times. `component`: number
-    of the component of each record, that is, of the group that its keys connect; records of the same component are not
-    compared. `folder` returns the folder for temporary files, and is called only if memory is full. `results` is a
-    function like `map`, perhaps with processes. Raises FatalError if the disk is full or a process dies.
+    `batches` gives the numbers of records, from 0, and their packed descriptions; it is called three times.
+    `component`: number of the component of each record, that is, of the group that its keys connect; records of the
+    same component are not compared. `folder` returns the folder for temporary files, and is called only if memory is
+    full. `results` is a function like `map`, perhaps with processes. Raises FatalError if the disk is full or a process
+    dies.
     """
     records = [numbers_of for numbers_of, _ in _citations(batches())]
     if not records:

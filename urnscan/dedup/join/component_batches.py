@@ -35,7 +35,8 @@ class ComponentBatch:
     """Some components (groups of works that shared identifiers connect): their edges, sorted by identifier, and the
     descriptions of their works. An edge is a work and an identifier in it.
 
-    A record describes a work; in N-Triples, several records may describe the same work.
+    A record describes a work; in N-Triples, several records may describe the same work. Components are numbered from 1,
+    works and identifiers from 0, in the whole run.
     """
 
     component: Numbers
@@ -60,7 +61,9 @@ class ComponentBatch:
 
 @dataclass(frozen=True, slots=True)
 class BatchClusters:
-    """Clusters of the works in a batch of components. A cluster has the works that are treated as the same."""
+    """Clusters of the works in a batch of components. A cluster has the works that are treated as the same. Works have
+    the numbers that they have in the whole run, from 0.
+    """
 
     works: int
     """Number of works in the batch."""

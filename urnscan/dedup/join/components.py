@@ -51,8 +51,9 @@ Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Return for each URN (a canonical form) whether it is ignored: its name, without `urn:`, has one of the prefixes
-    in `weak`, such as `issn` or `schemas-*` (`urn/prefix_filter.py`).
+    """Return for each URN (a canonical form) whether it is ignored: its name, without `urn:` and in any case, has one of
+    the prefixes in `weak`, such as `issn` or `schemas-*`: in lower case, as `prefix_filter.read_beginnings` returns
+    them.
     """
     return with_beginnings(*byte_strings(urns), weak)
 
@@ -64,7 +65,7 @@ class SharedEdges:
     """
 
     edge: Numbers
-    """Number of each edge, in the order of adding."""
+    """Number of each edge, from 0 in the order of adding."""
     record: Numbers
     """Number of the record of each edge, from 0."""
     identifier: Numbers

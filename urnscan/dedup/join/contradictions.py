@@ -36,7 +36,8 @@ _IN_MEMORY = 1 << 26
 @dataclass(frozen=True, slots=True)
 class SplitComponents:
     """Clusters of all components, and the reasons why people should look at records, mostly because records of a
-    component are in different clusters. A component is a group of records that keys connect.
+    component are in different clusters. A component is a group of records that keys connect. Records of all dumps
+    together are numbered from 0.
     """
 
     joined: Sequence[Pair]
@@ -55,10 +56,10 @@ class ComponentSplitter:
     def __init__(
         self, joined: SharedEdges, component: Numbers, work: Numbers, max_cluster: int, folder: Callable[[], Path]
     ) -> None:
-        """`joined`: the shared identifiers. `component`: number of the component of each record. `work`: number of the
-        work of each record, from 0 in the order of first records; in N-Triples, several records may describe the same
-        work. Records of a component of more than `max_cluster` works are not joined. `folder` returns the folder for
-        temporary files, and is called only if memory is full.
+        """`joined`: the shared identifiers. `component`: number of the component of each record, from 1. `work`: number
+        of the work of each record, from 0 in the order of first records; in N-Triples, several records may describe the
+        same work. Records of a component of more than `max_cluster` works are not joined. `folder` returns the folder
+        for temporary files, and is called only if memory is full.
         """
         # First record of each work.
         self._begins = np.zeros(work.max(initial=-1) + 1, np.int32)
@@ -84,7 +85,8 @@ class ComponentSplitter:
         self._single.close()
 
     def add(self, records: Numbers, descriptions: pa.StringArray, names: pa.ListArray) -> None:
-        """Add the descriptions of records (`description.as_text`), and their URNs and keys, which `clusters` compares.
+        """Add the descriptions of records (`description.as_text`), and their URNs and keys, which `clusters` compares;
+        `records`: numbers of the records among those of all dumps, from 0.
         Records that share no key, and those of components that are too large, are ignored. Raises FatalError if the
         disk is full.
         """

@@ -86,7 +86,7 @@ def _refined(name: str, level: Level) -> str:
 
 class NeverJoinedWorks:
     """The works whose records have an identifier of a table of pairs that are never joined. A work is a record, or all
-    records with the same subject (N-Triples).
+    records with the same subject (N-Triples). Works are numbered from 0, components from 1.
     """
 
     def __init__(

@@ -91,7 +91,7 @@ class Batch:
     settings: ReadSettings
     items: list[tuple[int, Cut | Damaged | Run]] = field(default_factory=list)
     """Records, damaged records, and runs (neighbouring records in one object), in dump order. Each has its number in
-    the dump, from 1; a run has the number of its first record.
+    the dump, from 1, damaged records included; a run has the number of its first record.
     """
     records: int = 0
     """Number of records, damaged ones included."""
@@ -147,8 +147,8 @@ class ReadBatch(NamedTuple):
     same for different URNs.
     """
     wrong: Sequence[tuple[int, str]]
-    """Records whose record-level identifiers give no URN: index of the row, and an identifier whose check digit is
-    wrong.
+    """Records whose record-level identifiers give no URN: index in `rows`, from 0, and an identifier whose check digit
+    is wrong.
     """
     deleted: Sequence[int]
-    """Indices of the rows of deleted records, ascending."""
+    """Indices in `rows`, from 0, of deleted records, ascending."""

@@ -44,6 +44,8 @@ class _WorkPair(NamedTuple):
 class AppliedDecisions:
     """Decisions of people about the records of a run. Each is applied, or refused, that is, added to `refused`, for
     example because its record has changed. KEEP, REMOVE, APART and TOGETHER are explained in `review_table`.
+
+    Records of all dumps together, and works, are numbered from 0; components and clusters from 1.
     """
 
     def __init__(
@@ -118,7 +120,7 @@ class AppliedDecisions:
         return marked
 
     def are(self, word: str) -> Flags:
-        """Return for each record whether it has the decision `word` (one of OF_RECORDS)."""
+        """Return for each record, by its number, whether it has the decision `word` (one of OF_RECORDS)."""
         marked: Flags = self._code == _CODES[word]
         return marked[self._work]
 
@@ -191,9 +193,9 @@ class AppliedDecisions:
         return self._records([(pair.one, pair.other) for pair in self._apart])
 
     def separate_works(self, component: Numbers) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of works with the decision APART, which are never in the same cluster, the smaller number
-        first; only pairs of the same component (group that keys connect). `component`: number of the component of each
-        work.
+        """Yield the pairs of numbers of works with the decision APART, which are never in the same cluster, the smaller
+        number first; only pairs of the same component (group that keys connect). `component`: number of the component
+        of each work.
         """
         for pair in self._apart:
             if component[pair.one] == component[pair.other]:

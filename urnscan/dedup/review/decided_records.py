@@ -24,11 +24,11 @@ class KnownRecord(NamedTuple):
     """A record of the run, as it is now."""
 
     overall: int
-    """Number of the record among the records of all dumps, from 0."""
+    """Number of the record among the records of all dumps, from 0; damaged records are not counted."""
     place: Place
     """The dump that contains the record."""
     number: int
-    """Number of the record in its dump, from 1."""
+    """Number of the record in its dump, from 1; damaged records are counted."""
 
 
 class DecidedRecords:

@@ -50,7 +50,7 @@ class Record(NamedTuple):
     place: Place
     """The dump that contains the record."""
     number: int
-    """Number of the record in its dump, from 1."""
+    """Number of the record in its dump, from 1; damaged records are counted."""
     digest: str
     """Hash of the bytes of the record at that time, as in the table: `d` and 16 hexadecimal digits."""
 

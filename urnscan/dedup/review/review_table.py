@@ -68,7 +68,9 @@ class Review:
     """
 
     def __init__(self, is_shown: Flags, dumps: Sequence[Dump]) -> None:
-        """`is_shown`: whether people should see a component, by its number. `dumps`: all dumps of the run."""
+        """`is_shown`: whether people should see a component, by its number, from 1 (index 0 is unused). `dumps`: all
+        dumps of the run.
+        """
         self._is_shown = is_shown
         self._number = {dump: number for number, dump in enumerate(dumps)}
         self._batches: list[pa.RecordBatch] = []

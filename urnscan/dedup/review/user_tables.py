@@ -36,16 +36,16 @@ class UserTable:
         return hashlib.sha256(self.data).hexdigest()
 
     def has(self, column: str) -> bool:
-        """Whether the header names a column `column`."""
+        """Whether the header names a column `column`, in the same case."""
         head = self.data.partition(b"\n")[0].decode("utf-8-sig", "replace")
         return any(column in (name.strip('\r"') for name in head.split(separator)) for separator in _SEPARATORS)
 
     def rows(
         self, columns: Sequence[str], hint: str, optional: Sequence[str] = ()
     ) -> Iterator[tuple[str, int, Mapping[str, str]]]:
-        """Yield for each row: the place for messages (`a.csv: line 3`), the number of its last line, and the cells in
-        `columns` and `optional`, by column. A missing optional column has empty cells. The separator is the most
-        frequent one in the header: comma, semicolon, `|` or tab.
+        """Yield for each row: the place for messages (`a.csv: line 3`), the number of its last line, from 1, and the
+        cells in `columns` and `optional`, by column. A missing optional column has empty cells. The separator is the
+        most frequent one in the header: comma, semicolon, `|` or tab.
 
         Raises FatalError, with the line, for a file that is not CSV in UTF-8; and with `hint` if a column is missing.
         """

@@ -34,8 +34,8 @@ class Places:
     stays: npt.NDArray[np.bool_]
     """Whether each record is copied."""
     changes: Mapping[int, Change] = field(default_factory=dict)
-    """For records that stay, the function that changes their bytes, by the index of the record; unchanged records are
-    missing.
+    """For records that stay, the function that changes their bytes, by the index of the record in these arrays, from 0;
+    unchanged records are missing.
     """
 
     def __getitem__(self, span: slice) -> Places:
