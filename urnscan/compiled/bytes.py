@@ -152,7 +152,7 @@ def find_byte(data: ByteArray, at: int, end: int, byte: int) -> int:
 @compiled
 def join(data: ByteArray, starts: Integers, ends: Integers, separator: int, into: ByteArray) -> None:
     """Copy each `data[starts[i]:ends[i]]` to `into`, in this order from index 0 on, each followed by the byte
-    `separator`. `into` must be large enough: nothing is checked.
+    `separator`. `into` must have room for all strings and a byte more for each: nothing is checked.
     """
     at = 0
     for i in range(len(starts)):
@@ -163,8 +163,8 @@ def join(data: ByteArray, starts: Integers, ends: Integers, separator: int, into
 
 @inlined
 def copy(data: ByteArray, start: int, end: int, into: ByteArray, at: int) -> int:
-    """Copy `data[start:end]` to `into[at:]` and return the end of the copy, an index in `into`, which must be large
-    enough: nothing is checked.
+    """Copy `data[start:end]` to `into[at:]` and return the end of the copy, an index in `into`. `into` must have room
+    for `end - start` bytes from `at` on: nothing is checked.
     """
     # memcpy is several times as fast as a loop, also for short strings.
     if IS_COMPILED:

@@ -311,7 +311,7 @@ def _slot(data: ByteArray | bytes, start: int, end: int, slots: int) -> int:
 
 @inner
 def word_number(data: ByteArray, start: int, end: int, words: Vocabulary) -> int:
-    """The number of the word `data[start:end]` in the vocabulary, from 0; -1 for an unknown word."""
+    """The number of the word `data[start:end]` in the vocabulary, from 0; -1 for an unknown word. Case is significant."""
     slot = _slot(data, start, end, len(words.slots))
     while words.slots[slot] != -1:
         number = words.slots[slot]

@@ -46,8 +46,8 @@ class Values:
     values: pa.Array
     """Array of strings or bytes, one for each row, or for each element of lists in a row; null: no value."""
     place: Callable[[int], str]
-    """Function from an index in `values` to the path of the value in the input: `7/url` is row 7, column `url`, and
-    `b.csv!/7/url` is the same in the member `b.csv` of an archive.
+    """Function from an index in `values` to the path of the value in the input: `7/url` is row 7 (from 0), column
+    `url`, and `b.csv!/7/url` is the same in the member `b.csv` of an archive.
     """
     capture: Capture | None = None
     """Metadata of the record of a web archive that contains the table; None outside of web archives."""

@@ -171,7 +171,8 @@ def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayou
     `head` at which the header (the first row) begins, after blank lines and a line `sep=;`.
 
     That line names the delimiter. Without it each of , ; tab and | is tried: the delimiter with the most column names
-    in `known_names` is chosen, and among equals the delimiter with the most columns.
+    in `known_names` is chosen, and among equals the delimiter with the most columns. `head` should contain the whole
+    header; else the names in the part that is there decide.
     """
     before = _BEFORE.match(head)
     at, named = (before.end(), before[1]) if before else (0, None)

@@ -109,7 +109,7 @@ class Row:
     parts: str = ""
     """Codes of the subfields whose values count, such as `ab`; empty for a field without subfields."""
     at: tuple[int, int] | None = None
-    """Start and end, from 0, of the characters of the text that count; None: all."""
+    """Start and end (exclusive), from 0, of the characters of the text that count; None: all."""
     kinds: str = ""
     """Types of records (byte 6 of a MARC leader) to which the row applies; empty: all."""
     article: str = ""
@@ -119,9 +119,9 @@ class Row:
     unless: str = ""
     """Name of an attribute: an XML element that has it, or whose parent has it, does not count."""
     codes: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Code in the field -> its meaning; other codes have no meaning."""
+    """Code in the field, in the same case -> its meaning; other codes have no meaning."""
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Pattern to search in the text in lower case -> its meaning."""
+    """Pattern, in lower case, to search in the text in any case -> its meaning."""
 
     def meaning(self, text: str) -> str:
         """Return what a value of the field says about the format of the work (`book online`): words of `axes()` with

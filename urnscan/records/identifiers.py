@@ -237,8 +237,8 @@ def _kind_and_text(own: Own) -> tuple[str, str]:
 
 
 def names_other(scheme: str) -> bool:
-    """Whether a scheme (the kind of an identifier, as a record names it) is a known kind other than DOI. False for
-    `doi`, and for a scheme that names no known kind: the identifier may be a URL.
+    """Whether a scheme (the kind of an identifier, as a record names it, in any case) is a known kind other than DOI.
+    False for `doi`, and for a scheme that names no known kind: the identifier may be a URL.
 
     >>> names_other("ISBN-13"), names_other("doi"), names_other("local")
     (True, False, False)
@@ -248,7 +248,7 @@ def names_other(scheme: str) -> bool:
 
 @functools.lru_cache(maxsize=1 << 10)
 def kind_of(scheme: str) -> str:
-    """Return the kind of identifier that a scheme (a name in a record) means, for example `doi` for
+    """Return the kind of identifier that a scheme (a name in a record, in any case) means, for example `doi` for
     `info:eu-repo/semantics/altIdentifier/doi`, `isbn` for `ISBN-13`.
 
     UNNAMED for a scheme that names no known kind. OTHER for a kind that has no URN, an ISBN of a set, and a number that
@@ -295,8 +295,8 @@ def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def counts_out(qualifier: str, nid: str) -> bool:
-    """Whether a qualifier (words next to a number, such as `(falsch)`) calls the number wrong, or, for `nid` "isbn", is
-    about the ISBN of several volumes. False for a qualifier with a number in it.
+    """Whether a qualifier (words next to a number, in any case, such as `(falsch)`) calls the number wrong, or, for
+    `nid` "isbn", is about the ISBN of several volumes. False for a qualifier with a number in it.
     """
     match = _OF_NOTHING.search(qualifier)
     if nid == "isbn":

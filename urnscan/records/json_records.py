@@ -174,7 +174,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
-    """Find the array of records in the first bytes of a dump, which begin with an object.
+    """Find the array of records in the first bytes of a dump, which begin with an object; at most 64 KiB are read.
 
     Returns the number of bytes up to its opening bracket (with it), and the number of objects around the array; None if
     the object is a record itself. `goes_on`: the dump may be longer.

@@ -69,9 +69,9 @@ class Spelling:
     key: str
     """Name of the key that the row gives, without colon."""
     pattern: str
-    """Pattern of a whole value; its groups are the parts of the key."""
+    """Pattern of a whole value, in any case; its groups are the parts of the key."""
     unless: str
-    """Pattern of the start of values to which the row does not apply; empty: the row applies to all values."""
+    """Pattern of the start of values, in any case, to which the row does not apply; empty: it applies to all values."""
     form: Callable[[str], str | None] | None
     """Function that normalizes the identifier, or returns None if it is invalid; None: the identifier is not changed.
     """
@@ -116,8 +116,9 @@ class Spellings:
         """Rows by the number of their group in the pattern, with a slice for the groups inside it."""
 
     def read(self, text: str) -> list[str]:
-        """Return the keys (`oclc:1`) in a value: a list of one key if the value as a whole fits a spelling. If
-        `several`, the value may be a list (with `,`, `;` or `|`): then one for each part that fits.
+        """Return the keys (`oclc:1`) in a value: a list of one key if the value as a whole, without white space around
+        it and in any case, fits a spelling. If `several`, the value may be a list (with `,`, `;` or `|`): then one for
+        each part that fits.
 
         Empty if no spelling fits, or if the value is longer than `LONGEST` (2,000 characters).
         """
@@ -263,7 +264,8 @@ def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
 
 def url(address: str) -> str | None:
     """Return a URL without scheme, `www.`, default port, fragment, slash at the end and parameters that only track
-    readers. None for the URL of a whole site, or an invalid URL.
+    readers. The host gets lower case; path and query are not decoded. None for the URL of a whole site, or an invalid
+    URL.
 
     "https://www.example.org/a/?utm_source=x#top" -> "example.org/a"
     """

@@ -19,7 +19,9 @@ _XML = re.compile(
 
 
 def is_mab(head: bytes, _name: str) -> bool:
-    """Whether a dump whose first bytes are `head` begins with a leader of MAB2, or is MAB-XML."""
+    """Whether a dump whose first bytes are `head` begins with a leader of MAB2, or is MAB-XML; False also if `head` is
+    too short to show it.
+    """
     text = head.removeprefix(MARK)
     return bool(_LEADER.match(text) or _XML.match(text))
 

@@ -19,7 +19,7 @@ _OF_THREE_BYTES = re.compile(rb"\x1b(?:\$,?|[(,])?1([^\x1b]*+)")
 def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
     """Split a data field (indicators, then subfields with 1F and a code before each) at 1F. Returns the indicators, at
     least two characters, and pairs of code and value. Without subfields, the whole field is returned as the indicators,
-    and no pairs. `read` decodes bytes.
+    and no pairs. `read` decodes bytes; by default from UTF-8.
     """
     if read is not decoded:
         # In MARC-8, every subfield begins with the default character set.
@@ -30,8 +30,8 @@ def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[s
 
 
 def pack_field(name: str, text: str) -> bytes:
-    """Return a field as bytes that can be appended to a packed description of MARC (which `unpack_marc` reads). `name`:
-    name of the field in `descriptions.toml`. Controls of MARC in `text` become tabs.
+    """Return a field as bytes, in UTF-8, that can be appended to a packed description of MARC (which `unpack_marc`
+    reads). `name`: name of the field in `descriptions.toml`. Controls of MARC in `text` become tabs.
     """
     return f"\x1e{name}\x1e{text.translate(MARKS)}".encode("utf-8", "replace")
 

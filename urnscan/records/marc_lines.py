@@ -45,7 +45,7 @@ class MarcLineRecords(TaggedRecords):
     @classmethod
     def show(cls, data: bytes) -> str:
         """Return a record as text in the form of MARC editors (`245 10 $a Inks`), the same for all formats of MARC; the
-        bytes of the record, decoded, if no field is recognised.
+        bytes of the record, only decoded, if no field is recognised. Bytes are decoded as UTF-8.
         """
         marc = cls(own=False).fields_of(data)
         return marc.lines() if marc.fields else decoded(data)

@@ -33,7 +33,9 @@ Numbers = npt.NDArray[np.int16]
 
 @inner
 def number_at(data: ByteArray, at: int, digits: int) -> int:
-    """Return the decimal number in the `digits` bytes from index `at` on; NO_NUMBER (-1) if one of them is not a digit."""
+    """Return the decimal number in the `digits` bytes from index `at` on, which must all exist; NO_NUMBER (-1) if one of
+    them is not a digit.
+    """
     number = 0
     for place in range(at, at + digits):
         if not _DIGIT_0 <= data[place] <= _DIGIT_9:

@@ -132,9 +132,9 @@ class Values(NamedTuple):
     is_alone: npt.NDArray[np.bool_]
     """Fields whose record-level identifiers only Python can read, for example because they are not ASCII."""
     field: Offsets
-    """Index, in the columns of fields, of the field in which each identifier is."""
+    """Index, from 0, in the columns of fields, of the field in which each identifier is."""
     row: Numbers
-    """Number of the row in `Tables` by which each identifier was found."""
+    """Number of the row in `Tables`, from 0, by which each identifier was found."""
     places: Offsets
     """Shape (identifiers, 8): start and end of the identifier, of the kind in its field, of the source (all three
     without white space around them), and of the subfields with qualifiers. NONE for a missing part.
@@ -286,7 +286,8 @@ def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Valu
 def find_values(fields: Fields, tables: Tables, out: Values) -> int:
     """Read the fields of records, and write the values in them to `out`: family, control number, packed description,
     record-level identifiers. Returns the number of identifiers. A record that is REFUSED (`fields` has no fields of it)
-    gets no values.
+    gets no values. `out` must be new columns of `Values.room`, for the same `fields` and `tables`: bounds are not
+    checked.
     """
     data = fields.data
     values = at = first = 0

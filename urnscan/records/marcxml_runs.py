@@ -251,7 +251,8 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, 
     A record in an unusual form gets REFUSED as its number of fields, and no fields.
 
     `starts` and `ends` are the places of the records in `data`. Bytes are in UTF-8, and records have fewer than
-    DEFAULT_LIMITS bytes.
+    DEFAULT_LIMITS bytes. Bounds are not checked: `out`, new columns of `Fields.room`, must have room for `len(data)`
+    bytes, `len(ends)` records, and a field for each 39 bytes of `data`, the length of the shortest `<controlfield>`.
     """
     row = to = 0
     for record in range(len(ends)):

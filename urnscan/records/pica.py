@@ -149,7 +149,8 @@ def _normalised(data: bytes) -> bytes:
 
 
 def show_pica(data: bytes) -> str:
-    r"""Return a normalised record as text in the plain form, for people: a line for each field.
+    r"""Return a normalised record, decoded as UTF-8, as text in the plain form, for people: a line for each field. A
+    `$` in a value becomes `$$`.
 
     >>> print(show_pica(b"021A \x1faDie Uhrmacher\x1fhA. Wimpelfeld\x1e\n"))
     021A $aDie Uhrmacher$hA. Wimpelfeld

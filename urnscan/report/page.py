@@ -152,8 +152,8 @@ def script(name: str) -> Markup:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a script as `sha256-` and base64. A Content-Security-Policy with this value lets a browser
-    run only this script.
+    """Return the SHA-256 of a script (its bytes in UTF-8) as `sha256-` and base64. A Content-Security-Policy with this
+    value lets a browser run only this script.
     """
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 

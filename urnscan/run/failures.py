@@ -43,7 +43,7 @@ class Failures:
         self._counts: Counter[type[SourceError]] = Counter()
 
     def add(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
-        """Report a failure or a note about the input with the number `place` (or NO_PLACE) and the given name.
+        """Report a failure or a note about the input with the number `place`, from 0 (or NO_PLACE), and the given name.
 
         Errors about the same input come one after another: an error about the next input ends the input before, as
         `finish` does. Of a kind of failures or notes only the first 20 in an input are reported; `finish` reports the

@@ -67,15 +67,15 @@ class Options:
     max_length: int = MAX_LENGTH
     """Maximum bytes of a match. A longer match is cut."""
     nid: tuple[str, ...] = ()
-    """Namespaces, or prefixes of names such as `nbn:de`; only these names count. Empty: all names."""
+    """Namespaces, or prefixes of names such as `nbn:de`, in any case; only these names count. Empty: all names."""
     not_nid: tuple[str, ...] = ()
-    """Namespaces, or prefixes of names, that do not count."""
+    """Namespaces, or prefixes of names, in any case, that do not count."""
     rules: Rules = None
     """Custom rules of namespaces: a file, or the result of `urnscan.namespaces.read_rules`. The options contain the
     rules, not the path.
     """
     include: tuple[str, ...] = ()
-    """Globs: of the files in a folder, only files that match a glob are read. Empty: all files."""
+    """Globs: of the files in a folder, only files that match a glob are read; case is significant. Empty: all files."""
     exclude: tuple[str, ...] = ()
     """Globs: files and folders in a folder that match a glob are skipped."""
     follow: bool = False

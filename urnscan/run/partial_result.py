@@ -49,7 +49,7 @@ class Sums:
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Add SINGLE rows (one for each occurrence, `tables.schemas`), in input order; `names` maps the numbers of
-        their inputs to names.
+        their inputs, from 0, to names.
 
         Usually yields nothing. If many rows remain pending, even after rows of a name are added up, yields and forgets
         them, as `end` does. The result is a generator, so the rows are added only when it is iterated.
@@ -106,8 +106,8 @@ def split_by_range(
     """Split PARTIAL rows (counts of spellings) by ranges of keys (canonical forms). Yields a pair (number of the range,
     from 0; its rows as NAMED_PARTIAL) for each range that has rows, in order.
 
-    `names` maps the numbers of inputs to names. If a range can have only one key (a very frequent class), its rows are
-    added up to one row for each spelling.
+    `names` maps the numbers of inputs, from 0, to names. If a range can have only one key (a very frequent class), its
+    rows are added up to one row for each spelling.
     """
     order, begins = ranges.order(*byte_strings(rows.column("urn")))
     ordered = take_rows(rows, order) if len(ranges) > 1 else rows
@@ -119,9 +119,9 @@ def split_by_range(
 
 def with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch:
     """Return PARTIAL rows (counts of spellings) as NAMED_PARTIAL rows: with a column `source`, which has the name of an
-    input in the first row of the input.
+    input in the first of `rows` that has the number of the input in `first_source`.
 
-    It is null in the other rows, and for an input that is not in `names` (number -> name).
+    It is null in the other rows, and for an input that is not in `names` (number, from 0 -> name).
     """
     places, firsts = np.unique(numbers(rows.column("first_source")), return_index=True)
     index = np.full(rows.num_rows, len(places), np.int32)
@@ -131,7 +131,9 @@ def with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch
 
 
 def names_of(rows: pa.RecordBatch) -> dict[int, str]:
-    """Number of an input -> its name, for each input that has a name in the column `source` of NAMED_PARTIAL rows."""
+    """Number of an input, from 0 -> its name, for each input that has a name in the column `source` of NAMED_PARTIAL
+    rows.
+    """
     named = rows.filter(rows.column("source").is_valid())
     return dict(zip(named.column("first_source").to_pylist(), named.column("source").to_pylist(), strict=True))
 

@@ -108,7 +108,7 @@ class SmallTexts:
         """Add the first of the files that `read` has read, at least one, as texts.
 
         `lengths` has the number of bytes of each, `names` its name, and `place` is the number of the first file among
-        the inputs.
+        the inputs, from 0.
         """
         ends = self.filled + np.cumsum(lengths + 1)
         self.filled = int(ends[-1])

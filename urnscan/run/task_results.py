@@ -51,7 +51,9 @@ class Begun:
     """The first piece of the results of a task (inputs, or a part of an input, for a thread)."""
 
     part_of: int | None = None
-    """Number of the input, a huge file, of which the task is a part; each part counts its lines from 1. Else None."""
+    """Number of the input in the run, from 0, a huge file, of which the task is a part; each part counts its lines from
+    1. Else None.
+    """
     stamp: str = ""
     """Digest that identifies the task (`resume.Stamp.text`); empty if the task has none."""
     is_kept: bool = False
@@ -69,7 +71,7 @@ class ResultRows:
     partial: pa.RecordBatch | None = None
     rejects: pa.RecordBatch | None = None
     names: Mapping[int, str] = field(default_factory=dict)
-    """Number of each input of `partial` -> its name."""
+    """Number in the run, from 0, of each input of `partial` -> its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Failed:
     """
 
     place: int
-    """Number of the input in the run."""
+    """Number of the input in the run, from 0; `failures.NO_PLACE` (-1) for an argument that names no input."""
     name: str
     error: SourceError
 

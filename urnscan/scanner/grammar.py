@@ -268,8 +268,8 @@ def _trimmed(data: ByteArray, start: int, end: int, rules: Rules) -> tuple[int, 
 
 @inner
 def is_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether the options `nid` and `not_nid` keep the match `data[start:end]`: its name begins with a prefix in `nid`
-    (or `nid` is empty), and with none in `not_nid`. A prefix is a NID, or more of the name (`nbn:de`).
+    """Whether the options `nid` and `not_nid` keep the match `data[start:end]`: its name begins, in any case, with a
+    prefix in `nid` (or `nid` is empty), and with none in `not_nid`. A prefix is a NID, or more of the name (`nbn:de`).
     """
     start += 4
     if len(rules.nid.ends) and not begins(data, start, end, rules.nid):

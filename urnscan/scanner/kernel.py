@@ -266,7 +266,7 @@ def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
 @compiled
 def mark_selected(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rules, flags: npt.NDArray[np.bool_]) -> None:
     """Set each `flags[i]` to whether the options `nid` and `not_nid` in `rules` keep the match or reject
-    `text[offsets[i]:offsets[i + 1]]`. A reject without a NID is kept.
+    `text[offsets[i]:offsets[i + 1]]`; `offsets` has one element more than `flags`. A reject without a NID is kept.
     """
     for i in range(len(flags)):
         flags[i] = may_be_selected(text, offsets[i], offsets[i + 1], rules)

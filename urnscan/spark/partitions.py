@@ -85,8 +85,8 @@ def by_range(blobs: DataFrame, ranges: Ranges) -> DataFrame:
 
 
 def first_tasks(summaries: Sequence[TaskSummary], kind: str) -> list[int]:
-    """Number of the first task of each partition. A partition gets neighbouring tasks until their blobs of `kind`
-    ("occurrences" or "rejects") have 32 MiB; the first number is always 0.
+    """Number of the first task of each partition, from 0. A partition gets neighbouring tasks until their blobs of
+    `kind` ("occurrences" or "rejects") have 32 MiB; the first number is always 0.
     """
     firsts, byte_count = [0], 0
     for summary in summaries:

@@ -23,9 +23,9 @@ class TaskSummary:
     """Summary of a task, which an executor sends to the driver."""
 
     task: int
-    """Number of the task."""
+    """Number of the task in the run, from 0."""
     part_of: int | None
-    """Number of the file among the inputs, if the task is a part of a huge file; else None."""
+    """Number of the file among the inputs, from 0, if the task is a part of a huge file; else None."""
     failures: Sequence[SourceError] = ()
     """Failures and notes."""
     counts: Counts = field(default_factory=Counts)

@@ -54,7 +54,7 @@ class Places:
     line: npt.NDArray[np.int64]
     """Line number, from 1; 0 if lines are not counted."""
     source: npt.NDArray[np.int32]
-    """For each match or reject, the index of its input in `names`."""
+    """For each match or reject, the index, from 0, of its input in `names`."""
     names: Sequence[str]
     members: pa.StringArray | None = None
     """The member of an archive that contains each match or reject; None if the inputs have no members."""
@@ -118,7 +118,7 @@ class MatchColumns:
         """Make rows of the schema SINGLE, from which classes are made: canonical form, spelling (empty if it is equal
         to the canonical form), and place of each match, in the same order.
 
-        `numbers[i]` is the number of the input `places.names[i]` among all inputs of the run.
+        `numbers[i]` is the number of the input `places.names[i]` among all inputs of the run, from 0.
         """
         matches, places = self.matches, self.places
         text = string_array(matches.text, matches.text_offsets)

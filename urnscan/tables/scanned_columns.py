@@ -32,7 +32,7 @@ class PlacesInValues:
     value: npt.NDArray[np.int64]
     """The index of the value, from 0."""
     start: npt.NDArray[np.int64]
-    """Byte offset in the value."""
+    """Byte offset in the value, from 0."""
     line: npt.NDArray[np.int64]
     """Line number in the value, from 1."""
 

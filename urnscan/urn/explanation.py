@@ -62,7 +62,7 @@ class Explanation:
     verdict: str | None = None
     """`valid`, `invalid` or `unknown`, then a colon and the reason."""
     nss: str | None = None
-    """The namespace specific string, unchanged."""
+    """The namespace specific string, unchanged: %HH is not decoded, neither here nor in the components."""
     r_component: str | None = None
     """The component after `?+` (RFC 8141 §2.3.1); None without one."""
     q_component: str | None = None
@@ -70,7 +70,9 @@ class Explanation:
     f_component: str | None = None
     """The component after `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03; None without one."""
     directives: dict[str, str] = field(default_factory=dict, hash=False)
-    """Keyword -> value of the query of rfc2141bis-03 (§2.3), without repeated keywords. Empty in the other syntaxes."""
+    """Keyword -> value of the query of rfc2141bis-03 (§2.3), unchanged (%HH is not decoded), without repeated keywords.
+    Empty in the other syntaxes.
+    """
     service: str | None = None
     """The registered service that the directive `s` asks a resolver for, with its section (rfc2141bis-03 §9.2.2, RFC
     2483 §4); None without such a directive.

@@ -95,8 +95,8 @@ def misleading(text: str, syntax: Syntax) -> tuple[str, ...]:
 
 
 def has_repeated_keyword(text: str, syntax: Syntax) -> bool:
-    """Whether two directives (`keyword=value`) of a URN have the same keyword. Only rfc2141bis-03 has directives
-    (§2.3): always False in the other syntaxes.
+    """Whether two directives (`keyword=value`) of a URN have the same keyword, in the same case and encoding. Only
+    rfc2141bis-03 has directives (§2.3): always False in the other syntaxes.
     """
     query = text.partition("#")[0].partition("?")[2] if syntax.tail == TAIL_QUERY else ""
     return max(keywords_of(query).values(), default=0) > 1

@@ -185,7 +185,8 @@ The order is that of RFC 2483 §4, which has a subsection for each service.
 
 def keywords_of(query: str) -> Counter[str]:
     """How often each keyword occurs in a query of rfc2141bis-03 (§2.3): directives `keyword=value` with `&` between
-    them, without the `?`. Keywords are in the order of their first occurrence; an empty query has none.
+    them, without the `?`. Keywords are in the order of their first occurrence; an empty query has none. %HH is not
+    decoded, and case is significant.
 
     >>> dict(keywords_of("c=ToC&s=I2L&c=map"))
     {'c': 2, 's': 1}

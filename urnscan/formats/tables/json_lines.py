@@ -52,8 +52,8 @@ class UsualLines:
         """Take the usual lines from the next byte of `buffer` on that are whole in its memory; reads no more into it.
 
         Returns the number of these lines, and the values of the given names in them, as bytes, with the function from
-        an index to a place `line/name`. `first`: number of the first line. (0, None), and nothing is taken, if the next
-        line is unusual or not whole in memory.
+        an index to a place `line/name`. `first`: number that the first line gets in these places. (0, None), and
+        nothing is taken, if the next line is unusual or not whole in memory.
         """
         at = bisect.bisect_left(self._starts, buffer.offset)
         if at + 1 >= len(self._starts) or self._starts[at] != buffer.offset:

@@ -12,8 +12,9 @@ def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[st
     """Pairs (place, string), in the order of the text, for the strings at the dotted path `column` in a JSON value
     whose objects are tuples of (name, value) pairs.
 
-    Also for the strings in arrays and objects at the path: place `a.b[2].c`. Dots may belong to a name. Adds `column`
-    to `present`, at the latest when all pairs are iterated over, if the path exists, even without a string.
+    Also for the strings in arrays (elements from 0) and objects at the path: place `a.b[2].c`. Dots may belong to a
+    name. Adds `column` to `present`, at the latest when all pairs are iterated over, if the path exists, even without a
+    string.
 
     >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
     [('a.b', 'x')]

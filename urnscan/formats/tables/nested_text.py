@@ -83,8 +83,8 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
 def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer) -> Iterator[Values]:
     """Yield the strings and bytes in a column, at any depth, as `Values` of about 8 MiB, with places in the input.
 
-    `array`: a part of the column `name`, whose first element is in the row `row`; `tails`: paths inside the column that
-    are read ("": all of it). Counts the bytes in the budget of `layer`. Yields nothing if there is no text.
+    `array`: a part of the column `name`, whose first element is in the row `row`, from 0; `tails`: paths inside the
+    column that are read ("": all of it). Counts the bytes in the budget of `layer`. Yields nothing if there is no text.
 
     Raises errors of pyarrow for a damaged array, OverflowError for a value above 2 GiB, and LimitError.
     """

@@ -20,7 +20,8 @@ def find_words(data: ByteArray, at: int, end: int, places: Integers) -> tuple[in
     `data[at:end]`, in any case and in ascending order.
 
     `data` must have two bytes after `end`, which the last word may reach. Returns the number of indices, and the index
-    from which the caller must search on: `end`, or less if `places` has no room for 64 more.
+    from which the caller must search on: `end`, or less if `places` has no room for 64 more. So `places` must have room
+    for at least 64.
     """
     count = 0
     while at < end and count + _HUNT <= len(places):

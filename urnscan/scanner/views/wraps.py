@@ -136,7 +136,7 @@ class BrokenURN:
 
 def is_enough(data: bytes) -> bool:
     """Whether `data`, the bytes after the first part of a URN (from the first break on), is enough for `read_on` to
-    decide where the URN ends: it has an empty line, more than four line ends, or AHEAD bytes.
+    decide where the URN ends: it has an empty line, more than four line ends, or AHEAD (1,624) bytes.
     """
     return len(data) >= AHEAD or data.count(b"\n") > MOST_BREAKS or _EMPTY_LINE.search(data) is not None
 
@@ -145,8 +145,8 @@ def read_on(data: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsi
     """The URN that begins at index `start` and is broken (over lines, or by invisible characters), without its breaks;
     None if no URN begins there, or none that goes on after a break.
 
-    `data` must contain LOOK_BACK bytes before `start` and AHEAD bytes after the first break, if the text has that many.
-    A URN of more than `max_length` bytes is cut: `is_cut` is true.
+    `data` must contain LOOK_BACK (320) bytes before `start` and AHEAD (1,624) bytes after the first break, if the text
+    has that many. A URN of more than `max_length` bytes is cut: `is_cut` is true.
     """
     text = b""
     places: list[int] = []

@@ -23,7 +23,7 @@ _CASE = 32
 
 def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """Whether the check character at the end of `data[start:end]` is right by ISO/IEC 7064 MOD 11-2, as in an ISNI.
-    Hyphens are ignored; all other bytes must be digits or X (10).
+    Hyphens are ignored; all other bytes must be digits or X, in any case (10).
     """
     check = 0
     for i in range(start, end):
@@ -105,7 +105,7 @@ def dnb_digit(data: ByteArray | bytes, start: int, end: int, numbers: ByteArray 
     """The check digit (0 to 9) of the Deutsche Nationalbibliothek for a name `urn:nbn:de:…` without its check digit; -1
     for a name of another country than `de`, and for a name with a byte that has no number in DNB_NUMBERS.
 
-    `data[start:end]` is the name with `urn:nbn:`; `numbers` is DNB_NUMBERS. The algorithm is in
+    `data[start:end]` is the name with `urn:nbn:`, in any case; `numbers` is DNB_NUMBERS. The algorithm is in
     https://www.persistent-identifier.de/?link=316: each character becomes a number; the numbers are written one after
     the other; each digit is multiplied by its position, from 1, and the products are added up; the sum is divided by
     the last digit, and the last digit of the whole quotient is the check digit.

@@ -140,7 +140,9 @@ class Resolver:
     """A public and stable service that resolves some names of a namespace."""
 
     names: str
-    """Regular expression that matches the NSS of each name that the service resolves."""
+    """Regular expression that matches the whole NSS, in canonical form (%HH is not decoded), of each name that the
+    service resolves.
+    """
     url: str
     """The address, with the placeholders `{urn}` (canonical form), `{nss}` (its NSS), and the named groups of
     `names`.

@@ -24,7 +24,7 @@ def value_of(byte: int) -> int:
 
 def weighted_sum(data: ByteArray | bytes | bytearray, start: int, end: int) -> int:
     """The weighted sum of the digits in `data[start:end]`. The last digit has the weight 1, the second last 2, and so
-    on. Hyphens are ignored; X counts 10.
+    on. Hyphens are ignored; X, in any case, counts 10.
     """
     total = sums = 0
     for i in range(start, end):

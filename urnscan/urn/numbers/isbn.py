@@ -47,7 +47,7 @@ def is_right(data: ByteArray | bytes | bytearray, start: int, end: int) -> bool:
     """Whether the check digit of the ISBN in `data[start:end]` (10 or 13 digits, not checked here) is right.
 
     The digits of an ISBN-10, weighted 10 to 1, add up to a multiple of 11; those of an ISBN-13, weighted 1 and 3 in
-    turn, add up to a multiple of 10. Hyphens are ignored.
+    turn, add up to a multiple of 10. Hyphens are ignored; X, in any case, counts 10.
     """
     count = in_turn = 0
     for i in range(start, end):
@@ -98,8 +98,8 @@ def canonical(isbn: str) -> str:
 
 
 def write_isbn(data: ByteArray | bytes, start: int, end: int, out: ByteArray | bytearray, at: int) -> int:
-    """Write the ISBN in `data[start:end]` as thirteen digits to `out`, from index `at` on. The last digit is always the
-    right check digit, also if the one in `data` is wrong.
+    """Write the ISBN in `data[start:end]` as thirteen digits to `out`, which must have room for them, from index `at`
+    on. The last digit is always the right check digit, also if the one in `data` is wrong.
 
     Returns RIGHT; WRONG if the check digit in `data` was wrong, or if the number only fills a field (9999999999);
     NO_ISBN if the bytes are not an ISBN, or have spaces or two hyphens together. After NO_ISBN, the content of `out` is

@@ -43,7 +43,7 @@ _HYPHEN = ord("-")
 
 def is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """Whether the check digit of the ISSN in `data[start:end]` (8 digits, not checked here) is right: the digits,
-    weighted 8 to 1, add up to a multiple of 11. Hyphens are ignored; X counts 10.
+    weighted 8 to 1, add up to a multiple of 11. Hyphens are ignored; X, in any case, counts 10.
     """
     return weighted_sum(data, start, end) % 11 == 0
 
@@ -75,8 +75,8 @@ def canonical(issn: str) -> str:
 
 
 def of_bar_code(ean: str) -> str | None:
-    """The ISSN, with a hyphen, in an EAN-13 bar code (13 digits) that begins with 977; None for another bar code. The
-    check digit of the bar code is not checked; that of the ISSN is calculated.
+    """The ISSN, with a hyphen, in an EAN-13 bar code (13 digits, without hyphens and spaces) that begins with 977; None
+    for another bar code. The check digit of the bar code is not checked; that of the ISSN is calculated.
 
     After 977 come the first seven digits of the ISSN, then two digits that the publisher chooses.
     """
