@@ -219,8 +219,8 @@ def cut(data: ByteArray, starts: Offsets, ends: Offsets) -> Column:
 
 
 def take(data: ByteArray, offsets: Offsets, rows: RowNumbers) -> Column:
-    """A new column, (bytes, offsets): copies of the strings with the numbers in `rows`, in that order. String i is
-    `data[offsets[i]:offsets[i + 1]]`. A number may occur several times.
+    """A new column, (bytes, offsets): copies of the strings with the numbers, from 0, in `rows`, in that order. String i
+    is `data[offsets[i]:offsets[i + 1]]`. A number may occur several times.
     """
     return cut(data, take_numbers(offsets, rows), take_numbers(offsets[1:], rows))
 

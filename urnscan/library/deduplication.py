@@ -48,8 +48,8 @@ class Dedup:
     """
 
     clusters: pa.Table = field(repr=False)
-    """A row for each record, in the order of the dumps, with the columns of `urnscan dedup -o`: `cluster` (the number
-    of the cluster, whose records describe the same work), `kept` (whether the record stays) and others.
+    """A row for each record, in the order of the dumps, with the columns of `urnscan dedup -o`: `cluster` (the number,
+    from 1, of the cluster, whose records describe the same work), `kept` (whether the record stays) and others.
     """
     report: DedupReport
     """Counts, and the failures: inputs and records that could not be read."""

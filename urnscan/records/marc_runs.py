@@ -22,9 +22,9 @@ _FIELD_END, _RECORD_END = 0x1E, 0x1D
 _BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")
 _DIGIT_0, _DIGIT_9 = b"09"
 NO_NUMBER = -1
-"""Takes the place of a number if the bytes are not digits."""
+"""-1, which takes the place of a number if the bytes are not digits."""
 REFUSED = -1
-"""Takes the place of the number of fields: compiled code cannot read the record, so `RecordReader.record` must."""
+"""-1, which takes the place of the number of fields: compiled code cannot read the record, so `RecordReader.record` must."""
 # Digits of a tag.
 TAG = 3
 

@@ -41,10 +41,10 @@ AT, COUNTED, LINE, LEFT_OUT, DOUBT, BEGIN, MATCHES, TEXT_USED, CANONICAL_USED, H
 )
 """Slots of the state of a scan. All indices are in the block.
 
-AT: the index reached. COUNTED: the index up to which lines are counted. LINE: the line number at COUNTED. LEFT_OUT: the
-number of matches that `nid` or `not_nid` left out. DOUBT: -1, or the index of a `urn:` after a letter; the caller must
-decide whether this letter ends a character of several bytes. BEGIN: the index of a `urn:` for which the caller decided
-that it does. The others: the used lengths of the columns.
+AT: the index reached. COUNTED: the index up to which lines are counted. LINE: the line number, from 1, at COUNTED.
+LEFT_OUT: the number of matches that `nid` or `not_nid` left out. DOUBT: -1, or the index of a `urn:` after a letter; the
+caller must decide whether this letter ends a character of several bytes. BEGIN: the index of a `urn:` for which the
+caller decided that it does. The others: the used lengths of the columns.
 """
 
 # Results of an attempt to append a row: appended, more bytes are needed, the columns are full.

@@ -74,8 +74,8 @@ def sample_heads(
     """Read heads (first bytes) of tasks. Yields a RESULTS row for each head: the number of bytes that were read, and a
     sample of the keys (canonical forms) in them, pickled.
 
-    `batches` have the numbers of heads in the column `id`; `heads` are tasks, pickled. Changes the current folder of
-    the process to that of the driver.
+    `batches` have, in the column `id`, indices in `heads`, from 0; `heads` are tasks, pickled. Changes the current
+    folder of the process to that of the driver.
     """
     _prepare(request.folder)
     for (number,) in _values(batches, "id"):
@@ -88,9 +88,9 @@ def scan_tasks(
 ) -> Iterator[pa.RecordBatch]:
     """Scan the inputs of the tasks of partitions. Yields RESULTS rows. Inputs that fail are in the summaries.
 
-    `batches` have the numbers of partitions in the column `id`; `partitions` has, for each partition, the number of the
-    first task and the tasks, pickled. `ranges` are ranges of keys (canonical forms), by which partial rows (counts of
-    spellings) are split. Changes the current folder of the process to that of the driver.
+    `batches` have, in the column `id`, indices in `partitions`, from 0; `partitions` has, for each partition, the
+    number of the first task, from 0, and the tasks, pickled. `ranges` are ranges of keys (canonical forms), by which
+    partial rows (counts of spellings) are split. Changes the current folder of the process to that of the driver.
     """
     _prepare(request.folder)
     # Partial rows are made in each scan, because rows of occurrences get the numbers of their inputs from them.
@@ -255,7 +255,8 @@ def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Ite
 def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
     """Yield SPARK_OCCURRENCES rows for RESULTS rows of the kind `occurrences`.
 
-    `lines_before` maps the number of a task that is a part of a file to the number that is added to `line`.
+    `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
+    parts, which is added to `line`.
     """
     for task, first, rows in _unpack(batches, lines_before):
         place = _places(number_array(np.full(len(rows), task, np.int64)), first, rows.column("input"))
@@ -265,7 +266,8 @@ def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int
 def reject_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
     """Yield SPARK_REJECTS rows for RESULTS rows of the kind `rejects`.
 
-    `lines_before` maps the number of a task that is a part of a file to the number that is added to `line`.
+    `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
+    parts, which is added to `line`.
     """
     return to_spark_types(table_rows(batches, lines_before, REJECTS), frames.SPARK_REJECTS)
 
@@ -281,8 +283,8 @@ def table_rows(
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows of the schema, OCCURRENCES or REJECTS, for RESULTS rows of this kind.
 
-    `lines_before` maps the number of a task that is a part of a file to the number of LF bytes in earlier parts; this
-    number is added to `line`.
+    `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
+    parts; this number is added to `line`.
     """
     for _, _, rows in _unpack(batches, lines_before):
         yield rows.select(schema.names)

@@ -54,7 +54,7 @@ def _spark_schema(schema: Iterable[pa.Field]) -> pa.Schema:
 
 PLACE = pa.struct([("task", pa.int64()), ("row", pa.int64()), ("input", pa.int32())])
 """Position of an occurrence in the run, because frames have no order: number of the task, and of the row in it; and the
-number of the input.
+number of the input; all from 0.
 """
 
 SPARK_OCCURRENCES = _spark_schema([*OCCURRENCES, pa.field("place", PLACE)])
@@ -80,7 +80,8 @@ RESULTS = pa.schema(
 """All results of tasks. They are in one frame, so that each task runs only once. `kind` describes the content of the
 blob `rows`:
 
-occurrences: OCCURRENCES of a task, with a column `input`; `row` is the number of the first of these rows in the task.
+occurrences: OCCURRENCES of a task, with a column `input`; `row` is the number of the first of these rows in the task,
+from 0.
 rejects: REJECTS of a task.
 partial: as in PARTIAL_BLOBS. (In blobs of other kinds, `range` has no meaning.)
 summaries: summaries of the tasks of a partition (`summaries.TaskSummary`) and a sample of the keys (`keys.KeySample`),

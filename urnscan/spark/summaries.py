@@ -65,7 +65,7 @@ def report_of(summaries: Sequence[TaskSummary], options: Options) -> Report:
 
 
 def lines_before_parts(summaries: Sequence[TaskSummary]) -> dict[int, int]:
-    """Number of a task that is a part of a file -> the number of LF bytes in the earlier parts of this file.
+    """Number, from 0, of a task that is a part of a file -> the number of LF bytes in the earlier parts of this file.
 
     The summaries are in the order of the tasks. Tasks that are no part are left out.
     """

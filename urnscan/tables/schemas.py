@@ -115,7 +115,8 @@ GROUPED = _schema(
 )
 """One row per class: CLASSES without the columns that follow from `urn`.
 
-The first source is a number. `marks` has the problems of all spellings as bits, see `urn.problem_columns`.
+The first source is the number of the input, from 0. `marks` has the problems of all spellings as bits: bit i is the
+problem `urn.problems.OF_SPELLINGS[i]`.
 """
 
 FREQUENCIES = _schema("urn occurrence_count")

@@ -25,9 +25,11 @@ Bits = npt.NDArray[np.uint16]
 Pairs = npt.NDArray[np.int32]
 """Pairs of works; shape (2, pairs)."""
 DESCRIBED = pa.schema([("work", pa.int32()), ("description", pa.string())])
-"""Works, and their descriptions, as `description.as_text` writes them."""
+"""Works, by their numbers in the run, from 0, and their descriptions, as `description.as_text` writes them."""
 SINGLE = pa.schema([("work", pa.int32()), ("kind", pa.int8()), ("name", pa.string())])
-"""Works, and their identifiers of the kinds of which a work has a single one: `kind` is an index in `keys.single()`."""
+"""Works, and their identifiers of the kinds of which a work has a single one: `work` is the number of a work in the run,
+from 0, and `kind` an index in `keys.single()`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,8 @@ class NeverJoinedWorks:
         self, pairs: Sequence[tuple[str, str]], batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
     ) -> None:
         """`pairs`: identifiers as in the column `names` of the rows. `batches`: for each batch of records their dump,
-        the numbers of the records, and their rows. `work`: number of the work of each record. Reads all batches; raises
-        FatalError as they do.
+        their numbers among the records of all dumps, from 0, and their rows. `work`: number of the work of each record.
+        Reads all batches; raises FatalError as they do.
         """
         named = dict.fromkeys(name for pair in pairs for name in pair)
         of_name = {name: number for number, name in enumerate(named)}

@@ -80,7 +80,7 @@ class Plan(NamedTuple):
     """The readings (ways to decode a text) of a search for hidden URNs, with the grammar and the tables for them."""
 
     readings: Flags
-    """For each reading, by its number: 1 if it is on, else 0."""
+    """For each reading, by its number, from 0 (PERCENT_ONCE, …): 1 if it is on, else 0."""
     rules: Rules
     """The grammar."""
     references: References
