@@ -140,7 +140,8 @@ _SHAPES = {
 
 
 def read_where(text: str) -> Where:
-    """Parse conditions with white space between them, as in `status=200 mime=text/html,text/plain captured=2024*`.
+    """Parse conditions with white space between them, as in `status=200 mime=text/html,text/plain captured=2024*`. The
+    names are in lower case; media types are in any case.
 
     Raises ArgumentError for a text without a condition, an unknown name, a missing value, and a condition that no
     record can fulfil (`status=ab`).

@@ -28,7 +28,7 @@ class Reading:
     encoding: str | None = None
     """Encoding of text without a byte order mark; None: the bytes are read unchanged."""
     columns: tuple[str, ...] = ()
-    """Names of the columns of tables that are read (`--column`); empty: all columns with text."""
+    """Names of the columns of tables that are read (`--column`), case significant; empty: all columns with text."""
     limits: Limits = field(default_factory=Limits)
     """Limits on the bytes, members and levels of nesting that come out of an input."""
     where: Where | None = None

@@ -17,7 +17,7 @@ _OBJECTS = re.compile(rb"\[[ \t\r\n]*+\{")
 
 
 def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None:
-    """Whether a JSON text has a value on each line, by its first bytes `head` and the name of its file.
+    """Whether a JSON text has a value on each line, by its first bytes `head` and the name of its file, in lower case.
 
     True: JSON Lines, for `ValueLines`, as `{"a": 1}` LF `{"a": 2}`. False: an array, an object around an array of
     records that `wraps` finds, or values over several lines, for `JsonValues`. None: more bytes are needed, only if

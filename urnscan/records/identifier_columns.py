@@ -61,8 +61,8 @@ class Texts(NamedTuple):
 
 def as_texts(values: pa.StringArray, scheme: str) -> Texts:
     """Return the texts in which the scanner finds the URNs of a column of identifiers: for each value, the same text
-    that `identifiers.as_text` returns for it. `scheme`: kind of all these identifiers, as a record names it (`isbn`);
-    empty if unknown.
+    that `identifiers.as_text` returns for it. `scheme`: kind of all these identifiers, as a record names it (`isbn`),
+    in any case; empty if unknown.
     """
     kind = kind_of(scheme)
     if kind == "isbn":

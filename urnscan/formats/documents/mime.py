@@ -44,7 +44,8 @@ _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 def take_apart(data: bytes, head: int, before: str) -> tuple[Parts, Parts]:
     """Split a mail message into its texts (`headers`, then bodies `text` and `html`, in UTF-8) and its attached files,
-    with their names; both also of messages that are attached, as `message/text`.
+    with their names; both also of messages that are attached, as `message/text`. An attached file is a part with a file
+    name, or one that is not text (`attachment.png`); its bytes are decoded from base64 or quoted-printable.
 
     `head`: number of bytes of the headers with the empty line after them. `before`: prefix of all names, as
     `message 7/`. Raises ValueError if parsing would take too much time or memory, and errors of any kind for a

@@ -67,8 +67,9 @@ def is_sqlite(head: bytes, _: Layer) -> bool | None:
 
 def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     """Yield the texts and blobs in the tables of an SQLite database as `Values`, table by table; with `--column` only
-    those in columns named `column` or `table.column`. Also yields errors: for damaged tables, values that are too long,
-    changes in a write-ahead log, and if no named column exists.
+    those in columns named `column` or `table.column`, in the same case. Also yields errors: for damaged tables, values
+    that are too long, changes in a write-ahead log, and if no named column exists. Views, virtual tables, tables of
+    SQLite (`sqlite_…`) and columns that are calculated but not stored are left out.
 
     Nothing is written next to the database. Bytes that are not a file of this machine are read into memory, at most
     256 MiB. Raises SourceError if the whole database cannot be read, and LimitError.
