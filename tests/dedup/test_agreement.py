@@ -1,13 +1,17 @@
 """Which descriptions contradict each other: each rule of the table, and that nothing else does."""
 
+# ruff: noqa: RUF001 - letters of other scripts
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.dedup.compare.agreement import ASPECTS, RULES, compare, rules_of
-from urnscan.dedup.compare.features import _kinds_in, alone, have_opposites
+from urnscan.dedup.compare.features import _kinds_in
+from urnscan.dedup.compare.features import words as text_words
 from urnscan.dedup.compare.known_words import known_words
 from urnscan.dedup.compare.parts import NO_PART, differ, is_sequence_among, numbers_in, part_of
+from urnscan.dedup.compare.title_words import alone, have_opposites
 from urnscan.records.description import Description, axes
 
 ARTICLE = "\x98Die \x9cUhrmacher"
@@ -319,6 +323,33 @@ def test_only_the_aspects_that_are_wanted():
     assert len(rules_of(ASPECTS)) == len(RULES)
 
 
+@pytest.mark.parametrize(
+    "title",
+    [
+        *[
+            "Re: Inks",
+            "In reply to: Inks",
+            "Discussion of “Inks”",
+            "Berichtigung zu: Inks",
+            "Réponse à : Inks",
+            "Respuesta a: Inks",
+        ],
+        *[
+            "Fe de erratas: Inks",
+            "Commentaire sur : Inks",
+            "Ответ на: Inks",
+            "Risposta a: Inks",
+            "Rezension: Inks",
+            "A reply to Inks",
+        ],
+    ],
+)
+def test_what_is_about_a_work(title):
+    """Page of dedup, `title`: a reply, an erratum, a comment or a review is another work, in any language of the words."""
+    assert aspects_against({"title": "Inks"}, {"title": title})[:1] == ["title"]
+    assert aspects_against({"title": title}, {"title": title}) == []
+
+
 @pytest.mark.full
 @given(st.data())
 def test_each_kind_of_work_is_found_by_the_words_that_hint_at_it(data):
@@ -348,11 +379,75 @@ def test_each_kind_of_work_is_found_by_the_words_that_hint_at_it(data):
         ],
         *[("vol 2", "vol 1 pt 2"), ("tome xl", "tome xli"), ("том первый 3", "том 4"), ("teil eins", "teil zwei")],
         *[("1998 2", "1998 3"), ("1998", "1999"), ("vol 2 1998", "vol 3 1999"), ("1 2", "2 1")],
+        *[
+            ("第三巻 第一分冊", "第三巻 第二分冊"),
+            ("巻一", "巻二"),
+            ("卷上", "卷下"),
+            ("その1", "その2"),
+            ("상권", "하권"),
+            ("제1권", "제2권"),
+        ],
+        *[
+            ("часть первая", "часть вторая"),
+            ("eerste deel", "tweede deel"),
+            ("pars prima", "pars altera"),
+            ("díl první", "díl druhý"),
+        ],
+        *[
+            ("tomo primero", "tomo segundo"),
+            ("الجزء الأول", "الجزء الثاني"),
+            ("pt iia", "pt iib"),
+            ("forsta bandet", "tredje bandet"),
+        ],
     ],
 )
 def test_other_parts(one, other):
     """Page of dedup, `part`: numbers in their order, of one level, with letters, in other scripts and in words."""
+    one, other = text_words(one), text_words(other)
     assert differ(part_of(one), part_of(other)) == differ(part_of(other), part_of(one)) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("第1巻", "第2巻"),
+        ("上巻", "下巻"),
+        ("제1권", "제2권"),
+        ("Bd. 2a", "Bd. 2b"),
+        ("Vol. LXII", "Vol. LXIII"),
+        ("الجزء ١", "الجزء ٢"),
+    ],
+)
+def test_other_parts_in_titles(one, other):
+    """Page of dedup, `part`: a table may have the number of the part only in the title."""
+    assert aspects_against({"title": f"Invented inks. {one}"}, {"title": f"Invented inks. {other}"})[-1:] == ["part"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("第二版", "第三版"),
+        ("제2판", "제3판"),
+        ("初版", "第2版"),
+        ("2de druk", "3de druk"),
+        ("2d ed.", "3d ed."),
+        ("XII. Auflage", "XIII. Auflage"),
+        ("Version 1.4", "Version 1.5"),
+        ("2-е изд.", "3-е изд."),
+    ],
+)
+def test_other_editions(one, other):
+    """Page of dedup, `edition`: numbers of other scripts, Roman numbers and numbers of versions."""
+    assert aspects_against({"edition": one}, {"edition": other}) == ["edition"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("第2版", "第二版"), ("2d ed.", "2nd ed."), ("XII. Auflage", "12. Aufl."), ("2de druk", "Tweede druk")],
+)
+def test_same_editions(one, other):
+    """The same number of an edition, written in another way."""
+    assert aspects_against({"edition": one}, {"edition": other}) == []
 
 
 @pytest.mark.parametrize(
@@ -396,6 +491,9 @@ def test_an_index_is_not_its_volume():
         ("Vol. 2", "Suppl. 2", ["part"]),
         ("Index 2", "Index 2", []),
         ("2", "Suppl.", []),
+        ("2", "Index", ["part"]),
+        ("Textband", "Tafelband", ["part"]),
+        ("Sheet 12-NE", "Sheet 12-SW", ["part"]),
     ):
         assert aspects_against({"title": "Inks", "part": one}, {"title": "Inks", "part": other}) == aspects
     article = {"title": "Inks", "pages": "S259-S260"}
@@ -418,6 +516,24 @@ def test_an_index_is_not_its_volume():
         ],
         *[("Ancient history", "Modern history"), ("Ostpreußen", "Westpreußen"), ("National law", "International law")],
         *[("Maps of inks", "Text of inks"), ("Reading", "Heading"), ("Sorting inks", "Porting inks")],
+        *[
+            ("Geschichte", "Kunstgeschichte"),
+            ("Regulation", "Deregulation"),
+            ("Aerobic", "Anaerobic"),
+            ("Typical", "Atypical"),
+        ],
+        *[
+            ("Linear systems", "Non-linear systems"),
+            ("Employers", "Employees"),
+            ("Absorption", "Adsorption"),
+            ("Austria", "Australia"),
+        ],
+        *[
+            ("Органическая химия", "Неорганическая химия"),
+            ("上級", "初級"),
+            ("男性", "女性"),
+            ("Textband", "Tafelband"),
+        ],
     ],
 )
 def test_other_words(one, other):
@@ -437,6 +553,12 @@ def test_other_words(one, other):
             ("Colours", "Colors"),
         ],
         *[("North and South", "South and North"), ("Organisation", "Organization")],
+        *[
+            ("Kunst Geschichte", "Kunstgeschichte"),
+            ("Hellenic inks", "Ellenic inks"),
+            ("The self and inks", "The self & inks"),
+        ],
+        *[("Non-linear systems", "Nonlinear systems"), ("Straßenbau", "Strassenbau")],
     ],
 )
 def test_spellings(one, other):

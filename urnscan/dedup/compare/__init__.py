@@ -6,7 +6,8 @@ parts: numbers of parts and volumes, and numbers in titles.
 printings: printings of an edition, and months.
 extents: pages and volumes of books.
 features: titles, numbers and kinds of records, prepared for comparison.
-authors: the family name in the name of an author.
+title_words: words that only one of two titles has, and opposite words.
+authors: the family name in the name of an author, and two spellings of a name.
 agreement: conflicts of two descriptions, as a table of rules.
 journals: titles of journals, in full and abbreviated.
 citations: descriptions of articles that are the same, though the records share no identifier.

@@ -16,10 +16,12 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from urnscan.dedup.compare.features import DIGITS, Closest, Features, Title, alone, closest, features, have_opposites
+from urnscan.dedup.compare.authors import may_be_one_name
+from urnscan.dedup.compare.features import DIGITS, Closest, Features, Title, closest, features
 from urnscan.dedup.compare.known_words import known_words
 from urnscan.dedup.compare.parts import differ, is_sequence_among
 from urnscan.dedup.compare.printings import numbered_printing
+from urnscan.dedup.compare.title_words import alone, have_opposites
 from urnscan.records.description import Description
 
 # Distance from 0 to 1: two letters in a title of seventy.
@@ -28,10 +30,8 @@ _SLIP = 0.03
 _LAST_EDITION = 999
 # Pages by which two libraries count the same book differently.
 _FEW_PAGES = 2
-# Letters of a name that is the start of another name: Li is not Lina.
-_LEAST_OF_NAME = 3
-# Similarity, to 100, of two spellings of a family name.
-_ONE_NAME = 85
+# The kind of addition that has no number of its own.
+_INDEX = "index"
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
@@ -78,7 +78,8 @@ def _of_editions(one: Features, other: Features) -> float | None:
     if (one.edition > _LAST_EDITION) != (other.edition > _LAST_EDITION):
         # "2004 ed." cannot be compared with "3rd ed."
         return None
-    return float(one.edition != other.edition)
+    releases = [{number for number in record.in_edition if "." in number} for record in (one, other)]
+    return float(one.edition != other.edition or (all(releases) and releases[0].isdisjoint(releases[1])))
 
 
 def _of_unnumbered_edition(one: Features, other: Features) -> float | None:
@@ -112,6 +113,17 @@ def _of_extras(one: Features, other: Features) -> float | None:
     if not (one.part.designations and other.part.designations) or (one.page and other.page):
         return None
     return float(one.part.extras != other.part.extras)
+
+
+def _of_opposite_parts(one: Features, other: Features) -> float | None:
+    """1 if the statements of the parts have opposite words (`Textband`, `Tafelband`), or only one has numbers, and the
+    other is an index.
+    """
+    if not (one.stated_part and other.stated_part):
+        return None
+    is_index = any(_INDEX in record.part.extras and not record.part.designations for record in (one, other))
+    is_other = is_index and one.part != other.part
+    return float(is_other or have_opposites(one.stated_part, other.stated_part))
 
 
 def _of_opposites(one: Features, other: Features) -> float | None:
@@ -255,13 +267,7 @@ def other_authors(one: Features, other: Features) -> float | None:
         return None
     names = one.author | one.family, other.author | other.family
     pairs = (*itertools.product(one.family, names[1]), *itertools.product(other.family, names[0]))
-    return float(not any(_may_be_one_name(a, b) for a, b in pairs))
-
-
-def _may_be_one_name(one: str, other: str) -> bool:
-    shorter, longer = sorted((one, other), key=len)
-    is_beginning = len(shorter) >= _LEAST_OF_NAME and longer.startswith(shorter)
-    return one == other or is_beginning or fuzz.ratio(one, other) >= _ONE_NAME
+    return float(not any(may_be_one_name(a, b) for a, b in pairs))
 
 
 def _other_editions(one: Features, other: Features) -> float | None:
@@ -304,6 +310,7 @@ RULES = (
     Rule("edition", "the publishers and the pages differ", 0, _of_publishers),
     Rule("part", "the numbers of the part or volume differ", 0, _of_parts),
     Rule("part", "only one is an index or a supplement", 0, _of_extras),
+    Rule("part", "the parts have opposite words", 0, _of_opposite_parts),
     Rule("part", "the numbers in the title differ", 0, _of_numbers_in_titles),
     Rule("part", "the first pages in a host differ", 0, _of_pages),
     Rule("part", "the numbers of a government document differ", 0, _of_documents),

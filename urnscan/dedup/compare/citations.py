@@ -21,7 +21,7 @@ from urnscan.dedup.compare.extents import counts_pages
 from urnscan.dedup.compare.features import DIGITS, Features, features, words
 from urnscan.dedup.compare.journals import are_one_journal
 from urnscan.dedup.compare.known_words import known_words
-from urnscan.dedup.compare.parts import differ, numbers_in
+from urnscan.dedup.compare.parts import differ, names_part, numbers_in
 from urnscan.records.description import Description, axes
 
 _START = re.compile(r"([a-z]{0,4})[.\s]?([0-9]{1,9})")
@@ -133,11 +133,14 @@ def blocks(description: Description) -> tuple[str, str, str]:
 
 
 def _other_numbers(one: Features, other: Features) -> float:
-    """0 if both titles have the same numbers. Numbers in a subtitle do not count if the other title has no subtitle."""
+    """0 if both titles have the same numbers. Numbers in a subtitle do not count if the other title has no subtitle,
+    unless the subtitle names a part (`Part II`).
+    """
     if not one.title or not other.title:
         return 1
     forms = [(one.title.full[0], other.title.full[0])]
-    if bool(one.title.subtitle) != bool(other.title.subtitle):
+    subtitle = one.title.subtitle or other.title.subtitle
+    if bool(one.title.subtitle) != bool(other.title.subtitle) and not names_part(subtitle):
         forms.append((one.title.proper[0], other.title.proper[0]))
     return float(not any(_have_same_numbers(mine, others) for mine, others in forms))
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import string
 import unicodedata
@@ -13,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import regex
-from rapidfuzz import fuzz, process
+from rapidfuzz import fuzz
 
 from urnscan.dedup.compare.authors import family_part
 from urnscan.dedup.compare.extents import NO_EXTENT, Extent, extent_of
 from urnscan.dedup.compare.known_words import ORDINAL, known_words
-from urnscan.dedup.compare.parts import NO_PART, Part, numbers_in, part_of
+from urnscan.dedup.compare.parts import NO_PART, Part, edition_in_han, number_of, numbers_in, part_of
 from urnscan.dedup.compare.printings import printing_of
 from urnscan.records.description import ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE, Description, axes
 
@@ -32,6 +33,7 @@ _GREEK = re.compile("[\u03b1-\u03c9]")
 _NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
 _ASCII_WORDS = {ord(char): " " for char in map(chr, range(128)) if char not in string.ascii_lowercase + string.digits}
 DIGITS = re.compile("[0-9]+")
+_RELEASE = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 _EDITION_NUMBER = re.compile(rf"(?:\A|第)([0-9]{{1,9}})(?:{ORDINAL}|ed|aufl)?(?:\Z|版)")
 _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]{0,40}\)\s*+\Z")  # (MF), (online): how the document is published
 _PAGE = re.compile(r"\s*+(?:(?:pp?|s|seiten?)[.\s]++)?([a-z]{0,3})([0-9]{1,9})(\s*+[-\u2013\u2014])?", re.IGNORECASE)
@@ -41,11 +43,6 @@ _ONE_SCRIPT = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # scripts of East Asia,
 _SLIP = 97  # similarity, to 100, of titles that differ by a typo
 _NESTED = 90  # similarity if all words of a title are in the other title
 _LEAST_WORDS = 3  # least words in the title of a part that may replace the title
-_SHORT = 2  # letters of a word that is too short to compare
-_STEM = 4  # least letters after a prefix
-_SPELLINGS = frozenset(["ck", "ij", "iy", "sz", "vw", "fv", "gj", "ae e", "oe e", "ph f", "ps s", "es s"])
-"""Letters that begin two spellings of a word: a pair of letters (`ck`: k, c), or two letters for another (`ph f`)."""
-_ALIKE = 65  # similarity, to 100, of two spellings of a word
 
 
 class _WithoutAccents(dict[int, int | str | None]):
@@ -83,6 +80,8 @@ class Features(NamedTuple):
     years: frozenset[int]
     edition: int | None
     part: Part
+    stated_part: str
+    """Words of the statement of the part."""
     in_title: tuple[tuple[str, ...], tuple[str, ...]]
     """Numbers and single letters, in order, in the title without its subtitle, and in the title with it."""
     about: frozenset[str]
@@ -113,7 +112,7 @@ class Features(NamedTuple):
     stated_edition: str
     """Words of the statement of the edition."""
     in_edition: frozenset[str]
-    """Numbers of the edition, as written: `1` and `4` of `Version 1.4`."""
+    """Numbers of the edition, as written: `1.4` of `Version 1.4`."""
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -137,6 +136,7 @@ def features(description: Description) -> Features:
         years=frozenset(map(int, (description.year or "").split())),
         edition=edition,
         part=part,
+        stated_part=words(description.part) if description.part else "",
         in_title=(numbers_in(title.proper[0]), numbers_in(title.full[0])) if title else ((), ()),
         about=_kinds_in([*editions, title.proper[0], title.full[0]] if title else editions),
         kinds={axis: frozenset(words) for axis, words in kinds.items()},
@@ -152,7 +152,7 @@ def features(description: Description) -> Features:
         printing=printing_of(stated_edition) if description.edition else None,
         is_open=description.dates == "open",
         stated_edition=stated_edition,
-        in_edition=frozenset(DIGITS.findall(description.edition)) if description.edition else frozenset(),
+        in_edition=frozenset(_RELEASE.findall(description.edition)) if description.edition else frozenset(),
     )
 
 
@@ -178,7 +178,8 @@ def words(text: str) -> str:
     if _GREEK.search(text):
         text = _LONE_GREEK.sub(lambda letter: f" {unicodedata.name(letter[0]).split(' ')[-1]} ", text)
     text = unicodedata.normalize("NFKD", text).translate(_WITHOUT_ACCENTS)
-    return _NO_WORD.sub(" ", text.casefold()).strip()
+    # Syllables of Korean consist of letters again.
+    return unicodedata.normalize("NFC", _NO_WORD.sub(" ", text.casefold()).strip())
 
 
 @functools.lru_cache(maxsize=1 << 12)  # most records of a cluster have the same title
@@ -255,11 +256,14 @@ def _hinted(word: str) -> tuple[str, ...]:
 def _edition(text: str) -> int | None:
     """The first number of an edition: `3rd ed.`, `Dritte, überarb. Aufl.`, `第3版`; None for `Rev. ed.`."""
     known = known_words()
-    for word in words(text).split(" "):
+    tokens = words(text).split(" ")
+    for word, after in itertools.pairwise([*tokens, ""]):
         if word in known.numbers:
             return known.numbers[word]
         if number := _EDITION_NUMBER.search(word):
             return int(number[1])
+        if found := (number_of(word) if after in known.editions else edition_in_han(word)):
+            return int(found)
     return None
 
 
@@ -333,67 +337,3 @@ def _are_nested(one: str, other: str) -> bool:
     """Whether a title has all words of the other title."""
     mine, others = set(one.split()), set(other.split())
     return mine <= others or others <= mine
-
-
-def alone(one: str, other: str) -> int:
-    """Return the number of words in `one` that `other` lacks. Words of at most two letters, small words (`the`) and
-    numbers do not count. Both titles are in the form of `words`.
-
-    Words are alike if one is a prefix of the other, or if they may be spellings of a word. A word that both titles have
-    is not compared again: in `Maps of lamps` and `Text of lamps`, `Maps` is not `lamps`.
-    """
-    if one == other:
-        return 0
-    known = known_words()
-    mine = set(one.split())
-    others = [word for word in other.split() if word not in mine]
-    joined = "".join(others)
-    beginnings = tuple(word for word in others if len(word) > _SHORT)
-    return sum(
-        len(word) > _SHORT
-        and not word.isdigit()
-        and word not in known.uncounted
-        and word not in joined  # nor at the beginning of one
-        and not word.startswith(beginnings)
-        and not any(
-            _begin_alike(word, spelling)
-            for spelling, *_ in process.extract(word, others, scorer=fuzz.ratio, score_cutoff=_ALIKE)
-        )
-        for word in mine.difference(other.split())
-    )
-
-
-def _begin_alike(one: str, other: str) -> bool:
-    """Whether two words begin with the same letter, or with letters that alternate: `Katalog`, `catalogue`."""
-    return one[0] == other[0] or bool(
-        {f"{one[:2]} {other[0]}", f"{other[:2]} {one[0]}", f"{min(one[0], other[0])}{max(one[0], other[0])}"}
-        & _SPELLINGS
-    )
-
-
-def have_opposites(one: str, other: str) -> bool:
-    """Whether one title has a word whose opposite the other has (`Eastern`, `Western`); a word in both titles does not
-    count. Both titles are in the form of `words`.
-    """
-    if one == other:
-        return False
-    mine, others = set(one.split()), set(other.split())
-    return any(
-        # One title may have a hyphen: post-war, postwar.
-        _are_opposite(a, b) and (a not in other.replace(" ", "") if len(a) > len(b) else b not in one.replace(" ", ""))
-        for a in mine - others
-        for b in others - mine
-    )
-
-
-@functools.lru_cache(maxsize=1 << 14)
-def _are_opposite(one: str, other: str) -> bool:
-    known = known_words()
-    if frozenset((one, other)) in known.opposites:
-        return True
-    stem = 0
-    while stem < min(len(one), len(other)) and one[-1 - stem] == other[-1 - stem]:
-        stem += 1
-    return any(
-        frozenset((one[: len(one) - at], other[: len(other) - at])) in known.prefixes for at in range(_STEM, stem + 1)
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,9 +11,13 @@ from typing import Any, NamedTuple
 from urnscan.records.fields import read_data
 
 # Letters after an ordinal number: `3rd`, `2ème`.
-ORDINAL = "(?:st|nd|rd|th|te[rn]?|er|re|i?e(?:me)?|[oaº]|ra|n?da|ta|ma|na|va)"
+ORDINAL = "(?:st|n?d|r?d|th|de|te[rn]?|er|re|i?e(?:me)?|[oaº]|ra|n?da|ta|ma|na|va)"
 # A literal in a pattern, without letters after a backslash: \b.
-_LITERAL = re.compile(r"(?<!\\)[a-z]{3,}|(?<=\\[a-z])[a-z]{3,}")
+_LITERAL = re.compile(r"(?<!\\)[^\W\d_]{3,}|(?<=\\[a-z])[^\W\d_]{3,}")
+# A pattern of a whole title that begins with two letters: ^re(?:garding)?$.
+_TWO_LETTERS = re.compile(r"\^([a-z]{2})(?=\()")
+# Letters of a prefix that may be a word of its own: `non`, but not `in`.
+_LEAST_OF_PREFIX = 3
 
 
 class Words(NamedTuple):
@@ -80,6 +85,8 @@ class Words(NamedTuple):
     """Pairs of prefixes that make words which exclude each other (`pre`, `post`); a prefix may be empty: `organic`,
     `inorganic`.
     """
+    added_prefixes: frozenset[str]
+    """Prefixes that exclude the word without a prefix, and may have a hyphen: `non-linear`."""
 
 
 @functools.cache
@@ -95,6 +102,7 @@ def known_words() -> Words:
         if word not in ones
     }
     editions = data["editions"].split()
+    prefixes = frozenset(frozenset(pair.split(" - ")) for pair in data["prefixes"])
     additions, kinds = "|".join(data["added"]), data["kinds"]
     return Words(
         parts=frozenset([*data["parts"].split(), *_by_word(data["levels"])]),
@@ -121,18 +129,23 @@ def known_words() -> Words:
         addition=re.compile(additions),
         general=re.compile("".join(data["general"].split("\n"))),
         kinds={name: re.compile(pattern) for name, pattern in kinds.items()},
-        hints={name: tuple({*_LITERAL.findall(pattern)}) for name, pattern in kinds.items()},
+        hints={
+            name: tuple({*_LITERAL.findall(pattern), *_TWO_LETTERS.findall(pattern)}) for name, pattern in kinds.items()
+        },
         languages=_by_word(data["languages"]),
         levels=_by_word(data["levels"]),
         extras=_by_word(data["extras"]),
         opposites=frozenset(
             frozenset((word, other))
-            for pair in data["opposites"]
-            for words, others in [pair.split(" - ")]
+            for groups in data["opposites"]
+            for words, others in itertools.combinations(groups.split(" - "), 2)
             for word in words.split()
             for other in others.split()
         ),
-        prefixes=frozenset(frozenset(pair.split(" - ")) for pair in data["prefixes"]),
+        prefixes=prefixes,
+        added_prefixes=frozenset(
+            prefix for pair in prefixes if "" in pair for prefix in pair if len(prefix) >= _LEAST_OF_PREFIX
+        ),
     )
 
 

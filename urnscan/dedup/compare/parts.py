@@ -5,24 +5,29 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from urnscan.dedup.compare.known_words import ORDINAL, known_words
 
 _NUMBER = re.compile(rf"([0-9]{{1,9}})({ORDINAL})?\Z")
 _ROMAN = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})\Z")
+_ROMAN_AND_LETTER = re.compile(r"(?:x{0,3})(?:ix|iv|vi{1,3}|i{2,3})[a-d]\Z")
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 # Above this value, Roman numbers are read only in the number of a part: `l` and `xl` may be words of a title.
 _LAST_ROMAN_IN_TITLE = 39
 # Letters that an apostrophe leaves: ink's, l'encre, d'ink.
 _ELIDED = frozenset("sld")
-_COUNTED = "冊册巻卷集期号號部編编輯辑篇回"
+_COUNTED = "冊册巻卷集期号號部編编輯辑篇回권집호부편책"
+_HAN_NUMBER = "[〇零一二三四五六七八九十百0-9]"
 _HAN = re.compile(
-    rf"(?<![〇零一二三四五六七八九十百0-9])([〇零一二三四五六七八九十百0-9]++)[{_COUNTED}]|([上中下])[{_COUNTED}]"
+    rf"(?<!{_HAN_NUMBER})({_HAN_NUMBER}++)分?[{_COUNTED}]|([上中下상중하])[{_COUNTED}]"
+    rf"|(?:(?<!{_HAN_NUMBER})[{_COUNTED}]|その|之)(?:({_HAN_NUMBER}++)|([上中下]))\Z"
 )
-"""In East Asia: a number before the word for a volume, or `first`, `middle` or `last` before it."""
+"""In East Asia: a number before or after the word for a volume, or `first`, `middle` or `last` there."""
+_HAN_EDITION = re.compile(rf"第?({_HAN_NUMBER}++)(?:版|판)|([初초])[版판]|제([0-9]++)판")
 _HAN_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
 _TEN, _HUNDRED = "十", "百"
 # A volume may be numbered by its year, or by a number.
@@ -92,13 +97,13 @@ def _values(word: str, after: str) -> Iterator[str]:
     if number and (len(number[2] or "") != 1 or after in known.parts):
         yield str(int(number[1]))
     elif found := _HAN.findall(word):
-        yield from (str(_han(digits)) if digits else place for digits, place in found)
+        yield from _han_values(found)
     elif word.isdecimal():
         yield str(int(word))
     elif len(word) == 1 and word.isalpha():
         yield number_of(word) or word
-    elif any(map(str.isdigit, word)):
-        # `12a`, `f1`: a designation with letters.
+    elif any(map(str.isdigit, word)) or _ROMAN_AND_LETTER.match(word):
+        # `12a`, `f1`, `iia`: a designation with letters.
         yield word
     elif value := number_of(word) or _roman_number(word):
         yield value
@@ -172,18 +177,37 @@ def numbers_in(title: str) -> tuple[str, ...]:
     single letters, except at the start, and `s`, `l` and `d`, which apostrophes leave. `level 3` -> `("3",)`, `faust
     ii` -> `("2",)`, `part b` -> `("b",)`, `a history` -> `()`. `title`: in the form of `features.words`.
     """
-    designations = []
+    designations: list[str] = []
     known = known_words()
     tokens = title.split(" ")
     for at, word in enumerate(tokens):
         is_short = len(word) == 1 and word.isalpha()
-        if not is_short and (number := number_of(word)):
+        after_part = at > 0 and tokens[at - 1] in known.parts
+        if after_part and not is_short and word not in known.ones:
+            designations += _values(word, "")
+        elif not is_short and (number := number_of(word)):
             designations.append(number)
+        elif found := _HAN.findall(word):
+            designations += _han_values(found)
+        elif word.isdecimal():
+            designations.append(str(int(word)))
         elif (is_short or word in known.ones) and len(tokens) > 1:
-            is_marked = at == len(tokens) - 1 or (at > 0 and tokens[at - 1] in known.parts)
+            is_marked = at == len(tokens) - 1 or after_part
             if is_marked or (is_short and at > 0 and word.isascii() and word not in _ELIDED):
                 designations.append(number_of(word) or ("1" if word in known.ones else word))
     return (*designations,)
+
+
+def names_part(title: str) -> bool:
+    """Whether a title, in words, has the number of a part: `part ii`, `2 teil`; or begins with a Roman number: `ii`."""
+    known = known_words()
+    tokens = title.split(" ")
+    pairs = itertools.pairwise([*tokens, ""])
+    has_part = any(
+        (one in known.parts and bool([*_values(other, "")])) or (other in known.parts and bool([*_values(one, other)]))
+        for one, other in pairs
+    )
+    return has_part or bool(_roman_number(tokens[0]))
 
 
 def _roman_number(word: str) -> str | None:
@@ -192,6 +216,19 @@ def _roman_number(word: str) -> str | None:
         return None
     values = [_VALUES[letter] for letter in word]
     return str(sum(-value if value < max(values[at:]) else value for at, value in enumerate(values)))
+
+
+def _han_values(found: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The numbers in groups of `_HAN`."""
+    for before, place, after, last_place in found:
+        digits = before or after
+        yield str(_han(digits)) if digits else place or last_place
+
+
+def edition_in_han(word: str) -> str | None:
+    """Return the number of an edition in a word of East Asia, in digits: `第二版`, `제2판`, `初版`; None for another word."""
+    match = _HAN_EDITION.search(word)
+    return str(_han(match[1] or match[3] or "1")) if match else None
 
 
 def _han(digits: str) -> int:

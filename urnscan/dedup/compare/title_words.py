@@ -1,0 +1,117 @@
+"""Words that only one of two titles has, and opposite words: whether `Katalog` and `catalogue` are spellings of a word."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz, process
+
+from urnscan.dedup.compare.known_words import known_words
+
+_SHORT = 2  # letters of a word that is too short to compare
+_STEM = 4  # least letters after a prefix
+_SPELLINGS = frozenset(["ck", "ij", "iy", "sz", "vw", "fv", "gj", "ae e", "oe e", "ph f", "ps s", "es s"])
+"""Letters that begin two spellings of a word: a pair of letters (`ck`: k, c), or two letters for another (`ph f`)."""
+_ALIKE = 65  # similarity, to 100, of two spellings of a word
+_LAST_OF_START = 1  # letters that one spelling may have before the other: hellenic, ellenic
+_HAN = re.compile("[\u4e00-\u9fff]")  # a character that is a word or a part of one
+
+
+def alone(one: str, other: str) -> int:
+    """Return the number of words in `one` that `other` lacks. Words of at most two letters, small words (`the`) and
+    numbers do not count. Both titles are in the form of `words`.
+
+    Words are alike if one is a prefix of the other, or if they may be spellings of a word. A word that both titles have
+    is not compared again: in `Maps of lamps` and `Text of lamps`, `Maps` is not `lamps`.
+    """
+    if one == other:
+        return 0
+    known = known_words()
+    mine = set(one.split())
+    others = [word for word in other.split() if word not in mine]
+    beginnings = tuple(word for word in others if len(word) > _SHORT)
+    return sum(
+        len(word) > _SHORT
+        and not word.isdigit()
+        and word not in known.uncounted
+        and not _is_within(word, others, one.replace(" ", ""))
+        and not word.startswith(beginnings)
+        and not any(
+            _begin_alike(word, spelling)
+            for spelling, *_ in process.extract(word, others, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+        )
+        for word in mine.difference(other.split())
+    )
+
+
+def _is_within(word: str, others: Sequence[str], letters: str) -> bool:
+    """Whether a word is at the start of another word, or several words are spelled as one. `Geschichte` is not within
+    `Kunstgeschichte`, unless its own title, whose letters are `letters`, has `Kunst Geschichte`.
+    """
+    around = [other for other in others if word in other and other not in letters]
+    return any(other.find(word) <= _LAST_OF_START for other in around) if around else word in "".join(others)
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    """Whether two words begin with the same letter, or with letters that alternate: `Katalog`, `catalogue`; not if one
+    has a prefix before the other: `aerobic`, `anaerobic`.
+    """
+    shorter, longer = sorted((one, other), key=len)
+    if longer.endswith(shorter) and len(longer) - len(shorter) > _LAST_OF_START:
+        return False
+    return one[0] == other[0] or _has_other_start(one, other)
+
+
+def _has_other_start(one: str, other: str) -> bool:
+    """Whether two words begin with letters that alternate: `aesthetic`, `esthetic`."""
+    starts = {f"{one[:2]} {other[0]}", f"{other[:2]} {one[0]}", f"{min(one[0], other[0])}{max(one[0], other[0])}"}
+    return not _SPELLINGS.isdisjoint(starts)
+
+
+def have_opposites(one: str, other: str) -> bool:
+    """Whether one title has a word whose opposite the other has (`Eastern`, `Western`); a word in both titles does not
+    count. Both titles are in the form of `words`.
+    """
+    if one == other:
+        return False
+    tokens, other_tokens = one.split(), other.split()
+    mine, others = _units(tokens, other_tokens), _units(other_tokens, tokens)
+    return any(
+        # One title may have a hyphen: post-war, postwar.
+        _are_opposite(a, b) and (a not in other.replace(" ", "") if len(a) > len(b) else b not in one.replace(" ", ""))
+        for a in mine - others
+        for b in others - mine
+    )
+
+
+def _units(title: Sequence[str], other: Sequence[str]) -> set[str]:
+    """The words of a title, of East Asian words the characters. A prefix that the other title has not as a word belongs
+    to the word after: `non linear`.
+    """
+    added = known_words().added_prefixes.difference(other)
+    units: set[str] = set()
+    prefix = ""
+    for word in title:
+        if word in added:
+            prefix += word
+        else:
+            units.update(_HAN.findall(word) or [prefix + word])
+            prefix = ""
+    return units | {prefix} if prefix else units
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _are_opposite(one: str, other: str) -> bool:
+    known = known_words()
+    if frozenset((one, other)) in known.opposites:
+        return True
+    if _has_other_start(one, other):
+        return False
+    stem = 0
+    while stem < min(len(one), len(other)) and one[-1 - stem] == other[-1 - stem]:
+        stem += 1
+    return any(
+        frozenset((one[: len(one) - at], other[: len(other) - at])) in known.prefixes for at in range(_STEM, stem + 1)
+    )
