@@ -184,10 +184,28 @@ class TestChecks:
         assert outcome(found)["b2"] == "apart"
         assert outcome(found)["b1"] == "kept"
         (alone, changed) = found.report.refused
-        about = 'b1 "Inks and their makers"'
-        assert alone[1:] == (2, f"{about}: no other record of its group has the decision together")
+        title = '"Inks and their makers"'
+        # The row of b2 has the word, so "no other record has it" was no answer.
+        assert alone[1] == 2
+        assert alone[2].startswith(f"b1 {title}: no other row of its group with together is applied (")
+        assert "edited.csv: line 5: " in alone[2]
+        assert alone[2].endswith("shelf.csv: record 2 has changed); the rules decide about it")
         assert changed[1] == 5
         assert changed[2].endswith("shelf.csv: record 2 has changed; it stays, and joins no other record")
+
+    def test_several_of_a_group_are_missing(self, shelf):
+        """Of the records that are together one is left: the message names the first of the others, and counts the rest."""
+        words = dict.fromkeys(("b1", "b2", "b3"), "together")
+        found = shelf(words, text=BOOKS.replace("2,0-395", "2,0 395").replace("b3", "b9"))
+        assert outcome(found)["b1"] == "kept"
+        (reason,) = [reason for _, line, reason in found.report.refused if line == 2]
+        assert "line 3" in reason
+        assert reason.endswith("shelf.csv: record 3 no longer exists, and 1 more row); the rules decide about it")
+
+    def test_together_without_a_partner(self, shelf):
+        """No other row of the group has the word."""
+        ((_, _, reason),) = shelf({"b1": "together"}).report.refused
+        assert reason.endswith(": no other record of its group has the decision together; the rules decide about it")
 
     def test_a_record_that_has_changed_is_not_removed(self, shelf):
         """Whatever was said about it: nobody has seen what it is now."""
@@ -336,6 +354,10 @@ class TestChecks:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
+            (
+                "<!DOCTYPE html>\n<html>",
+                "is a page; open it in a browser, press Save the decisions, and give the file that it saves",
+            ),
             ("id,title\na,b\n", "has no column decision; urnscan dedup --review"),
             ("decision,component,source,member,record,digest\nmaybe,1,a,,1,d0\n", "line 2: decision cannot be 'maybe'"),
             (

@@ -18,6 +18,7 @@ from urnscan.dedup.reread import Dump
 from urnscan.dedup.review.decided_records import DecidedRecords, KnownRecord
 from urnscan.dedup.review.decisions import OF_RECORDS, Decision, Decisions, PairDecision, Row
 from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER
+from urnscan.display.text import counted
 
 _CODES = {word: code for code, word in enumerate(OF_RECORDS, 1)}
 
@@ -64,6 +65,8 @@ class AppliedDecisions:
         self._has_changed = np.zeros(len(self._first), np.bool_)
         self._row: dict[int, Row] = {}
         """The row that decided about a work."""
+        self._faults: dict[Row, str] = {}
+        """Why a row is not applied."""
         known = DecidedRecords(decisions, batches)
         self._take(decisions.records, known)
         self._same = [*self._of_groups(decisions.records, known)]
@@ -71,8 +74,10 @@ class AppliedDecisions:
         self._apart = [pair for pair in pairs if pair.decision.word == APART]
         self._together = [pair for pair in pairs if pair.decision.word == TOGETHER and not self._is_hindered(pair)]
 
-    def _refuse(self, row: Row, reason: str) -> None:
-        self.refused.append(Refused(row.path, row.line, f"{row.about}: {reason}" if row.about else reason))
+    def _refuse(self, row: Row, fault: str, outcome: str = "") -> None:
+        """Add a row to `refused`: why it is not applied, and what happens instead."""
+        self._faults[row] = fault
+        self.refused.append(Refused(row.path, row.line, ": ".join(filter(None, (row.about, fault))) + outcome))
 
     def _take(self, decisions: Sequence[Decision], known: DecidedRecords) -> None:
         """Accept the decisions about records that are as they were. A record that has changed since is in doubt: it stays."""
@@ -93,11 +98,11 @@ class AppliedDecisions:
             if record is None:
                 self._refuse(decision.row, fault)
             elif record.overall in decided:
-                self._refuse(decision.row, f"{fault}; another row is about the record that is there now")
+                self._refuse(decision.row, fault, "; another row is about the record that is there now")
             else:
                 self._set(record, APART, decision.row)
                 self._has_changed[self._work[record.overall]] = True
-                self._refuse(decision.row, f"{fault}; it stays, and joins no other record")
+                self._refuse(decision.row, fault, "; it stays, and joins no other record")
 
     def _set(self, record: KnownRecord, word: str, row: Row) -> None:
         work = int(self._work[record.overall])
@@ -213,7 +218,7 @@ class AppliedDecisions:
             ends = [record for end in pair.ends if (record := known.find(end))]
             if len(ends) < 2:
                 fault = next(known.fault(end) for end in pair.ends if not known.find(end))
-                self._refuse(pair.row, f"{fault}; {then}")
+                self._refuse(pair.row, fault, f"; {then}")
                 continue
             one, other = (int(self._work[record.overall]) for record in ends)
             if one == other and pair.word == APART:
@@ -265,11 +270,19 @@ class AppliedDecisions:
     def _of_groups(self, decisions: Iterable[Decision], known: DecidedRecords) -> Iterator[list[int]]:
         """Groups of works that people decided are the same. A group of one work is refused, and left to the rules."""
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+        missing: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        names: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for decision in decisions:
-            if decision.word == TOGETHER and (record := known.find(decision.record)):
+            if decision.word != TOGETHER:
+                continue
+            name = (decision.row.path, decision.component)
+            if decision.row in self._faults:
+                missing[name].append(decision.row)
+            elif record := known.find(decision.record):
                 work = int(self._work[record.overall])
                 if self._code[work] == _CODES[TOGETHER]:
-                    groups[decision.row.path, decision.component].append(work)
+                    groups[name].append(work)
+                    names[work].append(name)
         lead = least_connected((works[0], work) for works in groups.values() for work in works)
         merged: dict[int, list[int]] = defaultdict(list)
         for work in dict.fromkeys(work for works in groups.values() for work in works):
@@ -279,7 +292,15 @@ class AppliedDecisions:
                 yield works
                 continue
             self._code[works[0]] = 0
-            self._refuse(self._row[works[0]], f"no other record of its group has the decision {TOGETHER}")
+            rows = [row for name in names[works[0]] for row in missing[name]]
+            self._refuse(self._row[works[0]], self._without_partner(rows), "; the rules decide about it")
+
+    def _without_partner(self, rows: Sequence[Row]) -> str:
+        """Why the only record of a group is not joined. `rows`: those of other records of the group, which are not applied."""
+        if not rows:
+            return f"no other record of its group has the decision {TOGETHER}"
+        more = f", and {counted(len(rows) - 1, 'more row')}" if len(rows) > 1 else ""
+        return f"no other row of its group with {TOGETHER} is applied ({rows[0]}: {self._faults[rows[0]]}{more})"
 
     def check(self, cluster: Numbers, rank: Numbers) -> None:
         """Refuse each decision REMOVE whose record is kept all the same, because no other record of the cluster is

@@ -131,6 +131,10 @@ def read_decisions(*paths: str | os.PathLike[str]) -> Decisions:
     read or has other columns or decisions, and for rows that contradict each other, in a single file or in two.
     """
     tables = [read_table(path, "the decisions") for path in dict.fromkeys(map(os.fsdecode, paths))]
+    if page := next((table.path for table in tables if table.is_page), None):
+        raise FatalError(
+            f"{page}: is a page; open it in a browser, press Save the decisions, and give the file that it saves"
+        )
     rows = [row for table in tables for row in _rows(table)]
     records = _consistent([row for row in rows if isinstance(row, Decision)])
     pairs = _consistent_pairs([row for row in rows if isinstance(row, PairDecision)])

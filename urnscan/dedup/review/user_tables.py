@@ -17,6 +17,8 @@ _SEPARATORS = ",;|\t"
 _DEFUSED = tuple(f"'{first}" for first in "=+@-\t\r\n\uff1d\uff0b\uff0d\uff20")
 # First bytes of .xlsx and .ods (zip), and of .xls.
 _WORKBOOKS = (b"PK\x03\x04", OLE[:4])
+# First bytes of HTML.
+_PAGE = b"<!doctype html"
 # Maximum bytes of a file.
 _LARGEST = 1 << 30
 
@@ -34,6 +36,11 @@ class UserTable:
     def sha256(self) -> str:
         """The SHA-256 of the file, in hexadecimal digits."""
         return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def is_page(self) -> bool:
+        """Whether the file is an HTML page."""
+        return self.data.lstrip()[: len(_PAGE)].lower() == _PAGE
 
     def has(self, column: str) -> bool:
         """Whether the header names a column `column`, in the same case."""
