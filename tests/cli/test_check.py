@@ -124,13 +124,19 @@ class TestNotCounted:
         assert ", 3 wrong, " in summary
 
     def test_bare_numbers(self, urnscan):
-        """A list of numbers without `urn:` has no names, which does not mean that they are right."""
+        """A list of numbers without `urn:` has no names, which does not mean that they are right; neither does a
+        namespace of which the file has no name.
+        """
         urnscan.write("a", b"9783161484101\n")
-        said = "urnscan: no URN found; for bare numbers, urnscan explain - reads a list (a number on each line)\n"
-        assert said in urnscan("check", "a").err
+        advice = "for bare numbers, urnscan explain - reads a list (a number on each line)\n"
+        assert f"urnscan: no URN found; {advice}" in urnscan("check", "a").err
+        assert f"urnscan: no URN found; {advice}" in urnscan("check", "a", "--nid", "isbn").err
         urnscan.write("a", RIGHT.encode())
-        assert said not in urnscan("check", "a").err
-        assert said not in urnscan("check", "a", "--nid", "issn").err
+        assert advice not in urnscan("check", "a").err
+        assert advice not in urnscan("check", "a", "--nid", "isbn").err
+        result = urnscan("check", "a", "--nid", "issn")
+        assert ", 0 occurrences, 1 other left out, 0 wrong, " in result.summary
+        assert f"urnscan: no URN of the chosen namespaces found; {advice}" in result.err
 
 
 class TestReasons:

@@ -46,12 +46,12 @@ def check_parser() -> Parser:
         About(
             "urnscan check",
             usages=("urnscan check INPUT... [--fail-on KIND] [--format NAME] [options]",),
-            description="Name each wrong URN in a line: source:line:column: the URN: what is wrong. Punctuation at the end "
-            "of a name belongs to the text around it. The column counts characters; it is missing for inputs that can be "
+            description="Name each wrong URN in a line: source:line:column: the URN: what is wrong. Numbers without "
+            "urn: are not seen. Punctuation at the end of a name belongs to the text around it. The column counts characters; it is missing for inputs that can be "
             "read only once, such as standard input.",
             daily=("--fail-on", "--format", "-s", "-n", "--include", "--exclude", "-q"),
             examples={
-                "name the wrong ISBNs of a catalogue": "urnscan check catalogue.xml --nid isbn",
+                "name the wrong urn:isbn names of a catalogue": "urnscan check catalogue.xml --nid isbn",
                 "list the wrong names for Excel in Czech or German": "urnscan check catalogue.xml --format csv --delimiter ';' > wrong.csv",
                 "check a repository, as a step of GitHub Actions": "urnscan check . --format github",
             },
@@ -102,8 +102,9 @@ def check(arguments: argparse.Namespace) -> bool:
         parts = [counted(report.inputs, "input"), counted(report.occurrences, "occurrence")]
         parts += [*others_left_out(report.left_out), f"{writer.faults:,} wrong{_not_counted(search)}"]
         say_counts(parts, report.seconds, (), count_of(report.failures), count_of(report.notes))
-        if report.inputs and not report.occurrences and not report.left_out:
-            say("no URN found; for bare numbers, urnscan explain - reads a list (a number on each line)")
+        if report.inputs and not report.occurrences:
+            said = "no URN of the chosen namespaces found" if report.left_out else "no URN found"
+            say(f"{said}; for bare numbers, urnscan explain - reads a list (a number on each line)")
     say_no_input(report, options)
     return not report.failures and not writer.faults
 

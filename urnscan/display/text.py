@@ -107,10 +107,10 @@ def others_left_out(count: int | None) -> list[str]:
     """A list with the part of a summary about the `count` occurrences that a filter of names (`--nid`, `--not-nid`)
     left out; an empty list if `count` is None, which means that there was no filter.
 
-    >>> others_left_out(1200), others_left_out(None)
-    (['1,200 others left out'], [])
+    >>> others_left_out(1200), others_left_out(1), others_left_out(None)
+    (['1,200 others left out'], ['1 other left out'], [])
     """
-    return [] if count is None else [f"{count:,} others left out"]
+    return [] if count is None else [f"{counted(count, 'other')} left out"]
 
 
 def trimming(count: int, remedy: str, untrimmed: int | None = None) -> str:
