@@ -237,6 +237,12 @@ class TestStatus:
         assert lines[0] == "ISBN 0-395-36341-1"
         assert "  read as      urn:isbn:9780395363416" in lines
 
+    def test_a_field_of_a_catalogue(self, urnscan):
+        """A remark does not hide the number, and a number that is cut off is not called a URN without `urn:`."""
+        assert "  read as      urn:isbn:9780395363416" in urnscan.printed("explain", "978-0-395-36341-6 (pbk.)")
+        lines = urnscan("explain", "97803953634", status=1).out.decode().splitlines()
+        assert "  reason       it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8" in lines
+
 
 class TestAnInputOfThatName:
     """An INPUT named `explain` is written `./explain`."""

@@ -192,7 +192,7 @@ BOUNDED = {
 OF_ONE_CHARACTER = {"urnscan.urn.lookalikes:pattern"}
 # Patterns that are made in functions, and are no more to be found when they have returned: by what they are tested.
 MADE = {
-    "records.identifiers:_in_list": "what it makes are _ISBN, _ISSN, _EAN and _SERIAL",
+    "urn.numbers.field_values:_in_list": "what it makes are _ISBN, _ISSN, _EAN and _SERIAL",
     "dedup.compare.known_words:known_words": "patterns of words.toml, which are tried as those of modules are",
     "dedup.compare.extents:_volumes": "a number, a blank and a word of words.toml",
     "formats.documents.long_bodies:parse": "a word of our own and digits",

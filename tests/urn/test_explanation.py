@@ -10,15 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.records.test_identifiers import isbns10, isbns13
 from tests.support.examples import FEW
 from tests.support.misleading import is_judged
 from tests.support.oracle import SYNTAXES, whole
 from tests.support.spelled import spelled
 from tests.support.strategies import spoiled_urns, urn_pairs
 from urnscan.errors import InvalidURN
+from urnscan.records.fields import Own
+from urnscan.records.identifiers import as_text
 from urnscan.urn.equivalence import canonical
 from urnscan.urn.explanation import Explanation, explain
 from urnscan.urn.namespaces import nid_status
+from urnscan.urn.namespaces.references import why_no_isbn_or_issn
 from urnscan.urn.parser import parse
 from urnscan.urn.syntax import RESOLUTION_SERVICES
 
@@ -307,6 +311,53 @@ class TestStandsForURN:
         assert explain("9780451450524").remarks == explain("0451450523", equivalence="namespace").remarks == ()
 
     @pytest.mark.parametrize(
+        ("text", "number"),
+        [
+            ("978-0-395-36341-6 (pbk.)", "9780395363416"),
+            ("0-395-36341-1 :", "0395363411"),
+            ("ISBN-13 (ebook): 978 0 395 36341 6 ; v. 1", "9780395363416"),
+            ("978\u20130\u2013395\u201336341\u20135 geb.", "9780395363415"),
+            ("3-16-148410-x, 978-3-16-148410-0", "316148410X"),
+            ("(pbk.) 0-395-36341-6", "0395363416"),
+            ("0317-8471 (online)", "03178471"),
+        ],
+    )
+    def test_a_number_with_a_remark(self, text, number):
+        """As fields of catalogues have it, and `dedup` reads it; what is not read is told, and the digit is checked."""
+        found, other = explain(text, equivalence="namespace"), explain(number, equivalence="namespace")
+        assert found == replace(other, text=text, remarks=(f"only the number is read: {number}",))
+
+    @FEW
+    @given(number=isbns10 | isbns13, remark=st.sampled_from([" (pbk.)", " :", ", geb.", " [hors commerce]"]))
+    def test_as_dedup_reads_it(self, number, remark):
+        """One rule for both: the URN of a field 020 $a, where its check digit is right."""
+        assert as_text(Own(number + remark, "isbn")) == explain(number + remark, equivalence="namespace").read_as
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("97803953634", "it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8"),
+            ("978-0-395-36341 (pbk.)", "it has 12 digits, but an ISBN has 10 or 13, and an ISSN has 8"),
+            ("0317-847", "it has 7 digits, but an ISBN has 10 or 13, and an ISSN has 8"),
+            ("ISBN 978", "it has 3 digits, but an ISBN has 10 or 13"),
+            ("ISSN 978-0-395-36341-6", "it has 13 digits, but an ISSN has 8"),
+            ("978-0-395-3634l-6", "an ISBN or ISSN has only digits, hyphens and perhaps an X at its end"),
+            ("03953X3411", "an ISBN or ISSN has only digits, hyphens and perhaps an X at its end"),
+            ("9760395363416", "an ISBN with 13 digits begins with 978 or 979, and has no X"),
+            ("978039536341X", "an ISBN with 13 digits begins with 978 or 979, and has no X"),
+            ("ISSN 031-78471", "in an ISSN, the hyphen is after the fourth digit"),
+            *(
+                (text, 'a URN begins with "urn:"')
+                for text in ("2026-11-27", "2026-11-27 20:12:33", "12345678.pdf", "12345", "1" * 15, "ISBN", "A1234567")
+            ),
+        ],
+    )
+    def test_what_is_nearly_a_number(self, text, reason):
+        """The reason begins with what a reader can see in the number; dates, files and other digits are none."""
+        found = explain(text)
+        assert (found.reason, found.read_as, found.is_good) == (reason, None, False)
+
+    @pytest.mark.parametrize(
         "text",
         [
             "<urn:example:a",
@@ -372,7 +423,8 @@ class TestNoURN:
         if not found.is_urn and found.read_as is None:
             with pytest.raises(InvalidURN) as caught:
                 canonical(text, syntax=syntax)
-            assert (found.reason, found.position) == (caught.value.reason, caught.value.position)
+            reason = why_no_isbn_or_issn(text) or caught.value.reason
+            assert (found.reason, found.position) == (reason, caught.value.position)
             assert 0 <= found.position <= len(text)
             assert found.canonical is found.nid is found.nss is found.display is None
 

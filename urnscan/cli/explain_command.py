@@ -29,8 +29,8 @@ def explain_parser() -> Parser:
             usages=("urnscan explain [URN...] [--syntax NAME] [--equivalence LEVEL] [options]",),
             description="Show the parts of URNs: canonical form, namespace with its rule and result, components, and "
             "a link to a public resolver if there is one, with what becomes of the components there. An ISBN, ISSN, "
-            "DOI or UUID and a link to a resolver are read as the URN that they represent. For any other text, show "
-            "where and why it is not a URN.",
+            "DOI or UUID and a link to a resolver are read as the URN that they represent, an ISBN also with a remark such "
+            "as (pbk.). For any other text, show where and why it is not a URN.",
             daily=("--json", "-s", "-e", "--rules"),
             examples={
                 "show what is wrong with an ISBN": "urnscan explain urn:isbn:0-395-36341-6",

@@ -16,6 +16,7 @@ from urnscan.records.doi_spellings import AT_PROXY, plain_doi
 from urnscan.records.fields import Own
 from urnscan.urn import namespaces
 from urnscan.urn.numbers import issn
+from urnscan.urn.numbers.field_values import ISSN_ADDRESS, LABEL, LISTS, QUALIFIER, SEPARATED, TYPESET
 from urnscan.urn.numbers.isbn import RIGHT, is_right, write_isbn
 
 # Namespaces whose identifiers need only the function `to_urn` of their module.
@@ -48,17 +49,6 @@ UNNAMED = "unnamed"
 OTHER = "other"
 """Kind of an identifier that has no URN."""
 
-# Hyphens of typesetters and digits of East Asian typewriters become plain. Invisible characters are removed.
-_TYPESET = str.maketrans(
-    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
-    | dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " ")
-    | dict.fromkeys(
-        "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u2060\u2066\u2067\u2068\u2069\ufeff\u0098\u009c"
-    )
-    | {0xFF10 + digit: str(digit) for digit in range(10)}
-    | {0xFF38: "X", 0xFF58: "x"}
-)
-
 # RE2 runs these three patterns, too, so they have no lookarounds.
 HAS_URN = "(?i)(?:^|[^0-9a-z])urn:|urn%(?:25)*3a"
 """Pattern of the beginning of a URN, also in an address."""
@@ -69,15 +59,6 @@ ADDRESS_WITH_IDENTIFIER = rf"(?i)^(?:https?://(?:[a-z]+[.-])?(?:doi|issn|isni|gl
 _URN = regex.compile(HAS_URN)
 _ADDRESS, _ADDRESS_WITH_IDENTIFIER = re.compile(ADDRESS), re.compile(ADDRESS_WITH_IDENTIFIER)
 
-# For example ` (pbk.)`.
-_QUALIFIER = r"(?:\s*+(?:\([^()]*+\)|\[[^\[\]]*+\]))"
-# Words in brackets belong to the text before them. White space after a separator is passed once, not from each line end.
-_TO_NEXT = r"(?:(?:\([^()]*+\)|[^;,|/\n(]|\()*+[;,|/\n]\s*+)"
-# Labels, such as `ISSN-L`, `Print ISBN`, `ISBN-13 (ebook):`.
-_LABEL = (
-    r"(?:(?:print|online|electronic|[ep])[- ]?)?{}(?:-?l\b)?(?:[-_ ]?1[03](?=[\s:]))?"
-    r"\s*+[:=]?\s*+(?:\([^()]*+\)\s*+)?[:=]?\s*+"
-)
 # The ISBN of a work of several volumes is in the record of each volume. Catalogues mark it by words, beginnings of words,
 # and numbers of volumes.
 _SET_WORDS = "sets? boxsets? ges kpl kplt cpl cplt ensemble coffret cofanetto estuche".split()
@@ -104,26 +85,6 @@ _LONGEST_QUALIFIER = 200
 # Words after a number, without brackets.
 _TAIL = regex.compile(r"[^;,|/\n:=0-9]{0,80}+")
 
-_SEPARATED = "[- ]{0,3}"
-_END = "(?!-?[0-9Xx])"
-_ISSN_ADDRESS = r"https?://portal\.issn\.org/resource/issn/"
-_NUMBERS = {
-    "isbn": rf"(?:{_LABEL.format('isbn')})?(?P<isbn>(?:97[89]{_SEPARATED})?(?:[0-9]{_SEPARATED}){{9}}[0-9x]){_END}",
-    "issn": rf"(?:{_LABEL.format('issn')}|{_ISSN_ADDRESS})?(?P<issn>[0-9]{{4}}{_SEPARATED}[0-9]{{3}}[0-9x]){_END}",
-    # 979-0 begins an ISMN.
-    "ean": rf"(?:{_LABEL.format('(?:isbn|ean|gtin)')})?"
-    rf"(?P<ean>97(?:[78]|9(?!{_SEPARATED}0))(?:{_SEPARATED}[0-9]){{10}}){_END}",
-}
-
-
-def _in_list(*kinds: str) -> regex.Pattern[str]:
-    """The pattern of the next number in a list. A number begins a part of the text, or follows another number."""
-    numbers = "|".join(_NUMBERS[kind] for kind in kinds)
-    return regex.compile(rf"(?i)\G{_TO_NEXT}*?(?P<lead>){_QUALIFIER}?\s*+(?:{numbers}){_QUALIFIER}*+")
-
-
-_ISBN, _ISSN, _EAN, _SERIAL = _in_list("isbn"), _in_list("issn"), _in_list("ean"), _in_list("isbn", "issn")
-
 _DOI_LABEL = r"(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|info:doi/|doi\s*+:?\s*+){0,2}"
 _DOI_PREFIX = r"10\.[0-9]{4,9}(?:\.[0-9]++)*+(?:/|%2f)"
 # White space ends a DOI only before punctuation, another DOI, an address, a label, or words in brackets. Other white space
@@ -133,7 +94,7 @@ _DOI_END = (
     r"(?:[ep]-?)?(?:isbn|issn)|(?:pmid|pmcid|pii|hdl|handle|urn|ur[il]|epub)\b|\p{L}++:\s|"
     r"[(\[]\p{L}[^()\[\]]*+[)\]](?!\w)))"
 )
-_DOI = regex.compile(rf"(?i)\G\s*+({_DOI_LABEL}{_DOI_PREFIX}\S++){_DOI_END}{_QUALIFIER}*+\s*+[;,|]?+")
+_DOI = regex.compile(rf"(?i)\G\s*+({_DOI_LABEL}{_DOI_PREFIX}\S++){_DOI_END}{QUALIFIER}*+\s*+[;,|]?+")
 _DOI_JOINT = regex.compile(rf"(?i)[;,|](?={_DOI_LABEL}{_DOI_PREFIX})")
 
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -156,9 +117,9 @@ _SHOWS_KIND = regex.compile(
         f"(?P<{kind}>{pattern})"
         for kind, pattern in {
             "doi": _DOI_LABEL + _DOI_PREFIX,
-            "isbn": _LABEL.format("isbn") + "[0-9]",
-            "issn": rf"(?:{_LABEL.format('issn')}|{_ISSN_ADDRESS})[0-9]",
-            "ean": rf"97[89](?:{_SEPARATED}[0-9]){{10}}(?=[.:;,/|]*+(?:\s|\Z)|[;,|(\[])",
+            "isbn": LABEL.format("isbn") + "[0-9]",
+            "issn": rf"(?:{LABEL.format('issn')}|{ISSN_ADDRESS})[0-9]",
+            "ean": rf"97[89](?:{SEPARATED}[0-9]){{10}}(?=[.:;,/|]*+(?:\s|\Z)|[;,|(\[])",
             "uuid": rf"(?:[ug]uid\s*+:?\s*+)?(?:{_UUID}|\{{{_UUID}\}})(?=[.:;,/|]*+(?:\s|\Z)|[;,|])",
             "oid": r"oid(?:\s*+:\s*+|\s++)[0-2]\.[0-9]",
             "isni": r"https?://(?:www\.)?isni\.org/",
@@ -216,7 +177,7 @@ def wrong_number(own: Own) -> str | None:
     '1234-5678'
     """
     kind, plain = _kind_and_text(own)
-    for match in _LISTS[kind].finditer(plain) if kind in _LISTS else ():
+    for match in LISTS[kind].finditer(plain) if kind in LISTS else ():
         group = str(match.lastgroup)
         is_filler = len(set(_digits(match[group]).removeprefix("978")[:-1])) == 1
         nid = "issn" if group == "issn" else "isbn"
@@ -228,7 +189,7 @@ def wrong_number(own: Own) -> str | None:
 def _kind_and_text(own: Own) -> tuple[str, str]:
     """The kind of an identifier, `OTHER` if unreadable, and the text with plain hyphens, spaces and digits."""
     kind = kind_of(own.scheme)
-    plain = (own.text if own.text.isascii() else own.text.translate(_TYPESET)).strip()
+    plain = (own.text if own.text.isascii() else own.text.translate(TYPESET)).strip()
     if kind == UNNAMED:
         is_other = _ADDRESS.match(plain) and not _ADDRESS_WITH_IDENTIFIER.match(plain)
         match = None if is_other else _SHOWS_KIND.match(plain_doi(plain))
@@ -345,9 +306,8 @@ def _urn_by(to_urn: Callable[[str], str], identifier: str) -> tuple[str, ...]:
     return () if urn in _NOBODYS else (urn,)
 
 
-_LISTS = {"isbn": _ISBN, "issn": _ISSN, "serial": _SERIAL, "ean": _EAN}
 _READ: Mapping[str, Callable[[str], Iterator[str]]] = {
-    **{kind: functools.partial(_numbers, pattern) for kind, pattern in _LISTS.items()},
+    **{kind: functools.partial(_numbers, pattern) for kind, pattern in LISTS.items()},
     "doi": _dois,
     OTHER: lambda _: iter(()),
     **{nid: functools.partial(_others, nid) for nid in _ALSO},

@@ -87,12 +87,15 @@ class Explanation:
     """URL of the URN at a public and stable resolution service; None if no known service resolves it."""
     remarks: tuple[str, ...] = ()
     """Sentences for people. Of a URN: which components go to a resolver, and which do not (RFC 8141 §2.3, rfc2141bis-03
-    §2.3, §2.4). Of a text that is not a URN: the other syntaxes in which the text is a URN.
+    §2.3, §2.4). Of a text with more than an ISBN or ISSN: the number that is read. Of a text that is not a URN: the
+    other syntaxes in which the text is a URN.
     """
     position: int | None = None
     """Index, from 0, of the first character that cannot be part of a URN. None if the text is or represents a URN."""
     reason: str | None = None
-    """A sentence: why the text is not a URN. None if the text is or represents a URN."""
+    """A sentence: why the text is not a URN, or what is wrong with a number that is nearly an ISBN or ISSN. None if the
+    text is or represents a URN.
+    """
 
     def __str__(self) -> str:
         """The lines that `urnscan explain` prints: the text, then a line for each field."""
@@ -151,8 +154,9 @@ def explain(
 
     A native identifier (an ISBN, ISSN, ISNI, DOI, UUID, the number of an RFC; others with their label, as in `LEI: …`)
     and a link to a resolver are explained as the URN that they represent: `read_as`. The same holds for a URN in
-    `<...>`, in quotation marks or with white space around it. Any other text that is not a URN raises no error: the
-    result has `reason` and `position`.
+    `<...>`, in quotation marks or with white space around it, and for an ISBN or ISSN with a remark, as catalogues have
+    it (`978-0-395-36341-6 (pbk.)`). Any other text that is not a URN raises no error: the result has `reason` and
+    `position`; of a text that is nearly an ISBN or ISSN, `reason` says what is wrong with it.
 
     `equivalence` is the level of the canonical form. `rules` are custom rules: a file, or the result of
     `urnscan.namespaces.read_rules`. Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax or
@@ -163,13 +167,17 @@ def explain(
     'urn:isbn:0%2D395'
     >>> explain("urn:isbn:0 395").reason
     "' ' is not allowed in a URN; its encoded form is %20"
-    >>> explain("978-0-395-36341-6").read_as
+    >>> explain("978-0-395-36341-6 (pbk.)").read_as
     'urn:isbn:9780395363416'
+    >>> explain("97803953634").reason
+    'it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8'
     """
     level = get_level(equivalence, syntax, rules)
     try:
         urn = parse(text, syntax)
     except InvalidURN as error:
+        from urnscan.urn.namespaces.references import why_no_isbn_or_issn  # noqa: PLC0415 (loaded only if used)
+
         explanation = _read_as(error.text, syntax, level)
         if explanation is not None:
             return explanation
@@ -180,16 +188,19 @@ def explain(
             is_urn=False,
             remarks=(f"it is a URN in {' and '.join(others)}",) if others else (),
             position=error.position,
-            reason=error.reason,
+            reason=why_no_isbn_or_issn(error.text) or error.reason,
         )
     return _explained(urn, level)
 
 
 def _read_as(text: str, syntax: SyntaxName, level: Level) -> Explanation | None:
     """Explanation of the URN that a text represents; None if the text represents no URN of the syntax."""
-    from urnscan.urn.namespaces.references import urn_of  # noqa: PLC0415 (loaded only if used)
+    from urnscan.urn.namespaces.references import number_before_remark, urn_of  # noqa: PLC0415 (loaded only if used)
 
     represented = urn_of(text, level.rulebook)
+    remarks: tuple[str, ...] = ()
+    if represented is None and (number := number_before_remark(text)):
+        represented, remarks = urn_of(number, level.rulebook), (f"only the number is read: {number}",)
     if represented is None:
         return None
     try:
@@ -198,8 +209,9 @@ def _read_as(text: str, syntax: SyntaxName, level: Level) -> Explanation | None:
         return None
     explanation = _explained(urn, level)
     if urn.nss.lower() not in text.lower() and level.name != "namespace":
-        explanation = replace(explanation, remarks=(_OTHER_SPELLINGS, *explanation.remarks))
-    return replace(explanation, text=text, is_urn=False, read_as=urn.text)
+        remarks = (*remarks, _OTHER_SPELLINGS)
+    remarks += explanation.remarks
+    return replace(explanation, text=text, is_urn=False, read_as=urn.text, remarks=remarks)
 
 
 def _explained(urn: URN, level: Level) -> Explanation:

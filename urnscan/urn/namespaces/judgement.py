@@ -117,7 +117,7 @@ grammar, with letters in the preferred case, to the canonical NSS.
 """
 
 _DIGITS = {*string.digits, "X", "x"}
-_NUMBERS: Mapping[str, tuple[str, tuple[int, ...]]] = MappingProxyType(
+NUMBERS: Mapping[str, tuple[str, tuple[int, ...]]] = MappingProxyType(
     {"isbn": ("ISBN", (10, 13)), "issn": ("ISSN", (8,))}
 )
 """Check of a rule -> the name of the number, and how many digits the number has."""
@@ -170,17 +170,27 @@ def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
 
 def _why_not(rule: Rule, nss: str) -> str:
     """Why an NSS does not fit the grammar, for people."""
-    name, digits = _NUMBERS.get(rule.check or "", ("", ()))
+    name, digits = NUMBERS.get(rule.check or "", ("", ()))
     if not name or (rule.grammar and automaton(rule.grammar).has_part):
         return PROBLEMS[GRAMMAR]
     if nss[: len(name)].upper() == name:
         return f'the label "{nss[: len(name)]}" is in the number'
-    bare = nss.replace("-", "")
-    if not bare or set(bare) - _DIGITS:
-        return f"an {name} has only digits, hyphens and perhaps an X at its end"
-    if len(bare) not in digits:
-        return f"it has {counted(len(bare), 'digit')}, but an {name} has {' or '.join(map(str, digits))}"
-    return PROBLEMS[GRAMMAR]
+    return why_no_number(nss.replace("-", ""), {name: digits}) or PROBLEMS[GRAMMAR]
+
+
+def why_no_number(bare: str, numbers: Mapping[str, Sequence[int]]) -> str | None:
+    """A sentence: why a text without hyphens and spaces has not the form of one of the numbers (the name of a number ->
+    how many digits it may have); None if the characters and their count are those of one.
+
+    >>> why_no_number("97803953634", {"ISBN": (10, 13), "ISSN": (8,)})
+    'it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8'
+    """
+    if not bare or set(bare) - _DIGITS or "X" in bare[:-1].upper():
+        return f"an {' or '.join(numbers)} has only digits, hyphens and perhaps an X at its end"
+    if all(len(bare) not in lengths for lengths in numbers.values()):
+        wanted = (f"an {name} has {' or '.join(map(str, lengths))}" for name, lengths in numbers.items())
+        return f"it has {counted(len(bare), 'digit')}, but {', and '.join(wanted)}"
+    return None
 
 
 def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:

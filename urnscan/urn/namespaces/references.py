@@ -1,4 +1,6 @@
-"""The URN that a native identifier, a link to a resolver, or a URN in delimiters represents."""
+"""The URN that a native identifier, a link to a resolver, or a URN in delimiters represents; what is wrong with a text
+that is nearly an ISBN or ISSN.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,18 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from urnscan.urn.namespaces import identifiers as native
+from urnscan.urn.namespaces.judgement import NUMBERS, why_no_number
 from urnscan.urn.namespaces.native import as_urn, has_label
 from urnscan.urn.namespaces.registry import OURS, Rulebook
+from urnscan.urn.numbers.field_values import NEARLY, TYPESET, first_number
 from urnscan.urn.syntax import pattern_of
 
 _LABEL_OPTIONAL = (native.uuid, native.isbn, native.issn, native.isni, native.doi, native.ietf)
 """Identifiers that are recognised by their form, also without a label (`ISBN:`)."""
 _LABEL_REQUIRED = (native.eidr, native.isan, native.lei, native.oid)
 """Identifiers that need a label, because other texts have the same form: 1.2.3 may be an OID or a version."""
+# Least and maximum digits of a text that is nearly an ISBN or ISSN; fewer or more digits may be anything.
+_FEWEST, _MOST = 7, 14
 # Maximum characters of a text.
 _LONGEST = 4096
 
@@ -38,6 +44,40 @@ def urn_of(text: str, rulebook: Rulebook = OURS) -> str | None:
     if len(text) > _LONGEST:
         return None
     return next(_candidates(text.strip(), rulebook), None)
+
+
+def number_before_remark(text: str) -> str | None:
+    """The ISBN or ISSN, without hyphens, with which a text begins that has more, as fields of catalogues have; None for
+    any other text, and for more than 4,096 characters. The check digit may be wrong.
+
+    >>> number_before_remark("978-0-395-36341-6 (pbk.)"), number_before_remark("0-395-36341-1 :")
+    ('9780395363416', '0395363411')
+    """
+    return first_number(text) if len(text) <= _LONGEST else None
+
+
+def why_no_isbn_or_issn(text: str) -> str | None:
+    """A sentence: what is wrong with a text that is nearly an ISBN or ISSN, and that `urn_of` and
+    `number_before_remark` do not read; None for any other text.
+
+    Nearly: the text has a label and a digit, or 7 to 14 digits; only hyphens, spaces, X, and letters that look like
+    digits (I, L, O) are between them. A remark may follow.
+
+    >>> why_no_isbn_or_issn("97803953634"), why_no_isbn_or_issn("ISSN 0317-847 (online)")
+    ('it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8', 'it has 7 digits, but an ISSN has 8')
+    """
+    match = NEARLY.match(text.translate(TYPESET).strip()) if len(text) <= _LONGEST else None
+    if match is None:
+        return None
+    labelled = [check for check in NUMBERS if match[check]]
+    bare = match["number"].replace("-", "").replace(" ", "")
+    if not labelled and not _FEWEST <= sum(map(str.isdigit, bare)) <= len(bare) <= _MOST:
+        return None
+    because = why_no_number(bare, dict(NUMBERS[check] for check in labelled or NUMBERS))
+    if because is None and len(bare) == 13:
+        return "an ISBN with 13 digits begins with 978 or 979, and has no X"
+    # Without a label, eight digits with other hyphens are rather a date.
+    return because or ("in an ISSN, the hyphen is after the fourth digit" if "issn" in labelled else None)
 
 
 def _candidates(text: str, rulebook: Rulebook) -> Iterator[str]:
