@@ -275,6 +275,13 @@ def test_what_a_record_is_called(reader, dump, identifier, own):
             {"identifiers": {"isbn_13": ["9780000000002"], "doi": "10.5555/x"}},
             [("9780000000002", "isbn_13"), ("10.5555/x", "doi")],
         ),
+        ({"externalIds": {"DOI": "10.5555/x"}}, [("10.5555/x", "doi")]),
+        ({"pids": {"doi": {"identifier": "10.5555/x", "provider": "datacite"}}}, [("10.5555/x", "doi")]),
+        *[
+            ({"id": "1", name: {"doi": "10.5555/x"}}, [("1", ""), ("10.5555/x", "doi")])
+            for name in ("metadata", "data", "record")
+        ],
+        ({"metadata": {"dc.identifier.doi": [{"value": "10.5555/x"}]}}, [("10.5555/x", "doi")]),
         ({"relatedIdentifiers": [{"relatedIdentifier": "10.5555/y"}], "note": "urn:x:y"}, []),
         (
             {"id": "10.5555/x", "attributes": {"doi": "10.5555/x", "attributes": {"doi": "no"}}},

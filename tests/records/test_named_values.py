@@ -1,5 +1,7 @@
 """Names of columns and members: what a title or an identifier may be called."""
 
+# ruff: noqa: RUF001 - letters of other languages
+
 from __future__ import annotations
 
 import pytest
@@ -75,7 +77,19 @@ def test_headings_of_years(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["dc.identifier.isbn[en]", "metadata.isbn", "isbn_str", "ISBN-13 (print)", "item.isbn", "isbns"]
+    "name",
+    [
+        "dc.identifier.isbn[en]",
+        "metadata.isbn",
+        "isbn_str",
+        "ISBN-13 (print)",
+        "item.isbn",
+        "isbns",
+        "N° ISBN",
+        "Codice ISBN",
+        "ISBN number",
+        "020$a",
+    ],
 )
 def test_headings_of_identifiers(name):
     """The same way leads to identifiers."""
@@ -85,10 +99,11 @@ def test_headings_of_identifiers(name):
 
 # In the languages of libraries, of databases of articles, and with the tags of exports.
 HEADINGS = {
-    "title": "Hauptsachtitel; Título del artículo; タイトル; 题名; Заглавие; Nimeke; T1; paper_title; schema:name; mods.title",
+    "title": "Hauptsachtitel; Título del artículo; タイトル; 题名; Заглавие; Nimeke; T1; paper_title; schema:name; mods.title; "
+    "제목; 書名; العنوان; Tytuł; Titre propre; Titel des Werkes; Título da obra; Title-题名; title_short; 245$a",
     "subtitle": "Untertitel; Sous-titre; Zusatz zum Titel; Podtytuł",
     "author": "Author Full Names; dc.contributor.author[en]; Autores; Verfasser/in; Författare; 著者; Автор; AU",
-    "year": "Año de publicación; Rok vydání; Erscheinungsdatum; Год; 出版年; År; Year Published; prism:coverDate; Y1",
+    "year": "Año de publicación; Rok vydání; Erscheinungsdatum; Год; 出版年; År; Year Published; prism:coverDate; Y1; 발행년; 出版年月; Yıl",
     "part": "Tome; Tomo; VL; prism:volume",
     "start": "Beginning Page; prism:startingPage; SP; BP",
     "pages": "Seiten; Páginas; prism:pageRange",

@@ -49,6 +49,14 @@ PAYLOADS = {
         + of_xoai("title", value="Lamps")
         + '</element><element name="others"><field name="handle">10234/5</field></element></metadata>'
     ),
+    # DSpace leaves out the element of the language where there is none.
+    "xoai-none": (
+        '<metadata xmlns="http://www.lyncode.com/xoai"><element name="dc"><element name="contributor"><element name="author">'
+        '<field name="value">Wimpelfeld, Ansgar</field></element></element><element name="date"><element name="issued">'
+        '<field name="value">1998</field></element></element><element name="identifier"><element name="uri">'
+        '<field name="value">https://doi.org/10.5555/a</field></element></element><element name="title">'
+        '<field name="value">Lamps</field></element></element></metadata>'
+    ),
     "jats": (
         '<article xmlns:xlink="http://www.w3.org/1999/xlink"><front><journal-meta><journal-id>Inks</journal-id></journal-meta>'
         '<article-meta><article-id pub-id-type="doi">10.5555/a</article-id><title-group><article-title>La<italic>mps</italic>'

@@ -15,7 +15,9 @@ AT_PROXY = r"https?://[^\s?]*\?(?:[a-z]+=[^\s&]*&)*q?url=https?(?:://|%3a%2f%2f)
 """Pattern of an address in the query of a library's proxy, up to the host of DOI. RE2 runs it, too."""
 # A text without a match is plain.
 _ODD = re.compile(
-    r"&(?:[a-z]+|#[0-9a-fx]+);|%3[ce]|[$\\{]|10\.[0-9.]{4,20}//|\Ahttps?://\S*?(?:\?|-org|\.org[.:])", re.IGNORECASE
+    r"&(?:[a-z]+|#[0-9a-fx]+);|%3[ce]|[$\\{]|10\.[0-9.]{4,20}//|\Ahttps?://\S*?(?:\?|-org|\.org[.:])"
+    r"|\A\s*[\[(<{\"']",
+    re.IGNORECASE,
 )
 _SIGNS = dict.fromkeys(("lt", "less", "textless", "langle", "3c"), "<") | dict.fromkeys(
     ("gt", "greater", "textgreater", "rangle", "3e"), ">"
@@ -35,18 +37,21 @@ _HOST = re.compile(
 )
 # A query with names is not a part of the DOI, which would have its question mark encoded.
 _QUERY = re.compile(r"(\Ahttps?://[^\s?#]+)\?[a-z_][\w.-]*=\S*", re.IGNORECASE)
+# In brackets or quotation marks.
+_WRAPPED = re.compile(r"\A\s*[\[(<{\"']\s*((?:https?://|doi|10\.).*?)\s*[\])>}\"']\s*\Z", re.IGNORECASE)
 
 
 def plain_doi(text: str) -> str:
     """Return a DOI, or the URL of one, without references of HTML, commands of TeX, a double slash after the prefix,
-    the host of a proxy and a query. Of %HH only `%3C` and `%3E` are decoded. Any other text is returned unchanged.
+    the host of a proxy, a query, and brackets around it. Of %HH only `%3C` and `%3E` are decoded. Any other text is
+    returned unchanged.
 
     >>> plain_doi("10.1037//0022-3514.83.3.606"), plain_doi("https://doi.org/10.5555/a?nosfx=y")
     ('10.1037/0022-3514.83.3.606', 'https://doi.org/10.5555/a')
     """
     if "10." not in text or not _ODD.search(text):
         return text
-    text = html.unescape(html.unescape(text)) if "&" in text else text
+    text = _WRAPPED.sub(r"\1", html.unescape(html.unescape(text)) if "&" in text else text)
     text = _ENCODED.sub(_sign, _TEX.sub(_sign, text))
     text = _TWO_SLASHES.sub(r"\1/", _HOST.sub("https://doi.org/", text))
     return _QUERY.sub(r"\1", text) if text.startswith("https://doi.org/") else text

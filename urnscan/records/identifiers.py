@@ -59,6 +59,9 @@ ADDRESS_WITH_IDENTIFIER = rf"(?i)^(?:https?://(?:[a-z]+[.-])?(?:doi|issn|isni|gl
 _URN = regex.compile(HAS_URN)
 _ADDRESS, _ADDRESS_WITH_IDENTIFIER = re.compile(ADDRESS), re.compile(ADDRESS_WITH_IDENTIFIER)
 
+# In tables, marks around a number: `["9783161484100"]`, `="9783161484100"`.
+_MARKED = regex.compile(r"\A[=\[\"']++(?=[0-9])")
+_MARKS = str.maketrans("=[]\"'", "     ")
 # The ISBN of a work of several volumes is in the record of each volume. Catalogues mark it by words, beginnings of words,
 # and numbers of volumes.
 _SET_WORDS = "sets? boxsets? ges kpl kplt cpl cplt ensemble coffret cofanetto estuche".split()
@@ -190,6 +193,8 @@ def _kind_and_text(own: Own) -> tuple[str, str]:
     """The kind of an identifier, `OTHER` if unreadable, and the text with plain hyphens, spaces and digits."""
     kind = kind_of(own.scheme)
     plain = (own.text if own.text.isascii() else own.text.translate(TYPESET)).strip()
+    if kind in LISTS and _MARKED.match(plain):
+        plain = plain.translate(_MARKS).strip()
     if kind == UNNAMED:
         is_other = _ADDRESS.match(plain) and not _ADDRESS_WITH_IDENTIFIER.match(plain)
         match = None if is_other else _SHOWS_KIND.match(plain_doi(plain))
@@ -286,7 +291,7 @@ def _dois(text: str) -> Iterator[str]:
     """The URNs of the DOIs in a list."""
     for match in _DOI.finditer(text):
         for doi in _DOI_JOINT.split(match[1]):
-            yield from _urn_by(namespaces.doi.to_urn, doi.rstrip(".:;,"))
+            yield from _urn_by(namespaces.doi.to_urn, doi.rstrip(".:;,/"))
 
 
 def _others(nid: str, text: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from urnscan.records.record import Cut, Record, RecordReader
 # Web of Science, DBLP, OpenAIRE, IEEE Xplore.
 _RECORDS = frozenset(
     "@graph records record items item data results result docs documents works entries entry hits hit value features rows "
-    "resources publications rec articles".split()
+    "resources publications rec articles member instances".split()
 )
 # The fields of a record of MARC-in-JSON: this array is not an array of records.
 _MARC_FIELDS = re.compile(r'\[\s*\{\s*"[0-9A-Z]{3}"\s*:')

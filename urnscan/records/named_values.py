@@ -23,8 +23,8 @@ RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(_NAMES)}
 rank is the ID.
 """
 
-# Members that contain the record itself: JSON:API (section 7.2), Elasticsearch, Google Books, DOAJ.
-_ENVELOPES = frozenset(("attributes", "_source", "volumeinfo", "bibjson"))
+# Members that contain the record itself: JSON:API (section 7.2), Elasticsearch, Google Books, DOAJ, Zenodo, Zotero.
+_ENVELOPES = frozenset(("attributes", "_source", "volumeinfo", "bibjson", "metadata", "data", "record"))
 # Members of an object that is an identifier: schema.org PropertyValue, DataCite, JSON-LD, MARC in JSON.
 _VALUES = ("value", "@value", "identifier", "id", "@id", "content")
 # Members of an object that is a title, a person, a date or a type: DataCite, CSL, Crossref, Zotero, MODS as JSON.
@@ -49,7 +49,8 @@ _SUFFIX = re.compile(
 )
 # The object that has all members, or the kind of the record, before a name.
 _ENVELOPE = re.compile(
-    r"\A(?:(?:metadata|record|fields?|attributes|item|document|doc|_source|bibjson|dc|dcterms|dcvalue|prism|bibo|schema|mods|titleinfo)[\s._:/-]+)+",
+    r"\A(?:(?:metadata|record|fields?|attributes|item|document|doc|_source|bibjson|dublin core|dc|dcterms|dcvalue|prism|bibo|schema|mods|titleinfo"
+    r"|biblio|biblioitems|bibliographic(?: details)?|(?:n[or°º]?\.?|num(?:ber|mer|[eé]ro)|n[uú]mero|code|codice|c[oó]digo|asin)(?=[\s._:/-]+(?:isbn|issn|doi)\b))[\s._:/-]+)+",
     re.IGNORECASE,
 )
 # The part of a URI or a prefixed name before the scheme.
@@ -158,7 +159,8 @@ def _alphanumeric(text: str) -> str:
     """The letters and digits of a text, in lower case and without accents."""
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text)
-    return "".join(filter(str.isalnum, text.lower()))
+    # Syllables of Korean consist of letters again.
+    return unicodedata.normalize("NFC", "".join(filter(str.isalnum, text.lower())))
 
 
 def _as_list(value: object) -> list[object]:
@@ -194,9 +196,11 @@ def _identifiers(value: object, field: OwnField) -> Iterator[Own]:
         elif scheme is None and not field.scheme:
             # For example {"isbn_13": […], "doi": "…"}.
             for name, member in members.items():
-                yield from (
-                    Own(whole(text), whole(name), field.is_key) for text in _as_list(member) if isinstance(text, str)
-                )
+                for item in _as_list(member):
+                    # {"doi": {"identifier": "…"}}: InvenioRDM
+                    value = _first_string(dict(item), _VALUES) if isinstance(item, tuple) else item
+                    if isinstance(value, str):
+                        yield Own(whole(value), whole(name), field.is_key)
 
 
 def _first_string(members: Mapping[str, object], names: Iterable[str]) -> str | None:

@@ -37,11 +37,17 @@ SEPARATED = "[- ]{0,3}"
 ISSN_ADDRESS = r"https?://portal\.issn\.org/resource/issn/"
 """Pattern of the address before an ISSN."""
 
+# The binding or the medium before an ISBN: `pbk. 9783161484100`, `Print: 9783161484100`.
+_BINDING = (
+    r"(?:print|online|electronic|e-?book|epub|pdf|hbk|pbk|hardback|hardcover|paperback|softcover|cloth|geb|br|brosch|kart)"
+    r"\b\.?(?:\s*+:)?\s++"
+)
 # Words in brackets belong to the text before them. White space after a separator is passed once, not from each line end.
 _TO_NEXT = r"(?:(?:\([^()]*+\)|[^;,|/\n(]|\()*+[;,|/\n]\s*+)"
 _END = "(?!-?[0-9Xx])"
 _NUMBERS = {
-    "isbn": rf"(?:{LABEL.format('isbn')})?(?P<isbn>(?:97[89]{SEPARATED})?(?:[0-9]{SEPARATED}){{9}}[0-9x]){_END}",
+    "isbn": rf"(?:{_BINDING})?(?:{LABEL.format('isbn')})?"
+    rf"(?P<isbn>(?:97[89]{SEPARATED})?(?:[0-9]{SEPARATED}){{9}}[0-9x]){_END}",
     "issn": rf"(?:{LABEL.format('issn')}|{ISSN_ADDRESS})?(?P<issn>[0-9]{{4}}{SEPARATED}[0-9]{{3}}[0-9x]){_END}",
     # 979-0 begins an ISMN.
     "ean": rf"(?:{LABEL.format('(?:isbn|ean|gtin)')})?"
