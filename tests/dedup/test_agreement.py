@@ -335,6 +335,10 @@ def test_only_the_aspects_that_are_wanted():
             "Respuesta a: Inks",
         ],
         *[
+            "Inks: manual do professor",
+            "Inks: рабочая тетрадь",
+            "Inks: ワークブック",
+            "Inks: guide pédagogique",
             "Fe de erratas: Inks",
             "Commentaire sur : Inks",
             "Ответ на: Inks",
@@ -570,7 +574,7 @@ def test_spellings(one, other):
 def test_a_volume_that_says_nothing():
     """Page of dedup, `part`: `Suppl. 1` is no other volume than 60, and `1)` is half of `12(1)`, if all else is the same."""
     article = {"title": "Drying times of invented inks", "year": "2015", "pages": "A161-A162"}
-    for part in ("Suppl. 1", "1)", "suppl"):
+    for part in ("Suppl. 1", "1)", "suppl", "S1", "n/a", "Online first", "Epub ahead of print"):
         assert aspects_against(article | {"part": part}, article | {"part": "60"}) == []
     assert aspects_against(article | {"part": "Suppl. 1"}, article | {"part": "60", "pages": "A161-A162, A9"}) == []
     assert aspects_against(article | {"part": "Suppl. 1", "year": "2014"}, article | {"part": "60"}) == ["part"]

@@ -37,7 +37,11 @@ _RELEASE = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 _EDITION_NUMBER = re.compile(rf"(?:\A|第)([0-9]{{1,9}})(?:{ORDINAL}|ed|aufl)?(?:\Z|版)")
 _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]{0,40}\)\s*+\Z")  # (MF), (online): how the document is published
 _PAGE = re.compile(r"\s*+(?:(?:pp?|s|seiten?)[.\s]++)?([a-z]{0,3})([0-9]{1,9})(\s*+[-\u2013\u2014])?", re.IGNORECASE)
-_NO_PART = re.compile(r"\W*[0-9]{1,2}\)\W*")  # half of `12(1)`
+# Half of `12(1)`; and what a program writes before the article is in an issue.
+_NO_PART = re.compile(
+    r"\W*(?:[0-9]{1,2}\)|n/?a|none|null|online[ -]first|early view|(?:epub )?ahead of print|in press|forthcoming)\W*",
+    re.IGNORECASE,
+)
 _LAST_PAGE = 99_999  # a greater number is the number of an article
 _ONE_SCRIPT = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # scripts of East Asia, which a title may mix
 _SLIP = 97  # similarity, to 100, of titles that differ by a typo

@@ -15,6 +15,7 @@ from urnscan.dedup.compare.known_words import ORDINAL, known_words
 _NUMBER = re.compile(rf"([0-9]{{1,9}})({ORDINAL})?\Z")
 _ROMAN = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})\Z")
 _ROMAN_AND_LETTER = re.compile(r"(?:x{0,3})(?:ix|iv|vi{1,3}|i{2,3})[a-d]\Z")
+_SUPPLEMENT = re.compile("s[0-9]{1,2}")  # 60 S1
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 # Above this value, Roman numbers are read only in the number of a part: `l` and `xl` may be words of a title.
 _LAST_ROMAN_IN_TITLE = 39
@@ -79,7 +80,10 @@ def part_of(words: str) -> Part:
             elif after in known.parts and _follows(tokens, at + 1):
                 level, used = known.levels.get(after, ""), at + 1
             designations.append((level, value))
-    return Part((*designations,), frozenset(known.extras[word] for word in tokens if word in known.extras))
+    extras = {known.extras[word] for word in tokens if word in known.extras}
+    if any(map(_SUPPLEMENT.fullmatch, tokens)):
+        extras.add("supplement")
+    return Part((*designations,), frozenset(extras))
 
 
 def _follows(tokens: Sequence[str], at: int) -> bool:
