@@ -73,7 +73,7 @@ def numbers_of(result):
     (line,) = [line for line in result.err.splitlines() if re.search(r" [\d,]+ duplicate", line)]
     found = re.fullmatch(
         r"urnscan: ([\d,]+) dumps?, ([\d,]+) records?, ([\d,]+) clusters?, ([\d,]+) duplicates?, "
-        r"(?:[\d,]+ in doubt, )?(?:[\d,]+ without (?:URNs|identifiers), )?\d+\.\d s(?:, (\d+) failures?)?(?:, \d+ notes?)?(?: -> .+)?",
+        r"(?:[\d,]+ groups? in doubt, )?(?:[\d,]+ without (?:URNs|identifiers), )?\d+\.\d s(?:, (\d+) failures?)?(?:, \d+ notes?)?(?: -> .+)?",
         line,
     )
     return tuple(int((number or "0").replace(",", "")) for number in found.groups())
@@ -153,7 +153,7 @@ class TestClusters:
             "damaged": 0,
             "clusters": WORKS,
             "duplicates": len(BOOKS.records) - WORKS,
-            "apart": 0,
+            "doubts": 0,
             "untitled": 0,
             "too_large": 0,
             "trimmable": 0,
@@ -568,14 +568,14 @@ class TestPolicy:
         assert said(result) == ["urn:foo:g: is in 7 records, so it joins none of them (--max-class 90%)"]
 
     def test_agree(self, urnscan):
-        """Of two editions with one ISBN none is removed, and the line counts the rows that say `apart`; with `none` one is."""
+        """Of two editions with one ISBN none is removed, and the line counts their group; with `none` one is."""
         editions = b"".join(
             b'{"isbn": "9780395363416", "title": "Inks", "edition": "%d"}\n' % number for number in (1, 2, 2)
         )
         urnscan.write("editions.jsonl", editions)
         outputs = ("-o", "clusters.parquet", "--deduplicated", "kept.jsonl", "--force")
         result = dedup(urnscan, "editions.jsonl", "--fields", *outputs)
-        assert "1 duplicate, 1 in doubt," in result.err
+        assert "1 duplicate, 1 group in doubt," in result.err
         assert urnscan.rows("clusters.parquet", "decision") == [("apart",), ("kept",), ("removed",)]
         assert (urnscan.folder / "kept.jsonl").read_bytes() == b"".join(editions.splitlines(keepends=True)[:2])
         dedup(urnscan, "editions.jsonl", "--fields", "--agree", "none", *outputs)

@@ -286,7 +286,7 @@ def test_run(tmp_path):
 def test_other_identifiers(tmp_path, one, other):
     """Two DOIs, or two other sure keys of a kind, are two articles, whatever the descriptions say."""
     report, _ = run(tmp_path, ris(more=one), ris(more=other))
-    assert (report.duplicates, report.apart) == (0, 0)
+    assert (report.duplicates, report.doubts) == (0, 0)
 
 
 def test_two_that_contradict(tmp_path):

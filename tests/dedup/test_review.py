@@ -1,7 +1,10 @@
 """Records that are in doubt, for people who decide."""
 
 import csv
+import itertools
 import json
+
+import pytest
 
 import urnscan
 
@@ -54,7 +57,7 @@ def test_why_a_record_is_removed(tmp_path):
 
 
 def test_one_number_of_records_in_doubt(tmp_path):
-    """The summary counts the rows that propose `apart`, and no other record of their component.
+    """Rows propose `apart` for what is kept separate, and for no other record of the group; the summary counts the group.
 
     c3 shares only an address with c1, so it joins nothing and contradicts nothing; c1 and c2 contradict each other.
     """
@@ -66,18 +69,107 @@ def test_one_number_of_records_in_doubt(tmp_path):
     found = urnscan.deduplicate(dump, review=tmp_path / "review.csv")
     rows = rows_of(tmp_path / "review.csv")
     assert {row["record_id"]: row["decision"] for row in rows} == {"c1": "apart", "c2": "apart", "c3": "keep"}
-    assert found.report.apart == 2
-    assert "2 in doubt" in found.report.parts(has_keys=True)
+    assert "1 group in doubt" in found.report.parts(has_keys=True)
 
 
-def test_how_many_in_doubt_are_decided(tmp_path):
-    """After people decided about all records in doubt, the summary still said `in doubt`, as if work was left."""
+def test_two_clusters_that_conflict(tmp_path):
+    """Two editions, each in two libraries: no record is alone, so the summary looked free of doubt, and the review was not empty."""
     dump = tmp_path / "shelf.csv"
-    dump.write_text(BOOKS)
-    first = urnscan.deduplicate(dump, review=tmp_path / "review.csv")
-    again = urnscan.deduplicate(dump, decisions=tmp_path / "review.csv")
-    assert "1 in doubt" in first.report.parts(has_keys=True)
-    assert "1 in doubt (1 decided)" in again.report.parts(has_keys=True)
+    dump.write_text(BOOKS + BOOKS.splitlines()[-2].replace("b5", "b7") + "\n")
+    found = urnscan.deduplicate(dump, review=tmp_path / "review.csv")
+    assert {row["decision"] for row in rows_of(tmp_path / "review.csv")} == {"keep", "remove"}
+    assert "1 group in doubt" in found.report.parts(has_keys=True)
+
+
+class TestNextReview:
+    """The review of the next month has what people did not decide, and the summary counts the same."""
+
+    @pytest.fixture
+    def month(self, tmp_path):
+        """A function that runs over a dump, and returns the report and the rows of the review."""
+        number = itertools.count()
+
+        def run(text, **options):
+            dump, review = tmp_path / f"{next(number)}.csv", tmp_path / "review.csv"
+            dump.write_text(text)
+            report = urnscan.deduplicate(dump, review=review, force=True, **options).report
+            rows = rows_of(review)
+            assert len({row["component"] for row in rows}) == report.doubts - report.decided or "review_all" in options
+            return report, rows
+
+        return run
+
+    @pytest.fixture
+    def decided(self, month, tmp_path):
+        """A function that writes the rows of the first month with other words, and returns the path."""
+        _, rows = month(BOOKS)
+
+        def write(words):
+            path = tmp_path / "decided.csv"
+            with path.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, rows[0])
+                writer.writeheader()
+                writer.writerows(row | {"decision": words.get(row["record_id"], row["decision"])} for row in rows)
+            return path
+
+        return write
+
+    NEW = "c1,0-262-03384-4,A history of paper,,2001\n"
+
+    @pytest.mark.parametrize(
+        "words", [{}, {"b3": "apart", "b6": "apart"}, {"b3": "remove", "b6": "keep"}, {"b5": "keep"}]
+    )
+    def test_a_decided_group_is_left_out(self, month, decided, words):
+        """People got all their groups again each month, with nothing to tell them from the new ones."""
+        report, rows = month(BOOKS.replace('"=SUM(1)"', "Seven maps") + self.NEW, decisions=decided(words))
+        assert {row["record_id"] for row in rows} == {"b4", "c1"}
+        assert "2 groups in doubt (1 decided)" in report.parts(has_keys=True)
+
+    def test_all_groups(self, month, decided):
+        """With `review_all` the decided group is shown with the removals."""
+        _, rows = month(BOOKS, decisions=decided({"b3": "apart", "b6": "apart"}), review_all=True)
+        assert {row["record_id"] for row in rows} == {"b1", "b2", "b3", "b5", "b6"}
+
+    @pytest.mark.parametrize("name", ["b3", "b5", "b6"])
+    def test_a_record_that_nobody_decided(self, month, decided, name):
+        """Each of the three has a reason. The group is shown as long as one row is empty."""
+        report, rows = month(BOOKS, decisions=decided({name: ""}))
+        assert {row["record_id"] for row in rows} == {"b3", "b5", "b6"}
+        assert (report.doubts, report.decided) == (1, 0)
+
+    @pytest.mark.parametrize("name", ["b3", "b5", "b6"])
+    def test_a_record_that_has_changed(self, month, decided, name):
+        text = BOOKS.replace(f"{name},", f"{name}, ")
+        report, rows = month(text, decisions=decided({}))
+        assert {row["record_id"] for row in rows} == {"b3", "b5", "b6"}
+        assert (report.doubts, report.decided) == (1, 0)
+
+    def test_a_new_record_in_a_decided_group(self, month, decided):
+        """A third edition: nobody has seen it, so the whole group is shown."""
+        new = "b7,9780395363416,Inks and their makers,3rd ed.,2012\n"
+        _, rows = month(BOOKS + new, decisions=decided({}))
+        assert {row["record_id"]: row["decision"] for row in rows} == {
+            "b3": "keep",
+            "b6": "remove",
+            "b5": "apart",
+            "b7": "apart",
+        }
+
+    def test_a_decision_that_is_not_applied(self, month, decided):
+        """b5 cannot be removed, as nothing would be kept instead: people look at it again."""
+        report, rows = month(BOOKS, decisions=decided({"b5": "remove"}))
+        assert len(report.refused) == 1
+        assert {row["record_id"] for row in rows} == {"b3", "b5", "b6"}
+
+    def test_clusters_without_a_title(self, month, tmp_path):
+        """The message that sends to the review is silent after people decided, as the review has no such cluster."""
+        text = BOOKS.replace("title", "heading")
+        _, rows = month(text)
+        (tmp_path / "review.csv").rename(tmp_path / "decided.csv")
+        report, again = month(text, decisions=tmp_path / "decided.csv")
+        assert rows
+        assert (again, report.untitled) == ([], 0)
+        assert not any("without titles" in line for line in report.silences())
 
 
 def test_too_many(tmp_path):
@@ -104,7 +196,8 @@ def test_clusters_without_a_title(tmp_path):
     assert found.report.untitled == 2
     assert sum("2 clusters of records without titles" in line for line in found.report.silences()) == 1
     decisions = found.clusters.column("decision").to_pylist()
-    assert found.report.apart == decisions.count("apart") == 1
+    assert decisions.count("apart") == 1
+    assert "2 groups in doubt" in found.report.parts(has_keys=True)
     assert urnscan.deduplicate(dump, agree="year").report.untitled == 0  # nobody asked for titles
 
 

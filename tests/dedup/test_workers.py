@@ -81,10 +81,10 @@ def test_processes_compare_as_one_does(doubtful):
     """docs/reference/dedup/outputs.md, Time and memory: who compares descriptions changes no cluster and no reason."""
     found = {jobs: urnscan.deduplicate(doubtful, jobs=jobs) for jobs in (1, 2, 3)}
     assert found[1].report.duplicates > 9
-    assert found[1].report.apart > 9
+    assert found[1].report.doubts > 9
     for jobs in (2, 3):
         assert found[jobs].clusters.equals(found[1].clusters)
-        assert found[jobs].report.apart == found[1].report.apart
+        assert found[jobs].report.doubts == found[1].report.doubts
 
 
 @pytest.mark.full

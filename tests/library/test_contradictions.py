@@ -162,7 +162,7 @@ class TestMaxCluster:
             found = urnscan.deduplicate(dump, max_cluster=5, agree=agree)
             assert found.report.too_large == [(f"{dump}: record 3", 6)]
             assert found.report.duplicates == 1
-            assert found.report.apart == 6
+            assert found.report.doubts == 1
             assert found.clusters["reason"].to_pylist() == [None, None, *["max-cluster"] * 6]
         assert urnscan.deduplicate(dump, max_cluster=6).report.duplicates == 6
 

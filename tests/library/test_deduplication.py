@@ -73,7 +73,7 @@ class TestClusters:
         assert deduplicate(tmp_path, dump, weak=(), agree="none").report.clusters < planted
         loose = {"max_class": 10**6, "max_cluster": 10**6}
         assert deduplicate(tmp_path, dump, **loose, agree="none").report.clusters < planted
-        assert deduplicate(tmp_path, dump, **loose).report.apart
+        assert deduplicate(tmp_path, dump, **loose).report.doubts
 
 
 class TestColumns:

@@ -94,7 +94,7 @@ class TestWhatShowsItself:
         text = cells(urnscan.deduplicate(tmp_path / "a.bib", any_urn=True)._repr_html_())
         assert "2 records, 2 clusters, 0 duplicates, 2 without identifiers" in text
         assert "a.bib: none of its 2 records contains a URN" in text
-        assert "2 in doubt" in cells(urnscan.deduplicate(tmp_path / "a.bib")._repr_html_())
+        assert "1 group in doubt" in cells(urnscan.deduplicate(tmp_path / "a.bib")._repr_html_())
         (tmp_path / "a.csv").write_text("nr,about\n1,urn:ab:1\n2,urn:ab:2\n")
         text = cells(urnscan.deduplicate(tmp_path / "a.csv")._repr_html_())
         assert "a.csv: no field is known to contain identifiers, so every URN in a record counts" in text

@@ -90,11 +90,11 @@ class TestWhatItSays:
 
     def test_what_is_in_doubt(self):
         """A count of its own, where there is any: the page says why fewer are duplicates than share identifiers."""
-        facts = parsed(replace(FULL, apart=37)).xpath("//dl")[0]
-        assert "In doubt" in [words(name) for name in facts.xpath(".//dt")]
+        facts = parsed(replace(FULL, doubts=37)).xpath("//dl")[0]
+        assert "Groups in doubt" in [words(name) for name in facts.xpath(".//dt")]
         values = [words(value) for value in facts.xpath(".//dd")]
-        assert "37 they share identifiers, but their descriptions differ" in values
-        assert "In doubt" not in words(parsed(FULL).xpath("//dl")[0])
+        assert "37 their records share identifiers, but most of their descriptions differ" in values
+        assert "Groups in doubt" not in words(parsed(FULL).xpath("//dl")[0])
 
     def test_inputs(self):
         assert rows(section(FULL, "inputs")) == [

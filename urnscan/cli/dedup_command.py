@@ -101,7 +101,9 @@ _OUTPUT = {
         "write the groups of records in doubt, with a proposal for each record, as a table or a page: in a format of -o, or "
         "in .html; edit the column decision, and give the table to --decisions",
     ),
-    "--review-all": flag("show every group from which a record is removed, too; with --review"),
+    "--review-all": flag(
+        "show every group from which a record is removed, and groups that are decided, too; with --review"
+    ),
     "--candidates": option(
         "FILE",
         "write pairs of records that share no key, but an author, the year and nearly the title, in a format of -o; edit the "

@@ -79,9 +79,9 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         if decisions is not None:
             decisions.check(cluster, rank)
         by_keys = components(reading.records.count, all_joined.pairs_in(cluster), same_work)
+        in_doubt = reasons > 0 if decisions is None else (reasons > 0) | decisions.have_changed
+        to_decide = in_doubt if decisions is None else in_doubt & ~decisions.applied(rank)
         decision = _decision(cluster, rank, reasons > 0 if decisions is None else (reasons > 0) | decisions.are(APART))
-        is_apart = decision == DECISIONS.index("apart")
-        is_settled = np.False_ if decisions is None else decisions.settled
         clustering = Clustering(
             records=records,
             cluster=cluster,
@@ -91,7 +91,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
             joins=all_joined.joins(cluster, reading.records.edges.count),
             citation_places=citations.places(cluster, by_keys),
             by_decision=None if decisions is None else decisions.joined(cluster),
-            have_changed=None if decisions is None else decisions.have_changed,
+            in_doubt=in_doubt,
+            to_decide=to_decide,
             separate=_NO_PAIR if decisions is None else decisions.separate,
             descriptions=descriptions,
             counts={
@@ -99,9 +100,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
                 "clusters": int(cluster.max(initial=0)),
                 "duplicates": int(np.count_nonzero(rank > 1)),
                 "described": citations.joined_alone(cluster, by_keys),
-                "apart": int(np.count_nonzero(is_apart)),
-                "decided": int(np.count_nonzero(is_apart & is_settled)),
-                "untitled": len(np.unique(cluster[reasons & np.uint16(NO_TITLE) > 0])),
+                "untitled": len(np.unique(cluster[to_decide & (reasons & np.uint16(NO_TITLE) > 0)])),
                 "refused": [] if decisions is None else decisions.refused,
                 "too_large": too_large,
             },

@@ -129,8 +129,10 @@ class Clustering:
     """
     by_decision: Flags | None
     """Whether people joined a record to others of its cluster; None without decisions."""
-    have_changed: Flags | None
-    """Whether each record has changed after people decided about it; None without decisions."""
+    in_doubt: Flags
+    """Whether people should look at each record: it has a reason, or has changed after they decided about it."""
+    to_decide: Flags
+    """Whether a record is in doubt, and people did not decide about it as it is now, or their decision is not applied."""
     separate: Pair
     """Pairs of records that people decided to keep in two clusters: two arrays of their numbers."""
     descriptions: Spilled | None
@@ -145,16 +147,24 @@ class Clustering:
         if self.descriptions is not None:
             self.descriptions.close()
 
-    def has_doubt(self, *, or_removal: bool) -> Flags:
-        """Return for each component, by its number, whether one of its records has a reason, or changed after somebody
-        decided about it; with `or_removal`, also whether one is removed. False at index 0, which is unused.
+    def components_in_doubt(self) -> Flags:
+        """Return for each component, by its number, whether one of its records is in doubt. False at index 0, which is
+        unused; so in the next two methods.
         """
-        is_seen = self.reasons > 0
-        if self.have_changed is not None:
-            is_seen |= self.have_changed
-        if or_removal:
-            is_seen |= self.rank > 1
-        return np.bincount(self.records.component, is_seen, minlength=1) > 0
+        return self._components_with(self.in_doubt)
+
+    def components_to_decide(self) -> Flags:
+        """Return for each component, by its number, whether one of its records is in doubt, and people did not decide about it."""
+        return self._components_with(self.to_decide)
+
+    def components_with_removals(self) -> Flags:
+        """Return for each component, by its number, whether one of its records is removed."""
+        return self._components_with(self.rank > 1)
+
+    def _components_with(self, is_counted: Flags) -> Flags:
+        has_any = np.zeros(len(self.records.is_shared), np.bool_)
+        has_any[self.records.component[is_counted]] = True
+        return has_any
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
         """Yield batches of all records: the dump, and rows of the table of clusters (CLUSTERS), with edition and part

@@ -9,10 +9,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from urnscan.dedup.cluster_records import cluster_records
 from urnscan.dedup.clustering import Clustering
+from urnscan.dedup.join.components import Flags
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.read.read_dumps import ReadDumps, read_dumps
 from urnscan.dedup.reread import SecondReading
@@ -89,14 +91,14 @@ class DedupReport:
     """Dumps with records in an unknown format inside (OAI-PMH, SRU): the name of the dump, and the element, such as `ead`."""
     unknown: Sequence[str] = ()
     """Names of dumps without a known field for identifiers, so that every URN in them counts."""
-    apart: int = 0
-    """Records in doubt: each is alone in its cluster, though it shares a key with other records, or people decided so
-    (`decision` is `apart`).
+    doubts: int = 0
+    """Groups in doubt. In each, a record has a reason for which people should look at it, mostly because it shares a key
+    with a record of another cluster; or it has changed after they decided about it.
     """
     decided: int = 0
-    """Records in doubt (part of `apart`) about which people decided `keep` or `apart`."""
+    """Groups in doubt (part of `doubts`) in which people decided about each record in doubt: `review` leaves them out."""
     untitled: int = 0
-    """Clusters of several records without any title."""
+    """Clusters of several records without any title, without those about which people decided."""
     candidates: int = 0
     """Pairs of records that share no key and may be the same, if `candidates` was named."""
     refused: Sequence[tuple[str, int, str]] = ()
@@ -139,7 +141,7 @@ class DedupReport:
         return [
             *(counted(self.inputs, "dump"), counted(self.records, "record")),
             *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate") + described),
-            *([f"{self.apart:,} in doubt{decided}"] if self.apart else []),
+            *([f"{counted(self.doubts, 'group')} in doubt{decided}"] if self.doubts else []),
             *([counted(self.candidates, "candidate")] if self.candidates else []),
             *([f"{counted(self.carried, 'field')} copied"] if self.carried else []),
             *([f"{self.without:,} {without}{wrong}"] if self.without else []),
@@ -197,7 +199,7 @@ class DedupReport:
         same inputs and options.
         """
         numbers_of = "inputs failures notes byte_count records damaged clusters duplicates".split()
-        numbers_of += "apart untitled too_large trimmable components_in_names".split()
+        numbers_of += "doubts untitled too_large trimmable components_in_names".split()
         numbers_of += "longer_in_rfc8141 cut_short left_out common".split()
         values = {name: getattr(self, name) for name in numbers_of}
         counts = {name: len(value) if isinstance(value, Sequence) else value for name, value in values.items()}
@@ -243,8 +245,7 @@ def run(
         report.left_out = reading.records.occurrences.left_out if options.leaves_out else None
         chosen = None if outputs.page is None else _report_clusters(clustering, reading)
         redirects = None if outputs.mapping is None else Redirects(clustering)
-        is_shown = clustering.has_doubt(or_removal=outputs.review_all) if outputs.has_review else None
-        review = None if is_shown is None else Review(is_shown, reading.dumps)
+        review = Review(_shown(clustering, outputs), reading.dumps) if outputs.has_review else None
         takers = [collector.take for collector in (review, chosen) if collector is not None]
         if outputs.clusters is not None or redirects is not None or takers:
             progress.on_stage(Stage("writing", report.records, ROWS))
@@ -355,8 +356,17 @@ def _count(report: DedupReport, reading: ReadDumps, clustering: Clustering) -> N
         report.unread = [(dump.name, dump.unread) for dump in dumps if dump.unread]
         report.unknown = [dump.name for dump in dumps if dump.records and dump.format.has_fields and not dump.own]
     report.cut = reading.records.cut
+    report.doubts = int(np.count_nonzero(clustering.components_in_doubt()))
+    report.decided = report.doubts - int(np.count_nonzero(clustering.components_to_decide()))
     for name in ("trimmable", "components_in_names", "longer_in_rfc8141", "cut_short"):
         setattr(report, name, getattr(reading.records.occurrences, name))
+
+
+def _shown(clustering: Clustering, outputs: Outputs) -> Flags:
+    """Whether the review has a component, by its number."""
+    if outputs.review_all:
+        return clustering.components_in_doubt() | clustering.components_with_removals()
+    return clustering.components_to_decide()
 
 
 def _review_page(

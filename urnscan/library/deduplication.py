@@ -149,8 +149,8 @@ def deduplicate(
 
     * `deduplicated`: the dumps without duplicates, a file or a folder. `removed`: the duplicates, in the same way.
     * `mapping`: a table that says which kept record replaces each removed one.
-    * `review`: the groups with records in doubt, as a table or, with .html, as a page. `review_all` adds all groups
-      from which a record is removed.
+    * `review`: the groups in doubt that are not decided, as a table or, with .html, as a page. `review_all` adds the
+      decided groups, and all from which a record is removed.
     * `candidates`: a table of pairs that share no key and may be the same.
     * `force`: replace outputs that exist.
 

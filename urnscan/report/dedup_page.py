@@ -131,9 +131,8 @@ class Summary:
     """Messages about records and inputs that could not be read."""
     more_failures: int = 0
     """Number of failures that `failures` leaves out."""
-    apart: int = 0
-    """Records in doubt: each is alone in its cluster, though it shares a key with other records, or people decided so.
-    """
+    doubts: int = 0
+    """Groups of records that identifiers connect, with a record in doubt."""
     wrong: Sequence[tuple[str, str]] = ()
     """Records whose only identifier has a wrong check digit: name of the record, and the identifier."""
     more_wrong: int = 0

@@ -129,13 +129,13 @@ class AppliedDecisions:
         marked: Flags = self._code == _CODES[word]
         return marked[self._work]
 
-    @property
-    def settled(self) -> Flags:
-        """Whether people decided that a record stays (KEEP or APART), by the number of the record; False if it has
-        changed since.
+    def applied(self, rank: Numbers) -> Flags:
+        """Return for each record whether people decided about it, whatever they decided; False if it has changed since,
+        or has the decision REMOVE and is kept all the same. `rank`: rank of each record in its cluster; rank 1 is kept.
         """
-        is_settled: Flags = np.isin(self._code, [_CODES[KEEP], _CODES[APART]]) & ~self._has_changed
-        return is_settled[self._work]
+        is_valid = (self._code > 0) & ~self._has_changed
+        is_applied: Flags = is_valid[self._work] & ~(self.are(REMOVE) & (rank == 1))
+        return is_applied
 
     def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
         """Return the number of the cluster of each record after the decisions. `cluster`: the same before the

@@ -36,7 +36,7 @@ PAGE = pa.schema(
 pair, as in CANDIDATES; the columns of the other kind are null.
 """
 
-# As many rows propose APART as the summary counts in doubt. A record that is alone without a reason simply stays.
+# A record that is alone without a reason simply stays.
 _PROPOSED = {"alone": KEEP, "kept": KEEP, "removed": REMOVE, "apart": APART}
 
 

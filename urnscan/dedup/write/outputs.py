@@ -297,7 +297,7 @@ class Outputs:
     review_page: Callable[[bytes], object] | None = None
     """Function that writes the bytes of the page for people who decide, in blocks."""
     review_all: bool = False
-    """Whether the review has all groups with a removed record, and not only groups in doubt."""
+    """Whether the review also has groups in doubt that are decided, and all groups with a removed record."""
     candidates: Callable[[pa.RecordBatch], None] | None = None
     """Function that writes batches of rows of pairs that may be the same (CANDIDATES), in order."""
     dumps: Dumps | None = None

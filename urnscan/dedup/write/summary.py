@@ -37,11 +37,11 @@ _ClusterRow = Mapping[str, Any]
 
 
 class Counted(Protocol):
-    """Counts and failures of a run for the report: records in doubt (`apart`), records that have only a wrong ISBN or
+    """Counts and failures of a run for the report: groups in doubt (`doubts`), records that have only a wrong ISBN or
     ISSN (`wrong`), keys of so many records that they join none (`common`). See `DedupReport`.
     """
 
-    apart: int
+    doubts: int
     wrong: int
     wrong_identifiers: Sequence[tuple[str, str]]
     common: Sequence[tuple[str, int]]
@@ -119,7 +119,7 @@ class ReportClusters:
             clusters=sizes.total(),
             duplicates=self._removed.total(),
             without=sum(item.without for item in inputs),
-            apart=counted.apart,
+            doubts=counted.doubts,
             wrong=counted.wrong_identifiers,
             more_wrong=counted.wrong - len(counted.wrong_identifiers),
             sizes=sizes,
