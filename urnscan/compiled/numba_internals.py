@@ -111,8 +111,9 @@ def python_function(module: ModuleType, name: str, address: int, engine: object)
 
 @functools.cache
 def c_modules() -> tuple[Any, Any]:
-    """The two C modules of Numba that compiled code needs, `_helperlib` and `_dynfunc`, loaded once from their files: the
-    package `numba` is not imported. Raises ImportError if Numba is not installed, or if its version has other C modules.
+    """The two C modules of Numba that compiled code needs, `_helperlib` and `_dynfunc`, loaded once from their files:
+    the package `numba` is not imported. Raises ImportError if Numba is not installed, or if its version has other C
+    modules.
     """
     spec = importlib.util.find_spec("numba")
     folders = spec.submodule_search_locations if spec else None

@@ -219,8 +219,8 @@ def cut(data: ByteArray, starts: Offsets, ends: Offsets) -> Column:
 
 
 def take(data: ByteArray, offsets: Offsets, rows: RowNumbers) -> Column:
-    """A new column, (bytes, offsets): copies of the strings with the numbers, from 0, in `rows`, in that order. String i
-    is `data[offsets[i]:offsets[i + 1]]`. A number may occur several times.
+    """A new column, (bytes, offsets): copies of the strings with the numbers, from 0, in `rows`, in that order. String
+    i is `data[offsets[i]:offsets[i + 1]]`. A number may occur several times.
     """
     return cut(data, take_numbers(offsets, rows), take_numbers(offsets[1:], rows))
 
@@ -311,7 +311,7 @@ def _slot(data: ByteArray | bytes, start: int, end: int, slots: int) -> int:
 
 @inner
 def word_number(data: ByteArray, start: int, end: int, words: Vocabulary) -> int:
-    """The number of the word `data[start:end]` in the vocabulary, from 0; -1 for an unknown word. Case is significant."""
+    """The number, from 0, of the word `data[start:end]` in the vocabulary; -1 for another word or another case."""
     slot = _slot(data, start, end, len(words.slots))
     while words.slots[slot] != -1:
         number = words.slots[slot]

@@ -57,8 +57,8 @@ class Components:
     """Whether a component has several records, by the number of the component; False at index 0, which is unused."""
 
     def connected(self, pairs: Pair) -> Components:
-        """Return the components that result if `pairs` of records (two arrays of their numbers) are connected, too; this
-        object is not changed.
+        """Return the components that result if `pairs` of records (two arrays of their numbers) are connected, too;
+        this object is not changed.
         """
         lead = np.unique(self.component, return_index=True)[1].astype(np.int32)
         every = np.arange(len(self.component), dtype=np.int32)
@@ -195,7 +195,9 @@ class Clustering:
             edge += len(names.values)
 
     def _with_others(self, names: pa.ListArray, span: slice) -> pa.ListArray:
-        """The keys by which records of a batch were joined, then the places by which articles were joined, and BY_DECISION."""
+        """The keys by which records of a batch were joined, then the places by which articles were joined, and
+        BY_DECISION.
+        """
         places = self.citation_places[span]
         decided = np.zeros(len(places), np.bool_) if self.by_decision is None else self.by_decision[span]
         if not places.any() and not decided.any():

@@ -43,8 +43,8 @@ class Filter:
         return any("/" in kind for kind in self.kinds)
 
     def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:
-        """Whether the filter is for a file: one of `kinds` is `ANY`, the suffix of `name` in any case, or a media type of
-        the file.
+        """Whether the filter is for a file: one of `kinds` is `ANY`, the suffix of `name` in any case, or a media type
+        of the file.
 
         The file has up to two media types: by its first bytes `head` (`media_types.LONGEST` are enough), and that of
         `capture`, the record of a web archive that contains the file. Of the name of such a record only the part before

@@ -101,7 +101,8 @@ class Row:
     """
 
     order: int
-    """Number, from 0, of the row in the table of the format. If several rows of an aspect apply, the first row counts."""
+    """Number, from 0, of the row in the table of the format. If several rows of an aspect apply, the first row counts.
+    """
     aspect: str
     """Name of an attribute of Description, or of a part of one (`subtitle`, `article`, `start`)."""
     field: str

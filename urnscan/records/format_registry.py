@@ -87,8 +87,8 @@ _LOADERS: Mapping[str, Callable[[], Format]] = {
 }
 _RECOGNISED = Registry(_LOADERS)
 FORMATS = Registry({name: load for name, load in _LOADERS.items() if name not in _UNREAD})
-"""Formats that are read, by their names in `--record`: those of this package, and those that other packages declare by an
-entry point.
+"""Formats that are read, by their names in `--record`: those of this package, and those that other packages declare by
+an entry point.
 """
 
 
@@ -101,9 +101,9 @@ def suffixes() -> frozenset[str]:
 
 
 def recognise(buffer: Buffer, name: str) -> Format | None:
-    """Return the first format that recognises a dump by its first bytes (at most 64 KiB) and its file name `name`, in any
-    case; None if none does. It may be a format that is not read (`Format.recipe` says how to convert it). The position
-    of the buffer does not change.
+    """Return the first format that recognises a dump by its first bytes (at most 64 KiB) and its file name `name`, in
+    any case; None if none does. It may be a format that is not read (`Format.recipe` says how to convert it). The
+    position of the buffer does not change.
     """
     count = _FIRST_BYTES
     while True:

@@ -24,7 +24,9 @@ _DIGIT_0, _DIGIT_9 = b"09"
 NO_NUMBER = -1
 """-1, which takes the place of a number if the bytes are not digits."""
 REFUSED = -1
-"""-1, which takes the place of the number of fields: compiled code cannot read the record, so `RecordReader.record` must."""
+"""-1, which takes the place of the number of fields: compiled code cannot read the record, so `RecordReader.record`
+must.
+"""
 # Digits of a tag.
 TAG = 3
 
@@ -33,8 +35,8 @@ Numbers = npt.NDArray[np.int16]
 
 @inner
 def number_at(data: ByteArray, at: int, digits: int) -> int:
-    """Return the decimal number in the `digits` bytes from index `at` on, which must all exist; NO_NUMBER (-1) if one of
-    them is not a digit.
+    """Return the decimal number in the `digits` bytes from index `at` on, which must all exist; NO_NUMBER (-1) if one
+    of them is not a digit.
     """
     number = 0
     for place in range(at, at + digits):
@@ -70,8 +72,8 @@ def _base(data: ByteArray, start: int, end: int) -> int:
 @compiled
 def find_whole(data: ByteArray, at: int, starts: Integers, ends: Integers) -> int:
     """Find the records from index `at` of `data` on, up to the first record that has a fault or is incomplete, or until
-    `starts` and `ends` are full. Writes the start and end of each record to these arrays, and returns the number of
-    records.
+    `starts` and `ends`, of equal length, are full. Writes the start and end of each record to these arrays, and returns
+    the number of records.
 
     A record has no fault if the length in the leader leads to the first record terminator, and if the last field starts
     where the directory says.

@@ -61,8 +61,8 @@ _Row = TypeVar("_Row")
 
 
 def identifier(pairs: Pairs) -> str | None:
-    """Return the ID of a record: of its strings that are not empty, the one whose name, in any case, has the lowest rank
-    in `RANKS` (`@id` before `id`); None without such a string.
+    """Return the ID of a record: of its strings that are not empty, the one whose name, in any case, has the lowest
+    rank in `RANKS` (`@id` before `id`); None without such a string.
     """
     best, best_value = len(RANKS), None
     for name, value in pairs:
@@ -73,8 +73,8 @@ def identifier(pairs: Pairs) -> str | None:
 
 
 def are_known(names: Collection[str], table: str) -> bool:
-    """Whether a table of fields.toml (`table`) has one of the names, in any spelling (`ISBN-13`, `isbn_13`), as the name
-    of an identifier. Vague names (`id`, `url`) do not count, except `@id`.
+    """Whether a table of fields.toml (`table`) has one of the names, in any spelling (`ISBN-13`, `isbn_13`), as the
+    name of an identifier. Vague names (`id`, `url`) do not count, except `@id`.
     """
     known = own_fields(table)
     rows = (row for name in names for row in _rows_of(known, name))

@@ -46,8 +46,8 @@ def _start_tag(data: ByteArray, at: int) -> int:
 @compiled
 def find_elements(data: ByteArray, at: int, name: ByteArray, starts: Integers, ends: Integers) -> int:
     """Find the elements `name` from index `at` of `data` on, up to another tag, or an element that is unusual or not
-    whole, or until `starts` and `ends` are full. Writes the start and end of each element to these arrays, and returns
-    the number of elements.
+    whole, or until `starts` and `ends`, of equal length, are full. Writes the start and end of each element to these
+    arrays, and returns the number of elements.
 
     `name` is as in the tags, with its prefix: `marc:record`. An element is unusual if it contains a comment, a CDATA
     section or an instruction, or another element with the name, or if its end tag has white space. Text between

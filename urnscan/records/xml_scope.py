@@ -41,8 +41,8 @@ class Scope:
         self._declarations: bytes | None = None
 
     def start(self, name: bytes, declared: Mapping[bytes, bytes]) -> None:
-        """Open an element `name` (with its prefix) inside the elements that are open. `declared`: prefix -> namespace in
-        quotes, for the namespaces that it declares; prefix b"" for the default namespace.
+        """Open an element `name` (with its prefix) inside the elements that are open. `declared`: prefix -> namespace
+        in quotes, for the namespaces that it declares; prefix b"" for the default namespace.
         """
         if len(self.open) == _DEEPEST:
             self._deeper += 1
@@ -51,8 +51,8 @@ class Scope:
         self._add_to_count(len(declared))
 
     def end(self, name: bytes) -> None:
-        """Close the innermost open element `name` (with its prefix), and all open elements inside it. Does nothing if no
-        such element is open. When the outermost element is closed, the document ends (`clear`).
+        """Close the innermost open element `name` (with its prefix), and all open elements inside it. Does nothing if
+        no such element is open. When the outermost element is closed, the document ends (`clear`).
         """
         if self._deeper:
             self._deeper -= 1
@@ -67,10 +67,10 @@ class Scope:
             self.clear()
 
     def expanded(self, name: bytes, *declared: Mapping[bytes, bytes]) -> str:
-        """Return the name of an element in the form `{namespace}local`: `a:record` -> `{http://…}record`. A name without
-        a prefix is in the default namespace. Only the local name if there is none, or the prefix is not declared.
-        `declared` has declarations (prefix -> namespace in quotes) in addition to those of open elements, the innermost
-        first.
+        """Return the name of an element in the form `{namespace}local`: `a:record` -> `{http://…}record`. A name
+        without a prefix is in the default namespace. Only the local name if there is none, or the prefix is not
+        declared. `declared` has declarations (prefix -> namespace in quotes) in addition to those of open elements, the
+        innermost first.
         """
         prefix, _, local_name = name.rpartition(b":")
         uri = next((names[prefix] for names in declared if prefix in names), None) or self._uri(prefix) or b'""'

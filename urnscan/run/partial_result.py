@@ -139,8 +139,8 @@ def names_of(rows: pa.RecordBatch) -> dict[int, str]:
 
 
 def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
-    """Return the rows with `earlier`, how many inputs earlier files have, added to the numbers of inputs, from 0, in the
-    columns `first_source` and `last_source`.
+    """Return the rows with `earlier`, how many inputs earlier files have, added to the numbers of inputs, from 0, in
+    the columns `first_source` and `last_source`.
     """
     for name in ("first_source", "last_source") if earlier else ():
         index = rows.schema.get_field_index(name)

@@ -42,8 +42,8 @@ AT, COUNTED, LINE, LEFT_OUT, DOUBT, BEGIN, MATCHES, TEXT_USED, CANONICAL_USED, H
 """Slots of the state of a scan. All indices are in the block.
 
 AT: the index reached. COUNTED: the index up to which lines are counted. LINE: the line number, from 1, at COUNTED.
-LEFT_OUT: the number of matches that `nid` or `not_nid` left out. DOUBT: -1, or the index of a `urn:` after a letter; the
-caller must decide whether this letter ends a character of several bytes. BEGIN: the index of a `urn:` for which the
+LEFT_OUT: the number of matches that `nid` or `not_nid` left out. DOUBT: -1, or the index of a `urn:` after a letter;
+the caller must decide whether this letter ends a character of several bytes. BEGIN: the index of a `urn:` for which the
 caller decided that it does. The others: the used lengths of the columns.
 """
 
@@ -121,9 +121,9 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
     """Scan a block (a part of a text) from index `state[AT]` on, and append matches and rejects to the columns.
 
     Returns True if the block is done. Returns False if a column is full (the caller empties the columns), or if
-    `state[DOUBT]` is not -1 (the caller decides about the letter there); then the caller calls again with the same block.
-    `state` has the slots AT to REJECT_TEXT_USED, and is changed. When a block is done, `state[AT]` is the first index
-    that must be scanned again with the next block; in a final block it is the end of the block.
+    `state[DOUBT]` is not -1 (the caller decides about the letter there); then the caller calls again with the same
+    block. `state` has the slots AT to REJECT_TEXT_USED, and is changed. When a block is done, `state[AT]` is the first
+    index that must be scanned again with the next block; in a final block it is the end of the block.
     """
     data, filled, final = block
     at, dense_until = state[AT], 0

@@ -136,8 +136,8 @@ def real_place(argument: str) -> str:
 
 
 def in_folder(folder: str, name: str) -> str:
-    """Path or URL of the file `name` in a folder that is a path or a URL; secrets and options of the URL stay. `name` is
-    added unchanged: it is not percent-encoded.
+    """Path or URL of the file `name` in a folder that is a path or a URL; secrets and options of the URL stay. `name`
+    is added unchanged: it is not percent-encoded.
 
     `s3://bucket/out?region=x` and `a.parquet` -> `s3://bucket/out/a.parquet?region=x`. Raises SourceError for an
     invalid URL.

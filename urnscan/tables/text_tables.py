@@ -35,8 +35,8 @@ _NAMES_IN_JSON = {"stop": "", "stop_octet": "stop"}
 
 
 def is_text_table(path: str) -> bool:
-    """Whether the name of a file has the suffix of a table as text, in any case: .csv, .tsv or .jsonl, perhaps with that
-    of a compression after it (.gz, .bz2, .zst, .lz4). The file is not read.
+    """Whether the name of a file has the suffix of a table as text, in any case: .csv, .tsv or .jsonl, perhaps with
+    that of a compression after it (.gz, .bz2, .zst, .lz4). The file is not read.
     """
     return form_of(path)[0] in TEXT_FORMS
 

@@ -149,9 +149,9 @@ def ranks(
     kept. A decision of people counts first, then whether a record is deleted, then the rules of `keep` in their order;
     the next counts only in a tie. The last tie goes to the first record.
 
-    `cluster` and `work` have an element for each record: the number of its cluster, from 1, and of its work. In N-Triples,
-    several records may describe a work, which is kept or removed as a whole: these records have the same number in
-    `work`, from 0 in the order of their first records, and get the same rank.
+    `cluster` and `work` have an element for each record: the number of its cluster, from 1, and of its work. In
+    N-Triples, several records may describe a work, which is kept or removed as a whole: these records have the same
+    number in `work`, from 0 in the order of their first records, and get the same rank.
 
     Example, by `longest`: in a cluster, records of 10, 30 and 20 bytes get the ranks 3, 1 and 2.
     """

@@ -27,8 +27,8 @@ Pairs = npt.NDArray[np.int32]
 DESCRIBED = pa.schema([("work", pa.int32()), ("description", pa.string())])
 """Works, by their numbers in the run, from 0, and their descriptions, as `description.as_text` writes them."""
 SINGLE = pa.schema([("work", pa.int32()), ("kind", pa.int8()), ("name", pa.string())])
-"""Works, and their identifiers of the kinds of which a work has a single one: `work` is the number of a work in the run,
-from 0, and `kind` an index in `keys.single()`.
+"""Works, and their identifiers of the kinds of which a work has a single one: `work` is the number of a work in the
+run, from 0, and `kind` an index in `keys.single()`.
 """
 
 

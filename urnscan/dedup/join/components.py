@@ -1,7 +1,7 @@
 """Connected components of records that share identifiers, computed out of core.
 
-An edge is a record and an identifier in it: a URN or another key. Edges are spread over parts by a hash of the identifier:
-all edges of an identifier are in one part, and parts are read one at a time. Only numbers stay in memory.
+An edge is a record and an identifier in it: a URN or another key. Edges are spread over parts by a hash of the
+identifier: all edges of an identifier are in one part, and parts are read one at a time. Only numbers stay in memory.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Return for each URN (a canonical form) whether it is ignored: its name, without `urn:` and in any case, has one of
-    the prefixes in `weak`, such as `issn` or `schemas-*`: in lower case, as `prefix_filter.read_beginnings` returns
+    """Return for each URN (a canonical form) whether it is ignored: its name, without `urn:` and in any case, has one
+    of the prefixes in `weak`, such as `issn` or `schemas-*`: in lower case, as `prefix_filter.read_beginnings` returns
     them.
     """
     return with_beginnings(*byte_strings(urns), weak)

@@ -24,8 +24,8 @@ from urnscan.records.keys import single
 from urnscan.tables.spill import SpilledParts
 
 PairsOf = Callable[[Numbers], Iterable[tuple[int, int]]]
-"""A function that gets the number of the component of each work, from 1, and returns the pairs of works (numbers from 0)
-of the same component that are never joined.
+"""A function that gets the number of the component of each work, from 1, and returns the pairs of works (numbers from
+0) of the same component that are never joined.
 """
 
 _PARTS = 64

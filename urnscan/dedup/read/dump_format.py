@@ -37,10 +37,10 @@ class DumpFormats:
         return format_, format_ is recognised
 
     def error_of_unknown(self, source: Input, name: str, data: bytes, format_: Format | None) -> SourceError:
-        """Return the error or note about a document whose format is unknown (`format_` is None) or not read: FormatError
-        for `format_`, with the advice how to convert it; UnknownFormatError if `data`, the start of the document,
-        resembles a format; otherwise an error only if the document is an input that the user named, else a NoDumpNote.
-        Raises nothing.
+        """Return the error or note about a document whose format is unknown (`format_` is None) or not read:
+        FormatError for `format_`, with the advice how to convert it; UnknownFormatError if `data`, the start of the
+        document, resembles a format; otherwise an error only if the document is an input that the user named, else a
+        NoDumpNote. Raises nothing.
         """
         if format_ is not None:
             return FormatError(name, f"{format_.title} is not read; {format_.recipe}")

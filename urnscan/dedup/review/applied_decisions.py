@@ -80,7 +80,9 @@ class AppliedDecisions:
         self.refused.append(Refused(row.path, row.line, ": ".join(filter(None, (row.about, fault))) + outcome))
 
     def _take(self, decisions: Sequence[Decision], known: DecidedRecords) -> None:
-        """Accept the decisions about records that are as they were. A record that has changed since is in doubt: it stays."""
+        """Accept the decisions about records that are as they were. A record that has changed since is in doubt: it
+        stays.
+        """
         decided: dict[int, Decision] = {}
         # The word that is applied comes first.
         for decision in sorted(decisions, key=lambda decision: -_CODES[decision.word]):
@@ -237,8 +239,8 @@ class AppliedDecisions:
         return False
 
     def _admitted(self, cluster: Numbers) -> Iterator[_WorkPair]:
-        """The pairs that are together without those that would bring a pair that is APART into one cluster, which are refused.
-        Of two such pairs the first one is admitted.
+        """The pairs that are together without those that would bring a pair that is APART into one cluster, which are
+        refused. Of two such pairs the first one is admitted.
         """
         if not self._apart:
             yield from self._together

@@ -1,4 +1,6 @@
-"""The records of a run about which people decided: found by their bytes, wherever they are now, or by their identifiers."""
+"""The records of a run about which people decided: found by their bytes, wherever they are now, or by their
+identifiers.
+"""
 
 from __future__ import annotations
 
@@ -99,8 +101,8 @@ class DecidedRecords:
         return min(in_dump, key=lambda known: abs(known.number - record.number), default=None)
 
     def _in_dump(self, decision: Decision, known: Sequence[KnownRecord]) -> Sequence[KnownRecord]:
-        """The records in `known` that are in the dump of a decision. If the run has no dump of this name: the records in
-        a dump with the same file name, or else in dumps that no row of the same table names.
+        """The records in `known` that are in the dump of a decision. If the run has no dump of this name: the records
+        in a dump with the same file name, or else in dumps that no row of the same table names.
         """
         place = decision.record.place
         own = [each for each in known if each.place == place]

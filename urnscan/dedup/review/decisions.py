@@ -1,7 +1,7 @@
 """Decisions of people about records and pairs of records: read from the tables that they edited, and checked.
 
-A row is about a record, or, if it names another record (`other_record`), about a pair. A decision counts only for the record
-with the digest of the row, so rows contradict each other only if they are about the same state of a record.
+A row is about a record, or, if it names another record (`other_record`), about a pair. A decision counts only for the
+record with the digest of the row, so rows contradict each other only if they are about the same state of a record.
 """
 
 from __future__ import annotations

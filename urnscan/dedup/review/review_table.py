@@ -1,4 +1,6 @@
-"""Tables for people who decide: the records of the components that are shown, and pairs of records that may be the same."""
+"""Tables for people who decide: the records of the components that are shown, and pairs of records that may be the
+same.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class ReportClusters:
     """
 
     def __init__(self, cluster: Numbers, dumps: Sequence[Dump]) -> None:
-        """Choose the clusters. `cluster`: number of the cluster of each record, from 1. `dumps`: all dumps of the run."""
+        """Choose the clusters. `cluster`: number, from 1, of the cluster of each record. `dumps`: all dumps."""
         self._dumps = dumps
         self._sizes = sizes = np.bincount(cluster, minlength=1)
         largest = np.argsort(-sizes, kind="stable")[:_LARGEST]

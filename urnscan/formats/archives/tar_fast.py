@@ -66,8 +66,8 @@ class UsualFiles:
         self._spans = np.empty((3, _MOST), np.int64)
 
     def find(self, data: memoryview) -> MemberRun:
-        """Find the members at the beginning of `data`, which begins with a header, up to an incomplete or unusual one, or
-        up to 2,048 files with bytes; `MemberRun.end` is 0 if the first member is incomplete or unusual.
+        """Find the members at the beginning of `data`, which begins with a header, up to an incomplete or unusual one,
+        or up to 2,048 files with bytes; `MemberRun.end` is 0 if the first member is incomplete or unusual.
 
         The texts of the files are slices of `data`. Members without bytes (folders, links, empty files) are only
         counted, in `MemberRun.passed`. Raises nothing.

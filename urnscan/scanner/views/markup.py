@@ -105,7 +105,7 @@ def begins_gap(byte: int) -> bool:
 
 @inner
 def is_split(data: ByteArray, at: int) -> bool:
-    """Whether `urn`, in any case, with markup after the `u` or `r`, may begin at `data[at]`; `data[at + 2]` must exist."""
+    """Whether `urn`, in any case, with markup after `u` or `r`, may begin at `data[at]`; `data[at + 2]` must exist."""
     if data[at] | CASE != _U:
         return False
     return begins_gap(data[at + 1]) or (data[at + 1] | CASE == _R and begins_gap(data[at + 2]))
