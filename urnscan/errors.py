@@ -171,7 +171,8 @@ class UrnscanError(_Sentence):
 
 
 class SourceError(UrnscanError):
-    """An input, or a part of an input, could not be read; the run goes on with the next part or input.
+    """An input, or a part of an input, could not be read; the run goes on with the next part or input, except with the
+    option `strict`, which ends it.
 
     Functions for whole inputs, such as `scan`, do not raise it: they collect such errors in `report.failures`. `source`
     is the name of the input, or of the member in an archive (`a.zip!/b.txt`). `reason` says why reading failed and, if
@@ -212,20 +213,22 @@ class SourceError(UrnscanError):
 
 
 class DamageError(SourceError):
-    """A part of an input is damaged; the text after it can still be read, and is. No match joins text before the damage
-    with text after it.
+    """A failure: a part of an input is damaged. The text after it can still be read, and is, except with `strict`. No
+    match joins text before the damage with text after it.
     """
 
 
 class LimitError(SourceError):
-    """An input unpacks to more bytes or members than the limits of the run (`max_ratio`, `max_size`, `max_members`)
-    allow. The rest of this input is not read; matches before the limit count.
+    """A failure: an input unpacks to more bytes or members than the limits of the run (`max_ratio`, `max_size`,
+    `max_members`) allow. The rest of this input is not read; matches before the limit count. The run goes on, except
+    with `strict`.
     """
 
 
 class FormatError(SourceError):
     """An input of a deduplication is not a dump in a record format that urnscan reads: for example a table, or a format
-    that must be converted first (the reason says how). The input is skipped.
+    that must be converted first (the reason says how). It is a failure: the input is skipped, and the run goes on,
+    except with `strict`.
     """
 
     most_told = 20
@@ -234,12 +237,15 @@ class FormatError(SourceError):
 
 class UnknownFormatError(FormatError):
     """An input of a deduplication has an unknown record format, and was named by the user or resembles a known format.
-    The input is skipped. For other files of a folder or an archive there is only a NoDumpNote.
+    It is a failure: the input is skipped, and the run goes on, except with `strict`. For other files of a folder or an
+    archive there is only a NoDumpNote.
     """
 
 
 class RecordError(SourceError):
-    """A record of a dump (an input of a deduplication) is damaged and skipped, or no record of the dump can be read."""
+    """A record of a dump (an input of a deduplication) is damaged and skipped, or no record of the dump can be read. It
+    is a failure: the run goes on, except with `strict`.
+    """
 
     most_told = 100
     others = "more damaged records; --report counts them for each dump"
@@ -259,26 +265,30 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
 
 
 class OwnOutputNote(SourceNote):
-    """An input is the file to which this run writes an output. What an earlier run wrote there is not scanned."""
+    """A note, not a failure: an input is the file to which this run writes an output. What an earlier run wrote there
+    is not scanned; the run goes on, and its exit status does not change.
+    """
 
 
 class PdfNote(SourceNote):
-    """A PDF was scanned as raw bytes, so its compressed text was not read: pypdfium2 is not installed."""
+    """A note, not a failure: a PDF was scanned as raw bytes, so its compressed text was not read, because pypdfium2 is
+    not installed. The run goes on, and its exit status does not change.
+    """
 
     together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
 
 
 class NoWebArchiveNote(SourceNote):
-    """In a run with the option `where` (conditions on records of web archives), an input is not a web archive, so
-    nothing in it was scanned.
+    """A note, not a failure: in a run with the option `where` (conditions on records of web archives), an input is not
+    a web archive, so nothing in it was scanned. The run goes on, and its exit status does not change.
     """
 
     together = ("files are not web archives", "--where reads nothing in them")
 
 
 class NoDumpNote(SourceNote):
-    """In a deduplication, a file in a folder or an archive is skipped: its record format is unknown and it resembles
-    none, like a README or a script.
+    """A note, not a failure: in a deduplication, a file in a folder or an archive is skipped, because its record format
+    is unknown and it resembles none, like a README or a script. The run goes on, and its exit status does not change.
     """
 
     together = (

@@ -102,7 +102,9 @@ def symbols() -> dict[str, int]:
 
 def python_function(module: ModuleType, name: str, address: int, engine: object) -> tuple[Callable[..., Any], int]:
     """A Python function with this module and name that calls the code at `address`, and the address of the new
-    `Environment` object of Numba that the code needs. The function keeps `engine`, the linker with the code, alive.
+    `Environment` object of Numba that the code needs: before the first call, the caller sets the pointer with the
+    symbol `ObjectCode.environment` to it. The function keeps `engine`, the linker with the code, alive. Raises
+    ImportError as `c_modules`.
     """
     _, functions = c_modules()
     environment = functions.Environment({})

@@ -83,8 +83,9 @@ class Spool:
         self.byte_count += len(data)
 
     def read_again(self, start: int, end: int) -> ReadInto:
-        """Return a reader of the bytes between two offsets, a function that fills a buffer and returns the number of
-        bytes, 0 at the end. Nothing can be kept afterwards. Function and reader raise FatalError.
+        """Return a reader of the bytes between two offsets, counted from the first byte that was kept for any dump: a
+        function that fills a buffer and returns the number of bytes, 0 at the end. Nothing can be kept afterwards, and
+        a further call ends the use of the earlier reader. Function and reader raise FatalError if reading fails.
         """
         with self._as_fatal():
             self._file.seek(start)

@@ -86,8 +86,8 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
 
     `peek(count)` returns at least the first `count` bytes of the text, fewer only if there are no more. A byte order
     mark has precedence over `encoding`, the name that the user gave; the mark of UTF-8 is not skipped (0). Without
-    both, UTF-16 and UTF-32 are recognised by NULs, if most characters are ASCII. Raises FatalError if `encoding` is
-    unknown or cannot be decoded, and the errors of `peek`.
+    both, UTF-16 and UTF-32 are recognised by NULs, if most characters are ASCII. Raises FatalError if there is no mark
+    and `encoding` is unknown or cannot be decoded, and the errors of `peek`.
     """
     # As few bytes as possible, because a pipe may have no more bytes yet.
     head = peek(1)

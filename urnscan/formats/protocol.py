@@ -90,15 +90,17 @@ class Compression(Form[Reader]):
 
 class Archive(Form[Iterator[Document | Member | Texts | SourceError]]):
     """A form that contains named members, such as tar. `open` yields members (small ones several at a time, as `Texts`)
-    and errors; a `Document` is the raw bytes of the file, to be scanned as text.
+    and errors. Instead of members it yields a single `Document` if the file is scanned as text: its raw bytes, if it
+    cannot be unpacked (an error or a note says so), or its text in UTF-8, if it is itself a text (MARC as lines).
 
-    The reader of a member may be used until the next item is requested.
+    The reader of a member or document may be used until the next item is requested.
     """
 
 
 class Table(Form[Iterator[Document | Values | SourceError]]):
-    """A form that contains rows and columns, such as Parquet. `open` yields columns of values, and errors; a `Document`
-    is the raw bytes of the file, to be scanned as text.
+    """A form that contains rows and columns, such as Parquet. `open` yields columns of values, and errors. If the file
+    cannot be read as a table, it may yield an error that says so, then, instead of columns, a `Document`: the raw bytes
+    of the file, to be scanned as text.
     """
 
 

@@ -87,7 +87,7 @@ class Grouping:
 
     def complete(self) -> int:
         """Split the last rows by ranges, after the last `add`; optional before `classes` and `spellings`, which call
-        it.
+        it. Raises FatalError if the disk is full.
 
         Returns the number of rows that these still have to group: the sum of the numbers with which they call
         `on_rows`. It may be less than the number of rows added, because rows with the same spelling may be added up

@@ -87,7 +87,9 @@ def warm_up() -> WarmUp:
 
     Otherwise the first run compiles them, which takes about a minute. Later runs load the result. Call this function if
     the first run should not wait, for example when you build the image of a container. If all functions are compiled
-    already, it takes little time. Returns how many functions it compiled, how long it took, and where the result is.
+    already, it takes little time. Returns how many functions it compiled, how long it took, and the folder with the
+    result; the folder is None if none can be written to: then nothing is saved, and each process compiles. If
+    NUMBA_DISABLE_JIT is set, nothing is compiled.
 
     >>> import urnscan
     >>> urnscan.warm_up().folder is None

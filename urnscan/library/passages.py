@@ -86,7 +86,8 @@ def why_unreadable(source: Input | SourceError) -> str:
 
 class Text:
     """A text that is read a second time, once from beginning to end, to find the passages of its occurrences in their
-    order. `width`: number of characters on each side.
+    order. `read_into`: function that fills a memoryview with the next bytes and returns their number, 0 at the end;
+    `width`: number of characters on each side.
     """
 
     def __init__(self, read_into: _ReadInto, width: int) -> None:
@@ -99,10 +100,9 @@ class Text:
         self._last_start = -1
 
     def find(self, wanted: Wanted) -> Passage | None:
-        """Read on to an occurrence, and return its passage (the occurrence and the text around it).
-
-        None if these bytes are not at this offset and line, because the text has changed, or if the occurrence does not
-        begin after the last one that was found.
+        """Read on to an occurrence, and return its passage (the occurrence and the text around it); None if it is not
+        at this offset and line, because the text has changed or ends earlier, or if it does not begin after the last
+        occurrence that was found. The bytes of an occurrence of a view (`via`) are not compared.
         """
         if wanted.start <= self._last_start:
             return None

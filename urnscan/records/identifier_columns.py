@@ -54,15 +54,16 @@ class Texts(NamedTuple):
     rows: Rows
     """Indices of the values that have a text, from 0, ascending."""
     texts: pa.StringArray
-    """The text of each of these values."""
+    """The text of each value in `rows`, in the same order."""
     doubtful: Rows
     """Indices of values without a text whose check digit may be wrong, ascending."""
 
 
 def as_texts(values: pa.StringArray, scheme: str) -> Texts:
-    """Return the texts in which the scanner finds the URNs of a column of identifiers: for each value, the same text
-    that `identifiers.as_text` returns for it. `scheme`: kind of all these identifiers, as a record names it (`isbn`),
-    in any case; empty if unknown.
+    """Return the texts in which the scanner finds the URNs of a column of identifiers, which has no nulls: for each
+    value the same text that `identifiers.as_text` returns for it. Values for which it returns None are left out, so the
+    texts may be fewer than the values; `Texts.rows` says to which values they belong. `scheme`: kind of all these
+    identifiers, as a record names it (`isbn`), in any case; empty if unknown.
     """
     kind = kind_of(scheme)
     if kind == "isbn":

@@ -61,9 +61,9 @@ def show_xml(data: bytes) -> str:
 
 
 def unread_inner(head: bytes) -> str:
-    """For a dump of OAI-PMH or SRU, return the name of the element inside the first whole record that is not deleted,
-    such as `ead`, if no table knows its fields. Empty if its fields are known, or no such record is in `head`, the
-    first bytes of the dump.
+    """For a dump of OAI-PMH or SRU, and only for these, return the local name of the element inside the first whole
+    record that is not deleted, such as `ead`, if no table knows its fields. Empty if its fields are known, or no such
+    record is in `head`, the first bytes of the dump.
     """
     for cut in XmlRecords(own=False).cuts(Buffer(io.BytesIO(head).readinto)):
         if isinstance(cut, Damaged):

@@ -39,7 +39,9 @@ class Kind:
     beginnings: frozenset[str] = frozenset()
     """Names of elements that come first in a record: local names, or `{namespace}*` for any element of a namespace."""
     identifiers: tuple[str, ...] = ()
-    """Paths of elements that contain the ID of a record, the best first."""
+    """Paths from a record to the elements that contain its ID, the best first, in the syntax of `iterfind` of lxml:
+    `{*}header/{*}identifier`, with `{*}` for any namespace. `@ID` is an attribute of the record itself.
+    """
     holds: bool = False
     """Whether a record contains a record of another kind, whose element may have the same name (OAI-PMH, SRU)."""
     table: str = ""
@@ -49,7 +51,7 @@ class Kind:
     elements.
     """
     around: Mapping[str, bytes] = field(default_factory=dict)
-    """Elements that show the kind even without a record -> bytes that their attributes must contain."""
+    """Elements that show the kind even without a record -> bytes that their attributes must contain; b"": any."""
 
 
 def _in_namespaces(namespaces: tuple[str, ...], *names: str) -> tuple[str, ...]:

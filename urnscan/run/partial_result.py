@@ -156,7 +156,7 @@ def classes_of_partial(
     as batches of CODED_CLASSES rows, sorted by canonical form.
 
     About `memory` bytes of rows are in memory, more are in temporary files; `jobs`: number of threads. Raises
-    FatalError if the disk fails.
+    FatalError, when it is iterated, if the disk fails, or the spellings of a name have more than 2 GiB.
     """
     names: dict[int, str] = {}
     with contextlib.ExitStack() as stack:

@@ -42,7 +42,8 @@ _ROLES = np.array(
 @inner
 def may_be_in_url(data: ByteArray, start: int) -> bool:
     """Quick test of the bytes before the URN at index `start`: False if no URL contains the URN, which is so for most
-    URNs; True if one may contain it, so that `find_host` must be called.
+    URNs; True if one may contain it, so that `find_host` must be called. Not for a URN with encoded bytes before it
+    (`%3D`, `&#61;`): then call `find_host` without this test.
     """
     if start < 1 or not is_alnum(data[start - 1]):
         return start > 0 and _ROLES[data[start - 1]] & _BEFORE != 0

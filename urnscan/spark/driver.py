@@ -119,7 +119,6 @@ class Scan:
     @property
     def errors(self) -> DataFrame:
         """Frame of the failures, in the order of the inputs, with the columns `source` and `reason`; runs the scan.
-
         Equal failures of several parts of a file are one row.
         """
         return self._frame(self.report().failures)
@@ -219,9 +218,9 @@ def scan(
     """Scan files, folders, globs and URLs. All executors must be able to read each input by the same name.
 
     `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan`, without `cdx`, `progress`,
-    `jobs` and `memory`. The inputs are found now, and scanned when the first table of the result is used. Inputs that
-    fail are in `errors` of the result.
-    Raises FatalError for standard input, ArgumentError (a ValueError and a TypeError) for invalid options.
+    `jobs` and `memory`; `strict` has no effect. The inputs are found now, and scanned when the first table of the
+    result is used. Inputs that fail are in `errors` of the result, even if all fail. Raises FatalError for standard
+    input, an unknown encoding, and unreadable rules; ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as result:  # doctest: +SKIP
     ...     result.report().occurrences, result.classes.count()
@@ -369,8 +368,9 @@ def _with_options(occurrences: DataFrame, options: Options) -> DataFrame:
 def scan_inputs(
     spark: SparkSession, inputs: Sequence[Argument], request: ScanRequest, outputs: Collection[str] = ()
 ) -> Scan:
-    """Return a `Scan` of inputs, which are found now and read when a table is used. The files `outputs` are not inputs.
-    If many bytes are to be grouped, the first bytes of some inputs are read now. Raises FatalError for standard input.
+    """Return a `Scan` of inputs, which are found now and read when a table is used; of many bytes to be grouped, some
+    are read now. Outputs (`outputs`) in a folder of inputs are skipped. Raises FatalError for standard input, for an
+    output that is named as an input or that urnscan did not write, and for an unreadable list of inputs.
     """
     from pyspark import StorageLevel  # noqa: PLC0415
 

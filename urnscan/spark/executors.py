@@ -304,7 +304,9 @@ def _unpack(
 
 
 def to_spark_types(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield each batch of rows with the columns, in their order, and the types of a schema of Spark."""
+    """Yield each batch of rows with the columns, in their order, and the types of a schema of Spark; other columns are
+    left out. Raises KeyError for a column that is missing in a batch.
+    """
     for rows in batches:
         yield frames.to_spark_types(rows, schema)
 

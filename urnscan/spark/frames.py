@@ -110,7 +110,8 @@ def to_spark_types(
     rows: pa.RecordBatch, schema: pa.Schema, other: Mapping[str, pa.Array] = MappingProxyType({})
 ) -> pa.RecordBatch:
     """Return rows with the columns, in their order, and the types of a schema of Spark. Arrays in `other`, by name,
-    replace or add columns; other columns of the rows are left out.
+    replace or add columns; columns that the schema does not have are left out. Raises KeyError for a column of the
+    schema that is neither in the rows nor in `other`.
     """
     columns: list[Any] = []
     for field in schema:

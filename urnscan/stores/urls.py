@@ -60,22 +60,22 @@ class Url:
     @property
     def root(self) -> str:
         """Scheme, user and password (if any), and host, as in `https://user:password@host`, without a final `/`.
-
         Contains secrets; `authority` does not.
         """
         return f"{self.scheme}://{'' if self.user is None else self.user + '@'}{self.host}"
 
     @property
     def option(self) -> dict[str, str]:
-        """The options (parameters after "?") as name -> value, decoded. The last of several equal names counts."""
+        """The options (parameters after "?") as name -> value, decoded; empty without options. The last of several
+        equal names counts. The value is empty for a name without "=".
+        """
         return dict(parse_qsl(self.options, keep_blank_values=True))
 
     @property
     def pattern(self) -> tuple[str, list[str]]:
-        """The path split before the first part with `*`, `?` or `[`: the folder, ending in "/", and the other parts.
-
-        `/a/b*/c` gives `("/a/", ["b*", "c"])`. Without a pattern: the whole path and []. On the web the other parts are
-        percent-decoded, and `%2A`, which means a literal `*`, becomes `[*]`.
+        """The path split before the first part with `*`, `?` or `[`: the folder, ending in "/", and the other parts;
+        without such a part, the whole path and []. `/a/b*/c` gives `("/a/", ["b*", "c"])`. On the web the other parts
+        are percent-decoded, and `%2A`, which means a literal `*`, becomes `[*]`.
         """
         match = _PATTERN.search(self.path)
         if match is None:
@@ -97,9 +97,8 @@ class Remote:
 
     @property
     def key(self) -> Hashable:
-        """Identity of the object, for comparison: user and host, options and path. Has secrets, unlike `name`.
-
-        Equal whether the object was named itself or found in a folder; different for another user or other options.
+        """Identity of the object, for comparison: user and host, options and path. Has secrets, unlike `name`. Equal
+        whether the object was named itself or found in a folder; different for another user or other options.
         """
         return self.url.root, self.url.options if self.url.scheme in ARROW else "", self.path
 

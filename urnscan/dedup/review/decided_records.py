@@ -73,10 +73,13 @@ class DecidedRecords:
                 self._of_id[name].append(known)
 
     def find(self, record: Record) -> KnownRecord | None:
-        """Return the record that has the bytes that it had when somebody decided; None if there is none. If its dump is
-        in the run, it may also be in a dump in which no row names such a record; otherwise in any dump, first in one
-        with the same file name. Of several equal records, one is chosen by their order, or else the one with the
-        nearest number.
+        """Return the record of the run that has the bytes that `record`, which a decision names, had when somebody
+        decided; None if no record has these bytes.
+
+        If the run has the dump of `record`, that dump is searched first, then the dumps in which no decision names a
+        record with these bytes. If not, dumps with the same file name are searched first, then all. If as many records
+        are found as decisions name in the dump of `record` with these bytes, the first is for the first, and so on;
+        otherwise the record with the nearest number is returned.
         """
         alike = self._alike.get(record.digest, [])
         if record.place in self._places:
@@ -94,6 +97,9 @@ class DecidedRecords:
     def now(self, decision: Decision) -> KnownRecord | None:
         """Return the record as it is now, after it changed: the record with the ID in the decision, or, without an ID,
         the record with the same number in its dump. None if it is not there.
+
+        An ID is searched in the dump of the decision. If the run has no such dump: in dumps with the same file name, or
+        else in dumps that no row of the same table names. Of several, the record with the nearest number is returned.
         """
         record = decision.record
         named = self._of_id[decision.record_id] if decision.record_id else self._at[record.key]
