@@ -22,10 +22,10 @@ from urnscan.stores.reader import Reader
 _UNIT_SEPARATOR = b"\x1f"
 _BLOCK = 1 << 16
 _WITHIN = 1 << 12  # bytes in which the first field with subfields must begin
-_MARK = rb"(?:\xef\xbb\xbf)?(?>(?:[ \t]*\r?\n)*)"
+_MARK = rb"(?:\xef\xbb\xbf)?(?>(?:[ \t]{0,8}\r?\n){0,8})"
 _CONTROL_FIELDS = rb"(?>(?:(?:LDR|LEADER|00[0-9])[ \t][^\n]*\n)*)"
-# Lines of WinIBW before a record.
-_WINIBW = rb"(?>(?:(?:(?:SET|Eingabe|Input):[^\n]*|[ \t\r]*)\n)*)"
+# Lines of WinIBW before a record. Their number is bounded, so that each pattern takes linear time.
+_WINIBW = rb"(?>(?:(?:(?:SET|Eingabe|Input):[^\n]{0,200}|[ \t\r]{0,8})\n){0,8})"
 _PICA = _WINIBW + rb"[0-2][0-9]{2}[A-Z@](?:/[0-9]{2,3})? "
 
 _FORMS = (
