@@ -110,7 +110,7 @@ _FITTING = [
     (regex.compile(part, regex.DOTALL), regex.compile(core, regex.DOTALL))
     for part, core in (
         (rb".*%", rb"[0-9A-Fa-f]{2}.*"),
-        (rb".*%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2}", rb"%[89ABab][0-9A-Fa-f].*"),
+        (rb"\A.*%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2}", rb"%[89ABab][0-9A-Fa-f].*"),
         (rb".*%[0-9A-Fa-f]", rb"[0-9].*|[A-Fa-f](?![A-Za-z]+\Z).*"),
         (rb".*\?", rb"[+=][A-Za-z0-9].*"),
         (rb"\A[^?]*+\?(?:.*[=&]|.*\?[+]|[+])", rb"[A-Za-z0-9%-].*"),
