@@ -33,8 +33,6 @@ _FEW_PAGES = 2
 # The kind of addition that has no number of its own.
 _INDEX = "index"
 
-# --- rules -----------------------------------------------------------------------------------------------------------
-
 
 def _closest(one: Features, other: Features) -> Closest | None:
     """The most similar forms of the titles; None if a title is missing, or if the titles are in two scripts."""
@@ -351,10 +349,8 @@ def similarity(one: Description, other: Description) -> float:
     """Return the similarity of the titles of two descriptions, from 0 to 1 (equal); if both have a subtitle, the
     smaller of the similarity of the titles and that of the subtitles alone. 0 if a title is missing, or if the titles
     are in two scripts.
-
-    Subtitles are compared alone because after a long title, two of them (`Floor plan`, `Second floor plan`) hardly
-    change the similarity of the whole.
     """
+    # After a long title, two subtitles (`Floor plan`, `Second floor plan`) hardly change the similarity of the whole.
     mine, others = features(one).title, features(other).title
     alike = 1 - far_titles(features(one), features(other))
     if mine and others and mine.subtitle and others.subtitle:
@@ -386,8 +382,7 @@ def have_other_authors(one: Description, other: Description) -> bool:
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:
     """Compare two descriptions by `rules`, which are rules of RULES; return which aspects conflict, and how many rules
-    find no difference. The order of the two does not matter. A value that a record lacks is mostly no conflict; but a
-    record without the number of an edition may conflict with a later edition.
+    find no difference. The order of the two does not matter. A missing value is mostly no conflict (see the module).
     """
     return compare_features(features(one), features(other), rules)
 
