@@ -141,9 +141,11 @@ class _ShortLines(_Lines):
 
 
 def short_help(action: argparse.Action) -> str:
-    """The first clause of the help of an option, or of another argument: up to a colon, a semicolon or a parenthesis.
+    """The first clause of the help of an option, or of another argument: up to a colon or a semicolon before white
+    space, or a parenthesis after a space.
 
-    "number of threads (default: the cores)" -> "number of threads".
+    "number of threads (default: the cores)" -> "number of threads"; "names as in nbn:de; in any case" -> "names as in
+    nbn:de".
     """
     return re.split(r"[:;](?=\s)| \(", str(action.help))[0].strip()
 

@@ -201,8 +201,8 @@ def say_no_input(report: Report | DedupReport, options: Options) -> None:
 
 
 def say_unregistered(options: Options) -> None:
-    """Print a line for each value of `--nid` and `--not-nid` whose namespace is neither registered nor in `--rules`,
-    with similar registered NIDs.
+    """Print a line on standard error for each value of `--nid` and `--not-nid` whose namespace is neither registered
+    nor in `--rules`, with similar registered NIDs, if there are any.
 
     The value is used all the same, as texts are full of unregistered namespaces. Experimental namespaces (`x-test`),
     and values for several namespaces (`schemas-*`), get no line.

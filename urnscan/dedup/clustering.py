@@ -208,9 +208,11 @@ class Clustering:
         return pa.array(lists, names.type)
 
     def kept(self) -> Iterator[pa.RecordBatch]:
-        """Yield the records with the decision `kept` in batches, with the columns cluster, source, member, record (its
-        number in the dump, from 1), record_id and digest (hash of the bytes, as a text). A batch may be empty. Raises
-        FatalError if the disk fails.
+        """Yield the records with the decision `kept` in batches: the record of rank 1 of each cluster with a removed
+        record, and none that is `alone` or `apart`. The order is that of all records; a batch may be empty.
+
+        Columns: cluster, source, member, record (its number in the dump, from 1), record_id and digest (hash of the
+        bytes, as a text). Raises FatalError if the disk fails.
         """
         for dump, span, rows in self.records.batches():
             columns = {

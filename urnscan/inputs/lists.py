@@ -38,11 +38,12 @@ class PathList:
             return False
 
     def read(self, most: int) -> Iterator[list[bytes]]:
-        """Open and read the list. Yields its paths, unchecked, in groups of 1 to `most`, as soon as they arrive.
+        """Open and read the list. Yields its paths, unchecked, in groups of 1 to `most`: the first after 8,192 bytes or
+        the end of the list, the others as soon as they arrive.
 
         The paths end with LF, or with NUL if the first 8,192 bytes of the list contain NUL; the last one may end
-        without. Empty paths and a byte order mark are skipped. Raises FatalError if the list cannot be read, or if
-        more than 65,536 bytes come without a separator.
+        without. Empty paths are skipped, and, in a list with LF, a byte order mark. Raises FatalError if the list
+        cannot be read, or if more than 65,536 bytes come without a separator.
         """
         number, rest = 0, b""
         try:

@@ -158,8 +158,9 @@ class BibtexRecords(RecordReader):
                     return
 
     def record(self, cut: Cut) -> Record:
-        """Read the fields of an entry. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
-        `described`), texts to scan for URNs, identifiers and a description.
+        """Read the fields of an entry. Returns a `Record` with its ID (None if the entry has no citation key) and, by
+        the options of the reader: without `own`, texts to scan for URNs; with `own`, record-level identifiers; with
+        `keys`, identifiers that give keys; with `described`, a description. Raises nothing for a wrong field.
         """
         offset, data, (kind, start, simple) = cut
         match = _KEY.match(data, start)

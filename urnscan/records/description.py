@@ -176,8 +176,11 @@ def _in_order(format_name: str) -> tuple[Row, ...]:
 
 
 def pack(format_name: str, statements: Iterable[Statement]) -> bytes:
-    """Write the statements of a record (pairs of row and text) as a few bytes, from which `unpack` makes a
-    `Description`; empty bytes if there are none. A text of more than 2,000 characters is cut.
+    """Write the statements of a record as a few bytes, from which `unpack` makes a `Description`; empty bytes if there
+    are none. A text of more than 2,000 characters is cut.
+
+    A statement is a pair of a `Row` of the format, as from `described_fields(format_name)`, and the text of a field.
+    `format_name`: name of a table of `descriptions.toml`, such as `ris`, or path of another TOML file.
     """
     packed = [f"{row.order} {text[:_LONGEST_PACKED].replace(_BETWEEN, ' ')}" for row, text in statements]
     return _BETWEEN.join([format_name, *packed]).encode("utf-8", "replace") if packed else b""

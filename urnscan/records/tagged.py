@@ -93,7 +93,10 @@ class Layout:
     @cached_property
     def bound(self) -> re.Pattern[bytes]:
         """Compiled pattern of the end of a record: a line end, and the last line of the record or, as a group, the
-        first line of the next record.
+        first line of the next record (by `following` or `first`).
+
+        Without `last`: a line end, and in a lookahead, as a group, blank lines and a line that fits `until`, or, if
+        that is empty, the first line of the next record.
         """
         if self.last:
             return re.compile(rb"%b(?:((?:%b)?%b)|%b)" % (LINE_END, MARK, self.following or self.first, self.last))

@@ -253,7 +253,7 @@ def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Ite
 
 
 def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
-    """Yield SPARK_OCCURRENCES rows for RESULTS rows of the kind `occurrences`.
+    """Yield SPARK_OCCURRENCES rows for RESULTS rows, which must all be of the kind `occurrences`.
 
     `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
     parts, which is added to `line`.
@@ -264,7 +264,7 @@ def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int
 
 
 def reject_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
-    """Yield SPARK_REJECTS rows for RESULTS rows of the kind `rejects`.
+    """Yield SPARK_REJECTS rows for RESULTS rows, which must all be of the kind `rejects`.
 
     `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
     parts, which is added to `line`.
@@ -281,7 +281,7 @@ def _places(task: pa.Array, first: int, source: pa.Array) -> pa.StructArray:
 def table_rows(
     batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows of the schema, OCCURRENCES or REJECTS, for RESULTS rows of this kind.
+    """Yield rows of the schema, OCCURRENCES or REJECTS, for RESULTS rows, which must all be of this kind.
 
     `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
     parts; this number is added to `line`.

@@ -54,7 +54,9 @@ class ParquetOutput(Output):
         force: bool = False,
         pool: Pool | None = None,
     ) -> None:
-        """`dictionaries` are the leaf columns that get a dictionary, because their values repeat; `statistics` those
+        """`path`: a path, a URL, or an open binary stream, which gets all bytes at `commit`, and is not closed.
+
+        `dictionaries` are the leaf columns that get a dictionary, because their values repeat; `statistics` those
         that get minimum and maximum, because readers filter by them; True: all leaf columns, False: none.
 
         Threads of `pool` encode row groups; None: the thread that calls `write` does. Raises FatalError if the file

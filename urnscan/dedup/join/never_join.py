@@ -41,11 +41,12 @@ class NeverJoin:
 
 
 def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
-    """Read a table with the columns `identifier` and `other`, CSV or TSV in UTF-8, and return its pairs, each once.
+    """Read a table with the columns `identifier` and `other`, CSV or TSV in UTF-8, and return its pairs, each once. The
+    order in a pair has no meaning, but if the table has a pair in both orders, both are returned.
 
     An identifier is a URN, an identifier that has a URN (`ISBN 0-395-36341-1`), or a key as in the column `other_keys`.
     Raises FatalError, with the line, for a file that cannot be read or has other columns or identifiers, and for a pair
-    of equal identifiers.
+    of identifiers that are equal at the level `namespace`, such as the ISBN-10 and the ISBN-13 of a book.
     """
     table = read_table(path, "the pairs of identifiers")
     pairs = []
@@ -116,8 +117,11 @@ class NeverJoinedWorks:
                 self._names[int(work[span.start + record])].add(name)
 
     def pairs(self, component: Numbers) -> list[tuple[int, int]]:
-        """Return the pairs of works that are never joined, sorted, each once and the smaller number first; only of
-        works of the same component (group that keys connect). `component`: number of the component of each work.
+        """Return the pairs of works that are never joined, as tuples of their numbers: one work has an identifier of a
+        pair of the table, the other work has the other identifier, and both works are in the same component (group that
+        keys connect). Sorted, each once and the smaller number first.
+
+        `component`: number of the component of each work, by the number of the work.
         """
         # For each component, its works by the number of a name.
         by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))

@@ -32,7 +32,10 @@ _ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
 class ZstandardFile:
     """Decoder of the frames of a Zstandard file, with the dictionaries in the file.
 
-    A call, `decoder(buffer)`, decodes the next frame, or stores the dictionary in it for the frames after it.
+    A call, `decoder(buffer)`, returns an iterator that takes the next frame and yields its unpacked bytes; it yields
+    nothing for a frame with a dictionary, which is stored for the frames after it, and for another skippable frame. The
+    iterator raises CutError if the bytes end before or inside the frame, BrokenError, ChecksumError, and LeftOutError
+    if the dictionary of the frame is missing or damaged.
     """
 
     def __init__(self, count: Callable[[int], object]) -> None:

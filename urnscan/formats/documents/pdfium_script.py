@@ -196,6 +196,10 @@ def _limit(seconds: int) -> None:
 def main() -> None:
     """For each line of standard input (maximum CPU seconds, and the path of a PDF in hexadecimal digits), write the
     parts of the PDF to standard output as frames, and a frame END after them. Returns when standard input ends.
+
+    What cannot be read is a frame WRONG with the reason: without a name if pdfium cannot open the PDF or cannot be
+    loaded, with the name of a part, or with the name `rest` for an error of the system or of memory. If the CPU seconds
+    are used up, or pdfium crashes, the process ends without END. (Some systems cannot limit the CPU seconds.)
     """
     out = sys.stdout.buffer
     for line in sys.stdin.buffer:
