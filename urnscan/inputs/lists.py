@@ -75,7 +75,7 @@ def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def with_remedy(error: SourceError, path: str) -> SourceError:
-    """Return `error`, which is about a path of a list; if the path ends with CR, a copy that adds advice.
+    """Return `error`, which is about a path of a list; if the path ends with CR, a SourceError with the same reason and advice.
 
     Lists from Windows have CR LF after each path.
     """

@@ -91,8 +91,9 @@ class JsonArrayRecords(RecordReader):
             yield value if isinstance(value, Damaged) else Cut(*value[:3])
 
     def record(self, cut: Cut) -> Record:
-        """Read the members of a value. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
-        `described`), texts to scan for URNs, identifiers and a description; of MARC-in-JSON with the fields of MARC.
+        """Read the members of a value. Returns a `Record` with its ID and, by the options of the reader, texts to scan
+        for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
+        (`described`); of MARC-in-JSON with the fields of MARC.
         """
         offset, data, value = cut
         pairs = value if isinstance(value, tuple) else ()

@@ -102,9 +102,9 @@ class PicaRecords(RecordReader):
             is_resumed = False
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
-        `described`), texts to scan for URNs, identifiers and a description; or a `Damaged` if it does not begin or end
-        with a field, or has lost its beginning.
+        """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader, texts to scan
+        for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
+        (`described`); or a `Damaged` if it does not begin or end with a field, or has lost its beginning.
         """
         offset, data, (plain, is_resumed) = cut
         first = (_PLAIN if plain else _NORMALISED).match(data)

@@ -199,9 +199,9 @@ class RecordReader:
         return self.cuts(buffer)
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
-        `described`), texts to scan for URNs, identifiers and a description; or a `Damaged` that says why the fields
-        cannot be read.
+        """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader, texts to scan
+        for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
+        (`described`); or a `Damaged` that says why the fields cannot be read.
         """
         raise NotImplementedError
 

@@ -101,8 +101,9 @@ class SeparatedRecords(RecordReader):
                 yield Damaged(row.offset, row.fault) if row.fault else Cut(row.offset, row.data, around)
 
     def record(self, cut: Cut) -> Record:
-        """Read the values of a row. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
-        `described`), texts to scan for URNs, identifiers and a description.
+        """Read the values of a row. Returns a `Record` with its ID and, by the options of the reader, texts to scan for
+        URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
+        (`described`).
         """
         row, layout, names, named_by = cut.around
         text, values = layout.split_values(row)

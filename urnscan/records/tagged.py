@@ -202,8 +202,9 @@ class TaggedRecords(RecordReader):
         return (bound.start(1) if is_next else bound.end()) - buffer.at, is_next
 
     def record(self, cut: Cut) -> Record:
-        """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader (`own`, `keys`,
-        `described`), texts to scan for URNs, identifiers and a description.
+        """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader, texts to scan
+        for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
+        (`described`).
         """
         offset, data, _ = cut
         lines = with_line_feeds(data)

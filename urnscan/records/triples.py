@@ -149,7 +149,8 @@ class TripleRecords(RecordReader):
 
     def record(self, cut: Cut) -> Record:
         """Read the statements of a record. Returns a `Record` with the subject as its ID and, by the options of the
-        reader (`own`, `keys`, `described`), texts to scan for URNs, identifiers and a description.
+        reader, texts to scan for URNs (with `own`, record-level identifiers instead), identifiers that give keys
+        (`keys`) and a description (`described`).
         """
         offset, data, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)

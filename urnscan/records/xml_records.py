@@ -160,9 +160,10 @@ class XmlRecords(RunReader):
         return bytes_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
 
     def record(self, cut: Cut) -> Record | Damaged:
-        """Parse a record, and read its fields. Returns a `Record` with its ID and, by the options of the reader (`own`,
-        `keys`, `described`), texts to scan for URNs, identifiers and a description; only with the ID if the record is
-        deleted. Returns a `Damaged` if it is not well-formed.
+        """Parse a record, and read its fields. Returns a `Record` with its ID and, by the options of the reader, texts
+        to scan for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a
+        description (`described`); only with the ID if the record is deleted. Returns a `Damaged` if it is not
+        well-formed.
         """
         offset, data, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]

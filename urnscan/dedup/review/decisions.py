@@ -127,8 +127,9 @@ def read_decisions(*paths: str | os.PathLike[str]) -> Decisions:
     are left out.
 
     A table is CSV, or TSV, as spreadsheets save it: the table of `--review`, of its page, of `--candidates` or of
-    clusters, or another table with the same columns. Raises FatalError, with file and line, for a file that cannot be
-    read or has other columns or decisions, and for rows that contradict each other, in a single file or in two.
+    clusters (`kept` means keep, `removed` remove, `alone` nothing), or another table with the same columns. Raises
+    FatalError, with file and line, for a file that cannot be read or has other columns or decisions, and for rows that
+    contradict each other, in a single file or in two.
     """
     tables = [read_table(path, "the decisions") for path in dict.fromkeys(map(os.fsdecode, paths))]
     if page := next((table.path for table in tables if table.is_page), None):
