@@ -104,7 +104,7 @@ class TestDedup:
         assert [cluster for cluster, _ in self.clusters(urnscan)[0]] == [1, 1, 1]
         rows, (*_, line) = self.clusters(urnscan, "--nid", "isbn")
         assert rows == [(1, ["urn:isbn:1"]), (1, ["urn:isbn:1"]), (2, [])]
-        assert "2 clusters, 1 duplicate, 1 without identifiers that count, 3 others left out" in line
+        assert "2 clusters, 1 duplicate, 1 group in doubt, 1 without identifiers that count, 3 others left out" in line
         told = json.loads(pq.read_metadata(urnscan.folder / "c.parquet").metadata[b"urnscan"])
         assert (told["nid"], told["counts"]["left_out"]) == (["isbn"], 3)
         assert "<code>--nid</code></bdi></th><td><bdi>isbn</bdi></td>" in (urnscan.folder / "r.html").read_text()

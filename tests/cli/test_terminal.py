@@ -223,6 +223,6 @@ class TestProgress:
             assert process.wait(PATIENCE) == 130
         assert BAR.search(screen.text)
         begun, interrupted, kept = screen.lines
-        assert begun.startswith("urnscan: nothing is kept of an earlier run")
+        assert begun.startswith("urnscan: no finished work of an earlier run is kept")
         assert interrupted == "urnscan: interrupted"
         assert kept.startswith("urnscan: finished work is kept"), "what to do stands last"

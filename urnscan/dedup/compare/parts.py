@@ -28,7 +28,7 @@ _HAN = re.compile(
     rf"|(?:(?<!{_HAN_NUMBER})[{_COUNTED}]|その|之)(?:({_HAN_NUMBER}++)|([上中下]))\Z"
 )
 """In East Asia: a number before or after the word for a volume, or `first`, `middle` or `last` there."""
-_HAN_EDITION = re.compile(rf"第?({_HAN_NUMBER}++)(?:版|판)|([初초])[版판]|제([0-9]++)판")
+_HAN_EDITION = re.compile(rf"第?(?<!{_HAN_NUMBER})({_HAN_NUMBER}++)(?:版|판)|([初초])[版판]|제([0-9]++)판")
 _HAN_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
 _TEN, _HUNDRED = "十", "百"
 # A volume may be numbered by its year, or by a number.
