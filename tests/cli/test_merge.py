@@ -102,13 +102,14 @@ def test_failures_of_the_runs(scanned, option):
     assert result.err == f"urnscan: 3 failures in the runs of x.{suffix}, y.{suffix}; see their messages\n"
 
 
-@pytest.mark.parametrize("names", [["parts"], ["parts/*.partial"]])
+@pytest.mark.parametrize("names", [["parts"], ["parts/*.partial"], ["parts[1]"]])
 def test_unfinished_runs(scanned, names):
     """What an interrupted run has kept is not in the result, and is reported: a part that is missing is no silence."""
-    (scanned.folder / "parts").mkdir()
-    scanned("a.txt", "--partial", "parts/1.partial", "--quiet")
-    (scanned.folder / f"parts/.2.partial{SHARDS_SUFFIX}").mkdir()
+    folder = names[0].partition("/")[0]
+    (scanned.folder / folder).mkdir()
+    scanned("a.txt", "--partial", f"{folder}/1.partial", "--quiet")
+    (scanned.folder / f"{folder}/.2.partial{SHARDS_SUFFIX}").mkdir()
     result = scanned("merge", *names, "-o", "all.parquet", "--quiet")
     assert result.err == (
-        "urnscan: unfinished, and not in the result: parts/2.partial; continue with --resume, and merge again\n"
+        f"urnscan: unfinished, and not in the result: {folder}/2.partial; continue with --resume, and merge again\n"
     )

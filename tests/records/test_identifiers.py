@@ -693,3 +693,10 @@ def test_an_isbn_alone_is_read_as_one_in_a_list(isbn, hyphens, qualifier):
         isbn = f"{isbn[:place]}-{isbn[place:]}"
     text = isbn + qualifier
     assert as_text(Own(text, "isbn")) == as_text(Own(f"{text};", "isbn"))
+
+
+@pytest.mark.parametrize("text", ["[10.5555/a]", "(https://doi.org/10.5555/a)", "'10.5555/a'", " <10.5555/a> "])
+def test_a_doi_in_brackets(text):
+    """Brackets and quotation marks around a DOI are not of it, if both are there."""
+    assert plain_doi(text).removeprefix("https://doi.org/") == "10.5555/a"
+    assert plain_doi(text.strip()[:-1]) == text.strip()[:-1]

@@ -281,6 +281,8 @@ def test_what_a_record_is_called(reader, dump, identifier, own):
             ({"id": "1", name: {"doi": "10.5555/x"}}, [("1", ""), ("10.5555/x", "doi")])
             for name in ("metadata", "data", "record")
         ],
+        # The object around is the record: its metadata are those of the file or of the set.
+        *[({"Title": "Tides", name: {"doi": "10.5555/x"}}, []) for name in ("metadata", "data", "record")],
         ({"metadata": {"dc.identifier.doi": [{"value": "10.5555/x"}]}}, [("10.5555/x", "doi")]),
         ({"relatedIdentifiers": [{"relatedIdentifier": "10.5555/y"}], "note": "urn:x:y"}, []),
         (

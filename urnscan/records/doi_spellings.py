@@ -38,7 +38,8 @@ _HOST = re.compile(
 # A query with names is not a part of the DOI, which would have its question mark encoded.
 _QUERY = re.compile(r"(\Ahttps?://[^\s?#]+)\?[a-z_][\w.-]*=\S*", re.IGNORECASE)
 # In brackets or quotation marks.
-_WRAPPED = re.compile(r"\A\s*[\[(<{\"']\s*((?:https?://|doi|10\.).*?)\s*[\])>}\"']\s*\Z", re.IGNORECASE)
+_CLOSES = {"[": "]", "(": ")", "<": ">", "{": "}", '"': '"', "'": "'"}
+_BEGINS = re.compile(r"https?://|doi|10\.", re.IGNORECASE)
 
 
 def plain_doi(text: str) -> str:
@@ -51,10 +52,18 @@ def plain_doi(text: str) -> str:
     """
     if "10." not in text or not _ODD.search(text):
         return text
-    text = _WRAPPED.sub(r"\1", html.unescape(html.unescape(text)) if "&" in text else text)
+    text = _unwrapped(html.unescape(html.unescape(text)) if "&" in text else text)
     text = _ENCODED.sub(_sign, _TEX.sub(_sign, text))
     text = _TWO_SLASHES.sub(r"\1/", _HOST.sub("https://doi.org/", text))
     return _QUERY.sub(r"\1", text) if text.startswith("https://doi.org/") else text
+
+
+def _unwrapped(text: str) -> str:
+    """A DOI without the brackets or quotation marks around it: `[10.5555/a]` -> `10.5555/a`."""
+    inner = text.strip()
+    is_wrapped = len(inner) > 1 and _CLOSES.get(inner[0]) == inner[-1]
+    inner = inner[1:-1].strip()
+    return inner if is_wrapped and _BEGINS.match(inner) else text
 
 
 def _sign(match: re.Match[str]) -> str:

@@ -23,8 +23,10 @@ RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(_NAMES)}
 rank is the ID.
 """
 
-# Members that contain the record itself: JSON:API (section 7.2), Elasticsearch, Google Books, DOAJ, Zenodo, Zotero.
-_ENVELOPES = frozenset(("attributes", "_source", "volumeinfo", "bibjson", "metadata", "data", "record"))
+# Members that contain the record itself: JSON:API (section 7.2), Elasticsearch, Google Books, DOAJ; and Zenodo, Zotero,
+# whose names have other meanings where the object around them has a title.
+_ENVELOPES = frozenset(("attributes", "_source", "volumeinfo", "bibjson"))
+_ALL_ENVELOPES = _ENVELOPES | {"metadata", "data", "record"}
 # Members of an object that is an identifier: schema.org PropertyValue, DataCite, JSON-LD, MARC in JSON.
 _VALUES = ("value", "@value", "identifier", "id", "@id", "content")
 # Members of an object that is a title, a person, a date or a type: DataCite, CSL, Crossref, Zotero, MODS as JSON.
@@ -88,9 +90,10 @@ def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
     """
     as_written = list(pairs)
     members = [(_fold(name[:_LONGEST_NAME]), value) for name, value in as_written]
+    envelopes = _envelopes(as_written)
     for written_name, value in as_written:
-        if isinstance(value, tuple) and written_name.lower() in _ENVELOPES:
-            yield from own_identifiers([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)
+        if isinstance(value, tuple) and written_name.lower() in envelopes:
+            yield from own_identifiers([pair for pair in value if pair[0].lower() not in _ALL_ENVELOPES], fields)
         for field in _rows_of(fields, written_name):
             if not (field.unless and _has_member(members, *field.unless)):
                 for item in _as_list(value):
@@ -101,13 +104,20 @@ def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.
     """Yield the statements of a record about a work, in the order of the named values. A statement is a pair of a row
     of `fields` and a text; of a value with several strings, the first is taken.
     """
+    pairs = list(pairs)
+    envelopes = _envelopes(pairs)
     for written_name, value in pairs:
-        if isinstance(value, tuple) and written_name.lower() in _ENVELOPES:
-            yield from statements([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)
+        if isinstance(value, tuple) and written_name.lower() in envelopes:
+            yield from statements([pair for pair in value if pair[0].lower() not in _ALL_ENVELOPES], fields)
         if rows := _rows_of(fields, written_name):
             text = next(_strings(value), None)
             if text:
                 yield from description.of_text(whole(text), rows)
+
+
+def _envelopes(pairs: Pairs) -> frozenset[str]:
+    """The names of members that contain the record of an object with these members."""
+    return _ENVELOPES if any(_fold(name[:_LONGEST_NAME]) == "title" for name, _ in pairs) else _ALL_ENVELOPES
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -133,7 +133,8 @@ def unfinished(names: Sequence[str]) -> list[str]:
     """
     found = set()
     for name in names:
-        output = Path(name, "*") if Path(name).is_dir() else Path(name)
+        plain = glob.escape(name) if Path(name).exists() else name
+        output = Path(plain, "*") if Path(name).is_dir() else Path(plain)
         for kept in glob.iglob(str(output.with_name(f".{output.name}{SHARDS_SUFFIX}")), include_hidden=True):
             found.add(str(Path(kept).with_name(Path(kept).name.removeprefix(".").removesuffix(SHARDS_SUFFIX))))
     return sorted(found)

@@ -30,8 +30,6 @@ _SLIP = 0.03
 _LAST_EDITION = 999
 # Pages by which two libraries count the same book differently.
 _FEW_PAGES = 2
-# The kind of addition that has no number of its own.
-_INDEX = "index"
 
 
 def _closest(one: Features, other: Features) -> Closest | None:
@@ -76,7 +74,7 @@ def _of_editions(one: Features, other: Features) -> float | None:
     if (one.edition > _LAST_EDITION) != (other.edition > _LAST_EDITION):
         # "2004 ed." cannot be compared with "3rd ed."
         return None
-    releases = [{number for number in record.in_edition if "." in number} for record in (one, other)]
+    releases = [{number for number in record.in_edition if number.count(".") == 1} for record in (one, other)]
     return float(one.edition != other.edition or (all(releases) and releases[0].isdisjoint(releases[1])))
 
 
@@ -119,9 +117,11 @@ def _of_opposite_parts(one: Features, other: Features) -> float | None:
     """
     if not (one.stated_part and other.stated_part):
         return None
-    is_index = any(_INDEX in record.part.extras and not record.part.designations for record in (one, other))
-    is_other = is_index and one.part != other.part
-    return float(is_other or have_opposites(one.stated_part, other.stated_part))
+    is_index = any(
+        "index" in mine.part.extras - others.part.extras and not mine.part.designations and others.part.designations
+        for mine, others in ((one, other), (other, one))
+    )
+    return float(is_index or have_opposites(one.stated_part, other.stated_part))
 
 
 def _of_opposites(one: Features, other: Features) -> float | None:

@@ -25,6 +25,7 @@ from urnscan.records.description import ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE, 
 
 _TAG = regex.compile(r"</?\w{1,10}+(?:\s[^<>]{0,80}+)?>")  # <i>, <sub>
 _ARTICLE = re.compile(rf"{ARTICLE_BEGINS}[^{ARTICLE_ENDS}]*+{ARTICLE_ENDS}")
+_LEADING = re.compile(r"\A(?:the|an?|les?|las?|los|el|il|der|die|das) ")
 _RESPONSIBILITY = re.compile(r"\s/(?:\s.*+)?\Z")  # ISBD: Title / by its author
 _SUBTITLE = re.compile(rf"{SUBTITLE}|\s?[:=]\s|\s[-\u2013\u2014]\s")
 _PARALLEL = re.compile(rf"\s?=[\s{SUBTITLE}]+|[^\S{SUBTITLE}]\[(?=[^\[\]]*\]\W*\Z)")  # not a subtitle in brackets
@@ -247,7 +248,9 @@ def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
     kinds = set()
     for text in dict.fromkeys(texts):
         hinted = {name for word in text.split(" ") for name in _hinted(word)}
-        kinds |= {name for name in hinted if known_words().kinds[name].search(text)}
+        # `The Letter to Plato` is `Letter to Plato`.
+        bare = _LEADING.sub("", text)
+        kinds |= {name for name in hinted if known_words().kinds[name].search(bare)}
     return frozenset(kinds)
 
 

@@ -15,6 +15,7 @@ from urnscan.dedup.compare.known_words import ORDINAL, known_words
 _NUMBER = re.compile(rf"([0-9]{{1,9}})({ORDINAL})?\Z")
 _ROMAN = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})\Z")
 _ROMAN_AND_LETTER = re.compile(r"(?:x{0,3})(?:ix|iv|vi{1,3}|i{2,3})[a-d]\Z")
+_PIECES = re.compile(r"[0-9]+|[^\W\d_]+")
 _SUPPLEMENT = re.compile("s[0-9]{1,2}")  # 60 S1
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 # Above this value, Roman numbers are read only in the number of a part: `l` and `xl` may be words of a title.
@@ -188,7 +189,8 @@ def numbers_in(title: str) -> tuple[str, ...]:
         is_short = len(word) == 1 and word.isalpha()
         after_part = at > 0 and tokens[at - 1] in known.parts
         if after_part and not is_short and word not in known.ones:
-            designations += _values(word, "")
+            # `2A` is `2 A`.
+            designations += (piece for value in _values(word, "") for piece in _PIECES.findall(value))
         elif not is_short and (number := number_of(word)):
             designations.append(number)
         elif found := _HAN.findall(word):

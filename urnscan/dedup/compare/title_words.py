@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rapidfuzz import fuzz, process
 
@@ -32,10 +32,13 @@ def alone(one: str, other: str) -> int:
     mine = set(one.split())
     others = [word for word in other.split() if word not in mine]
     beginnings = tuple(word for word in others if len(word) > _SHORT)
+    # `erster` and `2` are compared as numbers; but `Osma`, which is a number in some languages, is not `Roma`.
+    has_number = any(word[0].isdecimal() or word in known.numbers for word in other.split())
     return sum(
         len(word) > _SHORT
         and not word.isdigit()
         and word not in known.uncounted
+        and not (has_number and word in known.numbers)
         and not _is_within(word, others, one.replace(" ", ""))
         and not word.startswith(beginnings)
         and not any(
@@ -83,7 +86,13 @@ def have_opposites(one: str, other: str) -> bool:
         _are_opposite(a, b) and (a not in other.replace(" ", "") if len(a) > len(b) else b not in one.replace(" ", ""))
         for a in mine - others
         for b in others - mine
+        # Both have both: employers and employees, employer and employee.
+        if not (_has_opposite(a, mine) and _has_opposite(b, others))
     )
+
+
+def _has_opposite(word: str, title: Iterable[str]) -> bool:
+    return any(_are_opposite(word, other) for other in title)
 
 
 def _units(title: Sequence[str], other: Sequence[str]) -> set[str]:
