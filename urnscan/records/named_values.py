@@ -90,10 +90,9 @@ def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
     """
     as_written = list(pairs)
     members = [(_fold(name[:_LONGEST_NAME]), value) for name, value in as_written]
-    envelopes = _envelopes(as_written)
     for written_name, value in as_written:
-        if isinstance(value, tuple) and written_name.lower() in envelopes:
-            yield from own_identifiers([pair for pair in value if pair[0].lower() not in _ALL_ENVELOPES], fields)
+        if contents := _contents(written_name, value, as_written):
+            yield from own_identifiers(contents, fields)
         for field in _rows_of(fields, written_name):
             if not (field.unless and _has_member(members, *field.unless)):
                 for item in _as_list(value):
@@ -105,19 +104,24 @@ def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.
     of `fields` and a text; of a value with several strings, the first is taken.
     """
     pairs = list(pairs)
-    envelopes = _envelopes(pairs)
     for written_name, value in pairs:
-        if isinstance(value, tuple) and written_name.lower() in envelopes:
-            yield from statements([pair for pair in value if pair[0].lower() not in _ALL_ENVELOPES], fields)
+        if contents := _contents(written_name, value, pairs):
+            yield from statements(contents, fields)
         if rows := _rows_of(fields, written_name):
             text = next(_strings(value), None)
             if text:
                 yield from description.of_text(whole(text), rows)
 
 
-def _envelopes(pairs: Pairs) -> frozenset[str]:
-    """The names of members that contain the record of an object with these members."""
-    return _ENVELOPES if any(_fold(name[:_LONGEST_NAME]) == "title" for name, _ in pairs) else _ALL_ENVELOPES
+def _contents(name: str, value: object, around: Pairs) -> list[tuple[str, object]]:
+    """The members of the record itself in a member of an object with the members `around`; empty if the member contains
+    no record.
+    """
+    if not isinstance(value, tuple) or name.lower() not in _ALL_ENVELOPES:
+        return []
+    if name.lower() not in _ENVELOPES and any(_fold(other[:_LONGEST_NAME]) == "title" for other, _ in around):
+        return []
+    return [pair for pair in value if pair[0].lower() not in _ALL_ENVELOPES]
 
 
 def _strings(value: object) -> Iterator[str]:
