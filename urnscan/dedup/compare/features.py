@@ -248,9 +248,10 @@ def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
     kinds = set()
     for text in dict.fromkeys(texts):
         hinted = {name for word in text.split(" ") for name in _hinted(word)}
-        # `The Letter to Plato` is `Letter to Plato`.
-        bare = _LEADING.sub("", text)
-        kinds |= {name for name in hinted if known_words().kinds[name].search(bare)}
+        if hinted:
+            # `The Letter to Plato` is `Letter to Plato`.
+            bare = _LEADING.sub("", text)
+            kinds |= {name for name in hinted if known_words().kinds[name].search(bare)}
     return frozenset(kinds)
 
 

@@ -33,8 +33,6 @@ class Words(NamedTuple):
     """Cardinal words for 1, such as `one`, which may mean no number."""
     small: frozenset[str]
     """Small words, such as articles."""
-    uncounted: frozenset[str]
-    """Small words, and cardinal words for 1."""
     linking: frozenset[str]
     """Small words that are left out of abbreviated titles of journals."""
     nobody: frozenset[str]
@@ -111,7 +109,6 @@ def known_words() -> Words:
         small=frozenset(data["small"].split()),
         linking=frozenset(data["linking"].split()),
         nobody=frozenset(data["nobody"].split()),
-        uncounted=frozenset([*data["small"].split(), *ones]),
         editions=frozenset(editions),
         edition=re.compile(
             rf"\b([0-9]{{1,3}}{ORDINAL}?|{'|'.join(numbers)})(?: [^\W\d]+){{0,2}}? (?:{'|'.join(editions)})\b"

@@ -37,7 +37,8 @@ def alone(one: str, other: str) -> int:
     return sum(
         len(word) > _SHORT
         and not word.isdigit()
-        and word not in known.uncounted
+        and word not in known.small
+        and word not in known.ones
         and not (has_number and word in known.numbers)
         and not _is_within(word, others, one.replace(" ", ""))
         and not word.startswith(beginnings)
@@ -83,11 +84,12 @@ def have_opposites(one: str, other: str) -> bool:
     mine, others = _units(tokens, other_tokens), _units(other_tokens, tokens)
     return any(
         # One title may have a hyphen: post-war, postwar.
-        _are_opposite(a, b) and (a not in other.replace(" ", "") if len(a) > len(b) else b not in one.replace(" ", ""))
+        _are_opposite(a, b)
+        and (a not in other.replace(" ", "") if len(a) > len(b) else b not in one.replace(" ", ""))
+        # Both may have both: employers and employees, employer and employee.
+        and not (_has_opposite(a, mine) and _has_opposite(b, others))
         for a in mine - others
         for b in others - mine
-        # Both have both: employers and employees, employer and employee.
-        if not (_has_opposite(a, mine) and _has_opposite(b, others))
     )
 
 
