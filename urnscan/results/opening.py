@@ -16,7 +16,7 @@ from urnscan.stores.input import one_by_one
 from urnscan.stores.urls import is_remote, local_path, real_place
 from urnscan.tables.editions import MERGED, VERDICT
 from urnscan.tables.metadata import OF_PARTIAL
-from urnscan.tables.output_file import SHARDS_SUFFIX
+from urnscan.tables.output_file import SHARDS_SUFFIX, shards_folder
 from urnscan.tables.plain_output import PARTIAL_SUFFIX
 from urnscan.tables.readers import TableFile
 
@@ -135,7 +135,7 @@ def unfinished(names: Sequence[str]) -> list[str]:
     for name in names:
         plain = glob.escape(name) if Path(name).exists() else name
         output = Path(plain, "*") if Path(name).is_dir() else Path(plain)
-        for kept in glob.iglob(str(output.with_name(f".{output.name}{SHARDS_SUFFIX}")), include_hidden=True):
+        for kept in glob.iglob(str(shards_folder(output)), include_hidden=True):
             found.add(str(Path(kept).with_name(Path(kept).name.removeprefix(".").removesuffix(SHARDS_SUFFIX))))
     return sorted(found)
 

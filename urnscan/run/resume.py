@@ -40,7 +40,7 @@ from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, Ta
 from urnscan.run.tasks import FileGroup, FilePart, Task
 from urnscan.stores.input import Input, Listed
 from urnscan.tables.editions import names_now
-from urnscan.tables.output_file import SHARDS_SUFFIX
+from urnscan.tables.output_file import shards_folder
 
 _TABLES = ("partial", "occurrences", "rejects")
 # A run of fewer seconds is soon repeated. So it keeps no shards when it ends, and writes at most _AT_ONCE bytes of rows.
@@ -135,7 +135,7 @@ class Shards:
         self.discarded = ""
         """Description of the work that was removed because of `force`; empty if no work was removed."""
         self._name = name or str(output)
-        self._folder = output.with_name(f".{output.name}{SHARDS_SUFFIX}")
+        self._folder = shards_folder(output)
         self._meaning = json.dumps(meaning, sort_keys=True).encode()
         # Time after which this run is not short.
         self._lasting_from = time.monotonic() + (-1 if resume else _SHORT)

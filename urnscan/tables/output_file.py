@@ -28,6 +28,12 @@ from urnscan.stores.urls import is_remote, local_path, real_place
 SHARDS_SUFFIX = f".shards{TEMPORARY_SUFFIX}"
 """Suffix of the folder with the results of an unfinished run, from which a run with `--resume` continues."""
 
+
+def shards_folder(output: Path) -> Path:
+    """Return the hidden folder next to an output in which a run keeps its work for `--resume`: `.urns.parquet.shards…`."""
+    return output.with_name(f".{output.name}{SHARDS_SUFFIX}")
+
+
 _STREAM = "standard output"
 _EXISTS, _EXISTS_SINCE_START = "exists already", "came into being during the run"
 

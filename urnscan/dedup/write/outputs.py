@@ -239,14 +239,14 @@ def open_review(path: str | os.PathLike[str], *, force: bool = False, layout: La
     """Open the output of `--review`, and return it: a page if the name ends in .html, .htm or .xhtml, otherwise a
     table. Raises FatalError.
     """
-    if isinstance(path, str | os.PathLike) and form_of(os.fspath(path))[0] in PAGES:
+    if form_of(os.fspath(path))[0] in PAGES:
         return PageOutput(path, force=force)
     return open_table(path, REVIEW, force=force, layout=layout)
 
 
 def open_clusters(path: str | os.PathLike[str], *, force: bool = False, layout: Layout = USUAL) -> Output | FlatTable:
     """Open the table of clusters, and return it. Raises FatalError, also for a name that only a dump has: `new.mrc`."""
-    suffix = form_of(os.fspath(path))[0] if isinstance(path, str | os.PathLike) else ""
+    suffix, _ = form_of(os.fspath(path))
     if suffix in suffixes() and suffix not in TEXT_FORMS:
         raise FatalError(
             f"{path}: -o writes a table, not a dump; --deduplicated {path} writes the dump without its duplicates"

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import regex
 
+from urnscan.urn.reject_reasons import DASHES, INVISIBLES
+
 TYPESET = str.maketrans(
-    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
+    dict.fromkeys(DASHES + "\ufe58", "-")
     | dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " ")
-    | dict.fromkeys(
-        "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u2060\u2066\u2067\u2068\u2069\ufeff\u0098\u009c"
-    )
+    | dict.fromkeys(INVISIBLES + "\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\u0098\u009c")
     | {0xFF10 + digit: str(digit) for digit in range(10)}
     | {0xFF38: "X", 0xFF58: "x"}
 )
