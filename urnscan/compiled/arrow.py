@@ -97,7 +97,7 @@ def _column(kind: pa.DataType, values: Sequence[bytes], validity: pa.Buffer | No
 
 
 def filtered(lists: pa.ListArray, flags: npt.NDArray[np.bool_]) -> pa.ListArray:
-    """The same lists, in the same order, but each without the values whose flag is false; a list may become empty.
+    """Return lists without the values whose flag is false, in the same order; a list may become empty.
     `flags[i]` is the flag of element i of `lists.values`, the values of all lists one after the other.
     """
     if flags.all():

@@ -1,4 +1,4 @@
-"""What is in an input: texts to scan, members of archives, and columns of tables; each with its name or place."""
+"""Contents of an input: texts to scan, members of archives, and columns of tables; each with its name or place."""
 
 from __future__ import annotations
 

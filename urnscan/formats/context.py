@@ -1,4 +1,4 @@
-"""What the nested readers of an input know: names of the levels of nesting (layers), options and limits of reading."""
+"""Context of the nested readers of an input: names of the levels of nesting (layers), options and limits of reading."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

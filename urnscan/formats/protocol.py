@@ -77,9 +77,7 @@ class Form(Generic[_Opened]):
     recognise_named: Recognise | None = None
     """Rule for files with a suffix in `suffixes` that no form accepts by `recognise`, as if damaged; None: no rule."""
     needs_beginning: bool = False
-    """What follows if only `recognise_named` accepts a file. False: it is opened. True: its raw bytes are scanned, and
-    an error says so.
-    """
+    """Whether a file that only `recognise_named` accepts is not opened: its raw bytes are scanned, and an error says so."""
     is_web_archive: bool = False
     """Whether the members are records of a web archive, which `--where` can select."""
 

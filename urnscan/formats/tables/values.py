@@ -1,4 +1,4 @@
-"""What the readers of tables share: values collected to columns, their places, errors and names, limits of memory."""
+"""Shared code of the readers of tables: values collected to columns, their places, errors and names, limits of memory."""
 
 import bisect
 import io
