@@ -130,7 +130,7 @@ def _samples() -> Mapping[str, pa.Table]:
         dumps = [
             f"data/samples/{name}" for name in ("catalogue.marcxml.xml", "record.mrc", "references.bib", "oai-dc.xml")
         ]
-        written = {name: f"{folder}/{name}.parquet" for name in ("mapping", "review", "candidates")}
+        written = {name: f"{folder}/{name}.parquet" for name in ("mapping", "review", "candidates", "wrong")}
         dedup = urnscan.deduplicate(*dumps, trim=True, review_all=True, **written)
         tables = {name: pq.read_table(path) for name, path in written.items()}
     return {

@@ -128,15 +128,17 @@ class TestNotCounted:
         namespace of which the file has no name.
         """
         urnscan.write("a", b"9783161484101\n")
-        advice = "for bare numbers, urnscan explain - reads a list (a number on each line)\n"
-        assert f"urnscan: no URN found; {advice}" in urnscan("check", "a").err
-        assert f"urnscan: no URN found; {advice}" in urnscan("check", "a", "--nid", "isbn").err
+        advice = (
+            "so nothing was checked; urnscan dedup INPUT --wrong FILE lists the wrong ISBN and ISSN of a catalogue\n"
+        )
+        assert f"urnscan: no URN found, {advice}" in urnscan("check", "a").err
+        assert f"urnscan: no URN found, {advice}" in urnscan("check", "a", "--nid", "isbn").err
         urnscan.write("a", RIGHT.encode())
         assert advice not in urnscan("check", "a").err
         assert advice not in urnscan("check", "a", "--nid", "isbn").err
         result = urnscan("check", "a", "--nid", "issn")
         assert ", 0 occurrences, 1 other left out, 0 wrong, " in result.summary
-        assert f"urnscan: no URN of the chosen namespaces found; {advice}" in result.err
+        assert f"urnscan: no URN of the chosen namespaces found, {advice}" in result.err
 
 
 class TestReasons:

@@ -117,7 +117,7 @@ def test_records_that_only_a_wrong_number_names(tmp_path):
         first
         == f"{path}: record 1 (one): its only identifier, 978-0-395-36341-5, has a wrong check digit, so nothing joins it"
     )
-    assert last == "197 more records with nothing but a wrong check digit; report lists up to 100"
+    assert last == "197 more records with nothing but a wrong check digit; wrong lists all wrong numbers"
     assert len(report.mistakes()) == 6
     without_fields = run([str(path)], Options(), Policy(any_urn=True), Outputs(clusters=lambda _: None), Progress())
     assert without_fields.wrong == 0

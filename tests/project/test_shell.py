@@ -281,7 +281,7 @@ class TestManPages:
         assert max(map(len, done.stdout.splitlines())) <= 80
 
     def test_columns_are_those_of_the_tables(self):
-        from urnscan.tables.schemas import CANDIDATES, CLASSES, CLUSTERS, MAPPING, OCCURRENCES, REJECTS, REVIEW
+        from urnscan.tables.schemas import CANDIDATES, CLASSES, CLUSTERS, MAPPING, OCCURRENCES, REJECTS, REVIEW, WRONG
 
         text = {path.stem: " ".join(path.read_text().split()) for path in MAN}
         for page, schema in (
@@ -292,6 +292,7 @@ class TestManPages:
             ("urnscan-dedup", MAPPING),
             ("urnscan-dedup", REVIEW),
             ("urnscan-dedup", CANDIDATES),
+            ("urnscan-dedup", WRONG),
         ):
             assert ", ".join(schema.names) + "." in text[page]
 

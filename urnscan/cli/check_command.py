@@ -47,7 +47,7 @@ def check_parser() -> Parser:
             "urnscan check",
             usages=("urnscan check INPUT... [--fail-on KIND] [--format NAME] [options]",),
             description="Name each wrong URN in a line: source:line:column: the URN: what is wrong. Numbers without "
-            "urn: are not seen. Punctuation at the end of a name belongs to the text around it. The column counts characters; it is missing for inputs that can be "
+            "urn: are not seen: urnscan dedup --wrong lists the wrong ISBN and ISSN of a catalogue. Punctuation at the end of a name belongs to the text around it. The column counts characters; it is missing for inputs that can be "
             "read only once, such as standard input.",
             daily=("--fail-on", "--format", "-s", "-n", "--include", "--exclude", "-q"),
             examples={
@@ -104,7 +104,9 @@ def check(arguments: argparse.Namespace) -> bool:
         say_counts(parts, report.seconds, (), count_of(report.failures), count_of(report.notes))
         if report.inputs and not report.occurrences:
             said = "no URN of the chosen namespaces found" if report.left_out else "no URN found"
-            say(f"{said}; for bare numbers, urnscan explain - reads a list (a number on each line)")
+            say(
+                f"{said}, so nothing was checked; urnscan dedup INPUT --wrong FILE lists the wrong ISBN and ISSN of a catalogue"
+            )
     say_no_input(report, options)
     return not report.failures and not writer.faults
 

@@ -63,14 +63,14 @@ def _about(formats: Iterable[str]) -> About:
         "not conflict. A dump may be plain, compressed, in an archive, or at a URL. Its "
         f"format is recognised by its content: {', '.join(formats)}.",
         examples={
-            "count the duplicates, and write nothing": "urnscan dedup dump.mrc.gz",
             "write a catalogue without its duplicates": "urnscan dedup dump.mrc.gz --deduplicated unique.mrc.gz",
+            "list the wrong ISBN and ISSN of a catalogue": "urnscan dedup dump.mrc.gz --wrong wrong.xlsx",
             "show which records are the same, as a table and as an HTML page": (
                 "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html"
             ),
         },
         daily=tuple(
-            "-o --deduplicated --removed --mapping --review --report --force --keep --keys --agree --decisions -q".split()
+            "-o --deduplicated --removed --mapping --review --wrong --report --force --keep --keys --agree --decisions -q".split()
         ),
         statuses={0: "done, also with notes", 1: "done, but some records or inputs could not be read", **FAILED},
     )
@@ -108,6 +108,10 @@ _OUTPUT = {
         "FILE",
         "write pairs of records that share no key, but an author, the year and nearly the title, in a format of -o; edit the "
         "column decision (together, apart); the page of --review shows them, too",
+    ),
+    "--wrong": option(
+        "FILE",
+        "write the wrong ISBN and ISSN of all records, with ID and title of the record and what is wrong, in a format of -o",
     ),
     "--report": option("FILE", "write an HTML page about the clusters, with examples"),
     **LAYOUT_OPTIONS,
@@ -225,6 +229,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
             review_page=review_page,
             review_all=arguments.review_all,
             candidates=files.sink("candidates"),
+            wrong=files.sink("wrong"),
             dumps=files.files.get("deduplicated"),
             removed=files.files.get("removed"),
             page=files.sink("report"),

@@ -24,6 +24,7 @@ from urnscan.dedup.write.carried_fields import Carry
 from urnscan.dedup.write.copies import Places, copy_without, places_of
 from urnscan.dedup.write.mapping import Redirects
 from urnscan.dedup.write.outputs import Dumps, Outputs
+from urnscan.dedup.write.wrong_rows import WrongRows
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.display.text import counted, html_failures, html_fields, others_left_out
 from urnscan.errors import FatalError, NoDumpNote, SourceError, SourceNote, count_in_metadata, count_of, option
@@ -63,6 +64,8 @@ class DedupReport:
     """Records without a URN or key, but with an ISBN or ISSN whose check digit is wrong."""
     wrong_identifiers: Sequence[tuple[str, str]] = ()
     """For up to 100 of the records counted in `wrong`: the name of the record, and the wrong identifier."""
+    wrong_numbers: int = 0
+    """Wrong ISBN and ISSN in fields of records, if `wrong` was named."""
     clusters: int = 0
     """Clusters: records that are treated as the same work. A record that joins no other record is a cluster, too."""
     duplicates: int = 0
@@ -143,6 +146,7 @@ class DedupReport:
             *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate") + described),
             *([f"{counted(self.doubts, 'group')} in doubt{decided}"] if self.doubts else []),
             *([counted(self.candidates, "candidate")] if self.candidates else []),
+            *([counted(self.wrong_numbers, "wrong number")] if self.wrong_numbers else []),
             *([f"{counted(self.carried, 'field')} copied"] if self.carried else []),
             *([f"{self.without:,} {without}{wrong}"] if self.without else []),
             *others_left_out(self.left_out),
@@ -190,7 +194,7 @@ class DedupReport:
         if self.wrong > _REPORTED:
             lines.append(
                 f"{counted(self.wrong - _REPORTED, 'more record')} with nothing but a wrong check digit; "
-                f"{option('report', None)} lists up to 100"
+                f"{option('wrong', None)} lists all wrong numbers"
             )
         return lines
 
@@ -245,12 +249,13 @@ def run(
         report.left_out = reading.records.occurrences.left_out if options.leaves_out else None
         chosen = None if outputs.page is None else _report_clusters(clustering, reading)
         redirects = None if outputs.mapping is None else Redirects(clustering)
+        wrong = None if outputs.wrong is None else WrongRows(reading.records.wrong_numbers)
         review = Review(_shown(clustering, outputs), reading.dumps) if outputs.has_review else None
         takers = [collector.take for collector in (review, chosen) if collector is not None]
-        if outputs.clusters is not None or redirects is not None or takers:
+        if takers or any((outputs.clusters, redirects, wrong)):
             progress.on_stage(Stage("writing", report.records, ROWS))
             for dump, rows in clustering.rows():
-                _write(rows, outputs, redirects)
+                _write(rows, outputs, redirects, wrong)
                 for take in takers:
                     take(dump, rows)
                 progress.on_progress(len(rows))
@@ -289,6 +294,8 @@ def _check(policy: Policy, outputs: Outputs) -> None:
     """Raise FatalError for an option that needs another option."""
     if outputs.review_all and not outputs.has_review:
         raise FatalError(f"{option('review_all', None)} needs {option('review', 'FILE')}")
+    if policy.any_urn and outputs.wrong is not None:
+        raise FatalError(f"{option('wrong', None)} checks the fields of records; leave out {option('any_urn')}")
     if policy.carry and outputs.dumps is None:
         raise FatalError(f"{option('carry', None)} needs {option('deduplicated', 'FILE')}")
 
@@ -307,13 +314,15 @@ def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Ou
     return inputs
 
 
-def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None) -> None:
-    """Write rows of clusters, and rows of the mapping from removed to kept records."""
+def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None, wrong: WrongRows | None) -> None:
+    """Write rows of clusters, rows of the mapping from removed to kept records, and rows of wrong ISBN and ISSN."""
     if outputs.clusters is not None:
         outputs.clusters(rows.select(CLUSTERS.names))
     if outputs.mapping is not None and redirects is not None:
         for mapped in redirects.rows(rows):
             outputs.mapping(mapped)
+    if outputs.wrong is not None and wrong is not None:
+        outputs.wrong(wrong.rows(rows))
 
 
 def _copy_all(
@@ -345,6 +354,7 @@ def _count(report: DedupReport, reading: ReadDumps, clustering: Clustering) -> N
     report.records = reading.records.count
     report.damaged = sum(dump.damaged for dump in dumps)
     report.without = sum(dump.without for dump in dumps)
+    report.wrong_numbers = len(reading.records.wrong_numbers)
     report.wrong, report.wrong_identifiers = sum(dump.wrong for dump in dumps), reading.records.wrong
     report.silent = [
         (dump.name, dump.records, dump.own)

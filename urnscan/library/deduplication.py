@@ -106,6 +106,7 @@ def deduplicate(
     review: str | os.PathLike[str] | None = None,
     review_all: bool = False,
     candidates: str | os.PathLike[str] | None = None,
+    wrong: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: bool | None = None,
     any_urn: bool = False,
@@ -152,6 +153,7 @@ def deduplicate(
     * `review`: the groups in doubt that are not decided, as a table or, with .html, as a page. `review_all` adds the
       decided groups, and all from which a record is removed.
     * `candidates`: a table of pairs that share no key and may be the same.
+    * `wrong`: a table of the wrong ISBN and ISSN of all records.
     * `force`: replace outputs that exist.
 
     Tables that people wrote: `decisions` is the path of an edited table of `review` or `candidates`, or a list of such
@@ -182,7 +184,7 @@ def deduplicate(
     rows: list[pa.RecordBatch] = []
     with contextlib.ExitStack() as stack:
         arguments = {"deduplicated": deduplicated, "removed": removed, "mapping": mapping, "review": review}
-        arguments["candidates"] = candidates
+        arguments |= {"candidates": candidates, "wrong": wrong}
         names = {kind: local_name(path) for kind, path in arguments.items() if path is not None}
         paths = check_outputs(*names.values())
         files = {kind: stack.enter_context(FILES[kind](name, force=force)) for kind, name in names.items()}
@@ -194,6 +196,7 @@ def deduplicate(
             review_page=review_page,
             review_all=as_flag("review_all", review_all),
             candidates=files["candidates"].write if "candidates" in files else None,
+            wrong=files["wrong"].write if "wrong" in files else None,
             dumps=files.get("deduplicated"),
             removed=files.get("removed"),
             paths=paths,

@@ -36,6 +36,7 @@ latex: commands of LaTeX in titles and names, for BibTeX.
 lines: any text, line by line.
 identifiers: native identifiers -> URNs.
 doi_spellings: DOI as programs write them -> plain DOI.
+wrong_numbers: ISBN and ISSN that are wrong, and why.
 identifier_columns: columns of native identifiers -> URNs.
 keys: other identifiers -> keys, a common form for all spellings of an identifier, by a table (`keys.toml`).
 key_columns: columns of identifiers -> keys.

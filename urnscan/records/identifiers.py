@@ -109,7 +109,7 @@ _PLAIN_DOI = re.compile(
     r"(?i:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|info:doi/|doi ?:? ?)?"
     r"(10\.[0-9]{4,9}/[A-Za-z0-9](?:[A-Za-z0-9._():/-]{0,199}[A-Za-z0-9])?)"
 )
-_BRACKETS = regex.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
+BRACKETS = regex.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
 _PART = regex.compile(r"[^;,|\n]++")
 _PUNCTUATION = " \t\r\n.:;,/|="
 
@@ -253,7 +253,7 @@ def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
     text, (start, end) = match.string, match.span(group)
     if match.end("lead") == start and end == len(text):
         return []
-    qualifiers = _BRACKETS.findall(text, match.end("lead"), start) + _BRACKETS.findall(text, end, match.end())
+    qualifiers = BRACKETS.findall(text, match.end("lead"), start) + BRACKETS.findall(text, end, match.end())
     if match.end() < len(text) and (tail := _TAIL.match(text, match.end())):
         qualifiers.append(tail[0])
     return [qualifier[:_LONGEST_QUALIFIER] for qualifier in qualifiers]
@@ -297,7 +297,7 @@ def _dois(text: str) -> Iterator[str]:
 def _others(nid: str, text: str) -> Iterator[str]:
     """The URNs of the identifiers of the namespace `nid` in a list, also in addresses."""
     to_urn = getattr(namespaces, nid).to_urn
-    for part in _PART.findall(_BRACKETS.sub("", text)):
+    for part in _PART.findall(BRACKETS.sub("", text)):
         identifier = part.strip(_PUNCTUATION)
         yield from _urn_by(to_urn, identifier) or _urn_by(to_urn, identifier.rpartition("/")[2])
 

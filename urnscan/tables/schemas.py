@@ -24,7 +24,7 @@ _NAMES = {
     pa.int32(): "position length last_source publication_year",
     pa.int64(): "row start kept_record line occurrence_count source_count spelling_count first_start sources "
     "cluster record cluster_rank component",
-    pa.string(): "member text urn message nss first_source first_member problem spelling_problem record_id kept_record_id title author edition part extent publisher digest kept_digest "
+    pa.string(): "member text urn message number nss first_source first_member problem spelling_problem record_id kept_record_id title author edition part extent publisher digest kept_digest "
     "r_component q_component f_component",
     _DICTIONARY: "mime source kept_source kept_member column_name nid via resolver reason nid_status decision format",
     _URNS: "urns other_keys joined_by",
@@ -169,6 +169,9 @@ other.
 The decision is empty: people fill it in.
 """
 
+WRONG = _schema("source member record record_id start title number message", nullable=(*_NULLABLE, "start"))
+"""One row per wrong ISBN or ISSN in a field of a record, in the order of CLUSTERS."""
+
 _CHANGE = pa.struct(
     [
         pa.field("what", pa.string(), nullable=False),
@@ -189,6 +192,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "mapping": MAPPING,
     "review": REVIEW,
     "candidates": CANDIDATES,
+    "wrong": WRONG,
     "differences": CHANGES,
 }
 """The tables that commands write to files, by their names in the pages."""

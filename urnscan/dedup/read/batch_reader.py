@@ -10,15 +10,17 @@ import pyarrow as pa
 
 from urnscan.compiled.arrow import flag_array, number_array, numbers, text_array
 from urnscan.compiled.bytes import Integers
-from urnscan.dedup.read.batches import ROWS, Batch, ReadBatch, ReadSettings, digest_of
+from urnscan.dedup.read.batches import ROWS, Batch, ReadBatch, ReadSettings, WrongRow, digest_of
 from urnscan.framing.lines import Damaged
 from urnscan.records.columns import Columns, Texts
+from urnscan.records.description import shown_title
 from urnscan.records.fields import Own
 from urnscan.records.identifier_columns import as_texts
 from urnscan.records.identifiers import wrong_number
 from urnscan.records.key_columns import KeyColumns
-from urnscan.records.record import Cut, RecordReader, Run, count_of
+from urnscan.records.record import Cut, RecordReader, Run, count_of, description_of
 from urnscan.records.record_columns import bytes_of_each, read_columns
+from urnscan.records.wrong_numbers import find_wrong
 from urnscan.run.options import Options
 from urnscan.run.task_results import Counts
 from urnscan.scanner.blocks import OtherReadings
@@ -50,7 +52,7 @@ class BatchReader:
         number = _numbers_of(batch)
         columns = read_columns(reader, records)
         damaged += ((int(number[at]), error) for at, error in columns.damaged.items())
-        texts, wrong = _of_own(columns) if settings.own else (columns.texts, [])
+        texts, only_wrong, wrong = _of_own(columns, settings) if settings.own else (columns.texts, [], [])
         keys = [] if keys_of is None else [*keys_of.read(columns)]
         byte_count = bytes_of_each(records) if settings.digests or (keys_of and keys_of.has_bytes) else []
         if keys_of is not None and keys_of.has_bytes:
@@ -66,9 +68,10 @@ class BatchReader:
             is_read[[*columns.damaged]] = False
             rows = rows.filter(flag_array(is_read))
             row = np.cumsum(is_read) - 1
-            wrong = [(int(row[at]), identifier) for at, identifier in wrong]
+            only_wrong = [(int(row[at]), number) for at, number in only_wrong]
+            wrong = [wrong_one._replace(row=int(row[wrong_one.row])) for wrong_one in wrong]
             deleted = row[deleted]
-        return ReadBatch(rows, sorted(damaged), counts, cut_off, wrong, sorted(deleted.tolist()))
+        return ReadBatch(rows, sorted(damaged), counts, cut_off, only_wrong, wrong, sorted(deleted.tolist()))
 
     def _names(self, texts: Texts, keys: Texts, count: int) -> tuple[pa.ListArray, Counts, int]:
         """The column `names` of the records, the counts of their occurrences, and the number of URNs longer than
@@ -98,8 +101,10 @@ class BatchReader:
         return names, counts + Counts(left_out=self._scanner.left_out - left_out), cut_off
 
 
-def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:
-    """The texts of record-level identifiers; and records whose only identifiers are wrong, with the first wrong number."""
+def _of_own(columns: Columns, settings: ReadSettings) -> tuple[list[Texts], list[tuple[int, str]], list[WrongRow]]:
+    """The texts of record-level identifiers; records whose only identifiers are wrong, with the first wrong number; and
+    all wrong numbers with their records, if the settings want them.
+    """
     texts, doubtful = [], []
     has_text = np.zeros(len(columns.identifiers), np.bool_)
     for own in columns.own:
@@ -110,15 +115,27 @@ def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:
             doubtful.append((own, identifiers.doubtful))
     suspects: list[tuple[int, int, Own]] = []
     for own, among in doubtful:
-        which = among[~has_text[own.record[among]]]
+        which = among if settings.wrong else among[~has_text[own.record[among]]]
         places = (own.record[which].tolist(), own.order[which].tolist())
-        wrong = own.texts.take(number_array(which)).to_pylist()
-        suspects += ((*place, Own(text, own.scheme)) for *place, text in zip(*places, wrong, strict=True))
+        numbers_ = own.texts.take(number_array(which)).to_pylist()
+        suspects += ((*place, Own(text, own.scheme)) for *place, text in zip(*places, numbers_, strict=True))
+    suspects.sort(key=operator.itemgetter(0, 1))
     first: dict[int, str] = {}
-    for record, _, name in sorted(suspects, key=operator.itemgetter(0, 1)):
-        if record not in first and (digits := wrong_number(name)) is not None:
+    for record, _, name in suspects:
+        if not has_text[record] and record not in first and (digits := wrong_number(name)) is not None:
             first[record] = digits
-    return texts, [*first.items()]
+    wrong = [(record, find_wrong(name)) for record, _, name in suspects] if settings.wrong else []
+    return (
+        texts,
+        [*first.items()],
+        [WrongRow(record, *number, _title_of(columns, record)) for record, number in wrong if number],
+    )
+
+
+def _title_of(columns: Columns, record: int) -> str | None:
+    """The title of a record; None if it has none."""
+    title = description_of(columns.descriptions[record].as_py()).title
+    return title and shown_title(title)
 
 
 def _numbers_of(batch: Batch) -> Integers:

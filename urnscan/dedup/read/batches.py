@@ -70,6 +70,8 @@ class ReadSettings:
     """Whether descriptions are read."""
     digests: bool = False
     """Whether a digest (hash of the bytes) is calculated for each record."""
+    wrong: bool = False
+    """Whether all wrong ISBN and ISSN are wanted."""
 
     def reader(self) -> RecordReader:
         """Return a new reader of the records of the dump."""
@@ -133,6 +135,21 @@ def _batch_of(
     return Batch(settings, items, records, byte_count)
 
 
+class WrongRow(NamedTuple):
+    """A wrong ISBN or ISSN in a record."""
+
+    row: int
+    """Index of the record in the rows of the batch, from 0; in `RecordCollection.wrong_numbers`, its number among the
+    records of all dumps, from 0.
+    """
+    number: str
+    """The number, as in `records.wrong_numbers.WrongNumber`."""
+    message: str
+    """What is wrong, in words."""
+    title: str | None
+    """The title of the record."""
+
+
 class ReadBatch(NamedTuple):
     """Rows and counts of a batch of records after reading."""
 
@@ -146,9 +163,11 @@ class ReadBatch(NamedTuple):
     """Number of URNs longer than `max_length`. They are left out, because only their starts are known, which may be the
     same for different URNs.
     """
-    wrong: Sequence[tuple[int, str]]
+    only_wrong: Sequence[tuple[int, str]]
     """Records whose record-level identifiers give no URN: index in `rows`, from 0, and an identifier whose check digit
     is wrong.
     """
+    wrong: Sequence[WrongRow]
+    """Wrong ISBN and ISSN in all records, if they are wanted; ascending by `row`."""
     deleted: Sequence[int]
     """Indices in `rows`, from 0, of deleted records, ascending."""

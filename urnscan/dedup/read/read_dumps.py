@@ -235,8 +235,9 @@ class _DumpReader:
             len(self.dumps),
             dump.own,
             policy.keys if policy.has_keys else (),
-            policy.needs_descriptions or outputs.candidates is not None,
+            policy.needs_descriptions or outputs.candidates is not None or outputs.wrong is not None,
             outputs.has_digests or policy.decisions is not None,
+            outputs.wrong is not None,
         )
 
     def _begin(self, dump: Dump) -> None:

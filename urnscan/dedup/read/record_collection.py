@@ -12,7 +12,7 @@ from urnscan.compiled.arrow import flags_of, numbers, text_array
 from urnscan.dedup.join.choose_kept import IntArray
 from urnscan.dedup.join.components import MOST, Edges, Numbers
 from urnscan.dedup.policy import PLACEHOLDERS, Policy
-from urnscan.dedup.read.batches import ROWS, ReadBatch, only_names
+from urnscan.dedup.read.batches import ROWS, ReadBatch, WrongRow, only_names
 from urnscan.dedup.reread import Dump
 from urnscan.errors import FatalError
 from urnscan.records.keys import URN, always, copied, unsure
@@ -58,6 +58,8 @@ class RecordCollection:
         """For the first 100 records whose only identifiers have a wrong check digit: name of the record (the dump, and
         the number of the record in the dump, from 1), and the identifier.
         """
+        self.wrong_numbers: list[WrongRow] = []
+        """Wrong ISBN and ISSN of all records that are not deleted, if they are wanted; ascending by `row`."""
 
     @property
     def deleted(self) -> Numbers:
@@ -98,9 +100,11 @@ class RecordCollection:
         self.edges.add(np.repeat(record, of_each), names.values, np.repeat(is_live, of_each))
         counts = np.diff(numbers(only_names(names, but=always()).offsets))
         dump.without += int(np.count_nonzero(counts == 0))
-        for row, identifier in batch.wrong:
+        for row, identifier in batch.only_wrong:
             if counts[row] == 0:
                 self._add_wrong(dump, rows, row, identifier)
+        live = (wrong for wrong in batch.wrong if is_live[wrong.row])
+        self.wrong_numbers += (wrong._replace(row=int(record[wrong.row])) for wrong in live)
         self.counts.append(_least(counts))
         self.lengths.append(_least(numbers(rows.column("length"))))
         self.rows.add(rows)

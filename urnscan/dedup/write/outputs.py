@@ -23,7 +23,7 @@ from urnscan.tables.layout import USUAL, Layout
 from urnscan.tables.nested_columns import FlatTable
 from urnscan.tables.output_file import Output, as_fatal, check_output, work_folder
 from urnscan.tables.plain_output import NOT_WRITTEN, PAGES, ByteOutput, PageOutput, form_of
-from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW
+from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW, WRONG
 from urnscan.tables.writers import TEXT_FORMS, open_table
 
 
@@ -259,6 +259,7 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "mapping": functools.partial(open_table, schema=MAPPING),
     "review": open_review,
     "candidates": functools.partial(open_table, schema=CANDIDATES),
+    "wrong": functools.partial(open_table, schema=WRONG),
 }
 """The outputs of FILES that are tables, by the names of their options: functions that open them, which also take a
 `layout`.
@@ -300,6 +301,8 @@ class Outputs:
     """Whether the review also has groups in doubt that are decided, and all groups with a removed record."""
     candidates: Callable[[pa.RecordBatch], None] | None = None
     """Function that writes batches of rows of pairs that may be the same (CANDIDATES), in order."""
+    wrong: Callable[[pa.RecordBatch], None] | None = None
+    """Function that writes batches of rows of wrong ISBN and ISSN (WRONG), in order."""
     dumps: Dumps | None = None
     """Files for the kept records, and the bytes around them."""
     removed: Dumps | None = None

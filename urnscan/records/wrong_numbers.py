@@ -1,0 +1,50 @@
+"""Wrong ISBN and ISSN in the fields of records: the number, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from urnscan.records.fields import Own
+from urnscan.records.identifiers import BRACKETS, as_text, counts_out, kind_of, wrong_number
+from urnscan.urn.explanation import explain
+from urnscan.urn.namespaces.references import why_no_isbn_or_issn
+from urnscan.urn.numbers.field_values import LISTS
+
+_DIGIT = re.compile(r"\d")
+# Kinds of fields in which nothing else may be. A field of RIS may also have the number of a patent.
+_TITLES = {"isbn": "an ISBN", "issn": "an ISSN"}
+
+
+class WrongNumber(NamedTuple):
+    """A wrong ISBN or ISSN in a record."""
+
+    number: str
+    """The number as the record has it. The whole text of the field if no part of it has the form of an ISBN or ISSN."""
+    message: str
+    """What is wrong, in words, and the right check digit if it can be known."""
+
+
+def find_wrong(own: Own) -> WrongNumber | None:
+    """Return the first wrong number in a field for ISBN or ISSN in which no number is right.
+
+    None for a field with a right number, and of another kind; for a number that the record itself calls wrong
+    (`(falsch)`); for digits that only fill the field (`0000000000`); and for a text without any digit (`none`).
+
+    >>> find_wrong(Own("97803953634 (pbk.)", "isbn")).message
+    'it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8'
+    """
+    if own.is_key or as_text(own) is not None:
+        return None
+    if (number := wrong_number(own)) is not None:
+        return WrongNumber(number, str(explain(number).verdict).removeprefix("invalid: "))
+    text, kind = own.text.strip(), kind_of(own.scheme)
+    if kind not in (*_TITLES, "serial") or LISTS[kind].search(text) or len(set(_DIGIT.findall(text))) < 2:
+        return None
+    if any(counts_out(qualifier, kind) for qualifier in BRACKETS.findall(text)):
+        return None
+    read_as = explain(text).read_as
+    message = None if read_as else why_no_isbn_or_issn(text)
+    if message is None and kind in _TITLES:
+        message = f"it is not {_TITLES[kind]}" + (f", but {read_as}" if read_as else "")
+    return None if message is None else WrongNumber(text, message)
