@@ -38,23 +38,6 @@ class Places:
     unchanged records are missing.
     """
 
-    def __getitem__(self, span: slice) -> Places:
-        """Places of the records in a slice, without changes."""
-        return Places(self.start[span], self.length[span], self.stays[span])
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether each record begins directly after the one before it, and none is changed."""
-        return not self.changes and bool(np.all(self.start[1:] == self.start[:-1] + self.length[:-1]))
-
-    def cut(self, data: bytes) -> bytes:
-        """Return the bytes of the records that stay, one after the other, unchanged. `data` has the bytes of all
-        records. Only for records that follow each other directly (`is_dense`).
-        """
-        bounds = np.append(self.start, self.start[-1] + self.length[-1]) - self.start[0]
-        turns = bounds[np.flatnonzero(np.diff(self.stays, prepend=False, append=False))].tolist()
-        return b"".join(data[start:end] for start, end in zip(turns[::2], turns[1::2], strict=True))
-
 
 class _Span(NamedTuple):
     """Neighbouring records that are copied, or left out, together."""
@@ -150,28 +133,17 @@ def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
     """Records in spans: neighbours that stay, with all bytes between; neighbours that go and follow each other
     directly.
 
-    The first record that goes is a span by itself if bytes come before it: its own last byte counts then. If all
-    records follow each other directly, the records from the first that stays are one span, whose change leaves out the
-    others.
+    The first record that goes is a span by itself if bytes come before it: its own last byte counts then.
     """
-    if not separator and places.is_dense and not places.stays.all() and places.stays.any():
-        first_kept = int(np.argmax(places.stays))
-        rest = places[first_kept:]
-        yield from _spans(places[:first_kept], separator)
-        yield _Span(int(rest.start[0]), int(rest.length.sum()), stays=True, change=rest.cut)
-        return
     end = places.start + places.length
-    goes_on = np.zeros(len(end), np.bool_)
-    goes_on[1:] = places.stays[1:] == places.stays[:-1]
-    follows = np.zeros(len(end), np.bool_)
-    follows[1:] = (places.start[1:] == end[:-1]) & (separator == b"")
+    follows = np.append(False, places.start[1:] == end[:-1]) & (separator == b"")
     follows[1:] &= follows[:-1].copy()
-    goes_on &= places.stays | follows
+    goes_on = np.append(False, places.stays[1:] == places.stays[:-1]) & (places.stays | follows)
     changed = np.array(list(places.changes), np.intp)
     goes_on[changed] = False
     goes_on[changed[changed + 1 < len(end)] + 1] = False
     first = np.flatnonzero(~goes_on)
-    last = np.append(first[1:], len(end))[: len(first)] - 1
+    last = np.append(first[1:], len(end)) - 1
     columns: list[list[Any]] = [
         column.tolist() for column in (first, places.start[first], end[last], places.stays[first])
     ]
