@@ -15,7 +15,7 @@ from urnscan.compiled.arrow import bits, filtered, flag_array, number_array, num
 from urnscan.dedup.compare.citations import PLACES
 from urnscan.dedup.compare.unpacked_descriptions import SHOWN, unpacked
 from urnscan.dedup.join.component_batches import Bits
-from urnscan.dedup.join.components import Flags, Numbers, Pair, components
+from urnscan.dedup.join.components import Flags, Numbers, Pair, merged
 from urnscan.dedup.join.split_component import REASONS
 from urnscan.dedup.read.batches import only_names
 from urnscan.dedup.read.read_dumps import ReadDumps
@@ -60,9 +60,7 @@ class Components:
         """Return the components that result if `pairs` of records (two arrays of their numbers) are connected, too;
         this object is not changed.
         """
-        lead = np.unique(self.component, return_index=True)[1].astype(np.int32)
-        every = np.arange(len(self.component), dtype=np.int32)
-        component = components(len(every), (lead[self.component - 1], every), pairs)
+        component = merged(self.component, pairs)
         return Components(self.reading, component, np.bincount(component, minlength=1) > 1)
 
     def batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.dedup.join.components import Numbers, whole_groups
+from urnscan.dedup.join.components import Numbers, group_begins, whole_groups
 from urnscan.dedup.reread import Dump
 from urnscan.errors import ArgumentError, FatalError, option
 from urnscan.records.description import Description
@@ -167,8 +167,8 @@ def ranks(
         # `lexsort` is stable, so a tie keeps the order of the records.
         works = works[np.lexsort(keys[::-1])]
         place = np.arange(len(works))
-        is_first = np.append(True, of_work[works[1:]] != of_work[works[:-1]])
-        rank[works] = place - np.maximum.accumulate(np.where(is_first, place, 0)) + 1
+        first = np.maximum.accumulate(np.where(group_begins(of_work[works]), place, 0))
+        rank[works] = place - first + 1
     return rank[work]
 
 

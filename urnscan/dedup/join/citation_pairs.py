@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers
 from urnscan.dedup.compare.citations import Citation, blocks, citation, is_article, shared_place
-from urnscan.dedup.join.components import Numbers, Results, components
+from urnscan.dedup.join.components import Numbers, Results, group_begins, merged
 from urnscan.dedup.read.batches import digest_of
 from urnscan.records.description import with_hosts
 from urnscan.records.record import description_of
@@ -81,9 +81,8 @@ class CitationPairs(NamedTuple):
         would have if only keys joined records.
         """
         is_joined = cluster[self.first] == cluster[self.other]
-        pairs = by_keys[self.first[is_joined]] - 1, by_keys[self.other[is_joined]] - 1
-        before = int(by_keys.max(initial=0))
-        return before - int(components(before, pairs).max(initial=0))
+        clusters = merged(by_keys, (self.first[is_joined], self.other[is_joined]))
+        return int(by_keys.max(initial=0) - clusters.max(initial=0))
 
 
 _NOTHING = np.empty(0, np.int32)
@@ -146,8 +145,7 @@ def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.
     """The blocks with records of several components."""
     order = np.lexsort((component, block))
     block, component = block[order], component[order]
-    is_other = np.append(True, (block[1:] != block[:-1]) | (component[1:] != component[:-1]))
-    known, counts = np.unique(block[is_other], return_counts=True)
+    known, counts = np.unique(block[group_begins(block, component)], return_counts=True)
     shared: npt.NDArray[np.int64] = known[(counts > 1) & (known != 0)]
     return shared
 

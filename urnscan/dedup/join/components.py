@@ -104,23 +104,15 @@ class SharedEdges:
         """Return pairs of records that share an identifier, enough to connect all records that share it: the first
         record that has it, with each other. Two records that share several identifiers may be several pairs.
         """
-        is_first = np.append(True, self.identifier[1:] != self.identifier[:-1])[: len(self.identifier)]
-        first = np.flatnonzero(is_first)
-        others = np.diff(first, append=len(is_first)) - 1
-        return np.repeat(self.record[first], others), self.record[~is_first]
+        return _pairs(self.record, self.identifier)
 
     def pairs_in(self, cluster: Numbers) -> Pair:
         """Return pairs of records that are in the same cluster and share an identifier: the first record of the cluster
         that has the identifier, with each other of the cluster. `cluster`: number of the cluster of each record.
         """
         order = np.lexsort((cluster[self.record], self.identifier))
-        record, identifier = self.record[order], self.identifier[order]
-        of_record = cluster[record]
-        is_first = np.append(True, (identifier[1:] != identifier[:-1]) | (of_record[1:] != of_record[:-1]))[
-            : len(record)
-        ]
-        first = np.flatnonzero(is_first)
-        return np.repeat(record[first], np.diff(first, append=len(is_first)) - 1), record[~is_first]
+        record = self.record[order]
+        return _pairs(record, self.identifier[order], cluster[record])
 
     def joins(self, cluster: Numbers, edges: int) -> Flags:
         """Return for each edge whether its identifier is also in another record of the same cluster; the index is the
@@ -129,13 +121,30 @@ class SharedEdges:
         """
         shared = np.zeros(edges, np.bool_)
         for group in whole_groups(self.identifier):
-            of_edge, of_record = self.edge[group], cluster[self.record[group]]
-            order = np.lexsort((of_record, self.identifier[group]))
-            key = np.stack([self.identifier[group], of_record])[:, order]
-            is_same = (key[:, 1:] == key[:, :-1]).all(axis=0)
-            shared[of_edge[order[:-1][is_same]]] = True
-            shared[of_edge[order[1:][is_same]]] = True
+            identifier, of_record = self.identifier[group], cluster[self.record[group]]
+            order = np.lexsort((of_record, identifier))
+            begins = group_begins(identifier[order], of_record[order])
+            is_alone = begins & np.append(begins[1:], True)
+            shared[self.edge[group][order[~is_alone]]] = True
         return shared
+
+
+def _pairs(record: Numbers, *keys: Numbers) -> Pair:
+    """The first record of each group of edges with equal keys, with each other record of the group; edges are sorted by
+    their keys.
+    """
+    is_first = group_begins(*keys)
+    first = np.flatnonzero(is_first)
+    return np.repeat(record[first], np.diff(first, append=len(record)) - 1), record[~is_first]
+
+
+def group_begins(*keys: npt.NDArray[Any]) -> Flags:
+    """Return for each row whether a group of rows with equal keys begins with it: `[3, 3, 5]` -> `[True, False, True]`.
+    Each of `keys` is a column; the rows are sorted by them.
+    """
+    begins = np.ones(len(keys[0]), np.bool_)
+    begins[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+    return begins
 
 
 def whole_groups(ordered: Numbers) -> Iterator[slice]:
@@ -207,12 +216,12 @@ class Edges:
         levels = [np.empty(0, np.int8)]
         identifiers = 0
         parts = filter(len, map(self._parts.take, range(_PARTS)))
-        for part in results(partial(_join, self._trust, max_class), parts):
+        for edges, part in results(partial(_join, self._trust, max_class), parts):
             shared.append(np.stack([part.edge, part.record, part.identifier + np.int32(identifiers)]))
             levels.append(part.level)
             common += part.common
             identifiers += len(part.level)
-            on_edges(part.edges)
+            on_edges(edges)
         of_edge, of_record, identifier = np.concatenate(shared, axis=1)
         common.sort(key=lambda item: (-item[1], item[0]))
         return SharedEdges(of_edge, of_record, identifier, np.concatenate(levels), common)
@@ -235,20 +244,8 @@ class _Trust(NamedTuple):
         return level
 
 
-class _PartEdges(NamedTuple):
-    """Shared edges of a part; attributes as in SharedEdges."""
-
-    edges: int
-    """Number of all edges of the part, shared or not."""
-    edge: Numbers
-    record: Numbers
-    identifier: Numbers
-    level: Levels
-    common: Sequence[tuple[str, int]]
-
-
-def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _PartEdges:
-    """Find the edges of a part whose identifiers join records."""
+def _join(trust: _Trust, max_class: int, rows: pa.Table) -> tuple[int, SharedEdges]:
+    """The number of all edges of a part, and those whose identifiers join records."""
     record, edge = (numbers(rows.column(name).combine_chunks()) for name in ("record", "edge"))
     urn = rows.column("urn").dictionary_encode().combine_chunks()
     codes = numbers(urn.indices)
@@ -266,7 +263,7 @@ def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _PartEdges:
     by_identifier = np.argsort(identifier, kind="stable")
     which = which[by_identifier]
     common = list(zip(names, sizes[too_common].tolist(), strict=True))
-    return _PartEdges(len(edge), edge[which], record[which], identifier[by_identifier], level[joins], common)
+    return len(edge), SharedEdges(edge[which], record[which], identifier[by_identifier], level[joins], common)
 
 
 def components(records: int, *pairs: Pair) -> Numbers:
@@ -281,6 +278,14 @@ def components(records: int, *pairs: Pair) -> Numbers:
         _join_pairs(parent, read_only(first), read_only(other))
     _number(parent)
     return parent
+
+
+def merged(group: Numbers, pairs: Pair) -> Numbers:
+    """Return the groups that result if groups of records are connected by pairs of records: for each record the number
+    of its group. `group`: the same before. Groups are numbered from 1 in the order of their first records.
+    """
+    first, other = (group[records] - np.int32(1) for records in pairs)
+    return components(int(group.max(initial=0)), (first, other))[group - 1]
 
 
 # Not `scipy.sparse.csgraph`: where SciPy is installed, Numba loads `scipy.linalg` at each start, which takes 0.12 s.

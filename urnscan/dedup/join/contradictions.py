@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers
+from urnscan.dedup.join.choose_kept import first_records
 from urnscan.dedup.join.component_batches import DESCRIBED, SINGLE, Bits, ComponentBatch, split_components
 from urnscan.dedup.join.components import COPIED, Numbers, Pair, Results, SharedEdges
 from urnscan.dedup.join.split_component import TOO_LARGE
@@ -61,9 +62,7 @@ class ComponentSplitter:
         same work. Records of a component of more than `max_cluster` works are not joined. `folder` returns the folder
         for temporary files, and is called only if memory is full.
         """
-        # First record of each work.
-        self._begins = np.zeros(work.max(initial=-1) + 1, np.int32)
-        self._begins[work[::-1]] = np.arange(len(work), dtype=np.int32)[::-1]
+        self._begins = first_records(work)
         sizes = np.bincount(component[self._begins], minlength=1)
         self._component, self._work = component, work
         self._is_shared = (sizes > 1) & (sizes <= max_cluster)
@@ -131,10 +130,8 @@ class ComponentSplitter:
         apart = sorted({pair for pairs_of in never for pair in pairs_of(self._component[self._begins])})
         if not agree and not apart:
             first, other = self._joined.pairs()
-            if self._is_large.any():
-                stays = ~self._is_large[self._component[first]]
-                first, other = first[stays], other[stays]
-            return SplitComponents([(first, other)], reasons[self._work], self._too_large())
+            stays = ~self._is_large[self._component[first]]
+            return SplitComponents([(first[stays], other[stays])], reasons[self._work], self._too_large())
         joined = []
         for batch in results(split_components, self._batches(agree, apart)):
             on_works(batch.works)

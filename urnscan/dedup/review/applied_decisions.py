@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.dedup.join.choose_kept import IntArray, first_records
-from urnscan.dedup.join.components import Flags, Numbers, Pair, SharedEdges, components
+from urnscan.dedup.join.components import Flags, Numbers, Pair, SharedEdges, components, merged
 from urnscan.dedup.join.union_find import leader, least_connected
 from urnscan.dedup.reread import Dump
 from urnscan.dedup.review.decided_records import DecidedRecords, KnownRecord
@@ -151,9 +151,7 @@ class AppliedDecisions:
         """
         self._together = [*self._admitted(cluster)]
         pairs = self.pairs
-        if len(pairs[0]):
-            lead = np.unique(cluster, return_index=True)[1].astype(np.int32)
-            cluster = components(len(cluster), (lead[cluster - 1], np.arange(len(cluster), dtype=np.int32)), pairs)
+        cluster = merged(cluster, pairs)
         of_work = cluster[self._first]
         is_out = (self._code == _CODES[APART]) | (self._code == _CODES[TOGETHER])
         keeps = np.flatnonzero(self._code == _CODES[KEEP])
