@@ -90,7 +90,10 @@ class Policy:
         # An empty name means that no URN is ignored.
         weak = [name for name in as_strings("weak", self.weak) if name.strip()]
         object.__setattr__(self, "weak", read_beginnings(option("weak", None), weak, get_syntax("rfc2141")))
-        object.__setattr__(self, "keys", _kinds(self.keys))
+        keys = _names("keys", self.keys, KEYS, ("all", KEYS))
+        if not keys:
+            raise ArgumentError(f"{option('keys', None)} cannot be empty: choose from {', '.join(KEYS)}, or all alone")
+        object.__setattr__(self, "keys", keys)
         object.__setattr__(self, "any_urn", as_flag("any_urn", self.any_urn))
         object.__setattr__(self, "keep", read_rules(self.keep))
         object.__setattr__(self, "carry", _tags(self.carry))
@@ -99,7 +102,7 @@ class Policy:
         if self.record is not None and self.record not in tuple(FORMATS):
             raise ArgumentError(f"{option('record', None)} cannot be {self.record!r}: choose from {', '.join(FORMATS)}")
         object.__setattr__(self, "max_class", _most(self.max_class))
-        object.__setattr__(self, "agree", _aspects(self.agree))
+        object.__setattr__(self, "agree", _names("agree", self.agree, ASPECTS, ("none", ())))
         object.__setattr__(self, "max_cluster", as_whole_number("max_cluster", self.max_cluster))
         if self.max_cluster < 2:
             raise ArgumentError("max_cluster must be at least 2")
@@ -150,32 +153,21 @@ def _most(max_class: int | str) -> int | str:
     return most
 
 
-def _kinds(keys: str | Iterable[str]) -> tuple[str, ...]:
-    """Kinds of keys, in the order of the table. Raises ArgumentError for an unknown kind."""
-    named = [name for name in as_strings("keys", keys) if name]
-    if named == ["all"]:
-        return kinds()
-    if not named:
-        raise ArgumentError(f"{option('keys', None)} cannot be empty: choose from {', '.join(kinds())}, or all alone")
-    for name in named:
-        if name not in kinds():
-            raise ArgumentError(
-                f"{option('keys', None)} cannot be {name!r}: choose from {', '.join(kinds())}, or all alone"
-            )
-    return tuple(name for name in kinds() if name in named)
-
-
-def _aspects(agree: str | Iterable[str]) -> tuple[str, ...]:
-    """Aspects, in the order of ASPECTS. Raises ArgumentError for an unknown aspect."""
-    named = [name for name in as_strings("agree", agree) if name]
-    if named == ["none"]:
-        return ()
-    for name in named:
-        if name not in ASPECTS:
-            raise ArgumentError(
-                f"{option('agree', None)} cannot be {name!r}: choose from {', '.join(ASPECTS)}, or none alone"
-            )
-    return tuple(name for name in ASPECTS if name in named)
+def _names(
+    name: str, value: str | Iterable[str], known: tuple[str, ...], alone: tuple[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """The names in the value of the option `name`, in the order of `known`. `alone`: a word that is allowed if it is the
+    only name, and the names that it means. Raises ArgumentError for an unknown name.
+    """
+    named = [each for each in as_strings(name, value) if each]
+    word, meaning = alone
+    if named == [word]:
+        return meaning
+    for each in named:
+        if each not in known:
+            choice = f"choose from {', '.join(known)}, or {word} alone"
+            raise ArgumentError(f"{option(name, None)} cannot be {each!r}: {choice}")
+    return tuple(each for each in known if each in named)
 
 
 def _tags(carry: str | Iterable[str]) -> tuple[str, ...]:

@@ -50,7 +50,11 @@ def _of_words(one: Features, other: Features) -> float | None:
     return None if titles is None else min(alone(titles.one, titles.other), alone(titles.other, titles.one))
 
 
-def _of_kinds(one: Features, other: Features) -> float | None:
+def of_kinds(one: Features, other: Features) -> float | None:
+    """1.0 if the two works are of different kinds, for example a reply and the article itself; 0.0 if the kinds are the
+    same, or if neither is of a special kind (`Features.about`: reply, correction, workbook and the like). None if a
+    title is missing.
+    """
     return float(one.about != other.about) if one.title and other.title else None
 
 
@@ -240,19 +244,12 @@ def _numbers(record: Features) -> frozenset[str]:
     return frozenset([*(value for _, value in record.part.designations), *record.in_title[1]])
 
 
-def other_kinds(one: Features, other: Features) -> float:
-    """1.0 if the two works are of different kinds, for example a reply and the article itself; 0.0 if the kinds are the
-    same, or if neither is of a special kind (`Features.about`: reply, correction, workbook and the like).
-    """
-    return float(one.about != other.about)
-
-
 def _other_issues(one: Features, other: Features) -> float:
     return float(one.issue != other.issue)
 
 
-def _other_years(one: Features, other: Features) -> float:
-    """0 if both records share a year, or both have no year; otherwise 1."""
+def other_years(one: Features, other: Features) -> float:
+    """0.0 if both records share a year, or both have no year; otherwise 1.0."""
     return float(one.years.isdisjoint(other.years) and bool(one.years or other.years))
 
 
@@ -297,7 +294,7 @@ RULES = (
     Rule("title", "the titles differ by more than 20%", 0.2, _of_titles),
     Rule("title", "each title has a word that the other lacks", 0, _of_words),
     Rule("title", "the titles have opposite words", 0, _of_opposites),
-    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _of_kinds),
+    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, of_kinds),
     Rule("title", "the first authors of an editorial or the like differ", 0, _of_authors),
     Rule("year", "the nearest years differ by more than 1", 1, _of_years),
     Rule("year", "only one still appears", 0, _of_dates),
@@ -322,9 +319,9 @@ conflict.
 """
 SURE_RULES = (
     Rule("title", "the titles differ by more than 3%, or one is missing", _SLIP, far_titles),
-    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, other_kinds),
+    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, of_kinds),
     Rule("author", "the family names of the first authors differ", 0, other_authors),
-    Rule("year", "the years differ, or only one has a year", 0, _other_years),
+    Rule("year", "the years differ, or only one has a year", 0, other_years),
     Rule("edition", "the numbers in the edition differ, such as `1.4` and `1.5`", 0, _other_editions),
     Rule("part", "the numbers of the part or in the title differ, or only one has one", 0, _other_numbers),
     Rule("part", "the numbers of the issue, report or version differ, or only one has one", 0, _other_issues),

@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from urnscan.dedup.compare.agreement import RULES, Rule, compare_features, far_titles, other_authors, other_kinds
+from urnscan.dedup.compare.agreement import (
+    RULES,
+    Rule,
+    compare_features,
+    far_titles,
+    of_kinds,
+    other_authors,
+    other_years,
+)
 from urnscan.dedup.compare.authors import family_part
 from urnscan.dedup.compare.extents import counts_pages
 from urnscan.dedup.compare.features import DIGITS, Features, features, words
@@ -169,7 +177,7 @@ def _years_between(one: Features, other: Features) -> float:
 
 CITATION_RULES = (
     Rule("title", "the titles differ by more than 10%, or one is missing", 0.1, far_titles),
-    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, other_kinds),
+    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, of_kinds),
     Rule("title", "the numbers in the titles differ, or only one has one", 0, _other_numbers),
     Rule("author", "the family names of the first authors differ", 0, other_authors),
     Rule("year", "the nearest years differ by more than 1, or only one has a year", 1, _years_between),
@@ -210,8 +218,7 @@ class _Pair(NamedTuple):
 
     @property
     def has_same_year(self) -> bool:
-        years, others = self.one.features.years, self.other.features.years
-        return not years.isdisjoint(others) or not (years or others)
+        return not other_years(self.one.features, self.other.features)
 
     @property
     def may_begin_anywhere(self) -> bool:
@@ -298,16 +305,13 @@ def shared_place(one: Citation, other: Citation) -> int | None:
         return None
     if compare_features(mine, others, RULES).against:
         return None
+    distance = differ(mine.part, others.part)
     pair = _Pair(
         one,
         other,
         start,
-        volume=_is_same(differ(mine.part, others.part)),
+        volume=None if distance is None else not distance,
         journal=are_one_journal(one.host, other.host) if one.host and other.host else None,
         issue=not mine.issue.isdisjoint(others.issue) if mine.issue and others.issue else None,
     )
     return next((number for number, place in enumerate(PLACES) if place.is_shared(pair)), None)
-
-
-def _is_same(distance: float | None) -> bool | None:
-    return None if distance is None else not distance

@@ -35,13 +35,9 @@ class Extent(NamedTuple):
     """How many discs, cassettes or reels there are; a number for each of these in the text. Empty if not stated."""
 
 
-NO_EXTENT = Extent()
-"""The extent of a record that states no extent."""
-
-
 def extent_of(text: str, words: str) -> Extent:
     """Return the numbers of pages, volumes and pieces in a statement of the extent; `words`: the result of
-    `features.words(text)`. NO_EXTENT if the text states none of these.
+    `features.words(text)`. All are None or empty if the text states none of these.
 
     The number of pages is before the word for pages; other numbers, Roman numerals and words such as "unnumbered" may
     be between. The number of volumes is directly before the word for volumes. Up to two words are before that for pieces.

@@ -17,7 +17,7 @@ import regex
 from rapidfuzz import fuzz
 
 from urnscan.dedup.compare.authors import family_part
-from urnscan.dedup.compare.extents import NO_EXTENT, Extent, extent_of
+from urnscan.dedup.compare.extents import Extent, extent_of
 from urnscan.dedup.compare.known_words import ORDINAL, known_words
 from urnscan.dedup.compare.parts import NO_PART, Part, edition_in_han, number_of, numbers_in, part_of
 from urnscan.dedup.compare.printings import printing_of
@@ -123,41 +123,38 @@ class Features(NamedTuple):
 @functools.lru_cache(maxsize=1 << 12)
 def features(description: Description) -> Features:
     """Return a description prepared for comparison. A value that the description lacks is None or empty."""
-    title, edition = _title(description.title) if description.title else (None, None)
+    title, edition = _title(description.title or "")
     if description.edition:
         edition = _edition(description.edition) or edition
     kinds: dict[str, set[str]] = {}
     for word in (description.format or "").split():
         kinds.setdefault(axes()[word], set()).add(word)
-    part = (
-        part_of(words(description.part)) if description.part and not _NO_PART.fullmatch(description.part) else NO_PART
-    )
+    stated_part, stated_edition = words(description.part or ""), words(description.edition or "")
+    part = NO_PART if _NO_PART.fullmatch(description.part or "") else part_of(stated_part)
     if title and title.without_part and not part.designations:
         part = part_of(title.proper[0].removeprefix(title.without_part).strip())
-    stated_edition = words(description.edition) if description.edition else ""
-    editions = [stated_edition] if description.edition else []
     return Features(
         title=title,
         years=frozenset(map(int, (description.year or "").split())),
         edition=edition,
         part=part,
-        stated_part=words(description.part) if description.part else "",
+        stated_part=stated_part,
         in_title=(numbers_in(title.proper[0]), numbers_in(title.full[0])) if title else ((), ()),
-        about=_kinds_in([*editions, title.proper[0], title.full[0]] if title else editions),
+        about=_kinds_in([stated_edition, *((title.proper[0], title.full[0]) if title else ())]),
         kinds={axis: frozenset(words) for axis, words in kinds.items()},
-        page=_first_page(description.pages) if description.pages else None,
-        languages=_languages(description.language) if description.language else frozenset(),
+        page=_first_page(description.pages or ""),
+        languages=_languages(description.language or ""),
         author=_words_of_name(description.author or ""),
         family=_words_of_name(family_part(description.author or "")),
-        issue=frozenset(words(description.issue).split()) if description.issue else frozenset(),
-        documents=_documents(description.document) if description.document else frozenset(),
+        issue=frozenset(words(description.issue or "").split()),
+        documents=_documents(description.document or ""),
         series=tuple(part_of(words(number)) for number in (description.series or "").split(" | ") if number),
-        extent=extent_of(description.extent, words(description.extent)) if description.extent else NO_EXTENT,
+        extent=extent_of(description.extent or "", words(description.extent or "")),
         publisher=_publisher(words(description.publisher or "")),
         printing=printing_of(stated_edition) if description.edition else None,
         is_open=description.dates == "open",
         stated_edition=stated_edition,
-        in_edition=frozenset(_RELEASE.findall(description.edition)) if description.edition else frozenset(),
+        in_edition=frozenset(_RELEASE.findall(description.edition or "")),
     )
 
 

@@ -99,28 +99,20 @@ def known_words() -> Words:
         for word in spellings.split()
         if word not in ones
     }
-    editions = data["editions"].split()
+    # Lists of words that are used as they are.
+    names = "small linking nobody editions printings reprints corrections pages volumes pieces unnumbered".split()
+    lists: Mapping[str, Any] = {name: frozenset(data[name].split()) for name in names}
     prefixes = frozenset(frozenset(pair.split(" - ")) for pair in data["prefixes"])
     additions, kinds = "|".join(data["added"]), data["kinds"]
     return Words(
+        **lists,
         parts=frozenset([*data["parts"].split(), *_by_word(data["levels"])]),
         numbers=numbers,
         ones=ones,
-        small=frozenset(data["small"].split()),
-        linking=frozenset(data["linking"].split()),
-        nobody=frozenset(data["nobody"].split()),
-        editions=frozenset(editions),
         edition=re.compile(
-            rf"\b([0-9]{{1,3}}{ORDINAL}?|{'|'.join(numbers)})(?: [^\W\d]+){{0,2}}? (?:{'|'.join(editions)})\b"
+            rf"\b([0-9]{{1,3}}{ORDINAL}?|{'|'.join(numbers)})(?: [^\W\d]+){{0,2}}? (?:{'|'.join(data['editions'].split())})\b"
         ),
-        printings=frozenset(data["printings"].split()),
-        reprints=frozenset(data["reprints"].split()),
-        corrections=frozenset(data["corrections"].split()),
         months={word: at for at, spellings in enumerate(data["months"], 1) for word in spellings.split()},
-        pages=frozenset(data["pages"].split()),
-        volumes=frozenset(data["volumes"].split()),
-        pieces=frozenset(data["pieces"].split()),
-        unnumbered=frozenset(data["unnumbered"].split()),
         unknown=re.compile(data["unknown"]),
         additions=frozenset(_LITERAL.findall(additions)),
         addition=re.compile(additions),

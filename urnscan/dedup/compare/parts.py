@@ -127,7 +127,7 @@ def differ(one: Part, other: Part) -> float | None:
         return None
     levels = _by_level(one), _by_level(other)
     shared = levels[0].keys() & levels[1].keys() - {""}
-    if any(not _is_beginning(levels[0][level], levels[1][level]) for level in shared):
+    if any(a != b for level in shared for a, b in zip(levels[0][level], levels[1][level], strict=False)):
         return 1
     mine, others = one.values(are_years=False), other.values(are_years=False)
     years, other_years = set(one.values(are_years=True)), set(other.values(are_years=True))
@@ -138,16 +138,8 @@ def differ(one: Part, other: Part) -> float | None:
     return float(is_other) if has_any else None
 
 
-def _by_level(part: Part) -> dict[str, tuple[str, ...]]:
-    levels: dict[str, tuple[str, ...]] = {}
-    for level, value in part.designations:
-        levels[level] = (*levels.get(level, ()), value)
-    return levels
-
-
-def _is_beginning(one: Sequence[str], other: Sequence[str]) -> bool:
-    length = min(len(one), len(other))
-    return one[:length] == other[:length]
+def _by_level(part: Part) -> dict[str, list[str]]:
+    return {level: [value for other, value in part.designations if other == level] for level, _ in part.designations}
 
 
 def is_sequence_among(one: Sequence[str], other: Sequence[str]) -> bool:
