@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -113,26 +113,6 @@ class Batch:
     def is_full(self) -> bool:
         """Whether the batch has to be read before the next record is added."""
         return self.records >= _FULL or self.byte_count > _FULL_BYTES
-
-    def __reduce__(self) -> tuple[Callable[..., Batch], tuple[object, ...]]:
-        """Pickle a batch as columns, which takes half of the time of records."""
-        cuts = [(number, *item) for number, item in self.items if isinstance(item, Cut)]
-        others = [(place, item) for place, item in enumerate(self.items) if not isinstance(item[1], Cut)]
-        return _batch_of, (self.settings, [*zip(*cuts, strict=True)], others, self.records, self.byte_count)
-
-
-def _batch_of(
-    settings: ReadSettings,
-    cuts: Sequence[Sequence[Any]],
-    others: Sequence[tuple[int, tuple[int, Damaged | Run]]],
-    records: int,
-    byte_count: int,
-) -> Batch:
-    """Unpickle a batch."""
-    items: list[tuple[int, Cut | Damaged | Run]] = [*zip(cuts[0], map(Cut, *cuts[1:]), strict=True)] if cuts else []
-    for place, item in others:
-        items.insert(place, item)
-    return Batch(settings, items, records, byte_count)
 
 
 class WrongRow(NamedTuple):

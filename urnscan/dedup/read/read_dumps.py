@@ -79,8 +79,11 @@ def read_dumps(
         stack.callback(records.close)
         workers = Workers(options)
         stack.callback(workers.close)
-        order = DumpOrder(workers, on_read)
-        reader = _DumpReader(options, policy, outputs, failures, folder, named, order, records)
+        formats, order = DumpFormats(policy.record, named), DumpOrder(workers, on_read)
+        reading = dataclasses.replace(options.reading, columns=(), results=False)
+        # A DOI cannot be written in rfc2141bis-03: a name ends at "/".
+        any_urn = policy.any_urn or options.syntax == "rfc2141bis-03"
+        reader = _DumpReader(policy, outputs, failures, folder, formats, order, records, reading, any_urn)
         stack.callback(reader.close)
         reader.read(inputs)
         stack.pop_all()
@@ -91,37 +94,28 @@ def read_dumps(
         workers=workers,
         options=options,
         folder=folder,
-        second_reading=SecondReading(reader.dumps, reader.spool, reader.reading, on_read),
-        any_urn=reader.any_urn,
+        second_reading=SecondReading(reader.dumps, reader.spool, reading, on_read),
+        any_urn=any_urn,
     )
 
 
+@dataclasses.dataclass(slots=True)
 class _DumpReader:
     """Finds the records of all dumps, and puts them into the queue in batches."""
 
-    def __init__(
-        self,
-        options: Options,
-        policy: Policy,
-        outputs: Outputs,
-        failures: Failures,
-        folder: Callable[[], Path],
-        named: Collection[str],
-        order: DumpOrder,
-        records: RecordCollection,
-    ) -> None:
-        self._policy, self._outputs, self._failures = policy, outputs, failures
-        # A DOI cannot be written in rfc2141bis-03: a name ends at "/".
-        self.any_urn = policy.any_urn or options.syntax == "rfc2141bis-03"
-        self._folder = folder
-        self._formats = DumpFormats(policy.record, named)
-        self._order = order
-        self._records = records
-        self.reading: Reading = dataclasses.replace(options.reading, columns=(), results=False)
-        self.dumps: list[Dump] = []
-        self.empty: list[Input] = []
-        self.spool: Spool | None = None
-        """Content of pipes, if the dumps are read twice."""
+    policy: Policy
+    outputs: Outputs
+    failures: Failures
+    folder: Callable[[], Path]
+    formats: DumpFormats
+    order: DumpOrder
+    records: RecordCollection
+    reading: Reading
+    any_urn: bool
+    dumps: list[Dump] = dataclasses.field(default_factory=list)
+    empty: list[Input] = dataclasses.field(default_factory=list)
+    spool: Spool | None = None
+    """Content of pipes, if the dumps are read twice."""
 
     def close(self) -> None:
         """Delete the content of pipes."""
@@ -135,14 +129,14 @@ class _DumpReader:
                 self._fail(NO_PLACE, source.source, source)
                 continue
             try:
-                with closing(open_documents(source, self.reading, self._order.count)) as documents:
+                with closing(open_documents(source, self.reading, self.order.count)) as documents:
                     for number, document in enumerate(documents):
                         self._document(place, source, number, document)
             except SourceError as error:
                 self._fail(place, source.name, error)
-            self._order.count(0)
-        self._order.finish()
-        self._failures.finish()
+            self.order.count(0)
+        self.order.finish()
+        self.failures.finish()
 
     def _document(self, place: int, source: Input, number: int, document: Document | Values | SourceError) -> None:
         """Read a document of an input. Raises SourceError."""
@@ -153,39 +147,39 @@ class _DumpReader:
                 self._fail(place, source.name, error_of_table(source, document), is_part=True)
             # One of many texts in a PDF, which is reported once.
             case Document(member, is_set_in_lines=True):
-                self._fail(place, source.name, self._formats.error_of_pdf(source, member), is_part=True)
+                self._fail(place, source.name, self.formats.error_of_pdf(source, member), is_part=True)
             case Document():
                 self._dump(place, source, number, document)
 
     def _dump(self, place: int, source: Input, number: int, document: Document) -> None:
         """Read a document as a dump, or report why not. Raises SourceError."""
         name = full_name(source.name, document.member)
-        is_read_twice = self._outputs.need_second_reading
+        is_read_twice = self.outputs.need_second_reading
         spool = None
         if is_read_twice and source.size is None:
-            spool = self.spool = self.spool or Spool(self._folder())
+            spool = self.spool = self.spool or Spool(self.folder())
         spooled = None if spool is None else spool.byte_count
         reader = SummedReader(document.reader.read_into, want_checksum=is_read_twice, spool=spool)
         buffer = Buffer(reader.read_into)
         # The name of a member shows more than the name of its archive.
         file_name = source.file_name if document.member is None else document.member
-        format_, is_recognised = self._formats.recognise(buffer, file_name)
+        format_, is_recognised = self.formats.recognise(buffer, file_name)
         if format_ is None or format_.recipe:
             if isinstance(buffer.error, LimitError):
                 raise buffer.error
             if buffer.error is not None:
                 self._fail(place, source.name, buffer.error)
             elif buffer.has(1):
-                error = self._formats.error_of_unknown(source, name, buffer.data, format_)
+                error = self.formats.error_of_unknown(source, name, buffer.data, format_)
                 self._fail(place, source.name, error)
             elif document.member is None:
                 self.empty.append(source)
             return
-        for dumps in self._outputs.copies.values():
+        for dumps in self.outputs.copies.values():
             dumps.admit(source, format_, document.codec)
         dump = Dump(source, name, document.member, number, format_, spooled=spooled)
         self.dumps.append(dump)
-        self._order.is_in_dump = True
+        self.order.is_in_dump = True
         try:
             if format_.has_fields and not self.any_urn:
                 buffer.has(HEAD)
@@ -193,15 +187,15 @@ class _DumpReader:
                 dump.own, dump.unread = format_.knows_fields(head), format_.unread(head)
             self._read_records(place, dump, buffer)
         finally:
-            self._order.is_in_dump = False
+            self.order.is_in_dump = False
             dump.byte_count, dump.checksum = reader.byte_count, reader.checksum
         if not is_recognised:
-            self._order.call(partial(self._check, place, dump))
+            self.order.call(partial(self._check, place, dump))
 
     def _read_records(self, place: int, dump: Dump, buffer: Buffer) -> None:
         """Find the records of a dump. Raises LimitError if the rest of the input must not be read."""
-        self._order.call(partial(self._begin, dump))
-        damaged = DamagedRecords(dump, partial(self._failures.add, place, dump.source.name))
+        self.order.call(partial(self._begin, dump))
+        damaged = DamagedRecords(dump, partial(self.failures.add, place, dump.source.name))
         add = partial(self._add, dump, len(self.dumps), damaged)
         settings = self._settings(dump)
         reader = settings.reader()
@@ -213,23 +207,23 @@ class _DumpReader:
                 batch.add(count + 1, record)
                 count += count_of(record)
                 if batch.is_full:
-                    self._order.submit(batch, add)
+                    self.order.submit(batch, add)
                     batch = Batch(settings)
-            self._order.submit(batch, add)
+            self.order.submit(batch, add)
             batch = Batch(settings)
             if buffer.error is None or isinstance(buffer.error, LimitError):
                 break
-            self._order.call(damaged.report)
+            self.order.call(damaged.report)
             self._fail(place, dump.source.name, buffer.error)
             if not buffer.resume():
                 break
-        self._order.call(partial(damaged.end, count))
+        self.order.call(partial(damaged.end, count))
         if isinstance(buffer.error, LimitError):
             raise buffer.error
 
     def _settings(self, dump: Dump) -> ReadSettings:
         """The parts of the records of a dump that are read."""
-        policy, outputs = self._policy, self._outputs
+        policy, outputs = self.policy, self.outputs
         return ReadSettings(
             dump.format.name,
             len(self.dumps),
@@ -241,19 +235,19 @@ class _DumpReader:
         )
 
     def _begin(self, dump: Dump) -> None:
-        dump.first = self._records.count
+        dump.first = self.records.count
 
     def _add(self, dump: Dump, dump_number: int, damaged: DamagedRecords, batch: ReadBatch) -> None:
         """Add the rows, damaged records and counts of a batch. Raises FatalError."""
         damaged.add(batch)
-        self._records.add(dump, dump_number, batch)
+        self.records.add(dump, dump_number, batch)
 
     def _check(self, place: int, dump: Dump) -> None:
         """Report a dump without a record in the format that the user named. Raises FatalError."""
         if not dump.records + dump.damaged and dump.byte_count:
             reason = f"no record in {dump.format.title} format; leave out {option('record', None)} to have the format recognised"
-            self._failures.add(place, dump.source.name, FormatError(dump.name, reason))
+            self.failures.add(place, dump.source.name, FormatError(dump.name, reason))
 
     def _fail(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
         """Report a failure in dump order. Raises FatalError for a failure that ends the run."""
-        self._order.call(partial(self._failures.add, place, name, error, is_part=is_part))
+        self.order.call(partial(self.failures.add, place, name, error, is_part=is_part))
