@@ -174,10 +174,9 @@ class Clustering:
         )
         for (dump, span, rows), described in shown or self.records.described():
             names = rows.column("names")
-            columns = {name: rows.column(name) for name in rows.schema.names} | {
-                "cluster": number_array(self.cluster[span].astype(np.int64)),
-                "source": _repeated(dump.source.name, len(rows)),
-                "member": _repeated(dump.member, len(rows)),
+            columns = self._named_records(dump, span, rows) | {
+                "start": rows.column("start"),
+                "length": rows.column("length"),
                 "urns": only_names(names, of="urn:"),
                 "other_keys": only_names(names, but=("urn:", *always())),
                 "joined_by": self._with_others(filtered(names, self.joins[edge : edge + len(names.values)]), span),
@@ -186,7 +185,6 @@ class Clustering:
                 "decision": _named(self.decision[span].astype(np.int32), DECISIONS),
                 "reason": _named(self.reasons[span].astype(np.int32), _REASON_TEXTS),
                 "component": number_array(self.records.component[span].astype(np.int64)),
-                "digest": shown_digests(numbers(rows.column("digest"))),
                 **self._scattered(span, described),
             }
             yield dump, pa.RecordBatch.from_arrays([columns[name] for name in _ROWS.names], schema=_ROWS)
@@ -213,16 +211,19 @@ class Clustering:
         bytes, as a text). Raises FatalError if the disk fails.
         """
         for dump, span, rows in self.records.batches():
-            columns = {
-                "cluster": number_array(self.cluster[span].astype(np.int64)),
-                "source": _repeated(dump.source.name, len(rows)),
-                "member": _repeated(dump.member, len(rows)),
-                "record": rows.column("record"),
-                "record_id": rows.column("record_id"),
-                "digest": shown_digests(numbers(rows.column("digest"))),
-            }
             is_kept = flag_array(self.decision[span] == DECISIONS.index("kept"))
-            yield pa.RecordBatch.from_pydict(columns).filter(is_kept)
+            yield pa.RecordBatch.from_pydict(self._named_records(dump, span, rows)).filter(is_kept)
+
+    def _named_records(self, dump: Dump, span: slice, rows: pa.RecordBatch) -> dict[str, pa.Array]:
+        """Columns that say which records the rows of a batch are, and their clusters."""
+        return {
+            "cluster": number_array(self.cluster[span].astype(np.int64)),
+            "source": _repeated(dump.source.name, len(rows)),
+            "member": _repeated(dump.member, len(rows)),
+            "record": rows.column("record"),
+            "record_id": rows.column("record_id"),
+            "digest": shown_digests(numbers(rows.column("digest"))),
+        }
 
     def standing(self) -> Iterator[tuple[Dump, Numbers, pa.RecordBatch]]:
         """Yield the records that are neither removed nor marked as deleted in batches: their dump, their numbers among

@@ -34,7 +34,7 @@ from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, run_inputs
 from urnscan.stores.input import Input
 from urnscan.stores.urls import real_place
-from urnscan.tables.schemas import CANDIDATES, CLUSTERS
+from urnscan.tables.schemas import CANDIDATES, CLUSTERS, REVIEW
 
 if TYPE_CHECKING:
     from urnscan.dedup.write.summary import ReportClusters
@@ -259,9 +259,8 @@ def run(
                 for take in takers:
                     take(dump, rows)
                 progress.on_progress(len(rows))
-        if outputs.review is not None and review is not None:
-            for rows in review.rows():
-                outputs.review(rows)
+        if outputs.review is not None and review is not None and (table := review.table()) is not None:
+            outputs.review(table.select(REVIEW.names))
         pairs = ShownPairs()
         if outputs.candidates is not None:
             for rows in candidates(clustering, progress):

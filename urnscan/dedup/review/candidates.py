@@ -103,19 +103,12 @@ def _sharing_records(clustering: Clustering) -> Iterator[_KeptRecord]:
         urns, others = (
             only_names(names, **which).to_pylist() for which in ({"of": "urn:"}, {"but": ("urn:", *always())})
         )
-        for place_in_own, index in enumerate(of_batch):
-            description = description_of(own.column("description")[place_in_own].as_py())
-            place = {
-                name: own.column(name)[place_in_own].as_py() for name in ("record", "record_id", "start", "length")
-            }
-            place |= {
-                "source": dump.source.name,
-                "member": dump.member,
-                "dump": dumps[dump],
-                "urns": urns[place_in_own],
-                "other_keys": others[place_in_own],
-                "digest": digests[place_in_own],
-            }
+        places = own.select(["record", "record_id", "start", "length"]).to_pylist()
+        packed = own.column("description").to_pylist()
+        of_dump = {"source": dump.source.name, "member": dump.member, "dump": dumps[dump]}
+        for index, place, data, urn, other, digest in zip(of_batch, places, packed, urns, others, digests, strict=True):
+            description = description_of(data)
+            identifiers = {"urns": urn, "other_keys": other, "digest": digest}
             number = int(standing[index])
             title = features(description).title
             yield _KeptRecord(
@@ -124,7 +117,7 @@ def _sharing_records(clustering: Clustering) -> Iterator[_KeptRecord]:
                 number,
                 int(clustering.records.component[number]),
                 int(clustering.cluster[number]),
-                place,
+                place | identifiers | of_dump,
                 description,
             )
         at += len(rows)

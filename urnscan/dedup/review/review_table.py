@@ -4,7 +4,7 @@ same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -59,11 +59,6 @@ def shown_digest(digest: int) -> str:
     return str(shown_digests(np.array([digest]))[0])
 
 
-def review_rows(table: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the columns of REVIEW of a table that has these and further columns."""
-    return pa.RecordBatch.from_arrays([table.column(name) for name in REVIEW.names], schema=REVIEW)
-
-
 class Review:
     """Collects, in memory, the records of components (groups that keys connect) that people should see, and sorts them
     by component and cluster.
@@ -101,14 +96,6 @@ class Review:
         keys = [numbers(table.column(name).chunk(0)) for name in ("cluster_rank", "cluster", "component")]
         (rows,) = table.take(number_array(np.lexsort(keys))).combine_chunks().to_batches()
         return rows
-
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """Yield all added records in a single batch with the columns of REVIEW, sorted, and forget them; nothing
-        without records.
-        """
-        table = self.table()
-        if table is not None:
-            yield review_rows(table)
 
 
 class ShownPairs:
