@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import io
 import re
+from dataclasses import replace
 
 from urnscan.framing.buffer import MARK, Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.decoded_text import decoded
 from urnscan.records.format import Format
-from urnscan.records.xml_kinds import KINDS, inner_record, is_deleted, kind_of, local, marc_fields_in
+from urnscan.records.xml_kinds import KINDS, is_deleted, kind_of, levels_of, local, marc_fields_in
 from urnscan.records.xml_records import XmlRecords
 from urnscan.records.xml_scope import PREFIX
 from urnscan.records.xml_text import parse
@@ -26,8 +27,7 @@ def _first_kind(head: bytes) -> str | None:
     """
     if not _MARKUP.match(head):
         return "" if head.lstrip(MARK + b" \t\r\n") else None
-    buffer = Buffer(lambda _: 0)
-    buffer.data = head
+    buffer = Buffer(io.BytesIO(head).readinto)
     reader = XmlRecords(own=False)
     kind = reader.seek(buffer) or reader.kind_if_empty
     return kind.name if kind else None
@@ -56,7 +56,7 @@ def show_xml(data: bytes) -> str:
         return decoded(data)
     first = next(record.iterchildren("*"), None)
     kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
-    fields = kind and marc_fields_in(kind, record)
+    fields = kind and marc_fields_in(levels_of(kind, record))
     return fields.lines() if fields else decoded(data)
 
 
@@ -68,37 +68,33 @@ def unread_inner(head: bytes) -> str:
     for cut in XmlRecords(own=False).cuts(Buffer(io.BytesIO(head).readinto)):
         if isinstance(cut, Damaged):
             continue
-        kind, declarations, encoding = cut.around
+        name, declarations, encoding = cut.around
+        kind = KINDS[name]
         try:
             element, _ = parse(cut.data, declarations, encoding)
         except ValueError:
             continue
         inner = element.find("{*}metadata/{*}*")
         inner = element.find("{*}recordData/{*}*") if inner is None else inner
-        if inner is not None and not is_deleted(KINDS[kind], element):
-            return "" if inner_record(element) else local(str(inner.tag))
+        if inner is not None and not is_deleted(kind, element):
+            return "" if len(levels_of(kind, element)) > 1 else local(str(inner.tag))
     return ""
 
 
 _xml = functools.partial(Format, reader=XmlRecords, suffixes=(".xml",), framed=True)
 
 
-FORMATS = (
-    _xml(
-        name="marcxml", title="MARCXML", recognise=functools.partial(is_kind, "marcxml"), in_columns=True, show=show_xml
-    ),
-    _xml(name="pica-xml", title="PICA+ (XML)", recognise=functools.partial(is_kind, "pica-xml")),
-    _xml(name="mods", title="MODS", recognise=functools.partial(is_kind, "mods")),
-    _xml(name="dc", title="Dublin Core", recognise=functools.partial(is_kind, "dc"), numbered=False),
-    _xml(
-        name="oai",
-        title="OAI-PMH",
-        recognise=functools.partial(is_kind, "oai"),
-        show=show_xml,
-        unread=unread_inner,
-    ),
-    _xml(name="sru", title="SRU", recognise=functools.partial(is_kind, "sru"), show=show_xml, unread=unread_inner),
-    _xml(name="onix", title="ONIX", recognise=functools.partial(is_kind, "onix")),
-    _xml(name="pubmed", title="PubMed (XML)", recognise=functools.partial(is_kind, "pubmed")),
-    _xml(name="endnote", title="EndNote (XML)", recognise=functools.partial(is_kind, "endnote")),
+FORMATS = tuple(
+    replace(format_, recognise=functools.partial(is_kind, format_.name))
+    for format_ in (
+        _xml(name="marcxml", title="MARCXML", in_columns=True, show=show_xml),
+        _xml(name="pica-xml", title="PICA+ (XML)"),
+        _xml(name="mods", title="MODS"),
+        _xml(name="dc", title="Dublin Core", numbered=False),
+        _xml(name="oai", title="OAI-PMH", show=show_xml, unread=unread_inner),
+        _xml(name="sru", title="SRU", show=show_xml, unread=unread_inner),
+        _xml(name="onix", title="ONIX"),
+        _xml(name="pubmed", title="PubMed (XML)"),
+        _xml(name="endnote", title="EndNote (XML)"),
+    )
 )

@@ -11,9 +11,10 @@ RDF/XML is not a kind: statements about a work may be in several places, and its
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -54,6 +55,17 @@ class Kind:
     """Elements that show the kind even without a record -> bytes that their attributes must contain; b"": any."""
 
 
+class Level(NamedTuple):
+    """A record in XML, and its kind."""
+
+    kind: Kind
+    record: etree._Element
+
+
+Levels = Sequence[Level]
+"""A record of a dump; after a record of OAI-PMH or SRU also the record inside it, if its kind is known."""
+
+
 def _in_namespaces(namespaces: tuple[str, ...], *names: str) -> tuple[str, ...]:
     """All names in all namespaces. "" means names without a namespace."""
     return tuple(f"{{{namespace}}}{name}" if namespace else name for namespace in namespaces for name in names)
@@ -82,6 +94,9 @@ _ONIX = tuple(
     for where in ("ns.editeur.org/onix/3.0", "ns.editeur.org/onix/3.1", "www.editeur.org/onix/2.1")
     for tags in ("reference", "short")
 )
+
+_ETDMS = tuple(f"http://www.ndltd.org/standards/metadata/etdms/{version}" for version in ("1.0/", "1.1/", "1.0", "1.1"))
+_XMETADISS = tuple(f"http://www.d-nb.de/standards/{name}/" for name in ("xmetadissplus", "xMetaDiss"))
 
 _KINDS = (
     Kind(
@@ -169,22 +184,9 @@ INNER_KINDS = (
     Kind(name="dim", elements=_in_namespaces(("http://www.dspace.org/xmlns/dspace/dim",), "dim")),
     Kind(name="xoai", elements=_in_namespaces(("http://www.lyncode.com/xoai",), "metadata")),
     Kind(name="jats", elements=(), loose=("article",), beginnings=frozenset({"front", "processing-meta"})),
-    Kind(
-        name="etdms",
-        elements=_in_namespaces(
-            tuple(
-                f"http://www.ndltd.org/standards/metadata/etdms/{version}" for version in ("1.0/", "1.1/", "1.0", "1.1")
-            ),
-            "thesis",
-        ),
-    ),
+    Kind(name="etdms", elements=_in_namespaces(_ETDMS, "thesis")),
     Kind(name="edm", elements=_in_namespaces(("http://www.w3.org/1999/02/22-rdf-syntax-ns#",), "RDF")),
-    Kind(
-        name="xmetadiss",
-        elements=_in_namespaces(
-            tuple(f"http://www.d-nb.de/standards/{name}/" for name in ("xmetadissplus", "xMetaDiss")), "xMetaDiss"
-        ),
-    ),
+    Kind(name="xmetadiss", elements=_in_namespaces(_XMETADISS, "xMetaDiss")),
 )
 # Name in descriptions.toml of the date in the header of a record that contains another.
 _DATESTAMP = "OAI-datestamp"
@@ -231,38 +233,37 @@ def is_deleted(kind: Kind, record: etree._Element) -> bool:
     return kind.name == "oai" and record.find("{*}header[@status='deleted']") is not None
 
 
-def identifier(kind: Kind, record: etree._Element) -> str | None:
+def identifier(levels: Levels) -> str | None:
     """Return the ID of a record in the dump; without one, the ID of the record inside it (OAI-PMH, SRU); None if
     neither has an ID.
     """
-    for path in kind.identifiers:
-        texts = [record.get(path[1:])] if path.startswith("@") else map(_data, record.iterfind(path))
-        if name := first_name(texts):
-            return name
-    inner = inner_record(record) if kind.holds else None
-    return identifier(*inner) if inner else None
+    return first_name(
+        text
+        for kind, record in levels
+        for path in kind.identifiers
+        for text in ([record.get(path[1:])] if path.startswith("@") else map(_data, record.iterfind(path)))
+    )
 
 
-def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> tuple[Own, ...]:
+def own(levels: Levels, fields: Callable[[str], Table]) -> tuple[Own, ...]:
     """Return the record-level identifiers of a record and of the record inside it (OAI-PMH, SRU), each once, in order;
     empty if there are none. Identifiers in fields of MARC are not among them. `fields`: function from the name of a
     format to its table.
     """
-    of_fields = _of_subfields if kind.in_subfields else _of_elements
-    identifiers = [*of_fields(fields(kind.table or kind.name), record)]
-    inner = inner_record(record) if kind.holds else None
-    return tuple(dict.fromkeys([*identifiers, *own(*inner, fields)] if inner else identifiers))
+    identifiers: dict[Own, None] = {}
+    for kind, record in levels:
+        of_fields = _of_subfields if kind.in_subfields else _of_elements
+        identifiers |= dict.fromkeys(of_fields(fields(kind.table or kind.name), record))
+    return tuple(identifiers)
 
 
-def marc_fields_in(kind: Kind, record: etree._Element) -> MarcFields | None:
+def marc_fields_in(levels: Levels) -> MarcFields | None:
     """Return the fields of a MARCXML record, or of the MARCXML record inside it (OAI-PMH, SRU); None for a record
     without fields of MARC.
     """
-    inner = inner_record(record) if kind.holds else (kind, record)
-    return _marc_fields(inner[1]) if inner and inner[0].name == "marcxml" else None
-
-
-def _marc_fields(record: etree._Element) -> MarcFields:
+    kind, record = levels[-1]
+    if kind.name != "marcxml":
+        return None
     fields = [(element.get("tag", ""), element) for element in record.iterchildren("{*}controlfield", "{*}datafield")]
     if fields or local(str(record.tag)) != "oai_marc":
         return MarcFields(record.findtext("{*}leader") or "", fields, _split)
@@ -272,8 +273,8 @@ def _marc_fields(record: etree._Element) -> MarcFields:
     ]
     leader = next((_split(element)[0] for tag, element in tags_and_fields if tag == "LDR"), None)
     if leader is None:
-        status, kind, level, full = (f"{record.get(name) or ' ':1.1}" for name in ("status", "type", "level", "encLvl"))
-        leader = f"     {status}{kind}{level}         {full}"
+        codes = (f"{record.get(name) or ' ':1.1}" for name in ("status", "type", "level", "encLvl"))
+        leader = "     {}{}{}         {}".format(*codes)
     return MarcFields(leader, tags_and_fields, _split)
 
 
@@ -293,20 +294,20 @@ def _split(element: etree._Element) -> SplitField:
     return (element.get(first) or " ") + (element.get(second) or " "), subfields
 
 
-def described(kind: Kind, record: etree._Element, fields: Callable[[str], description.Table]) -> bytes:
+def described(levels: Levels, fields: Callable[[str], description.Table]) -> bytes:
     """Return the fields that describe the work of a record, or of the record inside it (OAI-PMH, SRU), as packed bytes
     for `Record.description`; empty if there are none. Fields of MARC are not among them. `fields`: function from the
     name of a format to its table.
     """
-    inner = inner_record(record) if kind.holds else (kind, record)
-    if not inner:
+    (outer_kind, outer), (kind, record) = levels[0], levels[-1]
+    if kind.holds:
         return b""
-    (inner_kind, element), stamp = inner, record.findtext("{*}header/{*}datestamp") if kind.holds else None
-    if inner_kind.name == "marcxml":
+    stamp = outer.findtext("{*}header/{*}datestamp") if outer_kind.holds else None
+    if kind.name == "marcxml":
         return pack_field(_DATESTAMP, stamp.strip()) if stamp and fields("marc") else b""
-    name = inner_kind.table or inner_kind.name
-    of_fields = _statements_of_subfields if inner_kind.in_subfields else _statements_of_elements
-    statements = [*of_fields(fields(name), element)]
+    name = kind.table or kind.name
+    of_fields = _statements_of_subfields if kind.in_subfields else _statements_of_elements
+    statements = [*of_fields(fields(name), record)]
     if stamp:
         statements += description.of_text(stamp.strip(), fields(name).get(_DATESTAMP, ()))
     return description.pack(name, statements)
@@ -376,18 +377,19 @@ def _value_next_to(element: etree._Element, name: str) -> str:
     return ((element.get(name[1:]) if name.startswith("@") else element.findtext(f"../{{*}}{name}")) or "").strip()
 
 
-def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
-    """Return the kind and the element of the record inside a record of OAI-PMH or SRU; None without an inner record of
-    a known kind, or with several, as in METS.
+def levels_of(kind: Kind, record: etree._Element) -> Levels:
+    """Return a record and, for a record of OAI-PMH or SRU, the record inside it; without the latter if there is none of
+    a known kind, or several, as in METS.
     """
-    children = [*record.iterchildren("{*}metadata", "{*}recordData")]
+    outer = Level(kind, record)
+    children = [*record.iterchildren("{*}metadata", "{*}recordData")] if kind.holds else []
     while len(children) == 1:
         (element,) = children
         children = [*element.iterchildren("*")]
         name, first = str(element.tag), str(children[0].tag) if children else ""
-        kind = kind_of(name, first) or _INNER.get(name) or _INNER.get((local(name), local(first)))
-        if kind and not kind.holds:
-            return kind, element
+        inner = kind_of(name, first) or _INNER.get(name) or _INNER.get((local(name), local(first)))
+        if inner and not inner.holds:
+            return outer, Level(inner, element)
         # DataCite's own server writes its version before the record.
         children = [*element.iterchildren("{*}payload")] or children
-    return None
+    return (outer,)

@@ -11,12 +11,11 @@ is made, and no DTD is read. lxml cannot find the records, because it does not r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
-from lxml import etree
 
 from urnscan.compiled.arrow import bytes_array
 from urnscan.compiled.bytes import Integers
@@ -34,6 +33,7 @@ from urnscan.records.xml_kinds import (
     identifier,
     is_deleted,
     kind_of,
+    levels_of,
     local,
     marc_fields_in,
     own,
@@ -84,7 +84,6 @@ class XmlRecords(RunReader):
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
         self._scope = Scope()
-        self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
         self._kind: Kind | None = None
         self._empty: Kind | None = None
         # Name of the elements that are records, with its prefix.
@@ -129,7 +128,7 @@ class XmlRecords(RunReader):
         # A record may be too long.
         if len(data) - at > LONGEST:
             return None
-        starts, ends = self._places
+        starts, ends = np.empty((2, _RUN), np.int64)
         count = find_elements(np.frombuffer(data, np.uint8), at, np.frombuffer(self._name, np.uint8), starts, ends)
         if not count:
             return None
@@ -152,12 +151,11 @@ class XmlRecords(RunReader):
         UTF-8, with characters instead of references. Only for records that `fields_of` could read.
         """
         _, declarations, encoding = run.around
-
-        def text(start: int, end: int) -> bytes:
-            data = run.data[start:end]
-            return _text(data, lambda: parse(data, declarations, encoding)[0])
-
-        return bytes_array(list(map(text, run.starts[numbers].tolist(), run.ends[numbers].tolist())))
+        texts = []
+        for cut in run.cuts(numbers):
+            text = plain_text(cut.data)
+            texts.append(parsed_text(parse(cut.data, declarations, encoding)[0]) if text is None else text)
+        return bytes_array(texts)
 
     def record(self, cut: Cut) -> Record | Damaged:
         """Parse a record, and read its fields. Returns a `Record` with its ID and, by the options of the reader, texts
@@ -171,15 +169,17 @@ class XmlRecords(RunReader):
             element, utf8 = parse(data, declarations, encoding)
         except ValueError as error:
             return Damaged(offset, str(error))
-        name = identifier(kind, element)
+        levels = levels_of(kind, element)
+        name = identifier(levels)
         if is_deleted(kind, element):
             return Record(offset, data, name, is_deleted=True)
-        texts = (_text(utf8, lambda: element),) if self.has_texts else ()
-        identifiers = () if self.fields is None else own(kind, element, self.own_fields)
-        description, marc = described(kind, element, self.described_fields), None
-        if marc_fields := marc_fields_in(kind, element):
-            marc = marc_fields.data(self.marc.tags)
-        return Record(offset, data, name, texts, identifiers, description, marc)
+        texts: tuple[bytes, ...] = ()
+        if self.has_texts:
+            text = plain_text(utf8)
+            texts = (parsed_text(element) if text is None else text,)
+        description, marc_fields = described(levels, self.described_fields), marc_fields_in(levels)
+        marc = marc_fields.data(self.marc.tags) if marc_fields else None
+        return Record(offset, data, name, texts, own(levels, self.own_fields), description, marc)
 
     @property
     def kind_if_empty(self) -> Kind | None:
@@ -359,9 +359,3 @@ def _known_encoding(encoding: str) -> str:
         return encoding if b"<a>".decode(encoding) == "<a>" else "utf-8"
     except (LookupError, UnicodeError):
         return "utf-8"
-
-
-def _text(data: bytes, element: Callable[[], etree._Element]) -> bytes:
-    """The text of a well-formed record in UTF-8. `element` parses the record, which few records need."""
-    text = plain_text(data)
-    return parsed_text(element()) if text is None else text

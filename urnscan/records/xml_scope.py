@@ -36,9 +36,6 @@ class Scope:
         self.encoding = "utf-8"
         # Open elements that are deeper than `_DEEPEST`: they are only counted.
         self._deeper = 0
-        # Number of declarations, and the declarations as attributes; None if they must be written again.
-        self._count = 0
-        self._declarations: bytes | None = None
 
     def start(self, name: bytes, declared: Mapping[bytes, bytes]) -> None:
         """Open an element `name` (with its prefix) inside the elements that are open. `declared`: prefix -> namespace
@@ -48,7 +45,6 @@ class Scope:
             self._deeper += 1
             return
         self.open.append((name, declared))
-        self._add_to_count(len(declared))
 
     def end(self, name: bytes) -> None:
         """Close the innermost open element `name` (with its prefix), and all open elements inside it. Does nothing if
@@ -59,10 +55,8 @@ class Scope:
             return
         if all(name != open_name for open_name, _ in self.open):
             return
-        last_name = b""
-        while last_name != name:
-            last_name, declared = self.open.pop()
-            self._add_to_count(-len(declared))
+        while self.open.pop()[0] != name:
+            pass
         if not self.open:
             self.clear()
 
@@ -83,7 +77,7 @@ class Scope:
         """Whether more than 32 namespaces are declared by open elements. Then a record gets only the declarations of
         the prefixes that occur in it.
         """
-        return self._count > _FEW
+        return sum(len(declared) for _, declared in self.open) > _FEW
 
     def declarations(self, record: bytes) -> bytes:
         """Return the namespaces that open elements declare, as attributes in UTF-8 (` xmlns:a="…"`), so that a record
@@ -92,14 +86,7 @@ class Scope:
         """
         if self.is_large:
             return self._as_attributes((b"", *PREFIX.findall(record)))
-        if self._declarations is None:
-            self._declarations = self._as_attributes(prefix for _, declared in self.open for prefix in declared)
-        return self._declarations
-
-    def _add_to_count(self, declarations: int) -> None:
-        if declarations:
-            self._count += declarations
-            self._declarations = None
+        return self._as_attributes(prefix for _, declared in self.open for prefix in declared)
 
     def _as_attributes(self, prefixes: Iterable[bytes]) -> bytes:
         """Declarations of the namespaces of prefixes, as attributes of a tag."""

@@ -47,13 +47,6 @@ def plain_text(data: bytes) -> bytes | None:
     is_marked = (b"!" in data and b"<!" in data) or (b"?" in data and b"<?" in data)
     if is_marked or (b"'" in data and _SINGLE_QUOTED.search(data)):
         return None
-    return without_references(data)
-
-
-def without_references(data: bytes) -> bytes:
-    """Return bytes of XML with characters, in UTF-8, instead of references to numbers and to the five names of XML;
-    other references and all other bytes remain unchanged.
-    """
     return _REFERENCE.sub(_character, data) if b"&" in data else data
 
 
@@ -79,14 +72,13 @@ def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Eleme
         data = _DECLARED_OR_HIDDEN.sub(_as_reference, data)
     try:
         return parse_element(data, declarations), data
-    except etree.XMLSyntaxError as error:
-        reason = error
-    repaired = data.decode("utf-8", "replace").encode()
+    except etree.XMLSyntaxError:
+        data = data.decode("utf-8", "replace").encode()
     try:
-        return parse_element(repaired, declarations), repaired
+        return parse_element(data, declarations), data
     except etree.XMLSyntaxError as error:
-        reason = error
-    raise ValueError(f"it is not well-formed: {' '.join(_PLACE.sub('', reason.msg or '').split())}")
+        reason = " ".join(_PLACE.sub("", error.msg or "").split())
+        raise ValueError(f"it is not well-formed: {reason}") from None
 
 
 def parse_element(data: bytes, declarations: bytes) -> etree._Element:
@@ -120,8 +112,6 @@ def _as_reference(match: re.Match[bytes]) -> bytes:
         return match[0]
     name = match[0][1:].decode("utf-8", "replace")
     characters = html.entities.html5.get(name)
-    return (
-        b"&amp;" + match[0][1:]
-        if characters is None
-        else b"".join(b"&#%d;" % ord(character) for character in characters)
-    )
+    if characters is None:
+        return b"&amp;" + match[0][1:]
+    return b"".join(b"&#%d;" % ord(character) for character in characters)
