@@ -166,7 +166,7 @@ class BibtexRecords(RecordReader):
         match = _KEY.match(data, start)
         key = match[1] if match else None
         start = match.end() if match else start
-        name = None if key is None else key.decode("utf-8", "replace")
+        identifier = None if key is None else key.decode("utf-8", "replace")
         texts: tuple[bytes, ...] = ()
         if self.has_texts:
             # Two texts: a key may be a URN, and the comma after it would not end this URN.
@@ -174,24 +174,24 @@ class BibtexRecords(RecordReader):
             if b"#" in fields:
                 fields = _FIELD.sub(_join_pieces, fields if simple else _without_deep_braces(fields))
             texts = beginning, fields if b"\\" not in fields else _without_escapes(fields)
-            if self.fields is None and not self.described:
-                return Record(offset, data, name, texts)
+            if not (self.fields or self.described):
+                return Record(offset, data, identifier, texts)
         values = [
-            (field.decode().lower(), value)
+            (name, value)
             for field, value in _FIELD.findall(data if simple else _without_deep_braces(data), start)
-            if field.lower() in self.field_names or field.lower() in self.described_bytes
+            if (name := field.decode("latin-1").lower()) in self.field_names or name in self.described
         ]
         texts_of = [*((field, _value(value)) for field, value in values), ("@", kind.decode().lower())]
         kinds = {field: text.lower() for field, text in reversed(texts_of)}
         own: list[Own] = []
         statements: list[Statement] = []
         for (field, text), (_, value) in zip(texts_of, [*values, ("", b"")], strict=True):
-            own += of_value(text, (self.fields or {}).get(field, ()), kinds)
+            own += of_value(text, self.fields.get(field, ()), kinds)
             if rows := self.described.get(field, ()):
                 # In an identifier, a tilde is no accent.
                 shown = _value(without_commands(value)) if b"\\" in value else text
                 statements += description.of_text(shown, rows)
-        return Record(offset, data, name, texts, own, description.pack(self.described_by, statements))
+        return Record(offset, data, identifier, texts, own, description.pack(self.described_by, statements))
 
 
 def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:

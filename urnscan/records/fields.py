@@ -127,12 +127,12 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
     return MappingProxyType({name: tuple(rows) for name, rows in by_field.items()})
 
 
-def field_names(table: Table) -> frozenset[bytes]:
-    """Return the names, as bytes, of all fields that a reader needs to apply the rows of a table: fields with
-    identifiers, and fields that name their kinds, sources and conditions.
+def field_names(table: Table) -> frozenset[str]:
+    """Return the names of all fields that a reader needs to apply the rows of a table: fields with identifiers, and
+    fields that name their kinds, sources and conditions.
     """
     return frozenset(
-        name.encode()
+        name
         for rows in table.values()
         for row in rows
         for name in f"{row.field} {row.scheme_in} {row.source_in} {row.unless_all} {row.but_same}".split()

@@ -48,18 +48,12 @@ def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | No
     """Whether the first record of a dump begins with the pattern `field`. None: more bytes are needed."""
     if MARK.startswith(head):
         return None
-    text = head[_to_field(head) :]
+    text = head
+    while between := _BETWEEN_PLAIN.match(text):
+        text = text[between.end() :]
     if field.match(text):
         return True
     return None if len(text) < 64 and (not text or text[:1].isdigit()) else False
-
-
-def _to_field(head: bytes) -> int:
-    """Place of the first byte that is not between records."""
-    at = 0
-    while between := _BETWEEN_PLAIN.match(head, at):
-        at = between.end()
-    return at
 
 
 is_pica_normalised = partial(_begins_with, _NORMALISED)
@@ -120,19 +114,20 @@ class PicaRecords(RecordReader):
         identifier = (ppn[1].decode("utf-8", "replace").strip() or None) if ppn else None
         if is_resumed and identifier is None:
             return Damaged(offset, "it begins in the middle: what came before could not be read")
-        if self.fields is None and not self.described:
+        if not (self.fields or self.described):
             return Record(offset, data, identifier, (text,))
         own: list[Own] = []
         statements: list[Statement] = []
         for field in text.split(b"\n" if plain else b"\x1e"):
-            rows, description_rows = self.field_bytes.get(field[:4]), self.described_bytes.get(field[:4])
+            tag = field[:4].decode("latin-1")
+            rows, description_rows = self.fields.get(tag, ()), self.described.get(tag, ())
             if rows or description_rows:
                 subfields = [
                     (part[:1].decode("latin-1"), part[1:].decode("utf-8", "replace"))
                     for part in field.split(b"\x1f")[1:]
                 ]
-                own += of_subfields(subfields, rows or ())
-                statements += description.of_subfields(subfields, description_rows or ())
+                own += of_subfields(subfields, rows)
+                statements += description.of_subfields(subfields, description_rows)
         texts = (text,) if self.has_texts else ()
         return Record(offset, data, identifier, texts, tuple(own), description.pack(self.described_by, statements))
 

@@ -154,17 +154,14 @@ class RecordReader:
         """Whether records get texts to scan for URNs."""
         self.has_keys = keys
         """Whether records get the identifiers that give keys."""
-        self.fields = self.own_fields(self.table) if own or keys else None
-        """Rows of the fields that contain record-level identifiers or identifiers for keys; None if neither are read.
+        self.fields = self.own_fields(self.table)
+        """Rows of the fields that contain record-level identifiers or identifiers for keys, by the name of the field;
+        empty if neither are read.
         """
-        self.field_bytes = {name.encode(): rows for name, rows in (self.fields or {}).items()}
-        """`fields` by names as bytes; empty if `fields` is None."""
-        self.field_names = field_names(self.fields or {})
-        """Names of all fields that `fields` needs, as bytes."""
+        self.field_names = field_names(self.fields)
+        """Names of all fields that `fields` needs."""
         self.described = self.described_fields(self.described_by)
         """Rows of the fields that describe a record, by the name of the field; empty if descriptions are not read."""
-        self.described_bytes = {name.encode(): rows for name, rows in self.described.items()}
-        """`described` by names as bytes."""
 
     def own_fields(self, table: str) -> OwnFields:
         """Return name of a field -> rows of a table of fields.toml, and with `keys` also of keys.toml: the fields that

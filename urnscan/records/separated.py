@@ -73,10 +73,8 @@ class SeparatedRecords(RecordReader):
     table = "separated"
     described_by = "named"
     _rows: SeparatedRows | None = None
-    _layout: CsvLayout
-    _names: list[str]
-    # The column that contains the IDs of records.
-    _named_by: int | None
+    # Layout of the table, names of the columns, and index of the column that contains the IDs of records.
+    _table: tuple[CsvLayout, list[str], int | None]
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each row that is not blank as a `Cut`, in order, with its line end, and a `Damaged` for a row, or a
@@ -86,19 +84,19 @@ class SeparatedRecords(RecordReader):
         contains the IDs of records, or None.
         """
         if self._rows is None:
-            self._layout, header = begin(buffer)
-            self._rows = SeparatedRows(self._layout)
-            self._names = self._layout.names(header)
-            ranks = [(RANKS[name.lower()], column) for column, name in enumerate(self._names) if name.lower() in RANKS]
-            self._named_by = min(ranks)[1] if ranks else None
+            layout, header = begin(buffer)
+            self._rows, names = SeparatedRows(layout), layout.names(header)
+            ranks = [(RANKS[name.lower()], column) for column, name in enumerate(names) if name.lower() in RANKS]
+            self._table = layout, names, min(ranks)[1] if ranks else None
             if header.fault:
                 yield Damaged(header.offset, f"the header, which names the columns: {header.fault}")
         for row in self._rows.read(buffer):
             if isinstance(row, Damaged):
                 yield row
+            elif row.fault:
+                yield Damaged(row.offset, row.fault)
             else:
-                around = (row, self._layout, self._names, self._named_by)
-                yield Damaged(row.offset, row.fault) if row.fault else Cut(row.offset, row.data, around)
+                yield Cut(row.offset, row.data, (row, *self._table))
 
     def record(self, cut: Cut) -> Record:
         """Read the values of a row. Returns a `Record` with its ID and, by the options of the reader, texts to scan for
@@ -111,10 +109,10 @@ class SeparatedRecords(RecordReader):
         if named_by is not None and named_by < len(values):
             identifier = _text(layout, values[named_by]).strip() or None
         texts = (text,) if self.has_texts else ()
-        if self.fields is None and not self.described:
+        if not (self.fields or self.described):
             return Record(row.offset, row.data, identifier, texts)
         pairs = [*zip(names, (values_in(_text(layout, value)) for value in values), strict=False)]
-        own = () if self.fields is None else tuple(own_identifiers(pairs, self.fields))
+        own = tuple(own_identifiers(pairs, self.fields)) if self.fields else ()
         description = pack(self.described_by, statements(pairs, self.described))
         return Record(row.offset, row.data, identifier, texts, own, description)
 

@@ -210,7 +210,7 @@ class TaggedRecords(RecordReader):
         lines = with_line_feeds(data)
         name = self._name(lines)
         texts = (self._text_to_search(data),) if self.has_texts else ()
-        if self.fields is None and not self.described:
+        if not (self.fields or self.described):
             return Record(offset, data, name, texts)
         own, packed = self._own_and_description(lines)
         return Record(offset, data, name, texts, own, packed)
@@ -218,9 +218,9 @@ class TaggedRecords(RecordReader):
     def _own_and_description(self, lines: bytes) -> tuple[Sequence[Own], bytes]:
         """Record-level identifiers and packed description of a record."""
         values = [
-            (tag.decode(), value.decode("utf-8", "replace").strip())
+            (name, value.decode("utf-8", "replace").strip())
             for tag, value in self.layout.field.findall(lines)
-            if tag in self.field_names or tag in self.described_bytes
+            if (name := tag.decode("latin-1")) in self.field_names or name in self.described
         ]
         kinds = {tag: value.upper() for tag, value in reversed(values)}
         own: list[Own] = []
@@ -229,7 +229,7 @@ class TaggedRecords(RecordReader):
         for tag, value in values:
             statements += description.of_text(value, self.described.get(tag, ()))
             for part in _ANOTHER.split(value) if self.fields else ():
-                own += of_value(part.strip(), (self.fields or {}).get(tag, ()), kinds, is_first=tag not in seen)
+                own += of_value(part.strip(), self.fields.get(tag, ()), kinds, is_first=tag not in seen)
             seen.add(tag)
         return own, description.pack(self.described_by, statements)
 

@@ -155,22 +155,18 @@ class TripleRecords(RecordReader):
         offset, data, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)
         texts = (_without_escapes(data),) if self.has_texts else ()
-        if self.fields is None and not self.described:
+        if not (self.fields or self.described):
             return Record(offset, data, name, texts)
         # The name of a blank node has a meaning only in this dump.
-        own = [Own(name)] if self.fields is not None and subject.startswith(b"<") else []
+        own = [Own(name)] if self.fields and subject.startswith(b"<") else []
         statements: list[Statement] = []
-        for field, text in self._fields_of(data):
-            own += of_value(text, self.field_bytes.get(field, ()))
-            statements += description.of_text(text, self.described_bytes.get(field, ()))
-        return Record(offset, data, name, texts, own, description.pack(self.described_by, statements))
-
-    def _fields_of(self, data: bytes) -> Iterator[tuple[bytes, str]]:
-        """The predicates and objects of a run from which identifiers and the description are read."""
         for predicate, iri, literal in _STATEMENT.findall(data):
-            field = predicate if b"\\" not in predicate else _without_escapes(predicate)
-            if field in self.field_bytes or field in self.described_bytes:
-                yield field, _text(iri or literal[1:-1])
+            field = _text(predicate)
+            if field in self.fields or field in self.described:
+                text = _text(iri or literal[1:-1])
+                own += of_value(text, self.fields.get(field, ()))
+                statements += description.of_text(text, self.described.get(field, ()))
+        return Record(offset, data, name, texts, own, description.pack(self.described_by, statements))
 
 
 def _end(pattern: re.Pattern[bytes], data: bytes, start: int, stop: int = sys.maxsize) -> int:
