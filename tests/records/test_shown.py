@@ -1,6 +1,7 @@
 """What a person reads of a record: fields on lines of their own, nothing left out, nothing raised."""
 
 import io
+import json
 import unicodedata
 
 import pymarc
@@ -125,6 +126,12 @@ OTHERS = [
 def test_all_forms_of_marc_look_alike(format_name, text):
     """Two records side by side differ where they say something else, and not where one is in another format."""
     assert shown(format_name, text.encode()).split("\n") == FIELDS
+
+
+def test_marc_in_json_over_several_lines():
+    """It was once shown as JSON if its array was indented."""
+    line = dict(OTHERS)["jsonl"]
+    assert shown("json", json.dumps(json.loads(line), indent=1).encode()).split("\n") == FIELDS
 
 
 @pytest.mark.parametrize(

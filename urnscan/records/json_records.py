@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import io
 import re
 from collections.abc import Iterator
 from typing import ClassVar
@@ -103,7 +102,7 @@ class JsonArrayRecords(RecordReader):
             marc = fields.data(self.marc.tags)
         else:
             description = pack(self.described_by, statements(pairs, self.described))
-            own = () if self.fields is None else tuple(own_identifiers(pairs, self.fields))
+            own = tuple(own_identifiers(pairs, self.fields)) if self.fields else ()
         name = (fields and fields.number) or identifier(pairs)
         if not self.has_texts:
             return Record(offset, data, name, (), own, description, marc)
@@ -141,11 +140,12 @@ def show_json(data: bytes) -> str:
     """Return a record as text for people: MARC-in-JSON in the form of MARC editors (a line for each field), other
     records as their bytes decoded as UTF-8.
     """
-    for item in ValueLines().read(Buffer(io.BytesIO(data).readinto)):
-        value = None if isinstance(item, Damaged) else item[2]
-        if marc := _marc(value if isinstance(value, tuple) else ()):
-            return marc.lines()
-    return decoded(data)
+    try:
+        value, _ = DECODER.raw_decode(data.decode("utf-8", "surrogateescape").lstrip("\x1e \t\r\n"))
+    except (ValueError, RecursionError):
+        return decoded(data)
+    marc = _marc(value if isinstance(value, tuple) else ())
+    return marc.lines() if marc else decoded(data)
 
 
 def _split(value: object) -> SplitField:
