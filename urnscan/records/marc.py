@@ -40,8 +40,8 @@ from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
 from urnscan.records.decoded_text import decoded, first_name
 from urnscan.records.format import Format
-from urnscan.records.marc_bytes import decoder
-from urnscan.records.marc_fields import MarcBytes, MarcFields, SplitField, leader_with_status
+from urnscan.records.marc_bytes import decoder, split_field
+from urnscan.records.marc_fields import MarcBytes, MarcFields, leader_with_status
 from urnscan.records.marc_runs import LEADER, NO_NUMBER, Fields, fields_of, find_whole
 from urnscan.records.marc_values import FAMILIES, is_unimarc
 from urnscan.records.record import Cut, Record, Run, RunReader
@@ -91,10 +91,6 @@ class MarcRecords(RunReader):
 
     table = described_by = "marc"
 
-    def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
-        super().__init__(own=own, described=described, keys=keys)
-        self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
-
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
         """Yield the records in order, with their places and bytes: many neighbouring records without faults as a single
         `Run`, any other record as a `Cut`, and a `Damaged` (place and reason) for a record that cannot be read.
@@ -121,7 +117,7 @@ class MarcRecords(RunReader):
 
     def _runs(self, buffer: Buffer) -> Iterator[Run]:
         """Find runs of records without faults, up to the next record with a fault."""
-        starts, ends = self._places
+        starts, ends = np.empty((2, _RUN), np.int64)
         while buffer.has(1):
             buffer.has(_LONGEST)
             data, at = buffer.data, buffer.at
@@ -170,11 +166,8 @@ def _fields_match(data: bytes, base: int) -> bool:
 
 def _places(data: bytes, base: int) -> list[tuple[int, int]]:
     """Start and end of the fields by the directory; the end is the place of the field terminator."""
-    places = []
-    for entry in range(24, base - 1, 12):
-        start = base + int(data[entry + 7 : entry + 12])
-        places.append((start, start + int(data[entry + 3 : entry + 7]) - 1))
-    return places
+    entries = _ENTRY.iter_unpack(data[24 : base - 1])
+    return [(base + int(start), base + int(start) + int(length) - 1) for _, length, start in entries]
 
 
 def _fields(data: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
@@ -203,13 +196,8 @@ def show_marc(data: bytes) -> str:
     numbers = [int(tag) if tag.isdigit() else NO_NUMBER for tag in tags]
     ends = [*itertools.accumulate(map(len, values), initial=0)]
     name = FAMILIES[is_unimarc(b"".join(values), numbers, ends, ends[1:], 0, len(numbers))]
-    read = decoder(name, data[:24], values)
-
-    def split(field: bytes) -> SplitField:
-        first, *subfields = field.split(b"\x1f")
-        return read(first), [(decoded(subfield[:1]), read(subfield[1:])) for subfield in subfields]
-
     fields = [(decoded(tag), value) for tag, value in zip(tags, values, strict=True)]
+    split = partial(split_field, read=decoder(name, data[:24], values))
     return MarcFields(decoded(data[:24]), fields, split).lines()
 
 

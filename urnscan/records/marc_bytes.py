@@ -17,16 +17,13 @@ _OF_THREE_BYTES = re.compile(rb"\x1b(?:\$,?|[(,])?1([^\x1b]*+)")
 
 
 def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
-    """Split a data field (indicators, then subfields with 1F and a code before each) at 1F. Returns the indicators, at
-    least two characters, and pairs of code and value. Without subfields, the whole field is returned as the indicators,
-    and no pairs. `read` decodes bytes; by default from UTF-8.
+    """Split a data field (indicators, then subfields with 1F and a code before each) at 1F. Returns the indicators, and
+    pairs of code and value. Without subfields, the whole field is returned as the indicators, and no pairs. `read`
+    decodes bytes; by default from UTF-8.
     """
-    if read is not decoded:
-        # In MARC-8, every subfield begins with the default character set.
-        indicators, *subfields = map(read, field.split(b"\x1f"))
-    else:
-        indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
-    return indicators.ljust(2), [(subfield[:1], subfield[1:]) for subfield in subfields]
+    # Each is decoded alone: in MARC-8, every subfield begins with the default character set.
+    indicators, *subfields = map(read, field.split(b"\x1f"))
+    return indicators, [(subfield[:1], subfield[1:]) for subfield in subfields]
 
 
 def pack_field(name: str, text: str) -> bytes:
@@ -55,7 +52,7 @@ def unpack_marc(packed: bytes) -> Description | None:
             statements += description.of_text(decoded(field), rows, kind)
         else:
             indicators, subfields = split_field(field, read)
-            statements += description.of_subfields(subfields, rows, indicators[1])
+            statements += description.of_subfields(subfields, rows, indicators.ljust(2)[1])
     return description.describe(statements)
 
 

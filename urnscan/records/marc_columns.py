@@ -34,7 +34,7 @@ _TYPE = 6
 # Types of records of holdings. Types of authorities in UNIMARC are among them.
 _HOLDINGS = np.frombuffer(b"uvxy", np.uint8)
 # Type and level in the leader of MAB2 (`M2.0`) inside MARC: its fields have other meanings, such as 010, its set.
-_MAB_TYPE, _MAB_LEVEL = (np.frombuffer(code, np.uint8) for code in (b"M", b"2"))
+_MAB_TYPE, _MAB_LEVEL, _DELETED = (np.frombuffer(code, np.uint8) for code in (b"M", b"2", DELETED))
 # 001 and 003 name the record itself; 003 of MAB2 is a date.
 _LAST_NAME, _LAST_NAME_OF_MAB = 3, 1
 
@@ -107,7 +107,7 @@ class MarcColumns:
             own=[*self._values(data, out, count, record_of_field), *others],
             descriptions=string_array(packed, ends).view(pa.binary()),
             damaged={},
-            deleted=records[_are_deleted(fields)],
+            deleted=records[_in_leaders(fields, STATUS, _DELETED)],
         )
 
     def _values(self, data: ByteArray, out: Values, count: int, records: Integers) -> Iterator[Texts]:
@@ -144,7 +144,7 @@ class MarcColumns:
             if tag < CONTROL:
                 identifiers = [*of_value(first.strip(), rows)]
             else:
-                identifiers = of_subfields(subfields, admitting(rows, first[0], first[1]))
+                identifiers = of_subfields(subfields, admitting(rows, *first.ljust(2)[:2]))
             for own in identifiers:
                 yield record, order, own
 
@@ -174,11 +174,6 @@ def in_columns(records: Sequence[MarcBytes]) -> Fields:
             row += 1
         out.ends[number] = row
     return out._replace(data=np.frombuffer(b"".join(parts), np.uint8))
-
-
-def _are_deleted(fields: Fields) -> npt.NDArray[np.bool_]:
-    """Mark the records whose status in the leader is DELETED."""
-    return _in_leaders(fields, STATUS, np.frombuffer(DELETED, np.uint8))
 
 
 def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.bool_]:
