@@ -124,9 +124,6 @@ def is_ris(head: bytes, _name: str) -> bool | None:
     return True if match[1] else None
 
 
-is_medline = partial(begins_with, MedlineRecords.layout.first_line)
-is_ovid = partial(begins_with, OvidRecords.layout.first_line)
-is_endnote = partial(begins_with, EndNoteRecords.layout.first_line)
 is_web_of_science = partial(
     begins_with,
     re.compile(rb"FN [^\r\n]*+" + LINE_END + rb"VR [^\r\n]*+" + LINE_END + rb"|" + WebOfScienceRecords.layout.first),
@@ -142,29 +139,20 @@ FORMATS = (
         suffixes=(".ris",),
         trace=rb"(?:\A|[\r\n])" + _TAG + rb"(?:  |\t)-[ \t]",
     ),
-    Format(
-        name="nbib",
-        title="PubMed (MEDLINE)",
-        reader=MedlineRecords,
-        recognise=is_medline,
-        suffixes=(".nbib",),
-        line_ends=2,
-    ),
-    Format(
-        name="ovid",
-        title="Ovid (tagged)",
-        reader=OvidRecords,
-        recognise=is_ovid,
-        suffixes=(".ovd",),
-        line_ends=2,
-    ),
-    Format(
-        name="enw",
-        title="EndNote (import format)",
-        reader=EndNoteRecords,
-        recognise=is_endnote,
-        suffixes=(".enw",),
-        line_ends=2,
+    *(
+        Format(
+            name=reader.table,
+            title=title,
+            reader=reader,
+            recognise=partial(begins_with, reader.layout.first_line),
+            suffixes=(suffix,),
+            line_ends=2,
+        )
+        for reader, title, suffix in (
+            (MedlineRecords, "PubMed (MEDLINE)", ".nbib"),
+            (OvidRecords, "Ovid (tagged)", ".ovd"),
+            (EndNoteRecords, "EndNote (import format)", ".enw"),
+        )
     ),
     Format(
         name="ciw",

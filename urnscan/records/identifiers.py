@@ -158,18 +158,6 @@ def as_text(own: Own) -> str | None:
     return "\n".join(dict.fromkeys(_READ[kind](plain))) or None
 
 
-def with_wrong_digit(own: Own) -> str | None:
-    """Return the first ISBN or ISSN in an identifier that has no URN because the check digit is wrong; None for any
-    other identifier.
-
-    A number that the record itself calls wrong does not count.
-
-    >>> with_wrong_digit(Own("978-0-395-36341-5 (pbk.)", "isbn")), with_wrong_digit(Own("978-0-395-36341-6", "isbn"))
-    ('978-0-395-36341-5', None)
-    """
-    return None if own.is_key or as_text(own) is not None else wrong_number(own)
-
-
 def wrong_number(own: Own) -> str | None:
     """Return the first ISBN or ISSN in an identifier, as written; None if it contains none. Only for an identifier for
     which `as_text` returns None: then the check digit of the number must be wrong.

@@ -132,7 +132,7 @@ class _Row:
     def keys(self, groups: pa.StructArray) -> pa.StringArray:
         """The keys of values that fit, from their groups; null for a filler (`none`), or a value that the form refuses."""
         row = self._spelling
-        parts = [_without_white(groups.field(at)) for at in range(self.re2.groups)]
+        parts = [pc.replace_substring_regex(groups.field(at), f"[{_WHITE}]+", "") for at in range(self.re2.groups)]
         if not row.keeps_case:
             parts = [pc.ascii_lower(part) for part in parts]
         elif len(parts) > 1:
@@ -145,13 +145,6 @@ class _Row:
         is_filler = pc.match_substring_regex(parts[-1], _FILLER)
         keys = pc.binary_join_element_wise(row.key, names, ":")
         return pc.if_else(is_filler, _NULL, keys)
-
-
-def _without_white(texts: pa.StringArray) -> pa.StringArray:
-    white = f"[{_WHITE}]+"
-    if not flags_of(pc.match_substring_regex(texts, white)).any():
-        return texts
-    return pc.replace_substring_regex(texts, white, "")
 
 
 def _urls(addresses: pa.StringArray) -> pa.StringArray:

@@ -70,14 +70,14 @@ class Spelling:
     """Name of the key that the row gives, without colon."""
     pattern: str
     """Pattern of a whole value, in any case; its groups are the parts of the key."""
-    unless: str
+    unless: str = ""
     """Pattern of the start of values, in any case, to which the row does not apply; empty: it applies to all values."""
-    form: Callable[[str], str | None] | None
+    form: Callable[[str], str | None] | None = None
     """Function that normalizes the identifier, or returns None if it is invalid; None: the identifier is not changed.
     """
-    keeps_case: bool
+    keeps_case: bool = False
     """Whether the identifier keeps its case; otherwise it becomes lower case."""
-    several: bool
+    several: bool = False
     """Whether a value may be a list, separated by `,`, `;` or `|`."""
 
     def key_of(self, groups: Sequence[str | None]) -> str | None:
@@ -177,26 +177,12 @@ def _spellings() -> Mapping[str, Sequence[Spelling]]:
     """The spellings of identifiers by scheme; the scheme `*` has the spellings for all other schemes."""
     by_name: dict[str, list[Spelling]] = {}
     for entry in read_data("keys.toml")["spelling"]:
-        form = _FORMS[entry["form"]] if "form" in entry else None
-        row = Spelling(
-            key=entry["key"],
-            pattern=entry["pattern"],
-            unless=entry.get("unless", ""),
-            form=form,
-            keeps_case=entry.get("case") == "keep",
-            several=entry.get("several", False),
-        )
-        for name in entry["of"].split():
+        values = {**entry, "form": _FORMS[entry["form"]] if "form" in entry else None}
+        names = values.pop("of").split()
+        row = Spelling(**values)
+        for name in names:
             by_name.setdefault(name, []).append(row)
     return by_name
-
-
-def _rows(scheme: str) -> Sequence[Spelling]:
-    """The spellings of identifiers with a scheme; empty for a scheme that names an identifier without keys (`isbn`)."""
-    rows = _spellings().get("".join(filter(str.isalnum, scheme.lower())))
-    if rows is None:
-        rows = () if names_other(scheme) else _spellings()[_ANY]
-    return rows
 
 
 class KeyReader:
@@ -227,8 +213,12 @@ class KeyReader:
         return () if spellings is None else spellings.read(own.text)
 
     def _read_scheme(self, scheme: str) -> Spellings | None:
-        rows = [row for row in _rows(scheme) if row.key in self._names]
-        return Spellings(rows) if rows else None
+        rows = _spellings().get("".join(filter(str.isalnum, scheme.lower())))
+        if rows is None:
+            # Other identifiers of a known kind (`isbn`) have no keys.
+            rows = () if names_other(scheme) else _spellings()[_ANY]
+        chosen = [row for row in rows if row.key in self._names]
+        return Spellings(chosen) if chosen else None
 
 
 def _lccn(number: str) -> str | None:
@@ -248,10 +238,6 @@ def _arxiv(name: str) -> str:
     """Remove the subject class of an arXiv identifier from before 2007: `math.GT/0309136` is `math/0309136`."""
     archive, slash, number = name.partition("/")
     return f"{archive.partition('.')[0]}/{number}" if slash else name
-
-
-def _wos(number: str) -> str:
-    return f"wos:{number}"
 
 
 @functools.cache
@@ -295,6 +281,6 @@ _FORMS: Mapping[str, Callable[[str], str | None]] = {
     "lccn": _lccn,
     "ark": _ark,
     "arxiv": _arxiv,
-    "wos": _wos,
+    "wos": lambda number: f"wos:{number}",
     "url": url,
 }
