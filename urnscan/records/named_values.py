@@ -88,12 +88,8 @@ def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
     of the named values. `fields`: rows of a table, from `fields.own_fields`. Spellings of a name are equal: `ISBN-13`,
     `isbn_13`.
     """
-    as_written = list(pairs)
-    members = [(_fold(name[:_LONGEST_NAME]), value) for name, value in as_written]
-    for written_name, value in as_written:
-        if contents := _contents(written_name, value, as_written):
-            yield from own_identifiers(contents, fields)
-        for field in _rows_of(fields, written_name):
+    for name, value, members in _members(pairs):
+        for field in _rows_of(fields, name):
             if not (field.unless and _has_member(members, *field.unless)):
                 for item in _as_list(value):
                     yield from _identifiers(item, field)
@@ -103,25 +99,22 @@ def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.
     """Yield the statements of a record about a work, in the order of the named values. A statement is a pair of a row
     of `fields` and a text; of a value with several strings, the first is taken.
     """
-    pairs = list(pairs)
-    for written_name, value in pairs:
-        if contents := _contents(written_name, value, pairs):
-            yield from statements(contents, fields)
-        if rows := _rows_of(fields, written_name):
-            text = next(_strings(value), None)
-            if text:
-                yield from description.of_text(whole(text), rows)
+    for name, value, _ in _members(pairs):
+        if (rows := _rows_of(fields, name)) and (text := next(_strings(value), None)):
+            yield from description.of_text(whole(text), rows)
 
 
-def _contents(name: str, value: object, around: Pairs) -> list[tuple[str, object]]:
-    """The members of the record itself in a member of an object with the members `around`; empty if the member contains
-    no record.
+def _members(pairs: Pairs) -> Iterator[tuple[str, object, list[tuple[str, object]]]]:
+    """Name and value of each member of a record, with all members of the same object. Members of an envelope come before
+    the envelope.
     """
-    if not isinstance(value, tuple) or name.lower() not in _ALL_ENVELOPES:
-        return []
-    if name.lower() not in _ENVELOPES and any(_fold(other[:_LONGEST_NAME]) == "title" for other, _ in around):
-        return []
-    return [pair for pair in value if pair[0].lower() not in _ALL_ENVELOPES]
+    members = list(pairs)
+    for name, value in members:
+        if isinstance(value, tuple) and name.lower() in _ALL_ENVELOPES:
+            has_title = any(_fold(other[:_LONGEST_NAME]) == "title" for other, _ in members)
+            if name.lower() in _ENVELOPES or not has_title:
+                yield from _members(pair for pair in value if pair[0].lower() not in _ALL_ENVELOPES)
+        yield name, value, members
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -190,7 +183,7 @@ def _has_member(members: list[tuple[str, object]], names: str, values: str) -> b
         not member_values
         or (isinstance(item, str) and _alphanumeric(_NAMESPACE.sub("", item[:_LONGEST_NAME])) in member_values)
         for name, value in members
-        if name in member_names and value
+        if value and _fold(name[:_LONGEST_NAME]) in member_names
         for item in _as_list(value)
     )
 
