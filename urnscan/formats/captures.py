@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import re
-import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import translate
@@ -118,25 +117,14 @@ class _Part(NamedTuple):
     is_repeated: bool = False
 
 
-class _Shape(NamedTuple):
-    """The possible values of a name in conditions. A pattern that matches no possible value is an error."""
-
-    parts: tuple[_Part, ...]
-    example: str
-
-    @classmethod
-    def of(cls, text: str, example: str) -> _Shape:
-        """Make a shape from a text: `0`: a digit, `x`: a character of a media type, `*`: any number of `x`."""
-        kinds = {"0": _Part(frozenset(string.digits)), "x": _Part(_VISIBLE), "*": _Part(_VISIBLE, is_repeated=True)}
-        return cls(tuple(kinds.get(character, _Part(frozenset(character))) for character in text), example)
-
-
 _VISIBLE = frozenset(map(chr, range(ord("!"), ord("~") + 1)))
+_DIGIT = "[0-9]"
 _SHAPES = {
-    "captured": _Shape.of("0000-00-00T00:00:00Z", "captured=2024-05*"),
-    "status": _Shape.of("000", "status=200 or status=2*"),
-    "mime": _Shape.of("x*/x*", "mime=text/html or mime=text/*"),
+    "captured": ("0000-00-00T00:00:00Z".replace("0", _DIGIT), "captured=2024-05*"),
+    "status": (_DIGIT * 3, "status=200 or status=2*"),
+    "mime": ("?*/?*", "mime=text/html or mime=text/*"),
 }
+"""Name in conditions -> pattern of its possible values, and an example. A condition that none of them fits is an error."""
 
 
 def read_where(text: str) -> Where:
@@ -157,8 +145,9 @@ def read_where(text: str) -> Where:
             )
         patterns = patterns.lower() if name == "mime" else patterns
         for pattern in patterns.split(","):
-            if not _can_fit(_SHAPES[name].parts, _parts(pattern)):
-                raise ArgumentError(f"{where}: no record has {name}={pattern}; write {_SHAPES[name].example}")
+            shape, example = _SHAPES[name]
+            if not _can_fit(_parts(shape), _parts(pattern)):
+                raise ArgumentError(f"{where}: no record has {name}={pattern}; write {example}")
         conditions.append((name, patterns))
     if not conditions:
         raise ArgumentError(f"{where} names no condition; write for example 'status=200 mime=text/*'")
@@ -180,8 +169,8 @@ def _parts(glob: str) -> tuple[_Part, ...]:
 
 
 def _can_fit(shape: Sequence[_Part], pattern: Sequence[_Part]) -> bool:
-    """Whether any text has the shape and matches the pattern."""
-    # Pairs of numbers: how many parts of the shape and of the pattern match a common prefix.
+    """Whether any text matches both patterns."""
+    # Pairs of numbers: how many parts of each pattern match a common prefix.
     pairs, todo = {(0, 0)}, [(0, 0)]
     while todo:
         one, other = todo.pop()
