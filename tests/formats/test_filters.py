@@ -24,7 +24,7 @@ from tests.support.processes import wait_for_no_readers, wait_for_readers
 from urnscan.cli import main
 from urnscan.formats.captures import Capture
 from urnscan.formats.filters import read_filters
-from urnscan.formats.media_types import LONGEST, media_type, media_types
+from urnscan.formats.media_types import LONGEST, media_type
 
 NAME = b"urn:ex:a "
 UPPER = "txt:tr a-z A-Z"
@@ -169,8 +169,7 @@ def test_media_types_of_pictures(form):
 
 @given(head=st.binary(max_size=LONGEST))
 def test_media_types_of_anything(head):
-    """Any bytes have a type that is known, or none; fewer of them tell it or nothing."""
-    assert media_type(head) in {None, *media_types()}
+    """Fewer of the first bytes of a file give the same type or none."""
     assert media_type(head[:-1]) in {None, media_type(head)}
 
 

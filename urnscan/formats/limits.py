@@ -81,15 +81,6 @@ class Budget:
         """Whether the input may have `count` more members. Counts nothing."""
         return self._members + count <= self._limits.members
 
-    def count_members(self, count: int) -> bool:
-        """Add to the number of members of archives if the limit allows all `count`, else count none.
-
-        Returns whether they were counted; raises nothing.
-        """
-        is_allowed = self.allows_members(count)
-        self._members += count if is_allowed else 0
-        return is_allowed
-
     def _past(self, what: str, option: str) -> LimitError:
         return LimitError(self._name, f"{what}; the rest is not read; {option} allows more")
 

@@ -1,7 +1,5 @@
 """Media types of files by their first bytes; only types for which filters are common."""
 
-from collections.abc import Iterator
-
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of Office files up to 2003, and of messages of Outlook."""
 _SIGNS = (
@@ -33,11 +31,6 @@ LONGEST = max(at + len(data) for _, *parts in _SIGNS for at, data in parts)
 """Number of first bytes of a file that are enough for `media_type`."""
 BEGIN = frozenset(data[0] for _, (_, data), *_ in _SIGNS)
 """First byte, as int, of each signature: a file with another first byte has no type that `media_type` recognises."""
-
-
-def media_types() -> Iterator[str]:
-    """The names of all media types that `media_type` recognises, each once."""
-    return iter(dict.fromkeys(name for name, *_ in _SIGNS))
 
 
 def media_type(head: bytes) -> str | None:

@@ -252,10 +252,12 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
 
     if not len(texts):
         return
-    if not layer.budget.count_members(len(texts)):
+    if not layer.budget.allows_members(len(texts)):
         for document in texts.documents():
             yield from _member(Member.of(document), layer)
-    elif texts.has_captures or layer.is_wanted:
+        return
+    layer.budget.count_member(len(texts))
+    if texts.has_captures or layer.is_wanted:
         has_captures = texts.has_captures or layer.capture is not None
         yield replace(texts, labels=Labels(inside, range(len(texts))), has_captures=has_captures)
 
