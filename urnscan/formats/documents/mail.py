@@ -68,15 +68,7 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
     If the message cannot be parsed: an error, and its bytes as the member `message`. A message over 64 MiB is not
     parsed: an error, its beginning (about 64 MiB) as `message`, and the other bytes as `rest`.
     """
-    buffer = Buffer.of(reader)
-    data = buffer.head(_MOST + 1)
-    buffer.skip(len(data))
-    texts, others = _members(data, "", layer, is_whole=len(data) <= _MOST)
-    yield _together(texts)
-    yield from others
-    if len(data) > _MOST:
-        yield Member("rest", buffer)
-    yield from _after_end(buffer)
+    return _message(Buffer.of(reader), layer, _MOST + 1, after="")
 
 
 def is_emlx(head: bytes, _: Layer) -> bool | None:
@@ -97,13 +89,22 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
     buffer = Buffer.of(reader)
     count = _COUNT.match(buffer.head(_LONGEST_COUNT))
     buffer.skip(count.end() if count else 0)
-    length = min(int(count[1]) if count else 0, _MOST + 1)
+    return _message(buffer, layer, min(int(count[1]) if count else 0, _MOST + 1), after="properties")
+
+
+def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[Member | Texts | SourceError]:
+    """Yield the parts of the message in the next `length` bytes, and the bytes after it as the member `after`, if named.
+
+    Of a message that is too long the bytes that are not parsed are the member `rest`.
+    """
     data = buffer.head(length)[:length]
     buffer.skip(len(data))
-    texts, others = _members(data, "", layer, is_whole=len(data) <= _MOST)
+    is_whole = len(data) <= _MOST
+    texts, others = _members(data, "", layer, is_whole=is_whole)
     yield _together(texts)
     yield from others
-    yield Member("rest" if len(data) > _MOST else "properties", buffer)
+    if after or not is_whole:
+        yield Member(after if is_whole else "rest", buffer)
     yield from _after_end(buffer)
 
 
@@ -184,8 +185,7 @@ def _members(
     wrong = "" if is_whole else f"it has more than {_MOST:,} bytes"
     if not wrong:
         try:
-            head = _HEAD_END.search(data)
-            texts, attached = take_apart(data, head.end() if head else len(data), before)
+            texts, attached = take_apart(data, before)
             return texts, [Member(name, PieceReader(iter([content]))) for name, content in attached]
         except Exception as error:  # noqa: BLE001 (`email` raises errors of any kind for malformed messages)
             wrong = " ".join(str(error).split())

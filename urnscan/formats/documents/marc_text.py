@@ -17,7 +17,7 @@ from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import as_text
 from urnscan.formats.protocol import Archive, exactly
-from urnscan.stores.reader import Reader
+from urnscan.stores.reader import PieceReader, Reader
 
 _UNIT_SEPARATOR = b"\x1f"
 _BLOCK = 1 << 16
@@ -90,58 +90,44 @@ def open_marc_text(reader: Reader, layer: Layer) -> Iterator[Document | SourceEr
     yield replace(as_text(buffer, layer), delimiter=delimiter)
 
 
-class Subfields(Reader):
+class Subfields(PieceReader):
     """Reader of MARC as lines of text, with each byte of a delimiter replaced by 0x1F, the subfield delimiter of ISO
     2709: `$$aText` becomes `aText` after two bytes 0x1F. So a URN ends where its subfield ends.
     """
 
     def __init__(self, reader: Reader, delimiter: re.Pattern[bytes]) -> None:
         """`reader` is closed with this reader. `delimiter`: matches the bytes before the code of a subfield."""
+        super().__init__(iter(self._next, None))
         self._reader = reader
         self._delimiter = delimiter
         self._block = memoryview(bytearray(_BLOCK))
-        self._text = memoryview(b"")  # bytes for the next calls of `read_into`
         self._line = b""  # beginning of a line whose end is not yet read
-        self._ended: SourceError | bool = False
-
-    def read_into(self, view: memoryview) -> int:
-        """Read the next bytes into the front of the view. Returns their number, 0 at the end.
-
-        Raises the errors of the other reader.
-        """
-        while not self._text:
-            if isinstance(self._ended, SourceError):
-                error, self._ended = self._ended, False
-                raise error
-            if self._ended:
-                return 0
-            self._read()
-        got = min(len(view), len(self._text))
-        view[:got] = self._text[:got]
-        self._text = self._text[got:]
-        return got
+        self._error: SourceError | None = None  # of the other reader; raised after the text before it
+        self._ended = False
 
     def close(self) -> None:
         """Close the other reader."""
         self._reader.close()
 
-    def _read(self) -> None:
-        """Read once, and take the complete lines; at the end, and in a very long line, all bytes."""
+    def _next(self) -> bytes | None:
+        """Read once, and return the complete lines; at the end, and in a very long line, all bytes; then None."""
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        if self._ended:
+            return None
+        got = 0
         try:
             got = self._reader.read_into(self._block)
             self._ended = not got
         except SourceError as error:
-            got, self._ended = 0, error
+            self._error = error
         data = self._line + self._block[:got]
         end = data.rfind(b"\n") + 1
-        if self._ended or (not end and len(data) > _BLOCK):
+        if not got or (not end and len(data) > _BLOCK):
             end = len(data)
-        self._text = memoryview(self._delimiter.sub(_separators, data[:end]))
         self._line = data[end:]
-
-
-def _separators(match: re.Match[bytes]) -> bytes:
-    return _UNIT_SEPARATOR * len(match[0])
+        return self._delimiter.sub(lambda match: _UNIT_SEPARATOR * len(match[0]), data[:end])
 
 
 FORM = Archive(name="MARC as text", open=open_marc_text, recognise=is_marc_text, signs=_SIGNS)

@@ -42,15 +42,16 @@ _ENCODINGS = ("base64", "quoted-printable")
 _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
-def take_apart(data: bytes, head: int, before: str) -> tuple[Parts, Parts]:
+def take_apart(data: bytes, before: str) -> tuple[Parts, Parts]:
     """Split a mail message into its texts (`headers`, then bodies `text` and `html`, in UTF-8) and its attached files,
     with their names; both also of messages that are attached, as `message/text`. An attached file is a part with a file
     name, or one that is not text (`attachment.png`); its bytes are decoded from base64 or quoted-printable.
 
-    `head`: number of bytes of the headers with the empty line after them. `before`: prefix of all names, as
-    `message 7/`. Raises ValueError if parsing would take too much time or memory, and errors of any kind for a
-    malformed message.
+    `before`: prefix of all names, as `message 7/`. Raises ValueError if parsing would take too much time or memory, and
+    errors of any kind for a malformed message.
     """
+    end = HEAD_END.search(data)
+    head = end.end() if end else len(data)
     check_depth(data, before.count(_ATTACHED))
     check_head(data, head)
     plain = _plain(data, before)
@@ -141,9 +142,7 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
         kind = part.get_content_type()
         content = part.get_payload()
         if part.is_encoded_message:
-            inner = part.data
-            head = HEAD_END.search(inner)
-            inner_texts, inner_attached = take_apart(inner, head.end() if head else len(inner), before + _ATTACHED)
+            inner_texts, inner_attached = take_apart(part.data, before + _ATTACHED)
             texts += inner_texts
             attached += inner_attached
             continue
