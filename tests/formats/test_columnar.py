@@ -364,8 +364,8 @@ def test_text_that_begins_as_a_stream_would_is_text(tmp_path):
 
 def test_a_slow_pipe_is_not_asked_for_more_than_tells():
     layer = Layer("in", "in", Reading(), Budget("in", Limits()))
-    for recognise in (parquet.is_parquet, arrow.is_arrow_file, arrow.is_arrow_stream):
-        assert recognise(b"u", layer) is False
+    for form in (parquet.FORM, *arrow.FORMS):
+        assert form.recognise(b"u", layer) is False
     assert parquet.is_parquet(b"PAR", layer) is None
     assert arrow.is_arrow_stream(b"\xff\xff\xff\xff\x05\0\0\0", layer) is False
 

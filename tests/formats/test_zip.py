@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.packed import Given, contents, one_by_one
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.formats.archives import zip as zip_archives
-from urnscan.formats.archives.zip import is_zip, open_zip
+from urnscan.formats.archives.zip import FORM, open_zip
 from urnscan.formats.context import Layer, Reading
 from urnscan.formats.limits import Budget, Limits
 from urnscan.stores.files import File
@@ -535,13 +535,13 @@ LAYER = Layer("x", "x", Reading(), Budget("x", Limits()))
 @pytest.mark.parametrize("content", [zipped([("a", b"a")]), END, b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"])
 def test_recognised(content):
     """By as many bytes as it takes, and no more are asked for."""
-    assert is_zip(content, LAYER)
-    assert is_zip(content[:3], LAYER) is None
+    assert FORM.recognise(content, LAYER)
+    assert FORM.recognise(content[:3], LAYER) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"PKx", b"PK\x03x", b"MZ" + zipped([("a", b"a")]), b"PK\x01\x02"])
+@pytest.mark.parametrize("content", [b"x", b"PKx", b"PK\x03x", b"MZ" + zipped([("a", b"a")]), b"PK\x01\x02"])
 def test_not_recognised(content):
-    assert is_zip(content, LAYER) is False
+    assert FORM.recognise(content, LAYER) is False
 
 
 @pytest.mark.full

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from urnscan.errors import SourceError
 from urnscan.formats.context import Layer
-from urnscan.stores.reader import Reader
+from urnscan.stores.reader import Reader, path_of
 
 _BLOCK = 1 << 16
 _LONGEST_SUFFIX = 20  # a copy keeps the suffix of the name if it has fewer characters
@@ -24,26 +24,24 @@ def on_disk(reader: Reader, layer: Layer) -> Iterator[str]:
     and is removed at the end of the context. `layer`: names and limits of the bytes. Raises SourceError if they cannot
     be read or copied.
     """
-    path = _path_of(reader, layer)
+    path = path_of(reader)
     if path is not None:
-        yield path
+        layer.budget.count_read(os.path.getsize(path))  # noqa: PTH202 (names may be odd)
+        yield os.path.abspath(path)  # noqa: PTH100 (a name may begin with "-")
         return
     suffix = Path(layer.file_name).suffix
     is_plain = suffix.isascii() and suffix[1:].isalnum() and len(suffix) < _LONGEST_SUFFIX
-    try:
-        copy = _Copy(suffix if is_plain else "")
-        layer.reading.processes.add(copy)
-    except OSError as error:
-        raise _uncopied(layer, error) from error
-    try:
+    with contextlib.ExitStack() as stack:
         try:
+            copy = _Copy(suffix if is_plain else "")
+            stack.callback(layer.reading.processes.remove, copy)
+            stack.callback(copy.end)
+            layer.reading.processes.add(copy)
             copy.fill(reader)
         except OSError as error:
-            raise _uncopied(layer, error) from error
+            reason = f"could not be copied to a temporary file: {error.strerror or error}"
+            raise SourceError(layer.name, reason) from error
         yield copy.path
-    finally:
-        copy.end()
-        layer.reading.processes.remove(copy)
 
 
 class _Copy:
@@ -64,24 +62,3 @@ class _Copy:
     def end(self) -> None:
         with contextlib.suppress(OSError):
             os.unlink(self.path)  # noqa: PTH108 (as above)
-
-
-def _uncopied(layer: Layer, error: OSError) -> SourceError:
-    return SourceError(layer.name, f"could not be copied to a temporary file: {error.strerror or error}")
-
-
-def _path_of(reader: Reader, layer: Layer) -> str | None:
-    """The path of the file of a reader; None if no file of this machine has the same bytes.
-
-    Counts the file as read.
-    """
-    file = reader.reopen()
-    if file is None:
-        return None
-    with file:
-        path = os.path.abspath(str(getattr(file, "name", "")))  # noqa: PTH100 (a name may begin with "-")
-        # The name of an object in a store is not a path.
-        if not Path(path).is_file():
-            return None
-        layer.budget.count_read(Path(path).stat().st_size)
-        return path

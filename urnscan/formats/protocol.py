@@ -14,7 +14,7 @@ from urnscan.errors import SourceError
 from urnscan.formats.contents import Document, Member, Texts, Values
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import is_binary
-from urnscan.stores.reader import Reader
+from urnscan.stores.reader import Reader, begins
 
 Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
 """Function of the first bytes of a file and its layer (its names, options and limits).
@@ -41,6 +41,15 @@ def exactly(*beginnings: bytes) -> tuple[Sign, ...]:
     ((b'B', b'Z'), (b'P',))
     """
     return tuple(tuple(data[at : at + 1] for at in range(len(data))) for data in beginnings)
+
+
+def begins_with(*signs: bytes) -> Recognise:
+    """Return the rule (`Recognise`) for a form whose files begin with one of `signs`.
+
+    `begins_with(b"PK34")` returns True for a file that begins with `PK34`, None for `PK` (more bytes are needed), and
+    False for `PKx`.
+    """
+    return lambda head, _: begins(head, *signs)
 
 
 def never(_head: bytes, _layer: Layer) -> bool:

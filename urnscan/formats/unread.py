@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from urnscan.errors import SourceError, SourceNote
 from urnscan.formats.archives import by_libarchive
@@ -22,6 +22,7 @@ from urnscan.formats.protocol import (
     Compression,
     Recognise,
     Sign,
+    begins_with,
     exactly,
     looks_binary,
     never,
@@ -74,44 +75,33 @@ class Packed:
         # Text from a slow pipe must not wait for byte 1,024, where an EROFS image has its signature.
         return None if data or self.at < _SHORTEST or has_control(head) else False
 
-    def refuse(self, _: Reader, layer: Layer) -> NoReturn:
-        """Raise a SourceError: the file `layer.name` has this form and is not read, with the remedy. Never returns."""
-        remedy = f"{by_libarchive.missing()}; or {self.remedy}" if self.formats or self.filter_ else self.remedy
-        raise SourceError(layer.name, f"{self.name} is not read; {remedy}")
+    def open(self, reader: Reader, layer: Layer) -> Any:  # noqa: ANN401 (an iterator of members, or a reader)
+        """Open a file of this form by libarchive: yields its members, or returns a reader of the unpacked bytes if the
+        form has a `filter_`.
 
-    def open_archive(self, reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
-        """Open a file of this form as an archive, by libarchive, and yield its members.
-
-        Raises SourceError (as `refuse`) if libarchive is not installed or does not read this form.
+        Raises SourceError, with the advice of `remedy`, if libarchive does not read this form or is not installed.
         """
-        if not self.formats or by_libarchive.missing():
-            self.refuse(reader, layer)
+        is_read = bool(self.formats or self.filter_)
+        missing = by_libarchive.missing() if is_read else ""
+        if missing or not is_read:
+            remedy = f"{missing}; or {self.remedy}" if missing else self.remedy
+            raise SourceError(layer.name, f"{self.name} is not read; {remedy}")
+        if self.filter_:
+            return by_libarchive.open_compressed(reader, layer, self.filter_)
         return by_libarchive.open_archive(reader, layer, self.formats)
-
-    def open_compressed(self, reader: Reader, layer: Layer) -> Reader:
-        """Open a file of this form as a compression, by libarchive, and return a reader of the decompressed bytes.
-
-        Raises SourceError (as `refuse`) if libarchive is not installed.
-        """
-        if by_libarchive.missing():
-            self.refuse(reader, layer)
-        return by_libarchive.open_compressed(reader, layer, self.filter_)
 
     @property
     def form(self) -> Archive | Compression:
         """Declaration of this form for the registry: a `Compression` if it has a `filter_`, else an `Archive`."""
-        known: dict[str, Any] = {
-            "name": self.name,
-            "recognise": self.recognise if self.signs else never,
-            "signs": () if self.at else exactly(*self.signs),
-            "suffixes": self.suffixes,
-            "recognise_named": looks_binary if self.suffixes else None,
-            "needs_beginning": bool(self.signs),
-        }
-        return (
-            Compression(open=self.open_compressed, **known)
-            if self.filter_
-            else Archive(open=self.open_archive, **known)
+        kind = Compression if self.filter_ else Archive
+        return kind(
+            name=self.name,
+            open=self.open,
+            recognise=self.recognise if self.signs else never,
+            signs=() if self.at else exactly(*self.signs),
+            suffixes=self.suffixes,
+            recognise_named=looks_binary if self.suffixes else None,
+            needs_beginning=bool(self.signs),
         )
 
 
@@ -209,10 +199,6 @@ _DEBIAN, _THIN, _AR = b"!<arch>\ndebian-binary", b"!<thin>\n", b"!<arch>\n"
 _UUENCODE_WITHIN = 400  # bytes
 
 
-def _by_sign(*signs: bytes) -> Recognise:
-    return lambda head, _: begins(head, *signs)
-
-
 def _is_cpio(head: bytes, _: Layer) -> bool | None:
     """Whether a file that begins with `head` is a cpio archive, by a whole header; None if more bytes are needed."""
     known = begins(head, *_CPIO_SIGNS)
@@ -271,14 +257,14 @@ def _stored(
 FORMS = (
     _stored(
         "a Debian package",
-        _by_sign(_DEBIAN),
+        begins_with(_DEBIAN),
         exactly(_DEBIAN),
         "ar",
         kind=SourceError,
         lost=", and what is packed in it is not read",
     ),
-    _stored("a thin ar archive", _by_sign(_THIN), exactly(_THIN)),
-    _stored("an ar archive", _by_sign(_AR), exactly(_AR), "ar"),
+    _stored("a thin ar archive", begins_with(_THIN), exactly(_THIN)),
+    _stored("an ar archive", begins_with(_AR), exactly(_AR), "ar"),
     _stored("a cpio archive", _is_cpio, exactly(*_CPIO_SIGNS), "cpio"),
     _stored("an ISO image", _is_iso, (), "iso9660"),
     _as_it_is(
@@ -291,7 +277,7 @@ FORMS = (
     # Word, Excel and PowerPoint write a text in one byte a character if they can, and Outlook hardly ever.
     _as_it_is(
         "an Office file up to 2003 or an Outlook message",
-        _by_sign(OLE),
+        begins_with(OLE),
         exactly(OLE),
         SourceError,
         "is scanned unchanged, without its UTF-16 text; convert it first, or read it with --filter",

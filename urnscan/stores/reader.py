@@ -1,6 +1,7 @@
 """Protocol of readers, which give the bytes of an input or a member in order."""
 
 import io
+import os
 from collections.abc import Callable, Iterator
 from typing import Protocol, Self
 
@@ -8,6 +9,7 @@ from urnscan.errors import DamageError, SourceError
 
 # Buffer for skipped bytes. All threads write to it, and no thread reads it.
 _WASTE = memoryview(bytearray(1 << 16))
+_MOST_AT_ONCE = 1 << 20  # bytes per read of `read_up_to`
 
 
 class Reader(Protocol):
@@ -113,16 +115,37 @@ def begins(head: bytes, *signs: bytes) -> bool | None:
     return None if any(sign.startswith(head) for sign in signs) else False
 
 
-def read_up_to(reader: Reader, count: int) -> bytes:
-    """Return the next `count` bytes; fewer only at the end.
+def read_up_to(reader: Reader, count: int) -> bytearray:
+    """Return the next `count` bytes; fewer only at the end. Memory is allocated only for bytes that arrive.
 
     Raises the errors of the reader; then the bytes before the error are lost.
     """
-    buffer = memoryview(bytearray(count))
-    filled = 0
-    while filled < count and (got := reader.read_into(buffer[filled:])):
-        filled += got
-    return bytes(buffer[:filled])
+    data = bytearray()
+    block = memoryview(bytearray(min(count, _MOST_AT_ONCE)))
+    while len(data) < count and (got := reader.read_into(block[: count - len(data)])):
+        data += block[:got]
+    return data
+
+
+def path_of(reader: Reader) -> str | None:
+    """Path of the regular file of this machine that has the bytes of a reader; None if there is none: for a pipe, a
+    member of an archive, an object in a store.
+
+    Raises SourceError.
+    """
+    file = reader.reopen()
+    if file is None:
+        return None
+    with file:
+        path = path_of_file(file)
+    return path if path is not None and os.path.isfile(path) else None  # noqa: PTH113 (paths are strings here)
+
+
+def path_of_file(file: io.BufferedIOBase) -> str | None:
+    """Path of an open file of this machine; None for another file object, such as an object in a store."""
+    if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and isinstance(file.name, str):
+        return file.name
+    return None
 
 
 def skip(reader: Reader, count: int) -> int:

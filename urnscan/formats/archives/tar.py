@@ -135,7 +135,7 @@ class _TarMembers:
         at = source.buffer.tell()
         # Reads ahead: the block of the buffer has many small members.
         source.buffer.peek(BLOCK)
-        block = read_up_to(source, BLOCK)
+        block = bytes(read_up_to(source, BLOCK))
         if len(block) < BLOCK:
             self._ended = True
             if block.strip(b"\0"):
@@ -195,7 +195,7 @@ class _TarMembers:
             member = LengthReader(self._source, header.size, self._layer.name_of(header.name))
             self._pass_over(member, header.size)
             return
-        data = read_up_to(self._source, header.size)
+        data = bytes(read_up_to(self._source, header.size))
         if len(data) < header.size:
             self._ended = True
             raise self._error(f"truncated tar file (in the extension header at byte {at})")
@@ -227,7 +227,7 @@ class _TarMembers:
         more = is_gnu_sparse and block[482]
         # Further blocks of the sparse map.
         while more:
-            block = read_up_to(self._source, BLOCK)
+            block = bytes(read_up_to(self._source, BLOCK))
             more = len(block) == BLOCK and block[504]
         member = LengthReader(self._source, size, self._layer.name_of(name))
         if is_gnu_sparse or any(keyword in records for keyword in _SPARSE):

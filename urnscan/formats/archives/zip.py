@@ -17,8 +17,8 @@ from urnscan.formats.checksum import fastest_crc32
 from urnscan.formats.compression.replay import BrokenError, ChecksumError
 from urnscan.formats.contents import Label, Member, Texts
 from urnscan.formats.context import Layer
-from urnscan.formats.protocol import Archive, exactly, looks_binary
-from urnscan.stores.reader import PieceReader, Reader, begins, skip
+from urnscan.formats.protocol import Archive, begins_with, exactly, looks_binary
+from urnscan.stores.reader import PieceReader, Reader, skip
 
 _ENTRY, _END = b"PK\x01\x02", b"PK\x05\x06"
 _SPLIT = (b"PK\x07\x08", b"PK00")  # first bytes of an archive in several parts, or written for several parts
@@ -41,14 +41,6 @@ _BLOCK = 1 << 18
 _TOGETHER = 1 << 20
 _LARGEST_SIGNATURE = 1 << 18
 _APK_MAGIC = b"APK Sig Block 42"  # end of the block between the members and the directory of an Android package
-
-
-def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip archive is known by its bytes)
-    """Whether a file that begins with `head` is a zip archive, by the signature; None if more bytes are needed.
-
-    False for no bytes, and for a zip archive after a program (self-extracting).
-    """
-    return begins(head, *_MAGICS) if head else False
 
 
 def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
@@ -346,7 +338,8 @@ class _ZipMembers:
 FORM = Archive(
     name="a zip archive",
     open=open_zip,
-    recognise=is_zip,
+    # Not an archive after a program (self-extracting).
+    recognise=begins_with(*_MAGICS),
     signs=exactly(*_MAGICS),
     suffixes=(
         *(".zip", ".jar", ".war", ".ear", ".apk", ".xpi", ".whl", ".epub", ".kmz", ".cbz", ".wacz"),

@@ -15,11 +15,11 @@ from urnscan.errors import PdfNote, SourceError
 from urnscan.formats.contents import Document, Member, plain_name
 from urnscan.formats.context import Layer
 from urnscan.formats.on_disk import on_disk
-from urnscan.formats.protocol import Archive, exactly
-from urnscan.stores.reader import PieceReader, Reader, begins
+from urnscan.formats.protocol import Archive, begins_with, exactly
+from urnscan.stores.reader import PieceReader, Reader
 
 _AS_IT_IS = "is scanned as it is, and its text is not read"
-_BEGIN = b"%PDF-"
+_BEGIN = b"%PDF-"  # ISO 32000-2, 7.5.2
 _BEGIN_WITHIN = 1 << 10  # bytes in which "%PDF-" must begin, as in other readers of PDFs
 _BLOCK = 1 << 18
 _IN_MEMORY = 1 << 24  # maximum bytes of attached files in memory; more are written to the disk
@@ -29,14 +29,6 @@ _IN_MEMORY = 1 << 24  # maximum bytes of attached files in memory; more are writ
 def is_installed() -> bool:
     """Whether the package pypdfium2 is installed (the extra `pdf`), so that PDFs can be read."""
     return importlib.util.find_spec("pypdfium2") is not None
-
-
-def is_pdf(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is a PDF: begins with "%PDF-" (ISO 32000-2, 7.5.2).
-
-    None if more bytes are needed.
-    """
-    return begins(head, _BEGIN)
 
 
 def is_pdf_within(head: bytes, _: Layer) -> bool | None:
@@ -124,7 +116,7 @@ def _sizes(length: int) -> Iterator[int]:
 FORM = Archive(
     name="a PDF",
     open=open_pdf,
-    recognise=is_pdf,
+    recognise=begins_with(_BEGIN),
     signs=exactly(_BEGIN),
     suffixes=(".pdf",),
     recognise_named=is_pdf_within,

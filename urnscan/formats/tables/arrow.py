@@ -6,6 +6,7 @@ that rows after a damaged batch keep their numbers.
 """
 
 import contextlib
+import functools
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +16,10 @@ import pyarrow as pa
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
-from urnscan.formats.protocol import Table, exactly, looks_binary
+from urnscan.formats.protocol import Table, begins_with, exactly, looks_binary
 from urnscan.formats.tables.nested_text import FAILED, choose, read_column
-from urnscan.formats.tables.values import Failures, in_words, path_of, read_growing
-from urnscan.stores.reader import Reader, begins, read_up_to, skip
+from urnscan.formats.tables.values import Failures, in_words
+from urnscan.stores.reader import Reader, begins, path_of, read_up_to, skip
 
 _MAGIC = b"ARROW1\0\0"
 _NAMES = (".arrow", ".arrows", ".feather")
@@ -30,14 +31,6 @@ _FOOTER = struct.Struct("<i6s")  # last bytes of a file: length of the footer, a
 _MAPPED = 1 << 28
 _LARGEST = 1 << 30  # maximum bytes of a body, of an unpacked body, of all dictionaries
 _BLOCK = 1 << 20
-
-
-def is_arrow_file(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is an Arrow IPC file (Feather V2), by the signature.
-
-    None if more bytes are needed.
-    """
-    return begins(head, _MAGIC)
 
 
 def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
@@ -61,26 +54,13 @@ def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
     return False
 
 
-def read_arrow_file(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the strings and bytes in the columns of an Arrow IPC file as `Values`, at any depth; with `--column` only
-    those in named columns. Also yields errors about named columns and damaged batches.
+def read_arrow(reader: Reader, layer: Layer, *, is_file: bool) -> Iterator[Values | SourceError]:
+    """Yield the strings and bytes in the columns of an Arrow IPC file (`is_file`) or stream as `Values`, at any depth;
+    with `--column` only those in named columns. Also yields errors about named columns and damaged batches.
 
-    `layer`: names, options and limits. Raises SourceError if the rest of the file cannot be read, and LimitError.
+    `layer`: names, options and limits. Raises SourceError if the rest cannot be read, and LimitError.
     """
-    read_up_to(reader, len(_MAGIC))
-    return _read(_Bytes(reader, layer, len(_MAGIC)), layer, is_file=True)
-
-
-def read_arrow_stream(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Yield the strings and bytes in the columns of an Arrow IPC stream as `Values`, at any depth; with `--column` only
-    those in named columns. Also yields errors about named columns and damaged batches.
-
-    `layer`: names, options and limits. Raises SourceError if the rest of the stream cannot be read, and LimitError.
-    """
-    return _read(_Bytes(reader, layer, 0), layer, is_file=False)
-
-
-def _read(data: "_Bytes", layer: Layer, *, is_file: bool) -> Iterator[Values | SourceError]:
+    data = _Bytes(reader, layer, skip(reader, len(_MAGIC)) if is_file else 0)
     messages = _Messages(data, layer)
     try:
         schema = messages.schema()
@@ -137,8 +117,8 @@ class _Bytes:
         if count > _LARGEST:
             what = f"has a message of {count:,} bytes at byte {self.at}, more than {_LARGEST:,}"
             raise SourceError(self._layer.name, f"{what}: write smaller batches")
-        # The length in a message may be wrong, so memory is allocated only for bytes that exist.
-        data = read_growing(self._reader, count)
+        # The length in a message may be wrong: memory is allocated only for bytes that exist.
+        data = read_up_to(self._reader, count)
         self.at += len(data)
         if len(data) < count:
             self.is_short = len(data) > 0 or count != len(_CONTINUATION)
@@ -146,11 +126,7 @@ class _Bytes:
 
     def _mapped(self, count: int) -> memoryview | None:
         """Map the next `count` bytes into memory instead of reading; None if the input is not a file or too short."""
-        file = self._reader.reopen()
-        if file is None:
-            return None
-        with file:
-            path = path_of(file)
+        path = path_of(self._reader)
         if path is None:
             return None
         with pa.memory_map(path) as mapped:
@@ -294,12 +270,17 @@ def _unfolded(metadata: bytes, batch: int, body: memoryview) -> int:
 FORMS = (
     Table(
         name="an Arrow file",
-        open=read_arrow_file,
-        recognise=is_arrow_file,
+        open=functools.partial(read_arrow, is_file=True),
+        recognise=begins_with(_MAGIC),
         signs=exactly(_MAGIC),
         suffixes=(".arrow", ".feather"),
         recognise_named=looks_binary,
         needs_beginning=True,
     ),
-    Table(name="an Arrow stream", open=read_arrow_stream, recognise=is_arrow_stream, signs=exactly(_CONTINUATION)),
+    Table(
+        name="an Arrow stream",
+        open=functools.partial(read_arrow, is_file=False),
+        recognise=is_arrow_stream,
+        signs=exactly(_CONTINUATION),
+    ),
 )

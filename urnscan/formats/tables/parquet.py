@@ -13,8 +13,8 @@ from urnscan.formats.context import Layer
 from urnscan.formats.protocol import Table, exactly, looks_binary
 from urnscan.formats.tables.former_outputs import told
 from urnscan.formats.tables.nested_text import FAILED, Tails, as_bytes, choose, read_column, tails_of
-from urnscan.formats.tables.values import MOST_BYTES, Failures, bytes_of, in_words, path_of
-from urnscan.stores.reader import Reader, begins
+from urnscan.formats.tables.values import MOST_BYTES, Failures, bytes_of, in_words
+from urnscan.stores.reader import Reader, begins, path_of_file
 
 _MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
@@ -55,7 +55,7 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
         try:
             if file is None:
                 source = pa.BufferReader(pa.py_buffer(bytes_of(reader, layer)))
-            elif path := path_of(file):
+            elif path := path_of_file(file):
                 source = pa.OSFile(path)
             else:
                 source = pa.PythonFile(file, "r")

@@ -19,7 +19,7 @@ from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import is_binary
-from urnscan.formats.protocol import Table, exactly
+from urnscan.formats.protocol import Table, begins_with, exactly
 from urnscan.formats.tables.values import (
     Failures,
     PlacedValues,
@@ -28,9 +28,8 @@ from urnscan.formats.tables.values import (
     in_place,
     in_words,
     no_column,
-    path_of,
 )
-from urnscan.stores.reader import Reader, begins
+from urnscan.stores.reader import Reader, path_of
 
 LONGEST = 1 << 26
 """Maximum bytes of a row or value (64 MiB); a longer one is not read, which is reported."""
@@ -60,11 +59,6 @@ class _Table:
     """Name of the row id; None for a table WITHOUT ROWID."""
 
 
-def is_sqlite(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is an SQLite database, by the signature; None if more bytes are needed."""
-    return begins(head, _MAGIC)
-
-
 def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     """Yield the texts and blobs in the tables of an SQLite database as `Values`, table by table; with `--column` only
     those in columns named `column` or `table.column`, in the same case. Also yields errors: for damaged tables, values
@@ -74,16 +68,13 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     Nothing is written next to the database. Bytes that are not a file of this machine are read into memory, at most
     256 MiB. Raises SourceError if the whole database cannot be read, and LimitError.
     """
-    file = reader.reopen()
-    path = None
-    if file is not None:
-        with file:
-            path, size = path_of(file), file.seek(0, os.SEEK_END)
+    path = path_of(reader)
     try:
         if path is None:
-            byte_count = bytes_of(reader, layer)
-            database, size = _load(byte_count), len(byte_count)
+            data = bytes_of(reader, layer)
+            database, size = _load(data), len(data)
         else:
+            size = os.path.getsize(path)  # noqa: PTH202 (paths are strings here)
             yield from _log_error(path, layer)
             # `immutable`: SQLite then writes no file next to the database.
             name = urllib.parse.quote(os.fsencode(path))
@@ -316,7 +307,7 @@ def _is_damaged(head: bytes, layer: Layer) -> bool | None:
 FORM = Table(
     name="an SQLite database",
     open=read_sqlite,
-    recognise=is_sqlite,
+    recognise=begins_with(_MAGIC),
     signs=exactly(_MAGIC),
     suffixes=(".sqlite", ".sqlite3", *_SHARED_SUFFIXES),
     recognise_named=_is_damaged,

@@ -1,7 +1,6 @@
 """Shared code of the readers of tables: values collected to columns, their places, errors and names, limits of memory."""
 
 import bisect
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from urnscan.compiled.arrow import bytes_array
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
-from urnscan.stores.reader import Reader
+from urnscan.stores.reader import Reader, read_up_to
 
 Place = Callable[[int], str]
 """Function from the index of a value, from 0, to its place in the table, a text such as `7/url` (`row/column`)."""
@@ -179,31 +178,12 @@ def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> Sourc
     return SourceError(layer.name, f"no column {missing}; it has {has or 'none'}{more}")
 
 
-def path_of(file: io.BufferedIOBase) -> str | None:
-    """Return the path of an open file of this machine; None for another file object, such as an object in a store."""
-    if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and isinstance(file.name, str):
-        return file.name
-    return None
-
-
-def read_growing(reader: Reader, count: int) -> bytearray:
-    """Read the next `count` bytes, fewer only at the end; memory is allocated only for bytes that arrive.
-
-    Raises the errors of the reader.
-    """
-    data = bytearray()
-    block = memoryview(bytearray(min(count, 1 << 20)))
-    while len(data) < count and (got := reader.read_into(block[: count - len(data)])):
-        data += block[:got]
-    return data
-
-
 def bytes_of(reader: Reader, layer: Layer) -> bytearray:
     """Read all bytes of a reader into memory, for a file format that is read back and forth.
 
     Raises SourceError for more than 256 MiB, and the errors of the reader. `layer`: name of the bytes, for the error.
     """
-    data = read_growing(reader, _IN_MEMORY + 1)
+    data = read_up_to(reader, _IN_MEMORY + 1)
     if len(data) > _IN_MEMORY:
         reason = f"has more than {_IN_MEMORY:,} bytes, and is read back and forth: unpack it first"
         raise SourceError(layer.name, reason)
