@@ -212,19 +212,6 @@ def test_usual_lines_are_read_many_at_a_time(monkeypatch):
     assert [value.value for value in seen] == [(("a", "0"),), (("a", [(("b", "x"),)]),)]
 
 
-@pytest.mark.parametrize("line", ['{"a": "%d", "b": "\\n"}', '{"b": [1, {"c": null}], "a": "%d \\u0424"}', '{"a":%d}'])
-def test_usual_lines_are_decoded_by_one_call(monkeypatch, line):
-    """Else they take half as long again."""
-    seen = []
-    one_by_one = json_lines.UsualLines._look_at_each
-    monkeypatch.setattr(
-        json_lines.UsualLines, "_look_at_each", lambda *given: (seen.append(given[1]), one_by_one(*given))
-    )
-    data = "".join(f"{line % number}\n" for number in range(100)).encode()
-    values, errors = read_pieces(text_fields.read_json, ("a",), b'{"a": "first"}\n', data)
-    assert (len(values), errors) == (1 if 'a":%' in line else 101, [])
-
-
 @given(
     rows=st.lists(st.lists(FIELD, min_size=1, max_size=4), max_size=6),
     delimiter=st.sampled_from(",;\t|"),

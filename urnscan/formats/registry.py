@@ -6,6 +6,7 @@ same way, so forms can be nested in any order.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -49,7 +50,6 @@ class Registry:
         asked = (form for form in forms if form.recognise is not never)
         firsts = [(form, b"".join(sign[0] for sign in form.signs) or ANY) for form in asked]
         self._by_first = [tuple(form for form, first in firsts if byte in first) for byte in ANY]
-        self._unnamed = [(*by_byte, *self._text_forms) for by_byte in self._by_first]
         self.suffixes = frozenset(self._suffixes)
         """All suffixes by which a form is recognised."""
         self.signs = tuple(sign for form in forms for sign in form.signs)
@@ -86,11 +86,9 @@ class Registry:
             return None, False
         is_unsure = False
         name = layer.file_name.lower()
-        forms = self._unnamed[head[0]]
-        if name.endswith(self._suffixes):
-            named = (form for form in self._named if name.endswith(form.suffixes))
-            forms = (*self._by_first[head[0]], *named, *self._text_forms)
-        for form in forms:
+        is_named = name.endswith(self._suffixes)
+        named = (form for form in self._named if is_named and name.endswith(form.suffixes))
+        for form in itertools.chain(self._by_first[head[0]], named, self._text_forms):
             known = form.recognise(head, layer)
             if known:
                 return form, False

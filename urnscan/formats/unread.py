@@ -21,7 +21,6 @@ from urnscan.formats.protocol import (
     Archive,
     Compression,
     Recognise,
-    Sign,
     begins_with,
     exactly,
     looks_binary,
@@ -31,7 +30,7 @@ from urnscan.formats.protocol import (
 from urnscan.stores.reader import Reader, begins
 
 _UNPACK, _DECRYPT = "unpack it first", "decrypt it first"
-_IF_PACKED = ", if its members are packed themselves"
+_STORED = "is scanned as it is; {}, if its members are packed themselves"
 # Bytes of the shortest text with a URN, such as `urn:a:b` and a space: so many are waited for in any case.
 _SHORTEST = 8
 _RECIPE = "read it with {}, and give its batches to urnscan.scan_batches"
@@ -195,7 +194,6 @@ _ISO_AT, _ISO_SIGNS = 32769, (b"CD001", b"BEA01")
 _ISO_WITHIN = _ISO_AT + 5
 _UUENCODE = re.compile(rb"begin(?:-base64)? [0-7]{3,4} [^\r\n]{1,250}\r?\n[!-`][ -`a-z]{4,84}\r?\n")
 _UUENCODE_BEGUN = (b"begin ", b"begin-base64 ")
-_DEBIAN, _THIN, _AR = b"!<arch>\ndebian-binary", b"!<thin>\n", b"!<arch>\n"
 _UUENCODE_WITHIN = 400  # bytes
 
 
@@ -224,62 +222,50 @@ def _is_uuencoded(head: bytes, _: Layer) -> bool | None:
     return None if len(head) < _UUENCODE_WITHIN else False
 
 
-def _as_it_is(
-    name: str, recognise: Recognise, signs: tuple[Sign, ...], kind: type[SourceError], reason: str
-) -> Archive:
-    return Archive(name=name, open=scan_as_it_is(kind, f"{name} {reason}"), recognise=recognise, signs=signs)
-
-
-def _stored(
+def _raw(
     name: str,
-    recognise: Recognise,
-    signs: tuple[Sign, ...],
+    signs: tuple[bytes, ...],
+    reason: str,
     *formats: str,
-    kind: type[SourceError] = SourceNote,
-    lost: str = "",
+    recognise: Recognise | None = None,
+    kind: type[SourceError] = SourceError,
 ) -> Archive:
-    """Make the form of an archive with uncompressed members: read by libarchive if installed, else as raw bytes.
+    """Make a form whose raw bytes are scanned, with the error or note `reason`, if libarchive does not read it.
 
-    `lost`: words of the message about text that the scan of raw bytes misses.
+    `formats`: names of libarchive for the form; in `reason`, `{}` is the advice on installing libarchive, or without
+    names on unpacking. `recognise`: rule; None: a file begins with one of `signs`.
     """
 
     def open_(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
         missing = by_libarchive.missing() if formats else _UNPACK
         if missing:
-            return scan_as_it_is(kind, f"{name} is scanned as it is{lost}; {missing}{_IF_PACKED * (not lost)}")(
-                reader, layer
-            )
+            return scan_as_it_is(kind, f"{name} {reason.format(missing)}")(reader, layer)
         return by_libarchive.open_archive(reader, layer, formats)
 
-    return Archive(name=name, open=open_, recognise=recognise, signs=signs)
+    return Archive(name=name, open=open_, recognise=recognise or begins_with(*signs), signs=exactly(*signs))
 
 
 FORMS = (
-    _stored(
+    _raw(
         "a Debian package",
-        begins_with(_DEBIAN),
-        exactly(_DEBIAN),
+        (b"!<arch>\ndebian-binary",),
+        "is scanned as it is, and what is packed in it is not read; {}",
         "ar",
-        kind=SourceError,
-        lost=", and what is packed in it is not read",
     ),
-    _stored("a thin ar archive", begins_with(_THIN), exactly(_THIN)),
-    _stored("an ar archive", begins_with(_AR), exactly(_AR), "ar"),
-    _stored("a cpio archive", _is_cpio, exactly(*_CPIO_SIGNS), "cpio"),
-    _stored("an ISO image", _is_iso, (), "iso9660"),
-    _as_it_is(
+    _raw("a thin ar archive", (b"!<thin>\n",), _STORED, kind=SourceNote),
+    _raw("an ar archive", (b"!<arch>\n",), _STORED, "ar", kind=SourceNote),
+    _raw("a cpio archive", _CPIO_SIGNS, _STORED, "cpio", recognise=_is_cpio, kind=SourceNote),
+    _raw("an ISO image", (), _STORED, "iso9660", recognise=_is_iso, kind=SourceNote),
+    _raw(
         "what uuencode wrote",
-        _is_uuencoded,
-        exactly(*_UUENCODE_BEGUN),
-        SourceError,
+        _UUENCODE_BEGUN,
         "is scanned unchanged, and what is encoded in it is not read; decode it first (uudecode)",
+        recognise=_is_uuencoded,
     ),
     # Word, Excel and PowerPoint write a text in one byte a character if they can, and Outlook hardly ever.
-    _as_it_is(
+    _raw(
         "an Office file up to 2003 or an Outlook message",
-        begins_with(OLE),
-        exactly(OLE),
-        SourceError,
+        (OLE,),
         "is scanned unchanged, without its UTF-16 text; convert it first, or read it with --filter",
     ),
     *(packed.form for packed in PACKED),

@@ -2,10 +2,11 @@
 
 import io
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Protocol, Self
 
-from urnscan.errors import DamageError, SourceError
+from urnscan.errors import DamageError, LimitError, SourceError
 
 # Buffer for skipped bytes. All threads write to it, and no thread reads it.
 _WASTE = memoryview(bytearray(1 << 16))
@@ -157,6 +158,16 @@ def skip(reader: Reader, count: int) -> int:
     while left and (got := reader.read_into(_WASTE[:left])):
         left -= got
     return count - left
+
+
+def rest_skipped(reader: Reader) -> Iterator[SourceError]:
+    """Skip all bytes up to the end or the first error, and yield this error; a LimitError is raised."""
+    try:
+        skip(reader, sys.maxsize)
+    except LimitError:
+        raise
+    except SourceError as error:
+        yield error
 
 
 def past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Generator, Iterator
 
 from urnscan.display.text import counted
-from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.errors import DamageError, SourceError
 from urnscan.formats.archives.http import Body, plain_body
 from urnscan.formats.archives.warc_fast import HEADER, UsualRecords
 from urnscan.formats.buffer import Buffer
@@ -20,7 +20,7 @@ from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Label, Member, Texts
 from urnscan.formats.context import Layer
 from urnscan.formats.protocol import Archive, exactly
-from urnscan.stores.reader import LengthReader, Reader, begins, skip
+from urnscan.stores.reader import LengthReader, Reader, begins, rest_skipped
 
 _Fields = dict[bytes, bytes]
 """Fields of a header (only those that are used): name in lower case -> value."""
@@ -213,12 +213,7 @@ def open_record(
         yield error
     else:
         yield Member(name, Body(block, inner) if is_http else block, capture)
-    try:
-        skip(block, block.left)
-    except LimitError:
-        raise
-    except SourceError as error:
-        yield error
+    yield from rest_skipped(block)
 
 
 def _fields(end: re.Match[bytes], data: memoryview) -> _Fields | str:

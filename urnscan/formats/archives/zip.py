@@ -7,10 +7,9 @@ terms are those of APPNOTE.TXT 6.3.10. Members without data, such as folders, ar
 import itertools
 import re
 import struct
-import sys
 from collections.abc import Iterator
 
-from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.errors import DamageError, SourceError
 from urnscan.formats.archives.zip_entries import FIXED, MEMBER, Header, Whole, descriptor
 from urnscan.formats.buffer import Buffer, CutError
 from urnscan.formats.checksum import fastest_crc32
@@ -18,7 +17,7 @@ from urnscan.formats.compression.replay import BrokenError, ChecksumError
 from urnscan.formats.contents import Label, Member, Texts
 from urnscan.formats.context import Layer
 from urnscan.formats.protocol import Archive, begins_with, exactly, looks_binary
-from urnscan.stores.reader import PieceReader, Reader, skip
+from urnscan.stores.reader import PieceReader, Reader, rest_skipped
 
 _ENTRY, _END = b"PK\x01\x02", b"PK\x05\x06"
 _SPLIT = (b"PK\x07\x08", b"PK00")  # first bytes of an archive in several parts, or written for several parts
@@ -234,12 +233,7 @@ class _ZipMembers:
             yield Member(header.name, member)
             if member.is_open and (member.is_begun or header.compressed is None):
                 # Perhaps only the data show where the member ends, and only the end shows whether the text is damaged.
-                try:
-                    skip(member, sys.maxsize)
-                except LimitError:
-                    raise
-                except SourceError as error:
-                    yield error
+                yield from rest_skipped(member)
             self._leave(member)
         else:
             # If the header is wrong and there is data, no record begins at the next byte, which is reported.

@@ -19,8 +19,7 @@ from urnscan.formats.compression import decoders, frames
 from urnscan.formats.compression.dictionary import ZstandardFile
 from urnscan.formats.compression.replay import BrokenError, ChecksumError, Decode, LeftOutError
 from urnscan.formats.context import Layer
-from urnscan.formats.encodings import is_binary
-from urnscan.formats.protocol import Compression, exactly
+from urnscan.formats.protocol import Compression, exactly, looks_binary
 from urnscan.stores.reader import Reader, begins
 
 # Maximum of damaged members in a file: each is decoded twice, and a hostile file has millions.
@@ -301,12 +300,8 @@ def _form(codec: Codec) -> Compression:
         recognise=codec.recognise,
         signs=exactly(*codec.magics),
         suffixes=codec.suffixes,
-        recognise_named=_is_binary,
+        recognise_named=looks_binary,
     )
-
-
-def _is_binary(head: bytes, _: Layer) -> bool:
-    return bool(is_binary(head))
 
 
 FORMS = tuple(map(_form, CODECS))

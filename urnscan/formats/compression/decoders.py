@@ -55,17 +55,14 @@ class _Zlib:
 
 
 @functools.cache
-def _inflater(*, counts: bool) -> tuple[Callable[[], Decompressor], type[Exception]]:
-    """Factory of decompressors of raw deflate, and their exception.
-
-    `counts`: whether decompressors have the CRC (`crc`).
-    """
+def _inflater() -> tuple[Callable[[], Decompressor], type[Exception]]:
+    """Factory of decompressors of raw deflate, which have the CRC of the text (`crc`), and their exception."""
     try:
         from isal import igzip_lib  # noqa: PLC0415 (isal does not exist for some machines)
     except ImportError:
         return _Zlib, zlib.error
-    flag = igzip_lib.DECOMP_GZIP_NO_HDR if counts else igzip_lib.DECOMP_DEFLATE
-    return lambda: igzip_lib.IgzipDecompressor(flag=flag), igzip_lib.error  # type: ignore[return-value]  # its stub takes the class for an instance
+    new = functools.partial(igzip_lib.IgzipDecompressor, flag=igzip_lib.DECOMP_GZIP_NO_HDR)
+    return new, igzip_lib.error  # type: ignore[return-value]  # its stub takes the class for an instance
 
 
 def gzip(buffer: Buffer) -> Iterator[bytes]:
@@ -92,7 +89,7 @@ def gzip(buffer: Buffer) -> Iterator[bytes]:
     # FHCRC: checksum of the header, whose fields are not used.
     if flags & 2:
         buffer.skip(2)
-    new, error = _inflater(counts=True)
+    new, error = _inflater()
     decoding = Decoding(buffer, new, error)
     yield from decoding.finish()
     crc, size = struct.unpack("<II", buffer.read(8))
@@ -127,7 +124,7 @@ def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
         from isal import igzip  # noqa: PLC0415 (isal does not exist for some machines)
     except ImportError as error:
         raise BrokenError from error
-    _, isal_error = _inflater(counts=True)
+    _, isal_error = _inflater()
     try:
         with igzip.IGzipFile(fileobj=_Rest(buffer), mode="rb") as file:  # type: ignore[no-untyped-call]
             while text := file.read(STEP):
@@ -143,7 +140,7 @@ def deflate(buffer: Buffer) -> Iterator[bytes]:
 
     Raises CutError (the bytes end inside the stream), BrokenError (damaged).
     """
-    return Decoding(buffer, *_inflater(counts=False)).finish()
+    return Decoding(buffer, *_inflater()).finish()
 
 
 def inflated(data: memoryview, size: int) -> tuple[bytes, int] | None:
@@ -151,7 +148,7 @@ def inflated(data: memoryview, size: int) -> tuple[bytes, int] | None:
 
     None if `data` is damaged, is not exactly one stream, or does not unpack to exactly `size` bytes.
     """
-    new, error = _inflater(counts=True)
+    new, error = _inflater()
     decompressor = new()
     try:
         text = decompressor.decompress(data, size + 1)

@@ -26,6 +26,7 @@ LARGEST_DICTIONARY = 1 << 23
 """Maximum bytes of a dictionary, compressed and decompressed: the specification asks readers to accept 8 MiB."""
 _TOGETHER = 1 << 17  # maximum bytes of short frames, and about the maximum of their text, that are decoded by one call
 _DICTIONARY = b"\x37\xa4\x30\xec"
+_TOO_LARGE = "has more than 8 MiB"
 _ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
 
 
@@ -108,10 +109,10 @@ class ZstandardFile:
         start, size = buffer.tell(), int.from_bytes(head[4:8], "little")
         self._name = f"the dictionary at byte {start}"
         self._bytes, self._decompressors, self._number = b"", None, 0
-        self._wrong = f"needs {self._name}, which has more than 8 MiB"
+        self._wrong = _TOO_LARGE
         if size > LARGEST_DICTIONARY:
             return skip_frame(buffer)
-        self._wrong = f"needs {self._name}, which is cut off"
+        self._wrong = "is cut off"
         buffer.skip(8)
         self._bytes = bytes(buffer.read(size))
         self._wrong = ""
@@ -123,7 +124,7 @@ class ZstandardFile:
             data, self._bytes = self._bytes, b""
             self._open(data)
         if self._wrong:
-            raise _MissingError(self._wrong)
+            raise _MissingError(f"needs {self._name}, which {self._wrong}")
         if self._decompressors is None and not number:
             return without_dictionary(number)
         if self._decompressors is None or number not in (0, self._number):
@@ -142,9 +143,9 @@ class ZstandardFile:
             decompressors.give_back(decompressors.take(), 0)
             self._number, self._decompressors = dictionary.dict_id(), decompressors
         except (CutError, BrokenError, ChecksumError, ZstdError):
-            self._wrong = f"needs {self._name}, which is damaged"
-        except _TooLargeError:
-            self._wrong = f"needs {self._name}, which has more than 8 MiB"
+            self._wrong = "is damaged"
+        except _MissingError as error:
+            self._wrong = str(error)
 
     def _decompressed(self, data: bytes) -> bytes:
         content = bytearray()
@@ -152,13 +153,9 @@ class ZstandardFile:
             self._count(len(text))
             content += text
             if len(content) > LARGEST_DICTIONARY:
-                raise _TooLargeError
+                raise _MissingError(_TOO_LARGE)
         return bytes(content)
 
 
 class _MissingError(Exception):
     """The dictionary that a frame needs cannot be used."""
-
-
-class _TooLargeError(Exception):
-    """A dictionary decompresses to more than `LARGEST_DICTIONARY` bytes."""

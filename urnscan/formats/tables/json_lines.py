@@ -1,4 +1,4 @@
-"""Usual lines of JSON Lines, read many by one call; `framing.json_values` reads all other lines."""
+"""Usual lines of JSON Lines, decoded by msgspec; `framing.json_values` reads all other lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from urnscan.formats.tables.values import Place, PlacedValues, in_lists, in_plac
 from urnscan.framing.buffer import Buffer
 
 _MOST = 1 << 18  # maximum bytes of lines per call
-_LF, _OPEN, _CLOSE = np.frombuffer(b"\n{}", np.uint8)
 # Maximum depth of arrays with usual strings. Each level costs a pass over all values.
 _DEEPEST = 3
 _ESCAPED = re.compile(rb"\\u00[0-7]")  # a character of ASCII, which may occur in a name
@@ -103,38 +102,11 @@ class UsualLines:
         self._unusual = sorted(unusual)
 
     def _look(self, buffer: Buffer) -> None:
-        """Decode the next lines in memory."""
+        """Decode the next lines in memory, and find the unusual lines."""
         end = buffer.data.rfind(b"\n", buffer.at, buffer.at + _MOST) + 1
         block = buffer.data[buffer.at : end]
-        if not self._look_at_all(block, buffer.offset):
-            self._look_at_each(block, buffer.offset)
-
-    def _look_at_all(self, block: bytes, offset: int) -> bool:
-        """Decode lines by a single call. False if any line is unusual or has white space around the object."""
-        if not block.startswith(b"{") or not block.endswith(b"}\n"):
-            return False
-        data = np.frombuffer(block, np.uint8)
-        ends = np.flatnonzero(data == _LF)
-        is_usual = (data[ends - 1] == _CLOSE).all() and (data[ends[:-1] + 1] == _OPEN).all()
-        if not is_usual or _ESCAPED.search(block):
-            return False
-        try:
-            records = self._decoder.decode_lines(block)
-        except self._errors:
-            return False
-        if len(records) != len(ends):
-            return False
-        columns = [[*map(member, records)] for member in self._members]
-        if any(self._may_repeat(block, key, values) for key, values in zip(self._keys, columns, strict=True)):
-            return False
-        self._starts = [offset, *(ends + (offset + 1)).tolist()]
-        self._spread(columns, ())
-        return True
-
-    def _look_at_each(self, block: bytes, offset: int) -> None:
-        """Decode each line singly, and find the unusual lines."""
         lines = block.split(b"\n")[:-1]
-        self._starts = [*itertools.accumulate((len(line) + 1 for line in lines), initial=offset)]
+        self._starts = [*itertools.accumulate((len(line) + 1 for line in lines), initial=buffer.offset)]
         records = []
         for line in lines:
             try:
@@ -146,14 +118,11 @@ class UsualLines:
         # Counts alone would not show a name that occurs twice, once of it with escapes.
         has_escapes = _ESCAPED.search(block) is not None
         for key, values in zip(self._keys, columns, strict=True):
-            if has_escapes or self._may_repeat(block, key, values):
+            if has_escapes or block.count(key) != len(values) - values.count(self._absent):
                 unusual.update(at for at, line in enumerate(lines) if line.count(key) > 1)
         if has_escapes:
             unusual.update(at for at, line in enumerate(lines) if _ESCAPED.search(line))
         self._spread(columns, unusual)
-
-    def _may_repeat(self, block: bytes, key: bytes, values: list[Any]) -> bool:
-        return block.count(key) != len(values) - values.count(self._absent)
 
 
 def _in_cells(place: Place, are_arrays: list[bool], offsets: npt.NDArray[np.int64]) -> Place:

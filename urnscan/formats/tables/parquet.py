@@ -146,7 +146,9 @@ class _Parquet:
         self._left -= there
         if self._counts:
             self._layer.budget.count_read(there)
-        in_lists = _IN_LIST * sum(self._in_lists(leaf, chunk) for leaf, chunk in chunks)
+        # With nulls and empty lists.
+        repeated = (chunk for leaf, chunk in chunks if self._file.schema.column(leaf).max_repetition_level)
+        in_lists = _IN_LIST * sum(max(0, chunk.num_values) for chunk in repeated)
         byte_count = in_lists + sum(max(0, chunk.total_uncompressed_size) for _, chunk in chunks)
         # The whole row group may be a single page, which needs three times its bytes in memory.
         self._layer.budget.check_announced(byte_count)
@@ -169,10 +171,6 @@ class _Parquet:
                 if field.name in names:
                     yield from read_column(column, field.name, names[field.name], row, self._layer)
             row += batch.num_rows
-
-    def _in_lists(self, leaf: int, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
-        """Number of values in lists of a column chunk, with nulls and empty lists."""
-        return max(0, chunk.num_values) if self._file.schema.column(leaf).max_repetition_level else 0
 
     def _longest(self, group: int, name: str) -> int:
         """Bytes of the longest value in the dictionary of a column of text."""
