@@ -15,26 +15,23 @@ _LEAST_KEPT = 1 << 23  # bytes that remain when the maximum is exceeded
 
 
 class CutError(Exception):
-    """Raised by a `Buffer` if fewer bytes are left than asked for: the bytes end, or an error comes (`Buffer.error`),
-    inside a header, a member or another part that must be whole.
+    """A header, a member or another part that must be whole is not: in it the bytes of a `Buffer` end, or an error comes
+    (`Buffer.error`).
     """
 
 
 class Buffer(Reader):
-    """Reader around another reader, with lookahead (`peek`) and, after `start_keeping`, with a way back (`seek`).
+    """Reader of the bytes of an inner reader, with lookahead (`peek`) and, after `start_keeping`, a way back (`seek`).
 
-    The position is the number of bytes before the next byte. An error of the other reader is kept in `error`; only
-    `read_into` and `fill` raise it, other methods find the end of the bytes there.
+    The position is the number of bytes before the next byte. An error of the inner reader is kept in `error`; only
+    `read_into` and `fill` raise it, for all other methods the bytes end there.
 
     After `seek`, bytes come from a second opening of the same file (`Reader.reopen`). If the file cannot be opened a
     second time (a pipe), the buffer keeps between 8 and 32 MiB of the last bytes, and reads these again.
     """
 
     error: SourceError | None
-    """The error that the other reader raised after the bytes in the buffer; None without an error.
-
-    After `resume`, which clears it, the bytes after the error are read.
-    """
+    """The error that the inner reader raised after the bytes in the buffer; None without an error."""
 
     def __init__(
         self,
@@ -43,7 +40,7 @@ class Buffer(Reader):
         front: bytes = b"",
         error: SourceError | None = None,
     ) -> None:
-        """`reader` is closed with the buffer; `on_read` is called with the number of bytes of each read from it.
+        """`reader`: the inner reader, closed with the buffer. `on_read`: called with the number of bytes of each read.
 
         `front`, `error`: bytes that were already read from `reader`, which come first, and the error after them.
         """
@@ -83,9 +80,9 @@ class Buffer(Reader):
         return self._storage[self._start : self._end]
 
     def head(self, count: int) -> bytes:
-        """Return a copy of all bytes in the buffer: often more than `count`, fewer only before the end or an error.
+        """Return a copy of at least the next `count` bytes, often of more; of fewer only before the end or an error.
 
-        Reads on like `peek`; the position does not move.
+        The position does not move.
         """
         return bytes(self.peek(count))
 
@@ -123,7 +120,7 @@ class Buffer(Reader):
         self._position += count
 
     def tell(self) -> int:
-        """The position: the number of bytes of the reader before the next byte. Smaller again after `seek`."""
+        """The position: the number of bytes before the next byte, counted from the first byte of the inner reader."""
         return self._position
 
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
@@ -178,9 +175,9 @@ class Buffer(Reader):
         return filled
 
     def resume(self) -> None:
-        """Set `error` to None, so that the bytes after it are read (none unless it was a DamageError).
+        """Set `error` to None. After a DamageError the bytes after the damage are read then, after any other error none.
 
-        `seek` can no longer go back before the error.
+        `seek` can no longer go back to bytes before the error.
         """
         self.error = None
         self._kept.clear()
@@ -236,14 +233,14 @@ class Buffer(Reader):
             self._second.close()
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """Open a seekable file with all bytes of the other reader, from its first byte; None if impossible (a pipe).
+        """Open a seekable file with all bytes of the inner reader, from its first byte; None if impossible (a pipe).
 
         The caller closes the file. Raises SourceError.
         """
         return self._reader.reopen()
 
     def close(self) -> None:
-        """Close the other reader, and the second opening of the file."""
+        """Close the inner reader, and the second opening of the file."""
         self.stop_keeping()
         self._reader.close()
 

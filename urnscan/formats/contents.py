@@ -54,13 +54,15 @@ class Values:
 
 
 class Member(NamedTuple):
-    """A member of an archive: its name, and a reader of its bytes, which may be used until the next is requested.
+    """A member of an archive. Its bytes may be a text, a table, or a further archive or compressed file.
 
-    The bytes may be a text, a table, or a further archive or compressed file.
+    The reader may be used until the next member is requested.
     """
 
     name: str
+    """Name in the archive, such as `letters/1.txt`."""
     reader: Reader
+    """Gives the bytes of the member."""
     capture: Capture | None = None
     """For a member of a web archive: metadata of its record; else None."""
     is_set_in_lines: bool = False
@@ -116,6 +118,7 @@ class Names(NamedTuple):
     """Names of members as slices of an array of bytes; of a name perhaps only the end, which has the suffix."""
 
     data: npt.NDArray[np.uint8]
+    """The bytes of all names; may have other bytes between them."""
     starts: npt.NDArray[np.int64]
     """For each name the index of its first byte in `data`."""
     ends: npt.NDArray[np.int64]

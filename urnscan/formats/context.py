@@ -55,6 +55,7 @@ class Layer:
     file_name: str
     """Base name, whose suffix may show the format; in a compressed file without the suffix of the compression."""
     reading: Reading
+    """Options of the run about reading."""
     budget: Budget
     """Counts the bytes and members that come out of the input, and collects errors; shared by all its layers."""
     member: str | None = None

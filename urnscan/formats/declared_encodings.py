@@ -99,7 +99,7 @@ class Declaring:
     def read_into(self, view: memoryview) -> int:
         """Read the next bytes of the text into the front of the view. Returns their number, 0 at the end.
 
-        Raises the errors of the other `read_into`.
+        Raises the errors of the function given to the constructor.
         """
         got = self._read_into(view)
         if len(self._head) < WITHIN:

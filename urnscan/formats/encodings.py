@@ -175,14 +175,14 @@ def as_text(reader: Buffer, layer: Layer) -> Document:
 
 
 class Transcoder(PieceReader):
-    """Reader that decodes the bytes of another reader by `codec`, and gives them in UTF-8.
+    """Reader that decodes the bytes of an inner reader by `codec`, and gives them in UTF-8.
 
     Bytes that cannot be decoded become U+FFFD; at the end a single SourceError about all of them is added to the errors
     that `layer.budget` collects.
     """
 
     def __init__(self, reader: Reader, layer: Layer, codec: str, mark: int = 0) -> None:
-        """`reader`: at the first byte after a byte order mark of `mark` bytes; closed with this reader.
+        """`reader`: the inner reader, closed with this one; a byte order mark of `mark` bytes was already skipped in it.
 
         `layer`: names and limits of the text; `codec`: Python's name of the encoding.
         """
@@ -199,7 +199,7 @@ class Transcoder(PieceReader):
         self._first_bad: int | None = None
 
     def close(self) -> None:
-        """Close the other reader."""
+        """Close the inner reader."""
         self._reader.close()
 
     def _next(self) -> bytes | None:

@@ -74,17 +74,19 @@ class Form(Generic[_Opened]):
     name: str
     """Name for messages, with an article: "a Parquet file"."""
     open: Callable[[Reader, Layer], _Opened]
-    """Function that opens a file: takes a reader of its bytes and its names and limits, and returns what the subclass
-    says. The caller closes the reader.
+    """Function that opens a file: takes a reader of its bytes, which the caller closes, and its names and limits. Returns
+    a reader of the unpacked bytes (`Compression`), or an iterator of members (`Archive`) or columns (`Table`).
     """
     recognise: Recognise = never
     """Rule by the first bytes; called only for files whose first byte fits a signature in `signs`."""
     signs: tuple[Sign, ...] = ()
-    """Signatures: `recognise` must reject every file that begins otherwise. Empty: no restriction."""
+    """Signatures: `recognise` must return False for every file that begins otherwise. Empty: files may begin in any way."""
     suffixes: tuple[str, ...] = ()
     """Suffixes of file names, in lower case."""
     recognise_named: Recognise | None = None
-    """Rule for files with a suffix in `suffixes` that no form accepts by `recognise`, as if damaged; None: no rule."""
+    """Rule for files with a suffix in `suffixes` for which no form's `recognise` is True, as their first bytes may be
+    damaged. None: such a file does not have this form.
+    """
     needs_beginning: bool = False
     """Whether a file that only `recognise_named` accepts is not opened: its raw bytes are scanned, and an error says so."""
     is_web_archive: bool = False

@@ -57,9 +57,8 @@ def open_together(
     A member with a wrong checksum, and text with bytes that cannot be decoded, is read; the error comes after the text.
     Waits for the first byte of a pipe. A reader may be used until the next item is requested.
 
-    `on_read`: called with the number of bytes of each read of the input. `extents`: an iterator, opened ahead, of the
-    byte ranges of this input, which are taken from it, and then of later inputs; None: the byte ranges of the input, if
-    it has any, are opened here.
+    `on_read`: called with the number of bytes of each read of the input. `extents`: iterator (`open_extents`) over the
+    byte ranges of this input and of inputs after it; those of this input are taken from it. None: they are opened here.
 
     Raises SourceError if the input or its rest cannot be read, LimitError beyond a limit, and FatalError for an unknown
     encoding.

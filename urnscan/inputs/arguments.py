@@ -48,10 +48,10 @@ def find_listed(
     * A list names paths and URLs, never patterns. An empty list yields an error.
     * An index names files, and the records in each file that are read.
 
-    `skip`: the outputs of the run (`real_place` of each). In folders, patterns, lists and indexes they are no inputs,
-    and those that are met there are reported by a note each, at the end. `foreign`: those of `skip` at whose place
-    there is a file that urnscan did not write. Raises FatalError if such a file would be an input, and for a list that
-    cannot be read.
+    `skip`: the outputs of the run, as `real_place` returns each. In folders, patterns, lists and indexes they are not
+    inputs; at the end a note is yielded for each one that was there. `foreign`: the outputs in `skip` that exist already
+    and that urnscan did not write. Raises FatalError if one of these would be an input, and for a list that cannot be
+    read.
     """
     own = OwnOutputs(skip, foreign)
     meanings = _Meanings(selection, own)

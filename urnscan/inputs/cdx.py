@@ -59,7 +59,7 @@ class RecordIndex:
     """Errors about the lines of the index that name no record."""
 
     is_file = True
-    """Whether the index can be used a second time: always, as it is in memory (a `PathList` from a pipe cannot)."""
+    """True: the index can be used a second time, as it is in memory. (A list of paths from a pipe cannot.)"""
 
     @property
     def byte_count(self) -> int:
@@ -74,8 +74,8 @@ class RecordIndex:
         A SourceError instead of the input if the file does not exist or is not a file, and one for each record that
         would end after the end of its file. A record that the index names twice is one range.
 
-        `find`: function that yields the inputs of a path or URL, or an error. `follow`: whether a file may be a
-        symbolic link, or in one, below `place`; if not, such a file yields an error.
+        `find`: function that yields the inputs of a path or URL, or an error. `follow`: whether symbolic links below
+        `place` are followed; if not, a file that is a link, or is reached through one, yields an error.
         """
         from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
 

@@ -32,10 +32,10 @@ def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | So
 
     Wildcards match hidden files, too, but no temporary files of runs. A folder that matches is yielded, and not
     entered. A folder that cannot be listed yields an error. Outputs of the run (`own`) are not yielded. `follow`:
-    whether `**` follows symbolic links to folders, but never in circles. (`glob` of the standard library follows them
-    in circles, yields the files of a matching folder, too, and does not sort.) Raises FatalError for an output whose
-    file no run wrote.
+    whether `**` follows symbolic links to folders, but never in circles. Raises FatalError for an output of the run
+    that is there already, and that urnscan did not write.
     """
+    # Not `glob` of the standard library: it follows links in circles, yields the files of a folder, and does not sort.
     parts = pattern.split("/")
     first = next(at for at, part in enumerate(parts) if _MAGIC.search(part))
     # Paths in results begin as the user wrote the pattern.

@@ -41,9 +41,9 @@ class PathList:
         """Open and read the list. Yields its paths, unchecked, in groups of 1 to `most`: the first after 8,192 bytes or
         the end of the list, the others as soon as they arrive.
 
-        The paths end with LF, or with NUL if the first 8,192 bytes of the list contain NUL; the last one may end
-        without. Empty paths are skipped, and, in a list with LF, a byte order mark. Raises FatalError if the list
-        cannot be read, or if more than 65,536 bytes come without a separator.
+        After each path comes LF, or NUL if the first 8,192 bytes of the list contain NUL; after the last one it may be
+        missing. Empty paths are skipped, and, in a list with LF, a byte order mark. Raises FatalError if the list cannot
+        be read, or if more than 65,536 bytes come without a separator.
         """
         number, rest = 0, b""
         try:
@@ -75,7 +75,7 @@ def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def with_remedy(error: SourceError, path: str) -> SourceError:
-    """Return `error`, which is about a path of a list; if the path ends with CR, a SourceError with the same reason and advice.
+    """Return `error`, which is about the path `path` of a list; if the path ends with CR, with advice added to its reason.
 
     Lists from Windows have CR LF after each path.
     """

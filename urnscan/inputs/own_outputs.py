@@ -19,10 +19,11 @@ class OwnOutputs:
     def __init__(self, places: Collection[str] = (), foreign: Collection[str] = ()) -> None:
         """`places`: the outputs, each as absolute path with links resolved, or as URL (`real_place`).
 
-        `foreign`: those of `places` at which there is a file that no run of urnscan wrote. To meet one of them is a
-        FatalError, as the run would overwrite a file that the user wants to be read.
+        `foreign`: those of `places` that exist already and that urnscan did not write. If one of them is met, FatalError
+        is raised, as the run would overwrite a file that the user wants to be read.
         """
         self.places = frozenset(places)
+        """All outputs, as absolute paths with links resolved, or URLs."""
         self._foreign = frozenset(foreign)
         self._names = frozenset(os.path.basename(path) for path in places)
         self._bytes = frozenset(map(os.fsencode, self._names))

@@ -34,8 +34,8 @@ class Selection:
     def takes(self, name: str, relative: str, *, is_folder: bool = False) -> bool:
         """Whether the patterns make a file of a walked folder an input, or let a folder be entered (`is_folder`).
 
-        False for a name that ends with TEMPORARY_SUFFIX: a file that a run is still writing. `name` is the base name,
-        `relative` the path below the walked folder. `follow` is not used.
+        False for a name that ends with TEMPORARY_SUFFIX: a file that a run is still writing. `name`: base name of the
+        file or folder; `relative`: its path below the walked folder. Symbolic links are not checked (`follow`).
         """
         if name.endswith(TEMPORARY_SUFFIX) or _fits(self.exclude, name, relative, is_folder=is_folder):
             return False

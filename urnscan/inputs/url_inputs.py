@@ -27,7 +27,7 @@ def find_remote(
     also objects that match a pattern; the object that the URL names is always yielded. A web page is a folder only if
     its title is that of a list of files. A SourceError is yielded if there is no such object or match, or if a folder
     cannot be listed, and a SourceNote (no failure) for a folder that is a Delta table. Raises FatalError for an output
-    whose file no run wrote.
+    of the run that is there already, and that urnscan did not write.
     """
     try:
         yield from _Finder(parse_url(argument), selection, own).find(is_pattern=is_pattern)

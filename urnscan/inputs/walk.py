@@ -31,7 +31,7 @@ def walk(root: str, selection: Selection, own: OwnOutputs) -> Iterator[Listed | 
 
     A file or folder that cannot be read yields an error; a folder that is a Delta or Iceberg table a SourceNote (no
     failure). FIFOs, sockets, devices, links (unless `selection.follow`) and outputs of the run (`own`) are skipped.
-    Raises FatalError for an output whose file no run wrote.
+    Raises FatalError for an output of the run that is there already, and that urnscan did not write.
     """
     return _Walk(root, selection, own).inputs()
 

@@ -23,11 +23,9 @@ class File(Reader):
     """Reader of a regular file or block device, from the position of its descriptor on."""
 
     def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
-        """`descriptor` is closed with this reader, except 0, standard input. `name` is for errors.
-
-        `path` can be opened a second time; None: `reopen` is impossible.
-        """
+        """`descriptor`: closed with this reader, except 0, standard input. `path`: of the file; None: no `reopen`."""
         self.name = name
+        """Name of the input, for errors."""
         self._descriptor = descriptor
         self._path = path
         self._ended = False
@@ -35,8 +33,8 @@ class File(Reader):
     def read_into(self, view: memoryview) -> int:
         """Fill the view; at the end of the file, or before an error, only its front. Returns the number of bytes.
 
-        Returns 0 at the end, and from then on, also if the file grows. Raises SourceError for an error, by the next
-        call after the bytes before the error.
+        Returns 0 at the end, and from then on, also if the file grows. An error that comes after some bytes is raised
+        by the next call, as a SourceError.
         """
         got = 0
         try:

@@ -24,8 +24,10 @@ _MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
 
 
 def open_store(url: Url) -> Store:
-    """Open the store (bucket or web host) of a URL, to read from it. Raises Trouble for an invalid URL or a missing
-    package, and errors of the libraries, of which `store.explain` makes a Trouble.
+    """Open the store (bucket or web host) of a URL, to read from it.
+
+    Raises Trouble for an invalid URL or a missing package, and any error of the library of the store; `store.explain`
+    makes a Trouble of such an error.
     """
     if url.scheme in HTTP:
         from urnscan.stores.web import Web  # noqa: PLC0415 (loaded only to read from the web)
@@ -36,9 +38,9 @@ def open_store(url: Url) -> Store:
 
 def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
     """Open the store of a URL, other than http and https. The result is a `Store` that can also upload files (`put`).
-    Raises Trouble and errors of the libraries.
+    Raises the same errors as `open_store`.
 
-    `tries` is the maximum number of times that pyarrow sends the same request to S3: 1 if the caller repeats requests.
+    `tries`: maximum number of times that pyarrow sends the same request to S3; 1 if the caller repeats requests.
     """
     return open_bucket(url, tries) if url.scheme in ARROW else _Fsspec(url)
 

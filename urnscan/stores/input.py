@@ -23,7 +23,7 @@ class Input:
     """
 
     name: str
-    """Path or URL as the argument or the walk gives it, "-" for standard input; bytes not in UTF-8 as in `\\xff`."""
+    """Path or URL as the argument or the walk gives it, "-" for standard input; a byte that is not UTF-8 is `\\xff`."""
     path: str | None
     """Path to open, None for standard input and objects in stores; bytes that are not UTF-8 are surrogate escapes."""
     size: int | None
@@ -79,14 +79,14 @@ class Listed:
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
-        """Make a `Listed` of inputs, which must be regular files, in their order; only paths and sizes are kept."""
+        """Make a `Listed` of inputs, which must be regular files, in their order; it has only their paths and sizes."""
         files = [(os.fsencode(source.path or "") + b"\0", source.size or 0) for source in inputs]
         paths, sizes = zip(*files, strict=True) if files else ((), ())
         return cls(b"".join(paths), np.cumsum([len(path) for path in paths], dtype=np.int64), np.array(sizes, np.int64))
 
     @classmethod
     def joined(cls, lists: Sequence["Listed"]) -> "Listed":
-        """Return the files of several `Listed`, at least one, as a single `Listed`, in their order."""
+        """Join one or more `Listed` to a single one, in their order."""
         if len(lists) == 1:
             return lists[0]
         before = np.cumsum([0, *(len(files.paths) for files in lists)]).tolist()
@@ -149,7 +149,7 @@ class Listed:
 
     @property
     def names(self) -> list[str]:
-        r"""For each file its name for messages and tables: the path, with bytes that are not UTF-8 as in `\xff`."""
+        r"""For each file its name for messages and tables: the path, with `\xff` for a byte that is not UTF-8."""
         return _shown(self.paths).split("\0")[:-1]
 
 
@@ -163,7 +163,7 @@ def one_by_one(inputs: "Iterable[Listed | Input | SourceError]") -> "Iterator[In
 
 
 def name_of(path: str) -> str:
-    r"""Name for messages and tables of the input at a path: bytes that are not UTF-8 as in `\xff`."""
+    r"""Name for messages and tables of the input at a path: the path, with `\xff` for a byte that is not UTF-8."""
     return _shown(os.fsencode(path))
 
 

@@ -17,10 +17,9 @@ _MOST = 32  # pending requests
 def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) -> Generator[Item, None, None]:
     """Yield the items of all parts, in the order of the parts. Up to `most` requests run ahead, in threads.
 
-    A part is an iterator, or a request: a function that returns an iterator, and may wait for a server. A thread calls
-    the request and makes the first item; all other items are made in the thread of the caller. Raises the errors of
-    requests and iterators where their items would be. Closing the generator cancels the requests that wait for a
-    thread.
+    A part is an iterator of items, or a request: a function that returns such an iterator, and may wait for a server. A
+    thread calls the request and makes its first item; all other items are made in the thread of the caller. An error of
+    a part is raised at the place of its items. Closing the generator cancels the requests that wait for a thread.
     """
     begun: deque[Future[Iterator[Item]]] = deque()
     # No thread is started before it is needed.

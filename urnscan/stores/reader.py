@@ -72,10 +72,13 @@ class PieceReader(Reader):
 
 
 class LengthReader(Reader):
-    """Reader of the next `length` bytes of another reader, which stays open; for members whose header has a length."""
+    """Reader of the next `length` bytes of an inner reader, such as a member of an archive whose header has the length.
+
+    Closing it leaves the inner reader open.
+    """
 
     def __init__(self, reader: Reader, length: int, name: str) -> None:
-        """`name` is the name of the member, for errors."""
+        """`reader`: the inner reader. `name`: of the member, for errors."""
         self.left = length
         """Bytes not yet read."""
         self.is_cut = False
@@ -87,7 +90,7 @@ class LengthReader(Reader):
     def read_into(self, view: memoryview) -> int:
         """Fill the front of the view. Returns the number of bytes, 0 after `length` bytes.
 
-        Raises SourceError if the other reader ends earlier, and the errors of the other reader; then this reader is at
+        Raises the errors of the inner reader, and SourceError if it ends earlier; after any of them this reader is at
         its end.
         """
         if not self.left:

@@ -11,18 +11,22 @@ from urnscan.stores.urls import HTTP, Url, parse_url
 
 
 class RemotePlace:
-    """Output file at a URL of a store, but not http or https. The constructor and all methods raise SourceError; the
-    constructor also for a URL that names a folder. It creates nothing.
+    """Output file at a URL of a store, but not http or https. The constructor creates nothing.
+
+    The constructor and all methods raise SourceError for a failure of the store, the constructor also for a URL of the
+    web or of a folder.
     """
 
     def __init__(self, argument: str) -> None:
         url = parse_url(argument)
         self.name = url.name
+        """The URL without secrets, for messages."""
         if url.scheme in HTTP:
             raise SourceError(self.name, "http and https are for reading; name a file or an object store")
         if url.path.strip("/") == "" or url.path.endswith("/"):
             raise SourceError(self.name, "names a folder; name a file in it")
         self.base_name = url.path.rsplit("/", 1)[-1]
+        """Last part of the path, as `a.parquet`."""
         self._url = url
         self._store = patiently(self.name, url, lambda: open_file_system(url, tries=len(PAUSES)))
         self._path = patiently(self.name, url, lambda: self._store.path_of(url.path))
@@ -46,8 +50,10 @@ class RemotePlace:
 
 
 class RemoteFolder:
-    """Output folder in a store of pyarrow (S3, GCS, Azure, HDFS). The constructor and all methods raise SourceError;
-    the constructor also for a URL that names a whole bucket. It creates nothing.
+    """Output folder in a store of pyarrow (S3, GCS, Azure, HDFS). The constructor creates nothing.
+
+    The constructor and all methods raise SourceError for a failure of the store, the constructor also for a URL of a
+    whole bucket.
     """
 
     def __init__(self, url: Url) -> None:

@@ -59,6 +59,7 @@ class Entry:
     name: str
     """Last part of the path, decoded."""
     is_folder: bool
+    """Whether it is a folder, not an object."""
     size: int | None = None
     """Bytes of an object; None for a folder, or if the store does not report the size."""
     mark: str | None = None
@@ -109,16 +110,17 @@ class Store(Protocol):
     def open(self, path: str, position: int, end: int | None = None) -> Content:
         """Open an object to read the bytes from `position` to before `end` (None: to the end of the object).
 
-        `Content.at` shows where a stream really begins: before `position`, if the store cannot begin there.
+        If the store cannot begin at `position`, the result is a stream that begins before it: `Content.at` is its offset.
         """
 
 
 class Trouble(Exception):  # noqa: N818
-    """Failure of a store. `str()` gives the reason; `passing` is True if a further try may succeed."""
+    """Failure of a store. The message is the reason, for a user."""
 
     def __init__(self, reason: str, *, passing: bool) -> None:
         super().__init__(reason)
         self.passing = passing
+        """Whether the failure is temporary, so that a further try may succeed."""
 
 
 _TOLD_BY_TYPE = (FileNotFoundError, PermissionError, TimeoutError, ConnectionError, EOFError)
@@ -178,10 +180,10 @@ def patiently(
 
 
 def in_thread(action: Callable[[], Result]) -> Future[Result]:
-    """Call `action` in a new daemon thread. Returns at once the future of the result, whose `result()` raises the
-    errors of `action`.
+    """Call `action` in a new daemon thread. Returns at once a future, whose `result()` waits for the result of `action`,
+    and raises its errors.
 
-    Ctrl-C interrupts a wait for the result, and the process can end before the call does.
+    Ctrl-C interrupts this wait, and the process can end while `action` still runs.
     """
     future: Future[Result] = Future()
 

@@ -89,7 +89,7 @@ class Remote:
     """An object in a store. The repr has no secrets."""
 
     url: Url = field(repr=False)
-    """URL by which the store is opened: of the object, or of a folder or pattern that led to the object."""
+    """URL by which the store is opened: of the object, or the URL of a folder or pattern by which the object was found."""
     path: str = field(repr=False)
     """Path of the object in the store."""
     name: str
@@ -97,8 +97,10 @@ class Remote:
 
     @property
     def key(self) -> Hashable:
-        """Identity of the object, for comparison: user and host, options and path. Has secrets, unlike `name`. Equal
-        whether the object was named itself or found in a folder; different for another user or other options.
+        """Identity of the object, for comparison: user and host, options of the store, and path. Has secrets.
+
+        Equal for an argument that names the object and one that names its folder; different for another user or other
+        options.
         """
         return self.url.root, self.url.options if self.url.scheme in ARROW else "", self.path
 
@@ -175,14 +177,17 @@ def parse_url(argument: str) -> Url:
 
 
 def shown(path: str) -> str:
-    r"""Return a path for messages, in a single line: control characters and line separators are percent-encoded, bytes
-    that are not UTF-8 (surrogate escapes) become as in `\xff`, everything else stays.
+    r"""Return a path for messages, in a single line: control characters and line separators are percent-encoded, a byte
+    that is not UTF-8 (a surrogate escape) is written `\xff`, everything else stays.
+
+    >>> shown("a\nb\udcff c")
+    'a%0Ab\\xff c'
     """
     return _BREAKING.sub(lambda match: quote(match[0]), clean(path))
 
 
 def clean(text: str) -> str:
-    r"""Return a text for messages: bytes that are not UTF-8 (surrogate escapes) become as in `\xff`."""
+    r"""Return a text for messages: a byte that is not UTF-8 (a surrogate escape) is written `\xff`."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

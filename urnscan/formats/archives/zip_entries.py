@@ -48,6 +48,7 @@ class Header:
     """Local header of a member: the header before its data (APPNOTE.TXT, 4.3.7)."""
 
     name: str
+    """Path of the member in the archive, decoded."""
     flags: int
     """General purpose bit flags (4.4.4)."""
     method: int
@@ -141,11 +142,13 @@ class Whole(NamedTuple):
     """A member of a zip archive that is complete in memory, unpacked, with the right checksum and size."""
 
     name: str
+    """Path of the member in the archive, decoded."""
     text: bytes | memoryview
     """The unpacked bytes; of a stored member a slice of the archive."""
     end: int
     """Index after the member in the bytes of the archive."""
     is_compressed: bool
+    """False for a stored member, whose bytes in the archive are its text."""
 
     @classmethod
     def at(cls, data: memoryview, start: int, most: int) -> "Whole | None":

@@ -52,6 +52,7 @@ class Codec:
     """
 
     name: str
+    """Name for messages, such as "gzip"."""
     unit: str
     """Word for a member in messages, as in the standard of the compression: member, stream or frame."""
     suffixes: tuple[str, ...]

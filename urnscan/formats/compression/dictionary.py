@@ -74,7 +74,7 @@ class ZstandardFile:
         joined. Faster than a call of this object for each frame.
 
         Empty, and nothing is taken, if this object must be called for the next frame: a frame that is incomplete or
-        damaged, has more than 256 KiB of text, no size in its header, or a dictionary, or needs a new one.
+        damaged, contains or needs a new dictionary, or has no size in its header or more than 256 KiB of text.
         """
         # A new or wrong dictionary: `__call__` opens or reports it at the next frame.
         if self._bytes or self._wrong:

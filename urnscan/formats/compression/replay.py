@@ -13,7 +13,7 @@ Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
 yields its unpacked bytes in pieces.
 
 Raises, after all bytes that can be decoded, CutError if the buffer ends inside the member, BrokenError for damage,
-ChecksumError if the whole member was decoded, or LeftOutError if it was skipped.
+ChecksumError for a wrong checksum of a member that was decoded to its end, LeftOutError for a member that was skipped.
 """
 
 STEP = 1 << 18  # maximum bytes of a piece of text
@@ -70,7 +70,9 @@ class Decoding:
 
     def __init__(self, buffer: Buffer, new: Callable[[], Decompressor], error: type[Exception]) -> None:
         self.decompressor = new()
-        self.length = 0  # bytes of text from the first decoding
+        """The decompressor; after a second decoding that reached the end of the stream, the one of this decoding."""
+        self.length = 0
+        """Number of unpacked bytes of the first decoding."""
         self._buffer = buffer
         self._new = new
         self._error = error

@@ -37,8 +37,8 @@ _DELIMITER = re.compile(rb"[\r\n](?=--)")
 
 
 def check_depth(data: bytes, depth: int) -> None:
-    """Raise ValueError if the mail message `data` is attached in more than 16 messages that are attached in one another
-    (`depth`), or in more than 2 if it has more than 8 MiB. Returns nothing.
+    """Raise ValueError if a mail message is attached too deep: inside more than 16 other messages, or more than 2 if it
+    has over 8 MiB. `data`: its bytes; `depth`: number of messages around it. Returns nothing.
     """
     if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(data) > _MOST_PARSED):
         raise ValueError("too many messages are attached in one another")

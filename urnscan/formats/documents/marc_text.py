@@ -106,7 +106,7 @@ class Subfields(PieceReader):
         self._ended = False
 
     def close(self) -> None:
-        """Close the other reader."""
+        """Close the reader given to the constructor."""
         self._reader.close()
 
     def _next(self) -> bytes | None:

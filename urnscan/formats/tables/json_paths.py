@@ -13,8 +13,8 @@ def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[st
     whose objects are tuples of (name, value) pairs.
 
     Also for the strings in arrays (elements from 0) and objects at the path: place `a.b[2].c`. Dots may belong to a
-    name. Adds `column` to `present`, at the latest when all pairs are iterated over, if the path exists, even without a
-    string.
+    name. If the path exists, even without a string at it, `column` is added to the set `present`, at the latest when
+    all pairs were iterated over.
 
     >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
     [('a.b', 'x')]
