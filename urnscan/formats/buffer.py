@@ -15,8 +15,8 @@ _LEAST_KEPT = 1 << 23  # bytes that remain when the maximum is exceeded
 
 
 class CutError(Exception):
-    """A header, a member or another part that must be whole is not: in it the bytes of a `Buffer` end, or an error comes
-    (`Buffer.error`).
+    """A header, a member or another part that must be whole is not: in it the bytes of a `Buffer` end, or an error
+    comes (`Buffer.error`).
     """
 
 
@@ -80,7 +80,7 @@ class Buffer(Reader):
         return self._storage[self._start : self._end]
 
     def head(self, count: int) -> bytes:
-        """Return a copy of at least the next `count` bytes, often of more; of fewer only before the end or an error.
+        """Return a copy of the next bytes: at least `count`, often more, fewer only before the end or an error.
 
         The position does not move.
         """
@@ -127,7 +127,7 @@ class Buffer(Reader):
         """Move to the first byte of the next match of a pattern, and return True; without a match, move to the end or
         to an error, and return False.
 
-        `longest`: maximum bytes of a match with its lookahead.
+        `longest`: maximum bytes of a match, with the bytes after it that the pattern looks at.
         """
         while data := self.peek(longest):
             if match := pattern.search(data):
@@ -175,7 +175,7 @@ class Buffer(Reader):
         return filled
 
     def resume(self) -> None:
-        """Set `error` to None. After a DamageError the bytes after the damage are read then, after any other error none.
+        """Set `error` to None. If it was a DamageError, the bytes after the damage are read then; otherwise none.
 
         `seek` can no longer go back to bytes before the error.
         """

@@ -124,7 +124,7 @@ _SHAPES = {
     "status": (_DIGIT * 3, "status=200 or status=2*"),
     "mime": ("?*/?*", "mime=text/html or mime=text/*"),
 }
-"""Name in conditions -> pattern of its possible values, and an example. A condition that none of them fits is an error."""
+"""Name in conditions -> pattern of its possible values, and an example. A condition that fits none is an error."""
 
 
 def read_where(text: str) -> Where:

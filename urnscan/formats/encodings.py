@@ -182,7 +182,7 @@ class Transcoder(PieceReader):
     """
 
     def __init__(self, reader: Reader, layer: Layer, codec: str, mark: int = 0) -> None:
-        """`reader`: the inner reader, closed with this one; a byte order mark of `mark` bytes was already skipped in it.
+        """`reader`: the inner reader, closed with this one; its byte order mark of `mark` bytes was already skipped.
 
         `layer`: names and limits of the text; `codec`: Python's name of the encoding.
         """

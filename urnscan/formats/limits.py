@@ -72,7 +72,7 @@ class Budget:
         return unfolded <= limits.size and (unfolded <= _FREE or unfolded <= limits.ratio * self._read)
 
     def count_member(self, count: int = 1) -> None:
-        """Add to the number of members of archives. Raises LimitError beyond the limit; they are counted even then."""
+        """Add `count` to the number of members of archives; then raise LimitError if the number is above the limit."""
         self._members += count
         if self._members > (most := self._limits.members):
             raise self._past(f"has more than {most:,} member{'s' * (most != 1)}", "--max-members")

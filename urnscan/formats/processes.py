@@ -48,7 +48,7 @@ class Processes:
         self._running.discard(process)
 
     def take(self) -> Process | None:
-        """Return an idle process, the last given back, which is then in use; None if no process is idle."""
+        """Return the idle process that was given back last, which is then in use; None if no process is idle."""
         try:
             process = self._idle.pop()
         except IndexError:

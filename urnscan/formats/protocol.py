@@ -74,13 +74,13 @@ class Form(Generic[_Opened]):
     name: str
     """Name for messages, with an article: "a Parquet file"."""
     open: Callable[[Reader, Layer], _Opened]
-    """Function that opens a file: takes a reader of its bytes, which the caller closes, and its names and limits. Returns
-    a reader of the unpacked bytes (`Compression`), or an iterator of members (`Archive`) or columns (`Table`).
+    """Function that opens a file: takes a reader of its bytes, which the caller closes, and its names and limits.
+    Returns a reader of the unpacked bytes (`Compression`), or an iterator of members (`Archive`) or columns (`Table`).
     """
     recognise: Recognise = never
     """Rule by the first bytes; called only for files whose first byte fits a signature in `signs`."""
     signs: tuple[Sign, ...] = ()
-    """Signatures: `recognise` must return False for every file that begins otherwise. Empty: files may begin in any way."""
+    """Signatures: `recognise` must return False for every file that begins otherwise. Empty: no restriction."""
     suffixes: tuple[str, ...] = ()
     """Suffixes of file names, in lower case."""
     recognise_named: Recognise | None = None
@@ -88,7 +88,9 @@ class Form(Generic[_Opened]):
     damaged. None: such a file does not have this form.
     """
     needs_beginning: bool = False
-    """Whether a file that only `recognise_named` accepts is not opened: its raw bytes are scanned, and an error says so."""
+    """Whether a file for which only `recognise_named` is True is not opened: its raw bytes are scanned, which an error
+    says.
+    """
     is_web_archive: bool = False
     """Whether the members are records of a web archive, which `--where` can select."""
 

@@ -56,7 +56,7 @@ class Registry:
         """Signatures of all forms."""
 
     def is_named(self, name: str) -> bool:
-        """Whether the last suffix of a name, from its last full stop and in any case, is in `suffixes`."""
+        """Whether the part of a name from its last full stop on, such as `.GZ`, is in `suffixes`, whatever its case."""
         return name[name.rfind(".") :].lower() in self.suffixes
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:

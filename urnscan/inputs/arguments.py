@@ -49,9 +49,9 @@ def find_listed(
     * An index names files, and the records in each file that are read.
 
     `skip`: the outputs of the run, as `real_place` returns each. In folders, patterns, lists and indexes they are not
-    inputs; at the end a note is yielded for each one that was there. `foreign`: the outputs in `skip` that exist already
-    and that urnscan did not write. Raises FatalError if one of these would be an input, and for a list that cannot be
-    read.
+    inputs; at the end a note is yielded for each one that was there. `foreign`: the outputs in `skip` that exist
+    already and that urnscan did not write. Raises FatalError if one of these would be an input, and for a list that
+    cannot be read.
     """
     own = OwnOutputs(skip, foreign)
     meanings = _Meanings(selection, own)

@@ -42,8 +42,8 @@ class PathList:
         the end of the list, the others as soon as they arrive.
 
         After each path comes LF, or NUL if the first 8,192 bytes of the list contain NUL; after the last one it may be
-        missing. Empty paths are skipped, and, in a list with LF, a byte order mark. Raises FatalError if the list cannot
-        be read, or if more than 65,536 bytes come without a separator.
+        missing. Empty paths are skipped, and, in a list with LF, a byte order mark. Raises FatalError if the list
+        cannot be read, or if more than 65,536 bytes come without a separator.
         """
         number, rest = 0, b""
         try:
@@ -75,7 +75,7 @@ def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def with_remedy(error: SourceError, path: str) -> SourceError:
-    """Return `error`, which is about the path `path` of a list; if the path ends with CR, with advice added to its reason.
+    """Return `error`, which is about the path `path` of a list; with advice added if the path ends with CR.
 
     Lists from Windows have CR LF after each path.
     """

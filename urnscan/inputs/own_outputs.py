@@ -19,8 +19,8 @@ class OwnOutputs:
     def __init__(self, places: Collection[str] = (), foreign: Collection[str] = ()) -> None:
         """`places`: the outputs, each as absolute path with links resolved, or as URL (`real_place`).
 
-        `foreign`: those of `places` that exist already and that urnscan did not write. If one of them is met, FatalError
-        is raised, as the run would overwrite a file that the user wants to be read.
+        `foreign`: those of `places` that exist already and that urnscan did not write. If one of them is met,
+        FatalError is raised, as the run would overwrite a file that the user wants to be read.
         """
         self.places = frozenset(places)
         """All outputs, as absolute paths with links resolved, or URLs."""

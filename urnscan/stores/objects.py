@@ -114,8 +114,8 @@ class _Object(io.RawIOBase):
 def open_between(source: Remote, start: int, end: int) -> _Object:
     """Open an object in a store to read only the bytes from `start` to before `end`. Raises SourceError.
 
-    Returns a binary file, which the caller closes. It is read by `read_at(position, view)`, which fills the front of the
-    view and returns the number of bytes; `position` counts from the first byte of the object, not from `start`.
+    Returns a binary file, which the caller closes. It is read by `read_at(position, view)`, which fills the front of
+    the view and returns the number of bytes; `position` counts from the first byte of the object, not from `start`.
     """
     return _Object(source, start, end)
 

@@ -164,7 +164,7 @@ def skip(reader: Reader, count: int) -> int:
 
 
 def rest_skipped(reader: Reader) -> Iterator[SourceError]:
-    """Skip all bytes up to the end or the first error, and yield this error; a LimitError is raised."""
+    """Skip all bytes of a reader up to its end or the first error. Yields this error, if any; raises a LimitError."""
     try:
         skip(reader, sys.maxsize)
     except LimitError:

@@ -110,7 +110,7 @@ class Store(Protocol):
     def open(self, path: str, position: int, end: int | None = None) -> Content:
         """Open an object to read the bytes from `position` to before `end` (None: to the end of the object).
 
-        If the store cannot begin at `position`, the result is a stream that begins before it: `Content.at` is its offset.
+        If the store cannot begin at `position`, the result is a stream that begins earlier, at `Content.at`.
         """
 
 
@@ -180,8 +180,8 @@ def patiently(
 
 
 def in_thread(action: Callable[[], Result]) -> Future[Result]:
-    """Call `action` in a new daemon thread. Returns at once a future, whose `result()` waits for the result of `action`,
-    and raises its errors.
+    """Call `action` in a new daemon thread. Returns at once a future, whose `result()` waits for the result of
+    `action`, and raises its errors.
 
     Ctrl-C interrupts this wait, and the process can end while `action` still runs.
     """

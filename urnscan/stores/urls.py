@@ -89,7 +89,7 @@ class Remote:
     """An object in a store. The repr has no secrets."""
 
     url: Url = field(repr=False)
-    """URL by which the store is opened: of the object, or the URL of a folder or pattern by which the object was found."""
+    """URL by which the store is opened: of the object, or of a folder or pattern by which the object was found."""
     path: str = field(repr=False)
     """Path of the object in the store."""
     name: str

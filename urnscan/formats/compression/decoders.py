@@ -261,7 +261,7 @@ def xz(buffer: Buffer) -> Iterator[bytes]:
     """Take the xz stream (.xz File Format 1.2) at the position of the buffer, and yield its unpacked bytes.
 
     Raises CutError (the bytes end inside the stream), BrokenError (damaged, or a wrong checksum before the last block),
-    ChecksumError (wrong checksum of the last block). So it decodes block by block.
+    ChecksumError (wrong checksum of the last block).
     """
     start = buffer.tell()
     header = buffer.peek_exactly(12)

@@ -152,7 +152,8 @@ class ShortFrame(NamedTuple):
 
 
 def short_frame(data: bytes, at: int) -> ShortFrame | None:
-    """Find the end of the short frame that begins at `data[at]`, without decoding it.
+    """Find the end of the short frame that begins at `data[at]`, without decoding it. Short means that it unpacks to at
+    most 256 KiB, by the size in its header.
 
     None if no Zstandard frame with text begins there, or if it is not short or not complete in `data`.
     """

@@ -80,7 +80,7 @@ class Decoding:
         self._broken = True  # false if the second decoding reached the end of the stream
 
     def feed(self, count: int) -> Iterator[bytes]:
-        """Take the next `count` compressed bytes, or those up to the end of the stream, and yield their unpacked bytes.
+        """Take the next `count` compressed bytes, fewer if the stream ends before, and yield their unpacked bytes.
 
         Raises CutError if the buffer ends before, BrokenError for damage.
         """

@@ -93,7 +93,7 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[Member | Texts | SourceError]:
-    """Yield the parts of the message in the next `length` bytes, and the bytes after it as the member `after`, if named.
+    """Yield the parts of the message in the next `length` bytes, and the bytes after it as a member if `after` names it.
 
     Of a message that is too long the bytes that are not parsed are the member `rest`.
     """
@@ -112,8 +112,8 @@ def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
     """Yield the parts of all messages of an mbox (mboxo, mboxrd, mboxcl, mboxcl2) as members, numbered from 1, as
     `message 7/headers`, `message 7/text` and `message 7/report.pdf`. Headers and bodies come together, as `Texts`.
 
-    If a message cannot be parsed: an error, and its bytes as `message 7/message`. The same if a message is over 64 MiB;
-    then the bytes after these count as a further message.
+    If a message cannot be parsed: an error, and its bytes as `message 7/message`. A message over 64 MiB is not parsed,
+    either: an error, its beginning (about 64 MiB) as `message 7/message`, and its other bytes as a further message.
     """
     buffer = Buffer.of(reader)
     number = waiting = 0

@@ -39,7 +39,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float)
 
 
 def is_json(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file must be read as JSON or JSON Lines: it has such a suffix, or begins like an object or array.
+    """Whether a file is read as JSON or JSON Lines: it has a suffix such as `.json`, or begins like an object or array.
 
     False without `--column`, as the file is then scanned as text. None if more bytes than `head` are needed.
     """
@@ -51,7 +51,7 @@ def is_json(head: bytes, layer: Layer) -> bool | None:
 
 
 def is_csv(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file must be read as CSV or TSV: it has such a suffix, or its first row has a column of `--column`.
+    """Whether a file is read as CSV or TSV: it has a suffix such as `.csv`, or a column of `--column` in its first row.
 
     False without `--column`, as the file is then scanned as text. None if more bytes than `head` are needed.
     """
