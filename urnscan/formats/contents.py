@@ -152,6 +152,13 @@ class Texts:
         has_captures = any(label.capture is not None for label in labels)
         return cls(data, labels, np.array(starts, np.int64), np.array(ends, np.int64), has_captures)
 
+    @classmethod
+    def joined(cls, texts: Sequence[tuple[Label, bytes | memoryview]]) -> Texts:
+        """Make `Texts` of separate texts, each with its label: their bytes are joined to a block, in this order."""
+        ends = itertools.accumulate(len(text) for _, text in texts)
+        spans = [(label, end - len(text), end) for (label, text), end in zip(texts, ends, strict=True)]
+        return cls.of(memoryview(b"".join(text for _, text in texts)), spans)
+
     def between(self, first: int, last: int) -> Texts:
         """Return the texts with the numbers (from 0) `first` to before `last`, in the same block."""
         rows = slice(first, last)

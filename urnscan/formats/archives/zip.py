@@ -4,7 +4,6 @@ So an archive can be read from a pipe, inside another form, and up to the place 
 terms are those of APPNOTE.TXT 6.3.10. Members without data, such as folders, are counted and skipped.
 """
 
-import itertools
 import re
 import struct
 from collections.abc import Iterator
@@ -168,13 +167,10 @@ class _ZipMembers:
             end, size, unfolded = member.end, size + len(member.text), unfolded + more
         if not members:
             return None
-        text = memoryview(b"".join(member.text for member in members))
-        ends = list(itertools.accumulate(len(member.text) for member in members))
-        starts = [0, *ends[:-1]]
         self._layer.budget.count_unfolded(unfolded)
         self._buffer.skip(end)
         self._is_whole = False
-        return Texts.of(text, list(zip((Label(member.name) for member in members), starts, ends, strict=True)))
+        return Texts.joined([(Label(member.name), member.text) for member in members])
 
     def _pass_over_entries(self) -> None:
         """Skip the entries of the directory that are complete in the buffer."""

@@ -93,7 +93,7 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[Member | Texts | SourceError]:
-    """Yield the parts of the message in the next `length` bytes, and the bytes after it as a member if `after` names it.
+    """Yield the parts of the message in the next `length` bytes, and those after it as a member, if `after` names it.
 
     Of a message that is too long the bytes that are not parsed are the member `rest`.
     """
@@ -195,13 +195,7 @@ def _members(
 
 
 def _together(texts: _NamedTexts) -> Texts:
-    """Join texts of messages to `Texts`."""
-    labels = []
-    end = 0
-    for name, text in texts:
-        labels.append((Label(name), end, end + len(text)))
-        end += len(text)
-    return Texts.of(memoryview(b"".join(text for _, text in texts)), labels)
+    return Texts.joined([(Label(name), text) for name, text in texts])
 
 
 def _is_text(head: bytes, _: Layer) -> bool:

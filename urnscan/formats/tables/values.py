@@ -127,11 +127,7 @@ def in_words(error: BaseException) -> str:
 
 
 def _printable(text: str) -> str:
-    return (
-        text
-        if text.isprintable()
-        else "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-    )
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def in_place(name: str) -> str:
