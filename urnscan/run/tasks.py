@@ -102,7 +102,13 @@ def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str]
     """
     group: list[Listed | Input] = []
     files = byte_count = place = 0
-    for entry in _entries(inputs, options, outputs, sizes):
+    entries = _find_inputs(inputs, options, outputs)
+    # Lists of many files are split so that each fits a task.
+    parts = (
+        entry.runs(sizes.files, sizes.together, sizes.part) if isinstance(entry, Listed) else (entry,)
+        for entry in entries
+    )
+    for entry in itertools.chain.from_iterable(parts):
         entry_files = len(entry) if isinstance(entry, Listed) else 1
         size = None if isinstance(entry, SourceError) else bytes_of(entry)
         is_alone = not isinstance(entry, Listed) and (size is None or size > sizes.part)
@@ -121,17 +127,6 @@ def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str]
             byte_count += size or 0
     if group:
         yield FileGroup(place, tuple(_join_files(group)))
-
-
-def _entries(
-    inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes
-) -> Iterator[Listed | Input | SourceError]:
-    """Yield the inputs that `_find_inputs` yields; lists of many files are split so that each fits a task."""
-    for entry in _find_inputs(inputs, options, outputs):
-        if isinstance(entry, Listed):
-            yield from entry.runs(sizes.files, sizes.together, sizes.part)
-        else:
-            yield entry
 
 
 def _join_files(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:

@@ -73,9 +73,7 @@ def _until_end(items: queue.SimpleQueue[_Item | _End]) -> Iterator[_Item]:
 
 def _next(tasks: Iterator[Task]) -> Task | _End:
     try:
-        return next(tasks)
-    except StopIteration:
-        return _End()
+        return next(tasks, _End())
     except BaseException as error:  # noqa: BLE001 (it is raised again where the results are taken)
         return _End(error)
 

@@ -165,21 +165,11 @@ class OtherReadings(NamedTuple):
         are trimmed already.
         """
         stops = matches.stop[matches.cut_short]
-        is_2141 = grammar.syntax.tail == TAIL_NONE
-        longer = int(np.count_nonzero((stops == TILDE) | (stops == AMPERSAND))) if is_2141 else 0
-        punctuation = int(np.count_nonzero(matches.punctuation))
-        return cls(punctuation, components_in_names(matches, grammar), longer, len(stops) - longer)
-
-
-def components_in_names(matches: Matches, grammar: Grammar) -> int:
-    """The number of matches whose names contain text that RFC 8141 calls components (`?+`, `?=`, `#`).
-
-    `grammar` is that of the scan. Only RFC 2141 treats this text as a part of the name; for other syntaxes the number
-    is 0.
-    """
-    if grammar.syntax.tail != TAIL_NONE:
-        return 0
-    return int(count_components(read_only(matches.text), read_only(matches.text_offsets), _RFC8141))
+        components = longer = 0
+        if grammar.syntax.tail == TAIL_NONE:
+            components = int(count_components(read_only(matches.text), read_only(matches.text_offsets), _RFC8141))
+            longer = int(np.count_nonzero((stops == TILDE) | (stops == AMPERSAND)))
+        return cls(int(np.count_nonzero(matches.punctuation)), components, longer, len(stops) - longer)
 
 
 class BufferedText(NamedTuple):

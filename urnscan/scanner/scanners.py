@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from urnscan.scanner.blocks import Scanner
+from urnscan.scanner.grammar import Grammar
+
 if TYPE_CHECKING:
-    from urnscan.scanner.blocks import Scanner
-    from urnscan.scanner.grammar import Grammar
     from urnscan.scanner.views.recovery import RecoveringScanner
 
 
@@ -17,8 +18,6 @@ def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | R
     that is not in `views.kinds.KINDS`.
     """
     if not recover:
-        from urnscan.scanner.blocks import Scanner  # noqa: PLC0415 (loaded only if needed)
-
         return Scanner(grammar)
     from urnscan.scanner.views.recovery import RecoveringScanner  # noqa: PLC0415 (loaded only if needed)
 

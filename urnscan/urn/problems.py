@@ -66,7 +66,12 @@ def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
     order of PROBLEMS; empty without problems. `text` is a whole URN in `syntax`. The rules of the namespace are not
     checked.
     """
-    found = set(misleading(text, syntax)) if "%" in text else set()
+    found: set[str] = set()
+    if "%" in text:
+        # A problem counts if the NSS alone has it, or the NSS with the components.
+        rest = text.split(":", 2)[2]
+        name = rest if syntax.tail == TAIL_NONE else _COMPONENTS.sub("", rest)
+        found.update(*map(lookalikes, {name, rest}))
     if "%00" in text:
         found.add("nul-octet")
     if has_repeated_keyword(text, syntax):
@@ -79,18 +84,6 @@ def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
         unquote_to_bytes(text).decode()
     except UnicodeDecodeError:
         found.add("not-utf-8")
-    return tuple(code for code in OF_SPELLINGS if code in found)
-
-
-def misleading(text: str, syntax: Syntax) -> tuple[str, ...]:
-    """The codes of the problems that the decoded characters of a URN have (`mixed-scripts`, `confusable`,
-    `invisible-character`, `not-nfc`, `compatibility-character`), in the order of PROBLEMS; empty without problems.
-
-    A problem counts if the NSS alone has it, or the NSS with the components. `text` is a whole URN in `syntax`.
-    """
-    rest = text.split(":", 2)[2]
-    name = rest if syntax.tail == TAIL_NONE else _COMPONENTS.sub("", rest)
-    found = {*lookalikes(name), *(lookalikes(rest) if rest != name else ())}
     return tuple(code for code in OF_SPELLINGS if code in found)
 
 

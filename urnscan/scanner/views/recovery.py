@@ -210,19 +210,8 @@ class RecoveringScanner:
             # Some URNs are not valid in each syntax: rfc2141bis-03 does not allow the slash of a DOI.
             if not len(rows):
                 continue
-            host, host_offsets = hosts(text.data, starts[row] - base)
-            pending.hidden.append(
-                replace(
-                    _rows(matches, rows),
-                    start=starts[row],
-                    length=(ends - starts)[row].astype(np.int32),
-                    host=host,
-                    host_offsets=host_offsets,
-                    line=_lines(starts[row], text) if self.grammar.count_lines else matches.line[rows],
-                    stop=_stops(ends[row], text).astype(np.int16),
-                    via=np.full(len(rows), 1 + KINDS.index("bare"), np.uint8),
-                )
-            )
+            placed = self._placed(_rows(matches, rows), starts[row], ends[row], text)
+            pending.hidden.append(replace(placed, via=np.full(len(rows), 1 + KINDS.index("bare"), np.uint8)))
 
     def _read_on(self, state: Integers, data: ByteArray, *, final: bool, failed: bool) -> int:
         """Append a window for the URN at `state[AT]`, if the URN goes on after a line end.
@@ -270,21 +259,29 @@ class RecoveringScanner:
             last = first + np.diff(matches.text_offsets) - 1
             numbers = np.searchsorted(starts, first, side="right") - 1
             start, end = windows.origin[first] + base, windows.after[last] + base
-            # The URL around a hidden URN is in the text, but not in the window.
-            host, host_offsets = hosts(text.data, windows.origin[first])
+            placed = self._placed(matches, start, end, text)
             is_cut = (windows.cuts[numbers] > 0) & (end == ends[numbers])
             # Trimming splits lists. The later items of a list in a window may be literal.
             is_hidden = (first == starts[numbers]) | (changes[last + 1] > changes[first])
             yield replace(
-                matches,
-                start=start,
-                length=(end - start).astype(np.int32),
-                host=host,
-                host_offsets=host_offsets,
-                line=_lines(start, text) if self.grammar.count_lines else matches.line,
-                stop=np.where(is_cut, CUT, _stops(end, text)).astype(np.int16),
+                placed,
+                stop=np.where(is_cut, CUT, placed.stop).astype(np.int16),
                 via=np.where(is_hidden, _VIA[windows.readings[numbers]], 0).astype(np.uint8),
             )
+
+    def _placed(self, matches: Matches, start: Integers, end: Integers, text: BufferedText) -> Matches:
+        """Matches in decoded text, with their positions in the original text: byte offsets `start` to before `end`."""
+        # The URL around a hidden URN is in the original text only.
+        host, host_offsets = hosts(text.data, start - text.base)
+        return replace(
+            matches,
+            start=start,
+            length=(end - start).astype(np.int32),
+            host=host,
+            host_offsets=host_offsets,
+            line=_lines(start, text) if self.grammar.count_lines else matches.line,
+            stop=_stops(end, text).astype(np.int16),
+        )
 
 
 def _separates(data: ByteArray) -> bool:

@@ -126,13 +126,6 @@ KNOWN: Mapping[str, Mapping[str, object]] = MappingProxyType({"check": CHECKS, "
 """The values that the keys `check` and `code` of a rule may have."""
 
 
-def no_such(key: str, name: object) -> str:
-    """A message about `name`, an unknown value of the key `check` or `code` of a rule, with all known values. `key` is
-    one of these two.
-    """
-    return f"no {key} is called {name!r}; there are {', '.join(KNOWN[key])}"
-
-
 def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
     """Check a URN by the rules of the namespace, and return the result (RFC 2141 §5, RFC 8141 §3.1).
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeAlias
 import regex
 
 from urnscan.errors import ArgumentError, FatalError
-from urnscan.urn.namespaces.judgement import KNOWN, no_such
+from urnscan.urn.namespaces.judgement import KNOWN
 from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.namespaces.registry import OURS, Resolver, Rule, Rulebook, rules_of
 
@@ -145,7 +145,7 @@ class _RulesFile:
             self._wrong(f"{key} is missing: {_MEANINGS[key]}", nid)
         for key, functions in KNOWN.items():
             if entry.get(key) not in (None, *functions):
-                self._wrong(no_such(key, entry[key]), nid, key)
+                self._wrong(f"no {key} is called {entry[key]!r}; there are {', '.join(functions)}", nid, key)
             if key in entry and "grammar" not in entry:
                 self._wrong("is of use only with grammar, which is missing", nid, key)
         if entry.get("check") == "dnb" and nid != "nbn":

@@ -61,8 +61,7 @@ def _in_list(*kinds: str) -> regex.Pattern[str]:
     return regex.compile(rf"(?i)\G{_TO_NEXT}*?(?P<lead>){QUALIFIER}?\s*+(?:{numbers}){QUALIFIER}*+")
 
 
-_ISBN, _ISSN, _EAN, _SERIAL = _in_list("isbn"), _in_list("issn"), _in_list("ean"), _in_list("isbn", "issn")
-LISTS = {"isbn": _ISBN, "issn": _ISSN, "serial": _SERIAL, "ean": _EAN}
+LISTS = {kind: _in_list(kind) for kind in _NUMBERS} | {"serial": _in_list("isbn", "issn")}
 """Kind of a value -> pattern of the next number in the value; the last group has the number, `lead` is empty and is
 where its label begins. `serial` is an ISBN or an ISSN.
 """
@@ -86,7 +85,7 @@ def first_number(text: str) -> str | None:
     A label or words in brackets may be before the number. White space, a bracket or punctuation is after it.
     """
     plain = text.translate(TYPESET).strip()
-    match = _SERIAL.match(plain)
+    match = LISTS["serial"].match(plain)
     if match is None or match.end("lead") or not _BEFORE_REMARK.match(plain, match.end(str(match.lastgroup))):
         return None
     number: str = match[str(match.lastgroup)]
