@@ -31,7 +31,7 @@ SOURCES = (
     "scanner/views/label_words.py scanner/views/markup.py scanner/views/readings.py scanner/views/references.py scanner/views/windows.py "
     "formats/archives/tar_fast.py formats/archives/warc_fast.py formats/contents.py inputs/seen_inputs.py formats/small_files.py "
     "tables/rows.py tables/spelling_columns.py urn/lookalikes.py urn/prefix_filter.py urn/namespaces/check_digits.py urn/namespaces/judgement_columns.py urn/namespaces/trailing_text.py "
-    "urn/namespaces/patterns.py urn/numbers/digits.py urn/numbers/isbn.py urn/numbers/issn.py urn/problem_columns.py urn/syntax.py urn/trim.py"
+    "urn/namespaces/patterns.py urn/numbers/digits.py urn/numbers/isbn.py urn/numbers/issn.py urn/problem_columns.py urn/reject_reasons.py urn/syntax.py urn/trim.py"
 ).split()
 """Files on whose text compiled code depends: they define compiled functions, or constants that the functions use.
 

@@ -181,16 +181,6 @@ class _SpellingSums(NamedTuple):
     last_sources: RowNumbers
     """Last source of the class."""
 
-    def first(self, rows: int) -> _SpellingSums:
-        """A copy of the first `rows` rows, so that the longer arrays can be freed."""
-        return _SpellingSums(
-            self.spellings[:rows].copy(),
-            self.counts[:rows].copy(),
-            self.sources[:rows].copy(),
-            self.first_rows[:rows].copy(),
-            self.last_sources[:rows].copy(),
-        )
-
 
 def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
     """Add up the rows of each spelling. `urns` and `texts` are already sorted, unlike `rows`."""
@@ -203,7 +193,8 @@ def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
         np.zeros(total, np.int32),
     )
     spelling_count = _add_rows(rows, urns, texts, sums, np.empty((2, total), np.int32))
-    return sums if spelling_count == total else sums.first(spelling_count)
+    # Copies, so that the longer arrays can be freed.
+    return sums if spelling_count == total else _SpellingSums._make(column[:spelling_count].copy() for column in sums)
 
 
 @compiled

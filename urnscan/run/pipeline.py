@@ -151,18 +151,10 @@ class Report:
 
         Equal for two runs with the same inputs and options.
         """
+        counts = {"inputs": self.inputs, "failures": count_of(self.failures), "notes": count_in_metadata(self.notes)}
         names = "byte_count occurrences trimmable components_in_names longer_in_rfc8141 cut_short".split()
         names += "left_out classes rejects".split()
-        counts = {name: getattr(self, name) for name in names}
-        return {
-            **options.metadata(),
-            "counts": {
-                "inputs": self.inputs,
-                "failures": count_of(self.failures),
-                "notes": count_in_metadata(self.notes),
-                **counts,
-            },
-        }
+        return {**options.metadata(), "counts": counts | {name: getattr(self, name) for name in names}}
 
 
 def run(

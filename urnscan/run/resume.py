@@ -36,6 +36,7 @@ import pyarrow as pa
 
 from urnscan.errors import FatalError
 from urnscan.formats.small_files import UNKNOWN, file_states
+from urnscan.run.partial_result import packed, unpacked
 from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, TaskResult
 from urnscan.run.tasks import FileGroup, FilePart, Task
 from urnscan.stores.input import Input, Listed
@@ -355,11 +356,11 @@ class Shards:
         for table in _TABLES:
             batch = getattr(piece, table)
             if batch is not None:
-                data = _stream(batch)
+                data = packed([batch])
                 _write(self._rows, data)
-                rows[table] = (self._end, data.size, zlib.crc32(data))
-                self._end += data.size
-                self._new_bytes += data.size
+                rows[table] = (self._end, len(data), zlib.crc32(data))
+                self._end += len(data)
+                self._new_bytes += len(data)
         return {"counts": astuple(piece.counts), "names": dict(piece.names), "rows": rows}
 
 
@@ -371,23 +372,14 @@ def _line(data: bytes) -> bytes:
     return b"%08x %b\n" % (zlib.crc32(data), data)
 
 
-def _write(file: IO[bytes], data: bytes | pa.Buffer) -> None:
+def _write(file: IO[bytes], data: bytes) -> None:
     """Append all bytes. A call of `write` of an unbuffered file may write fewer bytes."""
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
 
 
-def _stream(rows: pa.RecordBatch) -> pa.Buffer:
-    """Rows as a stream of Arrow, with the fastest compression."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
-        stream.write_batch(rows)
-    return sink.getvalue()
-
-
 def _batch(data: bytes) -> pa.RecordBatch:
-    with pa.ipc.open_stream(data) as stream:
-        rows = stream.read_next_batch()
+    (rows,) = unpacked(data)
     # An earlier version, with other names of columns, may have written the rows.
     return rows.rename_columns(names_now(rows.schema.names))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.compiled.arrow import number_array, text_array
+from urnscan.compiled.ascii import LF
 from urnscan.errors import ArgumentError, DamageError, LimitError, SourceError, SourceNote
 from urnscan.formats.buffer import Buffer
 from urnscan.formats.byte_ranges import Extent, open_extents
@@ -42,7 +43,6 @@ from urnscan.tables.scanned_columns import count_bytes, scan_values
 if TYPE_CHECKING:
     from urnscan.scanner.views.recovery import RecoveringScanner
 
-_LF = 10
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _ReadInto = Callable[[memoryview], int]
 _Scanner: TypeAlias = "Scanner | RecoveringScanner"
@@ -253,7 +253,7 @@ class Worker:
         if small.starts:
             starts, ends = np.array(small.starts), np.array(small.ends)
             text = small.text[: small.filled]
-            line_ends = np.flatnonzero(text == _LF) if self._scanner.grammar.count_lines else starts[:0]
+            line_ends = np.flatnonzero(text == LF) if self._scanner.grammar.count_lines else starts[:0]
             lines_before = np.searchsorted(line_ends, starts)
             self._of_small.multi_byte.characters_at = small.characters_at
             for matches in self._of_small.scan_bytes(text):

@@ -6,7 +6,6 @@ import numpy as np
 
 from urnscan.compiled.ascii import (
     AMPERSAND,
-    COLON,
     EQUALS,
     HASH,
     HYPHEN,
@@ -18,7 +17,7 @@ from urnscan.compiled.ascii import (
     TILDE,
     is_alnum,
 )
-from urnscan.compiled.bytes import ByteArray, find_byte, is_urn
+from urnscan.compiled.bytes import ByteArray, find_byte, is_scheme
 from urnscan.compiled.jit import inlined, inner
 from urnscan.scanner.grammar import IS_CLOSING, Rules
 from urnscan.urn.reject_reasons import DASHES, INVISIBLES
@@ -105,7 +104,7 @@ def _may_be_lookalike(text: ByteArray) -> bool:
         point = (int(text[0]) & 0x0F) << 12 | (int(text[1]) & 0x3F) << 6 | (int(text[2]) & 0x3F)
     if point not in _LOOKALIKES:
         return False
-    if size > length + 3 and is_urn(text, length) and text[length + 3] == COLON:
+    if size > length + 3 and is_scheme(text, length):
         return False
     return size == length or is_alnum(text[length])
 
@@ -125,7 +124,7 @@ def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
 
     It does if it begins with a character of names, and neither with another URN nor with a character reference.
     """
-    if len(rest) > 3 and is_urn(rest, 0) and rest[3] == COLON:
+    if len(rest) > 3 and is_scheme(rest, 0):
         return False
     if len(rest) == 0 or not (rules.roles[rest[0]] or rest[0] == TILDE) or rest[0] == HASH:
         return False

@@ -10,17 +10,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from urnscan.compiled.ascii import (
-    AMPERSAND,
-    COLON,
-    EQUALS,
-    HASH,
-    HYPHEN,
-    PERCENT,
-    PLUS,
-    QUESTION_MARK,
-    is_letter,
-)
+from urnscan.compiled.ascii import AMPERSAND, COLON, EQUALS, HASH, HYPHEN, PERCENT, PLUS, QUESTION_MARK, is_letter
 from urnscan.compiled.bytes import ByteArray, is_urn, may_hold
 from urnscan.compiled.jit import inlined, inner
 from urnscan.errors import ArgumentError, option

@@ -12,14 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled.ascii import (
-    AMPERSAND,
-    HASH,
-    PERCENT,
-    SPACE,
-    lower,
-    upper,
-)
+from urnscan.compiled.ascii import AMPERSAND, HASH, PERCENT, SPACE, lower, upper
 from urnscan.compiled.bytes import ByteArray, Integers, copy, count_lf, find_byte, hunt, may_hold
 from urnscan.compiled.jit import compiled, inlined, inner
 from urnscan.scanner.beginning import is_in_word, may_be_character

@@ -35,14 +35,7 @@ from urnscan.compiled.strings import Vocabulary
 from urnscan.scanner.grammar import Rules
 from urnscan.scanner.kernel import Block
 from urnscan.scanner.views.markup import Elements, PartialName, begins_gap, is_split, step_over_markup
-from urnscan.scanner.views.references import (
-    MORE,
-    NOTHING,
-    STOP,
-    References,
-    is_invisible,
-    read_reference,
-)
+from urnscan.scanner.views.references import MORE, NOTHING, STOP, References, is_invisible, read_reference
 
 READINGS = 7
 PERCENT_ONCE, PERCENT_TWICE, ENTITIES, ESCAPES, WRAPS, LABELS, MARKUP = range(READINGS)

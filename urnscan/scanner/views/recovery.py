@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled.ascii import APOSTROPHE, SPACE
+from urnscan.compiled.ascii import APOSTROPHE, LF, SPACE
 from urnscan.compiled.bytes import ByteArray, Integers
 from urnscan.compiled.jit import read_only
 from urnscan.compiled.strings import take
@@ -44,9 +44,9 @@ from urnscan.scanner.views.windows import (
 )
 from urnscan.scanner.views.wraps import AHEAD, is_enough, read_on
 from urnscan.scanner.views.wraps import LOOK_BACK as LOOK_BACK_OF_WRAPS
-from urnscan.urn.namespaces.judgement_columns import registered_nids
+from urnscan.urn.namespaces.judgement_columns import numbered_nids
+from urnscan.urn.namespaces.registry import OURS
 
-_LF = 10
 _VIA = np.array([1, 1, 2, 3, 4, 5, 7], np.uint8)
 """For each of the READINGS, the number of its view: the index in KINDS plus 1. "percent" has two readings."""
 # Maximum number of windows that are scanned as one text.
@@ -75,7 +75,7 @@ class RecoveringScanner:
         self._rules = grammar.rules
         self._reads_bare = "bare" in recover
         on = np.isin(_VIA, [1 + KINDS.index(kind) for kind in recover]).astype(np.uint8)
-        self._plan = Plan(on, self._hidden.rules, REFERENCES, ELEMENTS, registered_nids())
+        self._plan = Plan(on, self._hidden.rules, REFERENCES, ELEMENTS, numbered_nids(OURS))
         room = (1 << 18) + 8 * grammar.max_length
         self._windows = Windows(
             *(np.empty(room, kind) for kind in ("u1", "i8", "i8", "u1")),
@@ -293,7 +293,7 @@ def _lines(places: Integers, text: BufferedText) -> Integers:
     """The line number of each byte offset in `places`, which are sorted."""
     decided, places = text.decided - text.base, places - text.base
     low, high = min(decided, places[0]), max(decided, places[-1])
-    ends = low + np.flatnonzero(text.data[low:high] == _LF)
+    ends = low + np.flatnonzero(text.data[low:high] == LF)
     return 1 + text.lines + np.searchsorted(ends, places) - np.searchsorted(ends, decided)
 
 

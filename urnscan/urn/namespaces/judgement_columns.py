@@ -15,7 +15,6 @@ from urnscan.compiled.ascii import COLON, PERCENT
 from urnscan.compiled.bytes import ByteArray, copy, holds
 from urnscan.compiled.jit import compiled, inner, read_only
 from urnscan.compiled.strings import Column, Offsets, Vocabulary, index_words, same, word_number
-from urnscan.urn.namespaces import registered
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
     dnb_digit,
@@ -54,7 +53,7 @@ _CLOSES, _KINDS, _DNB_NUMBERS = (np.frombuffer(table, np.uint8) for table in (CL
 # The number of bytes of "urn:". State 0 is a dead state, so it is never an initial state.
 _SCHEME, _NO_STATE = 4, 0
 _DIGIT_0 = ord("0")
-_VERSION_0 = tuple(b";vers=0")
+_VERSION_0 = np.frombuffer(b";vers=0", np.uint8)
 
 
 @functools.lru_cache(maxsize=8)
@@ -138,25 +137,19 @@ def namespace_forms(urn: ByteArray, offsets: Offsets, rulebook: Rulebook = OURS)
     return out[: out_offsets[-1]].copy(), out_offsets
 
 
-@functools.cache
-def registered_nids() -> Vocabulary:
-    """The registered NIDs in lower case as a hash table, in which `word_number` looks up the index of a NID in the
-    sorted NIDs. Made once.
-    """
-    return index_words([nid.encode() for nid in sorted(registered())])
-
-
 @functools.lru_cache(maxsize=8)
-def _nids(rulebook: Rulebook) -> Vocabulary:
-    """The NIDs that have a rule, sorted. A NID has the number of the rule."""
-    return index_words([nid.encode() for nid in rulebook.nids]) if rulebook.own else registered_nids()
+def numbered_nids(rulebook: Rulebook) -> Vocabulary:
+    """The NIDs of a rulebook (`Rulebook.nids`) as a hash table, in which `word_number` looks up the index of a NID in
+    the sorted NIDs.
+    """
+    return index_words([nid.encode() for nid in rulebook.nids])
 
 
 def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
     """The results of the check of a column, and the tables of the rules."""
     rows = len(offsets) - 1
     rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
-    _look_up(read_only(urn), read_only(offsets), _nids(rulebook), rule, start)
+    _look_up(read_only(urn), read_only(offsets), numbered_nids(rulebook), rule, start)
     needed = _needed(rulebook)
     needed.update(np.flatnonzero(np.bincount(rule[rule != -1])).tolist())
     tables = _tables(rulebook, frozenset(needed))
@@ -372,8 +365,5 @@ def _rewrite(data: ByteArray, start: int, end: int, step: int) -> int:
     """
     if step == _GSMA:
         first = end - len(_VERSION_0)
-        is_default = first >= start
-        for i in range(len(_VERSION_0) if is_default else 0):
-            is_default &= data[first + i] == _VERSION_0[i]
-        return first if is_default else end
+        return first if first >= start and same(data, first, end, _VERSION_0, 0, len(_VERSION_0)) else end
     return write_issn(data, start, end) if step == _ISSN else write_isbn(data, start, end)
