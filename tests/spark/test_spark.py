@@ -277,6 +277,20 @@ def test_notes_are_no_errors(spark, tmp_path):
         assert [str(each) for each in scan.report().notes] == [str(each) for each in one.notes]
 
 
+def test_strict(spark, tmp_path):
+    """With `strict`, a failure raises FatalError at the call, as in `urnscan.scan`; without one, nothing differs."""
+    from urnscan import spark as here
+
+    good, missing = tmp_path / "good.txt", tmp_path / "missing.txt"
+    good.write_text("urn:a:b")
+    for function in (here.scan, here.occurrences):
+        with pytest.raises(FatalError, match=rf"^an input failed \(strict=True\): {missing}: no such file or folder$"):
+            function(spark, [good, missing], strict=True)
+    assert here.occurrences(spark, good, strict=True).count() == 1
+    with here.scan(spark, good, strict=True) as scan:
+        assert scan.classes.count() == 1
+
+
 def test_partial_sums_go_through_the_shuffle(spark, corpus):
     """The frequent class is one row a spelling and partition there, however often it occurs."""
     from urnscan.spark.driver import scan_inputs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from urnscan.errors import ArgumentError, FatalError, SourceError, checks_options
+from urnscan.errors import ArgumentError, FatalError, SourceError, checks_options, option
 from urnscan.grouping.ranges import Ranges
 from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_options
 from urnscan.run.pipeline import Report
@@ -218,9 +218,10 @@ def scan(
     """Scan files, folders, globs and URLs. All executors must be able to read each input by the same name.
 
     `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan`, without `cdx`, `progress`,
-    `jobs` and `memory`; `strict` has no effect. The inputs are found now, and scanned when the first table of the
-    result is used. Inputs that fail are in `errors` of the result, even if all fail. Raises FatalError for standard
-    input, an unknown encoding, and unreadable rules; ArgumentError (a ValueError and a TypeError) for invalid options.
+    `jobs` and `memory`. The inputs are found now, and scanned when the first table of the result is used. Inputs that
+    fail are in `errors` of the result, even if all fail. With `strict`, all inputs are scanned now, and a failure raises
+    FatalError. Raises FatalError also for standard input, an unknown encoding, and unreadable rules; ArgumentError (a
+    ValueError and a TypeError) for invalid options.
 
     >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as result:  # doctest: +SKIP
     ...     result.report().occurrences, result.classes.count()
@@ -260,7 +261,8 @@ def occurrences(
 ) -> DataFrame:
     """Scan inputs, and return the table of occurrences as a frame. Options and errors are those of `scan`.
 
-    Failures are not reported. If you need them, or classes, call `scan`, which makes all tables with a single scan.
+    Failures are not reported, except with `strict`. If you need them, or classes, call `scan`, which makes all tables
+    with a single scan.
 
     >>> urnscan.spark.occurrences(spark, "data/samples/prose.txt").where("nid = 'nbn'").count()  # doctest: +SKIP
     12
@@ -277,7 +279,11 @@ def _scan(
     """Scan an input or several inputs, with the arguments of a public function. Raises FatalError and ArgumentError."""
     (scan_options,) = read_options(arguments, Options)
     names = named_inputs([inputs] if isinstance(inputs, str | os.PathLike) else inputs)
-    return scan_inputs(spark, names, ScanRequest(scan_options, frozenset(tables)))
+    result = scan_inputs(spark, names, ScanRequest(scan_options, frozenset(tables)))
+    if scan_options.strict and (failures := result.report().failures):
+        result.unpersist()
+        raise FatalError(f"an input failed ({option('strict')}): {failures[0]}")
+    return result
 
 
 @checks_options
