@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import urnscan
 from urnscan.errors import FatalError
-from urnscan.results import changed_classes
+from urnscan.results import key_windows
 from urnscan.results.changed_classes import CAME, CHANGED, WENT
 from urnscan.results.difference import Difference
 from urnscan.run.options import Options
@@ -42,7 +42,7 @@ def test_changes_lead_from_one_to_the_other(old, new, at_once):
     """Names that came and went turn the old set into the new; the others changed if their spellings' counts did."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr(changed_classes, "rows_at_once", lambda *_: at_once)
+        patch.setattr(key_windows, "rows_at_once", lambda *_: at_once)
         write("old.parquet", *old)
         write("new.parquet", *new)
         rows = found("old.parquet", "new.parquet")

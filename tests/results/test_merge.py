@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.examples import FEW
 from urnscan.errors import FatalError
+from urnscan.results import key_windows
 from urnscan.results import merge as merging
 from urnscan.results.key_windows import windows
 from urnscan.tables.editions import ADDED
@@ -37,7 +38,8 @@ def rows(path):
 def inputs_of(texts, at_once):
     """Files with these spellings, in a new folder; meanwhile a merge reads so many rows of each table at once."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merging, "rows_at_once", lambda *_: at_once)
+        for module in (merging, key_windows):
+            patch.setattr(module, "rows_at_once", lambda *_: at_once)
         inputs = [Path(folder) / f"{number}.txt" for number in range(len(texts))]
         for path, spellings in zip(inputs, texts, strict=True):
             path.write_text("\n".join(spellings))

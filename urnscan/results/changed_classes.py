@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import byte_strings, decoded, flag_array, flags_of, number_array, numbers
-from urnscan.compiled.strings import argsort_pairs
-from urnscan.results.key_windows import one_batch, rows_at_once, windows
+from urnscan.results.key_windows import by_name, sorted_windows
 from urnscan.run.options import Options
 from urnscan.tables.readers import TableFile
 from urnscan.tables.schemas import CLASSES
@@ -23,7 +22,6 @@ CAME, WENT, CHANGED = "came", "went", "changed"
 
 _VALUES = ("occurrence_count", "source_count", "spelling_count", "valid", "problem", "first_source")
 _COLUMNS = ("urn", "spellings", *_VALUES)
-_SCHEME = len("urn:")
 
 
 def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[list[dict[str, Any]]]:
@@ -33,32 +31,24 @@ def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[l
     Lists may be empty. Only classes that the options `nid` and `not_nid` select are compared. Raises FatalError for a
     damaged table.
     """
-    sorted_tables = [
-        (table.path, table.batches(*_COLUMNS, max_rows=rows_at_once(options.memory, len(tables), table.row_bytes)))
-        for table in tables
-    ]
-    for window in windows(sorted_tables):
-        old, new = (_filter(one_batch(batches), options) if batches else _NO_ROWS for batches in window)
+    for window in sorted_windows(tables, _COLUMNS, options.memory):
+        old, new = (_filter(pa.concat_batches(batches), options) if batches else _NO_ROWS for batches in window)
         yield _changes(old, new)
 
 
 def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
     """CHANGES rows for the classes of a window that differ."""
-    urns = pa.concat_arrays([old.column("urn"), new.column("urn")])
-    no_text = np.zeros(0, np.uint8), np.zeros(len(urns) + 1, np.int32)
-    order = argsort_pairs(_SCHEME, byte_strings(urns), no_text)
-    names = urns.take(number_array(order))
-    # Whether a row and the next row have the same name. The sort is stable, so the first is the old row.
-    equals_next = np.zeros(len(names) + 1, np.bool_)
-    equals_next[1:-1] = pc.equal(names[1:], names[:-1]).to_numpy(zero_copy_only=False)
-    is_pair, is_alone = equals_next[1:], ~(equals_next[1:] | equals_next[:-1])
-    pairs = np.flatnonzero(is_pair)
+    order, names, is_first = by_name(pa.concat_arrays([old.column("urn"), new.column("urn")]))
+    # The name of the last row differs from that of the first row, as that of each last row from that of the next row.
+    is_last = np.roll(is_first, -1)
+    # Rows of equal names keep their order, so the first of a pair is the old row.
+    pairs = np.flatnonzero(~is_last)
     rows = order[pairs], order[pairs + 1] - len(old)
     olds, news = old.take(number_array(rows[0])), new.take(number_array(rows[1]))
     changes = {
         int(place): {"change": CHANGED, "changes": values} for place, values in _changes_of_pairs(pairs, olds, news)
     }
-    for place in np.flatnonzero(is_alone).tolist():
+    for place in np.flatnonzero(is_first & is_last).tolist():
         changes[place] = {"change": WENT if order[place] < len(old) else CAME, "changes": []}
     return [{"urn": names[place].as_py(), **changes[place]} for place in sorted(changes)]
 

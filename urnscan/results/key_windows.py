@@ -10,10 +10,18 @@ import functools
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from urnscan.compiled.arrow import byte_strings, string_array
+from urnscan.compiled.strings import RowNumbers, argsort_pairs, take
 from urnscan.errors import FatalError
+from urnscan.tables.readers import TableFile
+
+SCHEME = len("urn:")
+"""Number of bytes with which all URNs begin, which need not be compared."""
 
 # Maximum and minimum number of rows of a table that are read at once.
 _MOST_ROWS, _FEWEST_ROWS = 1 << 17, 64
@@ -25,6 +33,18 @@ def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
     `row_bytes`: approximate number of bytes of a row in memory.
     """
     return max(_FEWEST_ROWS, min(_MOST_ROWS, memory // (64 * tables * row_bytes)))
+
+
+def sorted_windows(
+    tables: Sequence[TableFile], columns: Sequence[str], memory: int
+) -> Iterator[list[list[pa.RecordBatch]]]:
+    """Read the columns of several tables of classes side by side, and yield `windows` of their rows. `memory`: bytes
+    for the rows of all tables.
+    """
+    most = [rows_at_once(memory, len(tables), table.row_bytes) for table in tables]
+    return windows(
+        [(table.path, table.batches(*columns, max_rows=rows)) for table, rows in zip(tables, most, strict=True)]
+    )
 
 
 def windows(tables: Sequence[tuple[str, Iterator[pa.RecordBatch]]]) -> Iterator[list[list[pa.RecordBatch]]]:
@@ -95,12 +115,16 @@ class _SortedTable:
         return batches
 
 
-def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Join several batches with the same schema, in order, to a single batch. They must have at least one row."""
-    if len(batches) == 1:
-        return batches[0]
-    (rows,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
-    return rows
+def by_name(urns: pa.StringArray) -> tuple[RowNumbers, pa.StringArray, npt.NDArray[np.bool_]]:
+    """Sort URNs in the order of their bytes; equal ones keep their order. Returns the row numbers in the new order, the
+    URNs in that order, and whether each of them differs from the one before it.
+    """
+    names = byte_strings(urns)
+    order = argsort_pairs(SCHEME, names, (np.zeros(0, np.uint8), np.zeros(len(urns) + 1, np.int32)))
+    ordered = string_array(*take(*names, order))
+    is_first = np.ones(len(urns), np.bool_)
+    is_first[1:] = pc.not_equal(ordered[1:], ordered[:-1]).to_numpy(zero_copy_only=False)
+    return order, ordered, is_first
 
 
 def _bytes(keys: pa.StringArray, row: int) -> bytes:

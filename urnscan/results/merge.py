@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -20,8 +19,8 @@ from urnscan.grouping.out_of_core import Grouping
 from urnscan.pool import Pool
 from urnscan.results.classes_of_occurrences import ClassesOfOccurrences
 from urnscan.results.classes_of_partials import ClassesOfPartials
-from urnscan.results.key_windows import rows_at_once, windows
-from urnscan.results.merged_classes import Merged, merge_rows
+from urnscan.results.key_windows import rows_at_once, sorted_windows
+from urnscan.results.merged_classes import merge_rows
 from urnscan.results.opening import (
     PARTIAL_RESULTS,
     added_counts,
@@ -164,7 +163,7 @@ class Merge:
             pool = outputs.pool or stack.enter_context(Pool(self._jobs))
             new_grouping = groupings(pool, outputs.spill_folder, stack)
             if self.kind == "classes":
-                classes = self._merged_classes(progress)
+                classes = self._merged_classes(pool, progress)
             elif self.kind == PARTIAL_RESULTS:
                 classes = self._classes_of_partials(new_grouping(self._memory), progress)
             else:
@@ -191,28 +190,10 @@ class Merge:
         options = {name: value for name, value in self._tables[0].metadata().items() if name != OF_PARTIAL}
         return options | {"schema": EDITION, "counts": counts}
 
-    def _classes(self, on_rows: Callable[[int], object]) -> Iterator[Merged]:
-        number = len(self._tables)
-        sorted_tables = [
-            (table.path, table.batches(*CLASSES.names, max_rows=rows_at_once(self._memory, number, table.row_bytes)))
-            for table in self._tables
-        ]
-        with ThreadPoolExecutor(self._jobs, thread_name_prefix="urnscan-merge") as executor:
-            pending: deque[tuple[int, Future[Merged]]] = deque()
-            try:
-                for window in windows(sorted_tables):
-                    batches = [rows for batches_of_table in window for rows in batches_of_table]
-                    pending.append((sum(map(len, batches)), executor.submit(merge_rows, batches)))
-                    if len(pending) > self._jobs:
-                        yield from _next(pending, on_rows)
-                while pending:
-                    yield from _next(pending, on_rows)
-            finally:
-                for _, future in pending:
-                    future.cancel()
-
-    def _merged_classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        for merged in self._classes(progress.on_progress):
+    def _merged_classes(self, pool: Pool, progress: Progress) -> Iterator[pa.RecordBatch]:
+        window_batches = (list(chain(*window)) for window in sorted_windows(self._tables, CLASSES.names, self._memory))
+        for merged in pool.results("classes", merge_rows, window_batches):
+            progress.on_progress(merged.read_rows)
             self.report.inexact += merged.inexact
             self.report.shared += merged.shared
             yield merged.rows
@@ -256,9 +237,3 @@ class Merge:
             if is_earlier:
                 columns |= NameColumns.of(columns["urn"], options_of_names(table).level)._asdict()
             yield pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
-
-
-def _next(pending: deque[tuple[int, Future[Merged]]], on_rows: Callable[[int], object]) -> Iterable[Merged]:
-    rows, future = pending.popleft()
-    yield future.result()
-    on_rows(rows)

@@ -11,14 +11,12 @@ import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import byte_strings, number_array, numbers, string_array, text_array
 from urnscan.compiled.bytes import Integers
-from urnscan.compiled.strings import Column, RowNumbers, argsort_pairs, take, take_numbers
+from urnscan.compiled.strings import RowNumbers, take, take_numbers
 from urnscan.grouping.classes import add_up, classes_of
-from urnscan.results.key_windows import one_batch
+from urnscan.results.key_windows import SCHEME, by_name
 from urnscan.tables.rows import coded_rows
 from urnscan.tables.schemas import CLASSES, PARTIAL
 from urnscan.urn.problems import joined
-
-_SCHEME = len("urn:")
 
 
 class Merged(NamedTuple):
@@ -28,6 +26,8 @@ class Merged(NamedTuple):
 
     rows: pa.RecordBatch
     """Rows of classes, sorted by `urn`, in the schema CODED_CLASSES (some columns are dictionary-encoded)."""
+    read_rows: int
+    """Number of rows of the tables from which these were merged."""
     inexact: int = 0
     """Number of classes in several tables whose `spellings` and `spelling_count` are not exact, because a table does
     not list all spellings.
@@ -45,18 +45,14 @@ def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
     Counts are added, spellings and problems are combined. If several tables have a class, the `first_…` columns, and
     the columns that follow from the name (such as `nid`), are those of the first table.
     """
-    rows = one_batch(batches)
-    names = byte_strings(rows.column("urn"))
-    order = argsort_pairs(_SCHEME, names, _empty_strings(len(rows)))
-    urns = string_array(*take(*names, order))
-    is_first = np.ones(len(rows), np.bool_)
-    is_first[1:] = pc.not_equal(urns[1:], urns[:-1]).to_numpy(zero_copy_only=False)
+    rows = pa.concat_batches(batches)
+    order, _, is_first = by_name(rows.column("urn"))
     starts = np.flatnonzero(is_first)
     heads, sizes = order[starts], np.diff(starts, append=len(rows))
     several = np.flatnonzero(sizes > 1)
     if not len(several):
         columns = [_take(rows.column(field.name).cast(field.type), heads) for field in CLASSES]
-        return Merged(coded_rows(pa.RecordBatch.from_arrays(columns, schema=CLASSES)))
+        return Merged(coded_rows(pa.RecordBatch.from_arrays(columns, schema=CLASSES)), len(rows))
     parts = rows.take(number_array(order[np.repeat(sizes > 1, sizes)]))
     ends = np.cumsum(sizes[several])
     return _merge_several(rows, heads, several, parts, ends - sizes[several])
@@ -91,7 +87,7 @@ def _merge_several(
         else:
             columns.append(_take(column, heads).cast(field.type))
     merged = coded_rows(pa.RecordBatch.from_arrays(columns, schema=CLASSES))
-    return Merged(merged, int(is_cut.sum()), _count_shared(parts.column("first_source"), starts))
+    return Merged(merged, len(rows), int(is_cut.sum()), _count_shared(parts.column("first_source"), starts))
 
 
 def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
@@ -114,7 +110,7 @@ def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
         "first_start": ones,
     }
     partial = pa.RecordBatch.from_arrays([columns[name] for name in PARTIAL.names], schema=PARTIAL)
-    return classes_of(add_up([partial], _SCHEME), None)
+    return classes_of(add_up([partial], SCHEME), None)
 
 
 def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
@@ -154,7 +150,3 @@ def _take(column: pa.Array, rows: RowNumbers) -> pa.Array:
     fields = [string_array(*take(*byte_strings(text), places)), number_array(take_numbers(numbers(count), places))]
     values = pa.StructArray.from_arrays(fields, fields=list(column.type.value_type))
     return pa.ListArray.from_arrays(number_array(offsets), values, type=column.type)
-
-
-def _empty_strings(rows: int) -> Column:
-    return np.zeros(0, np.uint8), np.zeros(rows + 1, np.int32)
