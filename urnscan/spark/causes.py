@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import regex
 
@@ -22,33 +21,19 @@ _NO_CAUSE = regex.compile(r"(?:[\w$]+\.)*[\w$]+(?:Exception|Error)(?::\s*$|$)|Ex
 _CLASS_NAME = regex.compile(r"^(?:[\w$]+\.)+(?P<name>[\w$]+(?:Exception|Error)): ")
 
 
-class _Advice(NamedTuple):
-    pattern: str
-    """Pattern of a part of the text of the error."""
-    text: str
-
-
-_ADVICE = (
-    _Advice(
-        r"Python worker exited unexpectedly|Python worker failed to connect back|code 137|exceeding .*memory limits|OOMKilled|oom-kill",
-        "mostly the system kills a process where memory is short: give executors more of it in addition "
-        "to the JVM (spark.executor.memoryOverhead), or fewer cores",
+_MORE_MEMORY = "give executors more of it in addition to the JVM (spark.executor.memoryOverhead), or fewer cores"
+_ADVICE = {
+    r"Python worker exited unexpectedly|Python worker failed to connect back|code 137|exceeding .*memory limits|OOMKilled|oom-kill": (
+        f"mostly the system kills a process where memory is short: {_MORE_MEMORY}"
     ),
-    _Advice(
-        r"\bMemoryError\b|ArrowMemoryError|malloc of size",
-        "a Python worker had no more memory: give executors more of it in addition to the JVM "
-        "(spark.executor.memoryOverhead), or fewer cores",
+    r"\bMemoryError\b|ArrowMemoryError|malloc of size": f"a Python worker had no more memory: {_MORE_MEMORY}",
+    r"OutOfMemoryError": (
+        "the JVM had no more memory: more for executors (spark.executor.memory) or the driver (spark.driver.memory)"
     ),
-    _Advice(
-        r"OutOfMemoryError",
-        "the JVM had no more memory: more for executors (spark.executor.memory) or the driver (spark.driver.memory)",
-    ),
-    _Advice(r"No space left on device", "a disk is full: results and exchanged rows are in spark.local.dir"),
-    _Advice(
-        r"No module named 'urnscan|No module named 'numba",
-        "executors need Python with urnscan (PYSPARK_PYTHON names it)",
-    ),
-)
+    r"No space left on device": "a disk is full: results and exchanged rows are in spark.local.dir",
+    r"No module named 'urnscan|No module named 'numba": "executors need Python with urnscan (PYSPARK_PYTHON names it)",
+}
+"""Pattern of a part of the text of an error -> advice."""
 
 
 @contextlib.contextmanager
@@ -83,7 +68,7 @@ def cause_of(text: str) -> str:
         line += f" on {lost['host']}" if "host" in lost.groupdict() else ""
     if (attempts := _ATTEMPTS.search(text)) and attempts[1] != "1":
         line += f", after {attempts[1]} attempts"
-    advice = next((advice.text for advice in _ADVICE if regex.search(advice.pattern, text)), "")
+    advice = next((advice for pattern, advice in _ADVICE.items() if regex.search(pattern, text)), "")
     return f"{line} ({advice})" if advice else line
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -218,17 +218,16 @@ def scan(
     """Scan files, folders, globs and URLs. All executors must be able to read each input by the same name.
 
     `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan`, without `cdx`, `progress`,
-    `jobs` and `memory`. The inputs are found now, and scanned when the first table of the result is used. Inputs that
-    fail are in `errors` of the result, even if all fail. With `strict`, all inputs are scanned now, and a failure raises
-    FatalError. Raises FatalError also for standard input, an unknown encoding, and unreadable rules; ArgumentError (a
+    `jobs` and `memory`. The inputs are found now, and scanned when the first table of the result is used; with
+    `strict`, they are scanned now. Inputs that fail are in `errors` of the result, even if all fail. Raises FatalError
+    for standard input, an unknown encoding, unreadable rules and, with `strict`, if any input fails; ArgumentError (a
     ValueError and a TypeError) for invalid options.
 
     >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as result:  # doctest: +SKIP
     ...     result.report().occurrences, result.classes.count()
     (72, 55)
     """
-    tables = {"occurrences", "classes", *(["rejects"] if rejects else [])}
-    return _scan(spark, inputs, locals(), tables)
+    return _scan(spark, inputs, locals(), {"occurrences", "classes", *(["rejects"] if rejects else [])})
 
 
 @checks_options
@@ -384,7 +383,6 @@ def scan_inputs(
         raise FatalError("executors cannot read standard input; name files, folders or URLs that all of them reach")
     planned = list(tasks(inputs, request.options, outputs, request.sizes))
     has_parts = any(isinstance(task, FilePart) for task in planned)
-    # On Spark Connect this is a job.
     cores = cores_of(spark)
     partitions = list(partitions_of(planned, cores))
     ranges = ranges_of_heads(spark, planned, request, cores) if "classes" in request.tables else Ranges()
@@ -399,8 +397,4 @@ def scan_inputs(
 
 def _classes(blobs: DataFrame, options: Options) -> DataFrame:
     """SPARK_CLASSES rows, from blobs of partial rows by range."""
-
-    def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return executors.to_spark_types(executors.classes_of_range(batches, options), SPARK_CLASSES)
-
-    return blobs.mapInArrow(rows_of, ddl(SPARK_CLASSES))
+    return blobs.mapInArrow(lambda batches: executors.class_rows(batches, options), ddl(SPARK_CLASSES))

@@ -252,6 +252,12 @@ def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Ite
     yield from classes_of_partial(rows, options, _MEMORY)
 
 
+def class_rows(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+    """Yield the SPARK_CLASSES rows of a range of keys, as `classes_of_range` yields CODED_CLASSES rows."""
+    for rows in classes_of_range(batches, options):
+        yield frames.to_spark_types(rows, frames.SPARK_CLASSES)
+
+
 def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
     """Yield SPARK_OCCURRENCES rows for RESULTS rows, which must all be of the kind `occurrences`.
 
@@ -269,7 +275,8 @@ def reject_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, in
     `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
     parts, which is added to `line`.
     """
-    return to_spark_types(table_rows(batches, lines_before, REJECTS), frames.SPARK_REJECTS)
+    for rows in table_rows(batches, lines_before, REJECTS):
+        yield frames.to_spark_types(rows, frames.SPARK_REJECTS)
 
 
 def _places(task: pa.Array, first: int, source: pa.Array) -> pa.StructArray:
@@ -301,14 +308,6 @@ def _unpack(
         for rows in unpacked(blob):
             yield task, first, add_lines(rows, lines_before.get(task, 0))
             first += rows.num_rows
-
-
-def to_spark_types(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield each batch of rows with the columns, in their order, and the types of a schema of Spark; other columns are
-    left out. Raises KeyError for a column that is missing in a batch.
-    """
-    for rows in batches:
-        yield frames.to_spark_types(rows, schema)
 
 
 def write_file(
