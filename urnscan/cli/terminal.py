@@ -17,7 +17,7 @@ from urnscan.cli import guesses
 from urnscan.display.addresses import without_secrets
 from urnscan.display.progress import Progress, Stage, open_bar, without_bar
 from urnscan.display.text import Readings, counted, hints, others_left_out, printable
-from urnscan.errors import SourceError, count_of
+from urnscan.errors import SourceError, count_of, option
 
 if TYPE_CHECKING:
     from urnscan.dedup.job import DedupReport
@@ -177,10 +177,6 @@ def say_hints(
     classes `--equivalence namespace` would make; None: unknown, no line. `has_rejects`: the run lists rejects, so it
     has no line about names that are cut short.
     """
-
-    def option(name: str, value: str) -> str:
-        return f"--{name} {value}".rstrip()
-
     for line in hints(
         counts, option, "urnscan --rejects FILE", untrimmed=untrimmed, joinable=joinable, has_rejects=has_rejects
     ):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import regex
 
@@ -113,75 +113,6 @@ def others_left_out(count: int | None) -> list[str]:
     return [] if count is None else [f"{counted(count, 'other')} left out"]
 
 
-def trimming(count: int, remedy: str, untrimmed: int | None = None) -> str:
-    """Sentence about `count` occurrences that trimming would change; empty if `count` is 0.
-
-    `remedy` is the option that trims. `untrimmed` is the number of classes that fit their namespaces only after
-    trimming; 0 or None: not mentioned.
-
-    >>> trimming(1, "--trim")
-    '1 occurrence ends in punctuation or runs into the next; --trim cuts that off'
-    """
-    if not count:
-        return ""
-    many = f"{count:,} occurrences end in punctuation or run into the next"
-    one = "1 occurrence ends in punctuation or runs into the next"
-    sentence = f"{one if count == 1 else many}; {remedy} cuts that off"
-    if not untrimmed:
-        return sentence
-    fitting = "1 name fits its namespace" if untrimmed == 1 else f"{untrimmed:,} names fit their namespaces"
-    return f"{sentence} ({fitting} only then)"
-
-
-def components(count: int, remedy: str) -> str:
-    """Sentence about `count` occurrences whose names contain components of RFC 8141; empty if `count` is 0.
-
-    `remedy` is the option that separates components from names.
-
-    >>> components(1, "--syntax rfc8141")
-    '1 occurrence has components of RFC 8141 (?+ ?= #); --syntax rfc8141 separates them from the name'
-    """
-    carry = "1 occurrence has" if count == 1 else f"{count:,} occurrences have"
-    return f"{carry} components of RFC 8141 (?+ ?= #); {remedy} separates them from the name" if count else ""
-
-
-def longer(count: int, remedy: str) -> str:
-    """Sentence about `count` occurrences that end before a `~` or `&`, at which RFC 8141 would not end them; empty if
-    `count` is 0. `remedy` is the option for RFC 8141.
-
-    >>> longer(1, "--syntax rfc8141")
-    '1 occurrence is cut before ~ or &, which RFC 8141 allows; --syntax rfc8141 keeps 1 whole'
-    """
-    are_cut = "1 occurrence is cut" if count == 1 else f"{count:,} occurrences are cut"
-    return f"{are_cut} before ~ or &, which RFC 8141 allows; {remedy} keeps {count:,} whole" if count else ""
-
-
-def cut_short(count: int, remedy: str) -> str:
-    """Sentence about `count` occurrences that end before a character that no URN may contain there, but that looks like
-    a part of it, such as ü; empty if `count` is 0. `remedy` is the option or call that lists the places.
-
-    >>> cut_short(1, "--rejects FILE")
-    '1 occurrence is cut before a character that no URN may contain there, such as ü or a dash; --rejects FILE lists the places'
-    """
-    are_cut = (
-        "1 occurrence is cut before a character" if count == 1 else f"{count:,} occurrences are cut before characters"
-    )
-    return f"{are_cut} that no URN may contain there, such as ü or a dash; {remedy} lists the places" if count else ""
-
-
-def joining(count: int | None, remedy: str) -> str:
-    """Sentence about `count` classes (of URNs with the same canonical form) that name the same as another class by the
-    rules of their namespaces; empty if `count` is 0 or None (unknown). `remedy` is the option that joins them.
-
-    >>> joining(1, "--equivalence namespace")
-    '1 class names the same as another by the rules of their namespaces; --equivalence namespace joins them'
-    """
-    if not count:
-        return ""
-    same = "1 class names the same as another" if count == 1 else f"{count:,} classes name the same as others"
-    return f"{same} by the rules of their namespaces; {remedy} joins them"
-
-
 class Readings(Protocol):
     """Numbers of occurrences that may be longer or shorter than their authors meant; reports of runs have these
     attributes.
@@ -199,9 +130,44 @@ class Readings(Protocol):
     """Occurrences that end before another character that looks like a part of the URN, such as ü."""
 
 
+class _Hint(NamedTuple):
+    """A sentence about occurrences or classes that another option would change: `{count}` is their number, `{option}`
+    the option.
+    """
+
+    one: str
+    """The sentence about a single occurrence or class."""
+    several: str
+
+
+_TRIMMABLE = _Hint(
+    "1 occurrence ends in punctuation or runs into the next; {option} cuts that off",
+    "{count:,} occurrences end in punctuation or run into the next; {option} cuts that off",
+)
+_UNTRIMMED = _Hint(" (1 name fits its namespace only then)", " ({count:,} names fit their namespaces only then)")
+_COMPONENTS = _Hint(
+    "1 occurrence has components of RFC 8141 (?+ ?= #); {option} separates them from the name",
+    "{count:,} occurrences have components of RFC 8141 (?+ ?= #); {option} separates them from the name",
+)
+_LONGER = _Hint(
+    "1 occurrence is cut before ~ or &, which RFC 8141 allows; {option} keeps 1 whole",
+    "{count:,} occurrences are cut before ~ or &, which RFC 8141 allows; {option} keeps {count:,} whole",
+)
+_JOINABLE = _Hint(
+    "1 class names the same as another by the rules of their namespaces; {option} joins them",
+    "{count:,} classes name the same as others by the rules of their namespaces; {option} joins them",
+)
+_CUT_SHORT = _Hint(
+    "1 occurrence is cut before a character that no URN may contain there, such as ü or a dash; {option} lists the "
+    "places",
+    "{count:,} occurrences are cut before characters that no URN may contain there, such as ü or a dash; {option} lists "
+    "the places",
+)
+
+
 def hints(
     counts: Readings,
-    option: Callable[[str, str], str],
+    option: Callable[[str, str | bool], str],
     rejects: str,
     *,
     untrimmed: int | None = None,
@@ -211,21 +177,26 @@ def hints(
     """A list with a sentence for each option that would change the result of a run, according to its counts; empty if
     none would.
 
-    `option` gets the name and the value of an option (empty for a flag), and returns them in the form that the user
+    `option` gets the name and the value of an option (True for a flag), and returns them in the form that the user
     types, such as `--trim`. `rejects` is the option or call that lists rejects (texts that are nearly URNs); no
     sentence advises it if `has_rejects`, because the run listed them. `untrimmed` is the number of classes that fit
     their namespaces only after trimming; 0 or None: not mentioned. `joinable` is how many fewer classes the equivalence
     `namespace` would make; 0 or None (unknown): no sentence.
     """
-    rfc8141 = option("syntax", "rfc8141")
+    trim, rfc8141 = option("trim", True), option("syntax", "rfc8141")
     sentences = (
-        trimming(counts.trimmable, option("trim", ""), untrimmed),
-        components(counts.components_in_names, rfc8141),
-        longer(counts.longer_in_rfc8141, rfc8141),
-        joining(joinable, option("equivalence", "namespace")),
-        cut_short(0 if has_rejects else counts.cut_short, rejects),
+        _sentence(_TRIMMABLE, counts.trimmable, trim) + _sentence(_UNTRIMMED, counts.trimmable and untrimmed),
+        _sentence(_COMPONENTS, counts.components_in_names, rfc8141),
+        _sentence(_LONGER, counts.longer_in_rfc8141, rfc8141),
+        _sentence(_JOINABLE, joinable, option("equivalence", "namespace")),
+        _sentence(_CUT_SHORT, 0 if has_rejects else counts.cut_short, rejects),
     )
     return [sentence for sentence in sentences if sentence]
+
+
+def _sentence(hint: _Hint, count: int | None, option: str = "") -> str:
+    """The sentence with a count and an option; empty if the count is 0 or None."""
+    return (hint.one if count == 1 else hint.several).format(count=count, option=option) if count else ""
 
 
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -251,20 +222,6 @@ def html_fields(fields: Iterable[tuple[str, object]]) -> str:
 def html_counts(*counts: str) -> str:
     """HTML paragraph in bold, with the counts (texts such as `3 classes`) separated by commas."""
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
-
-
-def python_hints(
-    counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None, has_rejects: bool = False
-) -> list[str]:
-    """A sentence for each option that would change the result of a run, as `hints` returns them, with options in the
-    form of Python: `trim=True`.
-    """
-
-    def option(name: str, value: str) -> str:
-        return f'{name}="{value}"' if value else f"{name}=True"
-
-    rejects = "urnscan.scan(..., rejects=True)"
-    return hints(counts, option, rejects, untrimmed=untrimmed, joinable=joinable, has_rejects=has_rejects)
 
 
 def html_paragraphs(sentences: Iterable[str]) -> str:

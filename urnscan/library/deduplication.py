@@ -16,9 +16,9 @@ from urnscan.dedup.compare.agreement import ASPECTS
 from urnscan.dedup.job import DedupReport, run
 from urnscan.dedup.policy import KEYS, WEAK, Policy
 from urnscan.dedup.write.outputs import FILES, Outputs, review_sinks
-from urnscan.display.text import html_counts, html_failures, html_paragraphs, html_table, python_hints
-from urnscan.errors import checks_options
-from urnscan.library.shared import as_frame, as_table, watched
+from urnscan.display.text import hints, html_counts, html_failures, html_paragraphs, html_table
+from urnscan.errors import checks_options, option
+from urnscan.library.shared import LISTS_REJECTS, as_frame, as_table, watched
 from urnscan.records.keys import URN
 from urnscan.run.options import Named, Options, as_flag, local_name, named_inputs, read_options
 from urnscan.run.tasks import plan_size
@@ -92,8 +92,8 @@ class Dedup:
         names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
         table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
         more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
-        hints = html_paragraphs([*report.silences(), *python_hints(report)])
-        below = hints + html_failures(report.failures, report.notes)
+        remarks = html_paragraphs([*report.silences(), *hints(report, option, LISTS_REJECTS)])
+        below = remarks + html_failures(report.failures, report.notes)
         return html_counts(*counts) + table + more + below
 
 

@@ -14,18 +14,18 @@ import pyarrow.compute as pc
 
 from urnscan.display.text import (
     counted,
+    hints,
     html_counts,
     html_failures,
     html_paragraphs,
     html_table,
     others_left_out,
     printable,
-    python_hints,
 )
-from urnscan.errors import ArgumentError, checks_options, count_of
+from urnscan.errors import ArgumentError, checks_options, count_of, option
 from urnscan.inputs.cdx import STANDARD_INPUT, read_index
 from urnscan.library.context import Context, Scanned, read_context
-from urnscan.library.shared import as_frame, as_polars, as_table, watched
+from urnscan.library.shared import LISTS_REJECTS, as_frame, as_polars, as_table, watched
 from urnscan.pool import Pool
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.pipeline import Outputs, Report, run
@@ -210,7 +210,7 @@ class Scan:
             raise ArgumentError(f"table is {', '.join(WRITTEN)}, not {name!r}")
         table = getattr(self, name)
         if table is None:
-            raise ArgumentError("the scan was not asked for rejects: urnscan.scan(..., rejects=True)")
+            raise ArgumentError(f"the scan was not asked for rejects: {LISTS_REJECTS}")
         return table
 
     def __len__(self) -> int:
@@ -247,9 +247,8 @@ class Scan:
 
     def _hints(self) -> list[str]:
         """Sentences about options that would change occurrences."""
-        report = self.report
-        has_rejects = self.rejects is not None
-        return python_hints(report, untrimmed=report.untrimmed, joinable=report.joinable, has_rejects=has_rejects)
+        counts = {"untrimmed": self.report.untrimmed, "joinable": self.report.joinable}
+        return hints(self.report, option, LISTS_REJECTS, **counts, has_rejects=self.rejects is not None)
 
     def _most_frequent(self, columns: list[str], most: int) -> pa.Table:
         """Columns of the most frequent classes. Classes of the same frequency are sorted by `urn`."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _IN_TEXTS = re.compile(r"\s|urn:", re.IGNORECASE)
 """Pattern of white space and "urn:". An argument that contains either is probably a text, not a path."""
+LISTS_REJECTS = "urnscan.scan(..., rejects=True)"
+"""The call that makes a table of rejects, for messages."""
 # Maximum number of characters of a text in a message.
 _SHOWN = 60
 
