@@ -19,6 +19,7 @@ from urnscan.errors import ArgumentError, FatalError
 from urnscan.tables.schemas import CLUSTERS
 from urnscan.tables.writers import open_table
 
+TITLE = "Inks and their makers"
 BOOKS = """id,isbn,title,edition,year
 b1,9780395363416,Inks and their makers,1st ed.,1998
 b2,0-395-36341-1,Inks and their makers,2nd ed.,2004
@@ -70,7 +71,32 @@ class TestWords:
 
     def test_two_are_kept(self, shelf):
         """Both stay: to remove one of them would be against what somebody said."""
-        assert outcome(shelf({"b3": "keep"})) == {"b1": "kept", "b2": "apart", "b3": "apart", "b4": "removed"}
+        found = shelf({"b3": "keep"})
+        assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "apart", "b4": "removed"}
+        ((_, line, text),) = found.report.remarks
+        assert text.startswith(f'b3 "{TITLE}": both stay: ')
+        assert f": line {line - 1} keeps another record" in text
+
+    @pytest.mark.parametrize("others", [{"b1": ""}, {"b1": "", "b3": "", "b4": "keep"}])
+    def test_a_row_that_is_missing(self, shelf, others):
+        """docs/howto/deduplicate.md, In a table: `keep` is instead of the others. Whoever deletes the rows of the others removes
+        one that the rules keep; a message says so.
+        """
+        kept = "b4" if "b4" in others else "b3"
+        found = shelf({"b3": "keep", **others})
+        assert outcome(found)["b1"] == "removed"
+        assert outcome(found)[kept] == "kept"
+        ((_, _, text),) = found.report.remarks
+        assert text == (
+            f'{kept} "{TITLE}": keep is instead of the record that the rules keep, so that one is removed; '
+            "write apart here if both shall stay"
+        )
+
+    def test_no_remark_without_an_effect(self, shelf):
+        """What people decided themselves, or what the rules would do, is not reported."""
+        assert shelf({}).report.remarks == []
+        assert shelf({"b1": "remove", "b4": "keep"}).report.remarks == []
+        assert shelf({"b1": "keep", "b3": "", "b4": ""}).report.remarks == []
 
     def test_apart(self, shelf):
         assert outcome(shelf({"b4": "apart"})) == {"b1": "kept", "b2": "apart", "b3": "removed", "b4": "apart"}
@@ -232,7 +258,10 @@ class TestChecks:
         found = shelf(WORDS, text=f"{head}\n{more}{books}")
         assert {name: word for name, word in outcome(found).items() if name[0] == "b"} == before
         assert [reason for _, _, reason in found.report.refused] == [
-            'b1 "Inks and their makers": no other record would be kept instead of this one; it stays'
+            (
+                'b1 "Inks and their makers": it is alone in its cluster, so remove would leave no record of its work; it '
+                "stays. If a record of another cluster is the same, write together in both rows"
+            )
         ]
 
     @pytest.mark.parametrize("name", ["feb/shelf.csv", "shelf-2.csv"])
@@ -346,7 +375,7 @@ class TestChecks:
         assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed"}
         (stays, gone) = found.report.refused
         about = 'b1 "Inks and their makers"'
-        assert stays[1:] == (2, f"{about}: no other record would be kept instead of this one; it stays")
+        assert stays[1:] == (2, f"{about}: every record of its cluster has the decision remove; it stays")
         assert gone[1] == 4
         assert gone[2].endswith("shelf.csv: record 4 no longer exists")
 
@@ -605,7 +634,7 @@ def test_no_pair_is_joined_that_is_apart(classes, words, pairs, apart):
     apart = [pair for pair in apart if max(pair) < records and before[pair[0]] != before[pair[1]]]
     decisions = applied(words, pairs, apart)
     after = decisions.clusters(before, joined, none)
-    decisions.check(after, np.ones(records, np.int32))
+    decisions.check(after, *(np.ones(records, np.int32) for _ in "12"))
     assert all(after[one] != after[other] for one, other in apart)
     refused = {line - 100 for _, line, _ in decisions.refused if line >= 100}
     assert {at for at, (one, other) in enumerate(pairs) if after[one] != after[other]} <= refused

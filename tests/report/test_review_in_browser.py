@@ -97,6 +97,52 @@ class TestDecisions:
         words = [row["decision"] for row in rows_of(saved(page, tmp_path / "decisions.csv"))]
         assert sorted(words) == sorted(["remove", *["apart"] * 3])
 
+    def test_keep_is_instead_of_the_others(self, page, folder, tmp_path):
+        """docs/howto/deduplicate.md, In a table: whoever chooses `keep` for a record sees at once which one is removed for it. The
+        file says so, too, and the next run does what the page shows. Guards against a fuller record that is removed silently.
+        """
+        opened(page, HOSTILE[2])
+        marks = lambda: page.locator(".record input:checked").evaluate_all("each => each.map(one => one.value)")  # noqa: E731
+        assert marks() == ["keep", "remove", "apart"]
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("k")
+        assert marks() == ["remove", "keep", "apart"]
+        effect = "9780198526636-2 is kept instead of 9780198526636-1, which is removed."
+        assert effect in page.inner_text("#state")
+        assert effect in page.inner_text("#said")
+        decisions = rows_of(saved(page, tmp_path / "decisions.csv"))
+        assert [row["decision"] for row in decisions] == ["remove", "keep"]
+        found = urnscan.deduplicate(folder / "shelf.csv", decisions=tmp_path / "decisions.csv")
+        rows = {row["record_id"][-1]: row for row in found.clusters.to_pylist() if row["title"] == HOSTILE[2]}
+        assert [rows[at]["decision"] for at in "123"] == ["removed", "kept", "apart"]
+        assert (found.report.refused, found.report.remarks) == ([], [])
+        # It follows from that choice alone, and goes with it.
+        page.keyboard.press("a")
+        assert marks() == ["keep", "apart", "apart"]
+        assert [row["decision"] for row in rows_of(saved(page, tmp_path / "apart.csv"))] == ["apart"]
+        page.keyboard.press("k")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("k")
+        assert marks() == ["keep", "keep", "apart"]
+        assert "are both \u201ckeep\u201d: both stay" in page.inner_text("#state")
+
+    def test_remove_without_a_record_that_stays(self, page, folder, tmp_path):
+        """The run does not apply it, so the page warns, says what to do, and does not call the group decided."""
+        opened(page, HOSTILE[2])
+        page.keyboard.press("y")
+        assert page.inner_text("#done") == "1 of 5 groups decided"
+        page.locator(".record").nth(2).get_by_label("remove").check()
+        assert page.inner_text("#trouble").startswith("9780198526636-3 is alone in its cluster")
+        assert page.locator("#rows .bad").all_inner_texts() == ["a decision is not applied"]
+        assert page.inner_text("#done") == "0 of 5 groups decided, 1 in part"
+        decisions = saved(page, tmp_path / "decisions.csv")
+        report = urnscan.deduplicate(folder / "shelf.csv", decisions=decisions).report
+        assert "it is alone in its cluster" in report.refused[0][2]
+        page.locator(".record").nth(2).get_by_label("apart").check()
+        page.locator(".record").nth(0).get_by_label("remove").check()
+        assert page.inner_text("#trouble").startswith("All records of cluster")
+        assert page.locator("#rows .bad").count() == 1
+
     def test_what_nobody_confirmed_is_not_saved(self, page, tmp_path):
         """Guards against proposals as decisions: of a group in which somebody decided about one record, one row is saved. The
         proposed word is confirmed by its key or by a click.
@@ -145,7 +191,7 @@ class TestDecisions:
         urnscan.deduplicate(tmp_path / "twice.csv", review=tmp_path / "twice.html", review_all=True)
         page = visit((tmp_path / "twice.html").as_uri())
         page.wait_for_selector("#records > .record")
-        assert page.locator("#reason option").all_inner_texts() == ["all", "nothing in doubt"]
+        assert page.locator("#reason option").all_inner_texts() == ["all", "shown because records are removed"]
         page.keyboard.press("r")
         page.keyboard.press("ArrowRight")
         page.keyboard.press("k")
@@ -227,7 +273,7 @@ class TestDecisions:
         page.locator("#rows button").first.focus()
         page.keyboard.press("n")
         page.wait_for_selector("#records > .record.current:focus")
-        assert page.inner_text("#done") == "1 of 5 groups decided"
+        assert page.inner_text("#done") == "0 of 5 groups decided, 1 in part"
 
     def test_kept_until_saved(self, visit, folder, tmp_path):
         """The page may be closed, or the browser: what is decided is there again, until it is saved."""
@@ -500,7 +546,7 @@ def test_thousands_of_groups_do_not_freeze_it(visit, tmp_path):
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.getElementById('told').textContent.startsWith('19,976 to 20,000')")
     opened(page, "Book 20000")
-    page.keyboard.press("a")
+    page.keyboard.press("Shift+A")
     assert page.inner_text("#done") == "1 of 30,000 groups decided"
     assert page.locator("#rows li").count() == 25
     decided = tmp_path / "decided.csv"

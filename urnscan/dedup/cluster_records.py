@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +78,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         ranking_values = _ranking_values(records, cluster, work, policy, decisions, progress)
         rank = ranks(policy.keep, cluster, work, ranking_values, reading.dumps)
         if decisions is not None:
-            decisions.check(cluster, rank)
+            decisions.check(cluster, rank, _ranks_by_rules(policy, cluster, work, ranking_values, reading))
         by_keys = components(reading.records.count, all_joined.pairs_in(cluster), same_work)
         in_doubt = reasons > 0 if decisions is None else (reasons > 0) | decisions.have_changed
         to_decide = in_doubt if decisions is None else in_doubt & ~decisions.applied(rank)
@@ -102,6 +103,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
                 "described": citations.joined_alone(cluster, by_keys),
                 "untitled": len(np.unique(cluster[to_decide & (reasons & np.uint16(NO_TITLE) > 0)])),
                 "refused": [] if decisions is None else decisions.refused,
+                "remarks": [] if decisions is None else decisions.remarks,
                 "too_large": too_large,
             },
         )
@@ -250,6 +252,14 @@ def _ranking_values(
         decided=order if decisions is None else decisions.order,
         deleted=deleted,
     )
+
+
+def _ranks_by_rules(
+    policy: Policy, cluster: Numbers, work: Numbers, values: RankingValues, reading: ReadDumps
+) -> Numbers:
+    """Rank of each record in its cluster as if nobody had decided KEEP."""
+    without = replace(values, decided=np.maximum(values.decided, 1))
+    return ranks(policy.keep, cluster, work, without, reading.dumps)
 
 
 def _decision(cluster: Numbers, rank: Numbers, is_apart: Flags) -> npt.NDArray[np.int8]:

@@ -106,6 +106,8 @@ class DedupReport:
     """Pairs of records that share no key and may be the same, if `candidates` was named."""
     refused: Sequence[tuple[str, int, str]] = ()
     """Rows of `decisions` that were not applied: the file, the line, and the reason."""
+    remarks: Sequence[tuple[str, int, str]] = ()
+    """Rows of `decisions` that were applied, and keep or remove more than they say: the file, the line, and what."""
     too_large: Sequence[tuple[str, int]] = ()
     """Groups of more than `max_cluster` records that URNs connect, so that none of them is joined: the name of the first
     record, and the number of records; the largest first.

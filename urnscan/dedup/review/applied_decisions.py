@@ -22,16 +22,23 @@ from urnscan.display.text import counted
 
 _CODES = {word: code for code, word in enumerate(OF_RECORDS, 1)}
 
+_ALONE = (
+    f"it is alone in its cluster, so {REMOVE} would leave no record of its work; it stays. If a record of another "
+    f"cluster is the same, write {TOGETHER} in both rows"
+)
+_ALL_REMOVED = f"every record of its cluster has the decision {REMOVE}; it stays"
+_INSTEAD = f"{KEEP} is instead of the record that the rules keep, so that one is removed; write {APART} here if both shall stay"
 
-class Refused(NamedTuple):
-    """A row of a table of decisions that is not applied."""
+
+class Message(NamedTuple):
+    """A message about a row of a table of decisions."""
 
     path: str
     """Path of the table."""
     line: int
     """Line of the row in the table, from 1."""
-    reason: str
-    """Why the row is not applied, for a message."""
+    text: str
+    """The record, and why its row is not applied, or what the row does besides."""
 
 
 class _WorkPair(NamedTuple):
@@ -56,8 +63,10 @@ class AppliedDecisions:
         record has changed. `work`: for each record, the number of the work that it describes. Raises FatalError as
         `batches` does.
         """
-        self.refused: list[Refused] = []
+        self.refused: list[Message] = []
         """Rows of the tables of decisions that are not applied, and why not; `check` adds to them."""
+        self.remarks: list[Message] = []
+        """Rows that are applied, and keep or remove more than they say; `clusters` and `check` add to them."""
         self._files = {path: number for number, path in enumerate(decisions.paths)}
         self._first = first_records(work)
         self._work = work
@@ -77,7 +86,7 @@ class AppliedDecisions:
     def _refuse(self, row: Row, fault: str, outcome: str = "") -> None:
         """Add a row to `refused`: why it is not applied, and what happens instead."""
         self._faults[row] = fault
-        self.refused.append(Refused(row.path, row.line, ": ".join(filter(None, (row.about, fault))) + outcome))
+        self.refused.append(_message(row, fault + outcome))
 
     def _take(self, decisions: Sequence[Decision], known: DecidedRecords) -> None:
         """Accept the decisions about records that are as they were. A record that has changed since is in doubt: it
@@ -155,8 +164,12 @@ class AppliedDecisions:
         of_work = cluster[self._first]
         is_out = (self._code == _CODES[APART]) | (self._code == _CODES[TOGETHER])
         keeps = np.flatnonzero(self._code == _CODES[KEEP])
-        _, firsts = np.unique(of_work[keeps], return_index=True)
+        _, firsts, which = np.unique(of_work[keeps], return_index=True, return_inverse=True)
         is_out[np.delete(keeps, firsts)] = True
+        for work, first in zip(keeps.tolist(), keeps[firsts[which]].tolist(), strict=True):
+            if work != first:
+                text = f"both stay: {self._row[first]} keeps another record of the same cluster, instead of the others"
+                self.remarks.append(_message(self._row[work], text))
         is_changed = np.zeros(int(cluster.max(initial=0)) + 1, np.bool_)
         is_changed[of_work[is_out]] = True
         # Clusters are numbered from 1.
@@ -302,16 +315,28 @@ class AppliedDecisions:
         more = f", and {counted(len(rows) - 1, 'more row')}" if len(rows) > 1 else ""
         return f"no other row of its group with {TOGETHER} is applied ({rows[0]}: {self._faults[rows[0]]}{more})"
 
-    def check(self, cluster: Numbers, rank: Numbers) -> None:
+    def check(self, cluster: Numbers, rank: Numbers, by_rules: Numbers) -> None:
         """Refuse each decision REMOVE whose record is kept all the same, because no other record of the cluster is
         kept, and each pair TOGETHER whose records are in two clusters, because people decided to keep both.
 
-        `rank`: rank of each record in its cluster; rank 1 is kept. Adds line and reason to `refused`, and sorts
-        `refused`; raises nothing.
+        `rank`: rank of each record in its cluster; rank 1 is kept. `by_rules`: the same without decisions KEEP, which
+        shows the records about which nobody decided and that are removed because of one. Adds to `refused` and
+        `remarks`, and sorts both; raises nothing.
         """
+        of_work = cluster[self._first]
+        are_alone = np.bincount(of_work)[of_work] == 1
         for work in np.flatnonzero((self._code == _CODES[REMOVE]) & (rank[self._first] == 1)).tolist():
-            self._refuse(self._row[work], "no other record would be kept instead of this one; it stays")
+            self._refuse(self._row[work], _ALONE if are_alone[work] else _ALL_REMOVED)
+        kept = np.flatnonzero((self._code == _CODES[KEEP]) & (rank[self._first] == 1))
+        is_pushed = (self._code == 0) & (by_rules[self._first] == 1) & (rank[self._first] > 1)
+        for work in kept[np.isin(of_work[kept], of_work[is_pushed])].tolist():
+            self.remarks.append(_message(self._row[work], _INSTEAD))
         for pair, one, other in zip(self._together, *self.pairs, strict=True):
             if cluster[one] != cluster[other]:
                 self._refuse(pair.decision.row, "people decided to keep two of the records that it would join")
-        self.refused.sort(key=lambda refused: (self._files[refused.path], refused.line))
+        for messages in (self.refused, self.remarks):
+            messages.sort(key=lambda message: (self._files[message.path], message.line))
+
+
+def _message(row: Row, text: str) -> Message:
+    return Message(row.path, row.line, ": ".join(filter(None, (row.about, text))))

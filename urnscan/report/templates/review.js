@@ -62,7 +62,7 @@
         groups.push({ component: cells[0], isPair, first: rows.length, end: rows.length, number: groups.length });
       }
       for (const side of isPair ? ["", "other_"] : [""]) {
-        rows.push({ cells, rest, side, block, at, group: groups.length - 1, word: cells[2], isDecided: false });
+        rows.push({ cells, rest, side, block, at, group: groups.length - 1, word: cells[2], isDecided: false, isImplied: false });
         at += 1;
       }
       groups.at(-1).end = rows.length;
@@ -77,15 +77,16 @@
   const meanings = {
     "chain": "fits several that contradict each other", "max-cluster": "too many are connected",
     "unsure": "the key alone is not enough", "never-join": "a pair that is never joined", "candidate": "may be the same",
-    "none": "nothing in doubt",
+    "removed": "shown because records are removed", "changed": "a record has changed since people decided",
   };
   for (const group of groups) {
     const own = rowsOf(group);
     group.title = own.map((row) => value(row, "title")).find(Boolean) || nameOf(own[0]);
     group.reasons = group.isPair ? ["candidate"] : [...new Set(own.flatMap((row) => value(row, "reason").split(" ").filter(Boolean)))];
-    if (!group.reasons.length) group.reasons.push("none");
+    if (!group.reasons.length) group.reasons.push(own.some((row) => row.word === "apart") ? "changed" : "removed");
     group.similarity = group.isPair ? Number(value(own[0], "similarity")) : 0;
-    group.isDecided = false;
+    group.state = "open"; // or "part", "decided": a value of the filter
+    group.fault = "";
   }
   for (const reason of [...new Set(groups.flatMap((group) => group.reasons))].sort()) {
     const option = inside(element("reason"), "option", meanings[reason] ?? `other ${reason}`);
@@ -110,13 +111,11 @@
       .join("\n").toLowerCase();
     return group.text;
   };
-  // The next month, also a group with a new or a changed record.
-  const isPart = (group) => group.isDecided && rowsOf(group).some((row) => !row.isDecided);
   const select = () => {
     const { which, reason } = state;
     const terms = termsOf(state.search);
     shown = groups.filter((group) =>
-      (!which || (which === "part" ? isPart(group) : group.isDecided === (which === "decided")))
+      (!which || group.state === which)
       && (!reason || group.reasons.includes(reason))
       && terms.every((term) => searched(group).includes(term)));
     shown.sort(orders[state.order]);
@@ -129,7 +128,9 @@
     const group = groups[button.dataset.group];
     if (group === open) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
-    button.lastElementChild.textContent = isPart(group) ? "decided in part" : group.isDecided ? "decided" : "";
+    const stateText = { open: "", part: "decided in part", decided: "decided" }[group.state];
+    button.lastElementChild.textContent = group.fault ? "a decision is not applied" : stateText;
+    button.lastElementChild.className = group.fault ? "bad" : "good";
   };
   const draw = () => {
     const start = turn(shown.length);
@@ -297,32 +298,86 @@
     const own = inDoubt.get(recordOf(row));
     return own?.word === "apart" && own.isDecided;
   };
+  // A name in messages: in some dumps, several records have one ID.
+  const said = (row) => {
+    const isShared = rowsOf(groups[row.group]).some((other) => other !== row && nameOf(other) === nameOf(row));
+    return isShared ? `${nameOf(row)} (record ${number(Number(value(row, "record")))})` : nameOf(row);
+  };
+  // The records of each cluster, without those that leave it.
+  const clustersOf = (own) => {
+    const clusters = new Map();
+    for (const row of own) {
+      if (row.word === "apart" || row.word === "together") continue;
+      if (!clusters.has(row.cells[1])) clusters.set(row.cells[1], []);
+      clusters.get(row.cells[1]).push(row);
+    }
+    return [...clusters.values()];
+  };
+  // Whether the file has a decision about a record; "rules" is none.
+  const isSettled = (row) => row.isImplied || (row.isDecided && row.word !== "");
+  // Which decision about a record of a group the next run does not apply, and what to do.
+  const faultOf = (group) => {
+    const own = rowsOf(group);
+    if (own.filter((row) => row.word === "together").length === 1) return "One record alone is \u201ctogether\u201d: mark the other that is the same, too.";
+    for (const left of clustersOf(own)) {
+      if (!left.some((row) => row.isDecided) || !left.every((row) => row.word === "remove" && isSettled(row))) continue;
+      const [{ cells }, ...others] = left;
+      return others.length
+        ? `All records of cluster ${cells[1]} are \u201cremove\u201d, so one of them stays: keep one of them.`
+        : `${said(left[0])} is alone in its cluster, so \u201cremove\u201d would leave no record of its work, and it stays. Is it the same as a record of another cluster? Mark both \u201ctogether\u201d: one of them is removed.`;
+    }
+    return "";
+  };
+  // What a run does besides what is decided, as far as people may not expect it.
+  const effectsOf = (group) => clustersOf(rowsOf(group)).flatMap((left) => {
+    const kept = left.filter((row) => row.word === "keep" && row.isDecided);
+    if (kept.length > 1) return [`${kept.map(said).join(" and ")} are both \u201ckeep\u201d: both stay, and the first of them is kept instead of the others of cluster ${kept[0].cells[1]}.`];
+    return left.filter((row) => row.isImplied).map((row) => `${said(kept[0])} is kept instead of ${said(row)}, which is removed. If both shall stay, mark one \u201capart\u201d.`);
+  });
+  const faultOfPair = (own) => {
+    const apart = own.find((row) => row.word === "together" && isApart(row));
+    return apart
+      ? `${nameOf(apart)} is \u201capart\u201d in its group, so it joins no other: leave it there to the rules (l), or the pair is not joined.`
+      : "";
+  };
   const warn = () => {
     const own = rowsOf(open);
     const undecided = open.isPair ? "Not decided: the records stay as they are." : "Not decided: the marks are what is proposed.";
-    const decided = own.filter((row) => row.isDecided).length;
+    const decided = own.filter(isSettled).length;
     const some = `${number(decided)} of ${number(own.length)} records decided. The marks of the others are what is proposed, and are not saved.`;
-    element("state").textContent = decided === own.length ? "Decided." : decided ? some : undecided;
-    const areTogether = own.filter((row) => row.word === "together");
-    const apart = open.isPair ? areTogether.find(isApart) : undefined;
-    const alone = areTogether.length === 1 ? "One record alone is \u201ctogether\u201d: mark the other that is the same, too." : "";
-    element("trouble").textContent = apart
-      ? `${visible(nameOf(apart))} is \u201capart\u201d in its group, so it joins no other: leave it there to the rules (l), or the pair is not joined.`
-      : alone;
+    const state = decided === own.length ? "Decided." : decided ? some : undecided;
+    element("state").textContent = visible([state, ...open.isPair ? [] : effectsOf(open)].join(" "));
+    element("trouble").textContent = visible(open.isPair ? faultOfPair(own) : open.fault);
   };
   const count = () => {
-    const decided = groups.filter((group) => group.isDecided).length;
-    element("done").textContent = `${number(decided)} of ${number(groups.length)} ${groups.length === 1 ? "group" : "groups"} decided`;
-    element("save").disabled = !decided;
+    const of = (state) => groups.filter((group) => group.state === state).length;
+    const part = of("part") ? `, ${number(of("part"))} in part` : "";
+    element("done").textContent = `${number(of("decided"))} of ${number(groups.length)} ${groups.length === 1 ? "group" : "groups"} decided${part}`;
+    element("save").disabled = !kept.size;
   };
   // What is decided and not saved is kept in the browser, under a name that only a page of the same records has.
   const place = `urnscan review ${rows.reduce((sum, row) => (Math.imul(sum, 31) + parseInt(value(row, "digest").slice(-8), 16)) | 0, rows.length)}`;
   const kept = new Map();
   const undecidedSign = "-";
+  // Whoever chooses `keep` for a record chooses it instead of the one that is proposed in its cluster: that one is removed, and
+  // saved so, unless somebody decides about it.
+  const imply = (own) => {
+    const clusters = new Set(own.filter((row) => row.isDecided && row.word === "keep").map((row) => row.cells[1]));
+    for (const row of own) {
+      row.isImplied = !row.isDecided && row.cells[2] === "keep" && clusters.has(row.cells[1]);
+      if (!row.isDecided) row.word = row.isImplied ? "remove" : row.cells[2];
+    }
+  };
+  // A group is decided if each record in doubt is, as in the summary of a run; if none is in doubt, each record.
   const settle = (group) => {
     const own = rowsOf(group);
-    group.isDecided = own.some((row) => row.isDecided);
-    if (group.isDecided) kept.set(group.number, own.map((row) => (row.isDecided ? words[row.word] : undecidedSign)).join(""));
+    if (!group.isPair) imply(own);
+    const doubtful = own.filter((row) => cell(row, "reason") || row.cells[2] === "apart");
+    const areDecided = (doubtful.length ? doubtful : own).every(isSettled);
+    group.fault = group.isPair ? "" : faultOf(group);
+    const isAny = own.some((row) => row.isDecided);
+    group.state = !isAny ? "open" : areDecided && !group.fault ? "decided" : "part";
+    if (isAny) kept.set(group.number, own.map((row) => (row.isDecided ? words[row.word] : undecidedSign)).join(""));
     else kept.delete(group.number);
   };
   const keep = () => {
@@ -376,7 +431,8 @@
     assign(row, word);
     keep();
     refresh();
-    say(`${nameOf(row)}: ${word || (group.isPair ? "undecided" : "the rules decide")}`);
+    const effects = group.isPair ? [] : [group.fault, ...effectsOf(group)];
+    say([`${nameOf(row)}: ${word || (group.isPair ? "undecided" : "the rules decide")}`, ...effects].filter(Boolean).join(". "));
   };
   const decideAll = (what) => {
     if (what === "proposed" && open.isPair) {
@@ -401,7 +457,7 @@
   for (const button of document.querySelectorAll("[data-all]")) button.addEventListener("click", () => decideAll(button.dataset.all));
 
   const save = () => {
-    const lines = rows.filter((row) => row.isDecided && !row.side)
+    const lines = rows.filter((row) => (row.isDecided || row.isImplied) && !row.side)
       .map(({ cells, rest, word }) => `${cells[0]},${cells[1]},${word && `"${word}"`}${rest}\n`);
     download("decisions.csv", [head, ...lines]);
     unsaved = false;
