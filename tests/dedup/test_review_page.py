@@ -145,6 +145,26 @@ def test_records_of_all_forms_of_marc_are_compared_field_by_field(tmp_path):
     ]
 
 
+def test_an_isbn_with_a_qualifier_is_marked(tmp_path):
+    """docs/howto/deduplicate.md, In the page: common identifiers are yellow, also if a subfield of the same field says what the
+    number is about.
+    """
+    records = []
+    for binding in ("hardcover", "(hbk.)"):
+        record = pymarc.Record()
+        record.add_ordered_field(pymarc.Field("001", data=f"{binding}1"))
+        subfields = [pymarc.Subfield("a", "9780306406157"), pymarc.Subfield("q", binding)]
+        record.add_ordered_field(pymarc.Field("020", [" ", " "], subfields))
+        record.add_ordered_field(pymarc.Field("245", [" ", " "], [pymarc.Subfield("a", "Inks")]))
+        records.append(record.as_marc())
+    (tmp_path / "two.mrc").write_bytes(b"".join(records))
+    page, _ = page_of(tmp_path / "two.mrc", to=tmp_path / "page.html", review_all=True)
+    for _, *lines in json.loads(b"".join(blocks(page, "records"))):
+        ((_, *parts),) = [line for line in lines if line[1].startswith("020")]
+        marked = [parts[at] for at in range(0, len(parts), 2) if parts[at + 1] == 2]
+        assert marked == ["9780306406157"]
+
+
 def test_nothing_is_in_doubt(tmp_path):
     dump = tmp_path / "shelf.csv"
     dump.write_text("id,isbn,title\n1,9780306406157,Lamps\n2,0306406152,Lamps\n")

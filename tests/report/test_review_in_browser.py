@@ -143,6 +143,20 @@ class TestDecisions:
         assert page.inner_text("#trouble").startswith("All records of cluster")
         assert page.locator("#rows .bad").count() == 1
 
+    @pytest.mark.parametrize("keys", ["a", "kaa", "ttt", "tta", "Aak", "rra", "yrl", "llk"])
+    def test_the_counts_are_those_of_the_run(self, page, folder, tmp_path, keys):
+        """docs/howto/deduplicate.md, Apply the decisions: what the page counts as decided, the summary does, too; a key for each
+        of three records, of which `A` and `y` are about the whole group.
+        """
+        opened(page, HOSTILE[2])
+        for key in keys:
+            page.keyboard.press(key if key.islower() else f"Shift+{key}")
+            if key in "kratl":
+                page.keyboard.press("ArrowRight")
+        decisions = saved(page, tmp_path / "decisions.csv")
+        report = urnscan.deduplicate(folder / "shelf.csv", decisions=decisions).report
+        assert page.inner_text("#done").startswith(f"{report.decided} of {report.doubts} groups decided")
+
     def test_what_nobody_confirmed_is_not_saved(self, page, tmp_path):
         """Guards against proposals as decisions: of a group in which somebody decided about one record, one row is saved. The
         proposed word is confirmed by its key or by a click.
@@ -443,6 +457,24 @@ class TestText:
             opened(page, title)
             assert title in page.locator(".record dd").first.inner_text()
         assert page.locator("img").count() == 0
+
+    def test_why_a_record_is_removed(self, page, visit, tmp_path):
+        """docs/howto/deduplicate.md, Was a record removed wrongly?: the page shows `joined_by` in words. Guards against a removal
+        without any reason on the page: a control number is in no list of identifiers.
+        """
+        opened(page, HOSTILE[2])
+        assert page.locator(".record dt", has_text="Joined by").count() == 2
+        assert page.locator(".record").nth(1).get_by_text("same ISBN urn:isbn:9780198526636").count() == 1
+        (tmp_path / "one.csv").write_text("id,title,year\na1,Invented inks,1998\na1,Invented inks,1998\na2,Inks,1990\n")
+        urnscan.deduplicate(tmp_path / "one.csv", review=tmp_path / "one.html", review_all=True, keys="id")
+        page = visit((tmp_path / "one.html").as_uri())
+        page.wait_for_selector("#records > .record")
+        assert page.inner_text("#about") == "2 records: shown because records are removed. Group 1 of 1."
+        assert "most groups" not in page.inner_text("header")
+        assert "1 group is shown because records are removed." in page.inner_text("header")
+        joins = page.locator(".record dd li").all_inner_texts()
+        assert joins == ["same control number (001) in one dump (supporting key) local:1:a1"] * 2
+        assert page.locator(".record pre mark").all_inner_texts() == ["a1"] * 2
 
     def test_what_differs_is_marked(self, page):
         opened(page, HOSTILE[2])

@@ -68,7 +68,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     with ExitStack() as stack:
         descriptions = stack.enter_context(closing(Spilled(SHOWN, reading.folder))) if policy.agree else None
         split = _contradictions(records, joined, component, work, decisions, descriptions, policy, progress)
-        cluster, reasons = components(reading.records.count, *split.joined, same_work), split.reasons
+        cluster = components(reading.records.count, *split.joined, same_work)
+        reasons, in_doubt = split.reasons, split.reasons > 0
         too_large = [(records.name(record), count) for record, count in split.too_large]
         # The pairs take memory that the ranks need.
         del split
@@ -79,8 +80,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         rank = ranks(policy.keep, cluster, work, ranking_values, reading.dumps)
         if decisions is not None:
             decisions.check(cluster, rank, _ranks_by_rules(policy, cluster, work, ranking_values, reading))
+            in_doubt |= decisions.have_changed
         by_keys = components(reading.records.count, all_joined.pairs_in(cluster), same_work)
-        in_doubt = reasons > 0 if decisions is None else (reasons > 0) | decisions.have_changed
         to_decide = in_doubt if decisions is None else in_doubt & ~decisions.applied(rank)
         decision = _decision(cluster, rank, reasons > 0 if decisions is None else (reasons > 0) | decisions.are(APART))
         clustering = Clustering(
@@ -102,8 +103,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
                 "duplicates": int(np.count_nonzero(rank > 1)),
                 "described": citations.joined_alone(cluster, by_keys),
                 "untitled": len(np.unique(cluster[to_decide & (reasons & np.uint16(NO_TITLE) > 0)])),
-                "refused": [] if decisions is None else decisions.refused,
-                "remarks": [] if decisions is None else decisions.remarks,
+                **({} if decisions is None else {"refused": decisions.refused, "remarks": decisions.remarks}),
                 "too_large": too_large,
             },
         )

@@ -128,7 +128,9 @@ class Clustering:
     by_decision: Flags | None
     """Whether people joined a record to others of its cluster; None without decisions."""
     in_doubt: Flags
-    """Whether people should look at each record: it has a reason, or has changed after they decided about it."""
+    """Whether people should look at each record: it has a reason, or had one before people joined it to others, or has
+    changed after they decided about it.
+    """
     to_decide: Flags
     """Whether a record is in doubt, and people did not decide about it as it is now, or their decision is not applied."""
     separate: Pair

@@ -142,7 +142,8 @@ class DedupReport:
         without += "" if self.left_out is None else " that count"
         wrong = f" ({self.wrong:,} with a wrong check digit)" if self.wrong else ""
         described = f" ({self.described:,} by description alone)" if self.described else ""
-        decided = f" ({self.decided:,} decided)" if self.decided else ""
+        number = f"{self.decided:,} " if self.decided < self.doubts else "all " if self.doubts > 1 else ""
+        decided = f" ({number}decided)" if self.decided else ""
         return [
             *(counted(self.inputs, "dump"), counted(self.records, "record")),
             *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate") + described),

@@ -47,6 +47,8 @@ class Key:
     """Kind of the keys, as in `--keys`."""
     meaning: str
     """The meaning of the keys, in words."""
+    shared: str
+    """What records with the same key have in common, in words: `same OCLC number`."""
     unsure: bool = False
     """True for a supporting key, which is trusted less than others: it joins only records with the same title, author,
     year and part.

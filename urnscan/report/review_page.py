@@ -31,6 +31,8 @@ class Counts(NamedTuple):
     """Pairs of records that share no key, and may be the same."""
     pairs_left_out: int = 0
     """Number of such pairs that are not in the page; they are less similar than the others."""
+    not_in_doubt: int = 0
+    """Groups (part of `groups`) that are shown only because records are removed."""
 
 
 class ShownRecord(NamedTuple):
@@ -52,15 +54,19 @@ class Block(NamedTuple):
     """The records of the rows."""
 
 
-def render(counts: Counts, version: str, blocks: Iterator[Block]) -> Iterator[str]:
+def render(
+    counts: Counts, version: str, blocks: Iterator[Block], joins: Sequence[tuple[str, str]] = ()
+) -> Iterator[str]:
     """Yield the page as HTML, in pieces, to be written in UTF-8. `version`: of urnscan. The next block is requested
-    from `blocks` only when the caller asks for its piece, so that memory holds one block.
+    from `blocks` only when the caller asks for its piece, so that memory holds one block. `joins`: the kinds of keys in
+    the column `joined_by` (`oclc`), and in words what records with the same key have in common (`same OCLC number`).
     """
     program = script("review.js")
     return stream(
         "review.html",
         **counts._asdict(),
         version=version,
+        joins=joins,
         program=program,
         digest=digest(program),
         blocks=(tuple(map(_embedded, (block.rows, _as_json(block.records)))) for block in blocks),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from urnscan.compiled.arrow import bytes_array, string_array
@@ -96,7 +96,9 @@ class Excerpts:
             yield from own
 
 
-def _excerpt(record: Beginning, spellings: Iterable[tuple[str, str]]) -> Excerpt:
+def _excerpt(record: Beginning, spellings: Sequence[tuple[str, str]]) -> Excerpt:
     text = record.dump.format.show(record.data)
     rest = record.length - len(record.data) + len(text[_EXCERPT:].encode("utf-8", "replace"))
-    return Excerpt(text[:_EXCERPT], rest, list(dict.fromkeys(spellings)))
+    # A qualifier in a subfield of its own (`$q pbk.`) is in brackets in the identifier, and not in the text.
+    bare = ((spelling.partition(" (")[0], name) for spelling, name in spellings)
+    return Excerpt(text[:_EXCERPT], rest, list(dict.fromkeys([*spellings, *bare])))

@@ -17,13 +17,16 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import number_array, numbers
+from urnscan.compiled.arrow import flags_of, number_array, numbers
+from urnscan.dedup.clustering import BY_DECISION
 from urnscan.dedup.join.components import Numbers
 from urnscan.dedup.read.batches import digest_of
 from urnscan.dedup.reread import SecondReading, changed
 from urnscan.dedup.review.excerpts import READ, Beginning, Excerpt, Excerpts
-from urnscan.dedup.review.review_table import LOCATION, PAGE, Review, ShownPairs, shown_digest
+from urnscan.dedup.review.review_table import APART, LOCATION, PAGE, Review, ShownPairs, shown_digest
+from urnscan.records.keys import keys
 from urnscan.report.excerpts import compare
 from urnscan.report.review_page import Block, Counts, ShownRecord, render
 from urnscan.tables.output_file import as_fatal
@@ -32,6 +35,8 @@ from urnscan.tables.writers import TEXT_FORMS
 from urnscan.version import __version__
 
 _RECORD = ["urns", "other_keys", "digest", *LOCATION.names]
+# Keys with a control number, and what is between the number and the dump or institution before it.
+_OF_CONTROL_NUMBERS = {"local": ":", "agency": "/", "id": "/"}
 # Characters of excerpts in a block; a group is never split.
 _BLOCK = 1 << 18
 # Records whose excerpts are made together, each of at most READ bytes.
@@ -98,17 +103,23 @@ def page_of(
         # Components are numbered from 1.
         starts = np.flatnonzero(np.diff(numbers(table.column("component")), prepend=0)).tolist()
         kinds.append(_Kind(_with_nulls(table, schema), table.select(_RECORD), starts, 1))
-        counts = counts._replace(groups=len(starts), records=len(table))
+        is_doubt = ~flags_of(pc.is_null(table.column("reason"))) | flags_of(pc.equal(table.column("decision"), APART))
+        not_in_doubt = len(starts) - int(np.count_nonzero(np.logical_or.reduceat(is_doubt, starts)))
+        counts = counts._replace(groups=len(starts), records=len(table), not_in_doubt=not_in_doubt)
     if candidates is not None:
         kinds.append(_Kind(_with_nulls(candidates, schema), _ends(candidates), range(0, 2 * len(candidates), 2), 2))
         counts = counts._replace(pairs=len(candidates))
     if not kinds:
         yield from map(str.encode, render(counts, __version__, iter(())))
         return
+    joins = [
+        *((key.name, key.shared + " (supporting key)" * key.unsure) for key in keys().values()),
+        (BY_DECISION, "people decided so"),
+    ]
     (records,) = pa.Table.from_batches([kind.records for kind in kinds]).combine_chunks().to_batches()
     with closing(_ExcerptFile(folder(), len(records))) as kept:
         of_record = _keep_excerpts(kept, records, again, excerpts)
-        yield from map(str.encode, render(counts, __version__, _blocks(kept, of_record, kinds, schema)))
+        yield from map(str.encode, render(counts, __version__, _blocks(kept, of_record, kinds, schema), joins))
 
 
 def _with_nulls(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -163,7 +174,8 @@ def _blocks(kept: _ExcerptFile, of_record: Numbers, kinds: Sequence[_Kind], sche
         count = len(kind.records)
         for start, end in zip(kind.starts, [*kind.starts[1:], count], strict=True):
             own = [kept[number] for number in of_record[before + start : before + end].tolist()]
-            shown += _side_by_side(own, kind.records.slice(start, end - start))
+            rows = kind.rows.slice(start // kind.of_row, (end - start) // kind.of_row)
+            shown += _side_by_side(own, kind.records.slice(start, end - start), rows.column("joined_by"))
             size += sum(len(excerpt.text) for excerpt in own)
             if size >= _BLOCK or end == count:
                 rows = kind.rows.slice(first // kind.of_row, (end - first) // kind.of_row)
@@ -172,11 +184,27 @@ def _blocks(kept: _ExcerptFile, of_record: Numbers, kinds: Sequence[_Kind], sche
         before += count
 
 
-def _side_by_side(excerpts: list[Excerpt], rows: pa.RecordBatch) -> list[ShownRecord]:
-    """The records of a group: the page marks differences, and names that several of them have."""
+def _side_by_side(excerpts: list[Excerpt], rows: pa.RecordBatch, joined_by: pa.ListArray) -> list[ShownRecord]:
+    """The records of a group: the page marks differences, names that several of them have, and control numbers that
+    join them.
+    """
+    numbers_of_records = {number for of_row in joined_by.to_pylist() for number in _control_numbers(of_row or ())}
     names = Counter(
         name for column in ("urns", "other_keys") for of_record in rows.column(column).to_pylist() for name in of_record
     )
-    marked = [[spelling for spelling, name in excerpt.spellings if names[name] > 1] for excerpt in excerpts]
+    marked = [
+        [*numbers_of_records, *(spelling for spelling, name in excerpt.spellings if names[name] > 1)]
+        for excerpt in excerpts
+    ]
     lines = compare([excerpt.text for excerpt in excerpts], marked)
     return [ShownRecord(excerpt.rest, of_record) for excerpt, of_record in zip(excerpts, lines, strict=True)]
+
+
+def _control_numbers(joined_by: Sequence[str]) -> Iterator[str]:
+    """The control numbers (MARC 001), as the records write them, in the keys that join a record: `local:3:a12` and
+    `agency:dlc/a12` give `a12`.
+    """
+    for name in joined_by:
+        kind, _, key = name.partition(":")
+        if kind in _OF_CONTROL_NUMBERS:
+            yield key.partition(_OF_CONTROL_NUMBERS[kind])[2]

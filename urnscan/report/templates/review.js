@@ -173,6 +173,12 @@
   const explained = (kind) => Object.fromEntries([...document.querySelectorAll(`.keys.${kind} tr`)].map(({ cells: [key, meaning] }) =>
     [key.querySelector("kbd").textContent, meaning.textContent]));
   const meaningsOf = { group: explained("of-groups"), pair: explained("of-pairs") };
+  // What records share that a key joins, in words.
+  const joins = new Map([...document.querySelectorAll(".joins tr")].map(({ cells: [key, words_] }) => [key.textContent, words_.textContent]));
+  const joinText = (name) => {
+    const [kind, nid] = name.split(":");
+    return kind === "urn" ? `same ${nid.toUpperCase()}` : joins.get(kind) ?? "";
+  };
   const most = 12; // records that are shown at once
   const unpackedBlocks = new Map();
   const recordsOf = async (block) => {
@@ -222,6 +228,15 @@
     const others = new Set(rowsOf(group).filter((each) => each !== row).flatMap((each) => [...listOf(each, "urns"), ...listOf(each, "other_keys")]));
     for (const name of names)
       inside(inside(inside(identifiers, "li"), others.has(name) ? "mark" : "bdi"), "code", name);
+    const joinedBy = group.isPair ? [] : listOf(row, "joined_by");
+    if (joinedBy.length) {
+      inside(facts, "dt", "Joined by");
+      const list = inside(inside(facts, "dd"), "ul");
+      for (const name of joinedBy) {
+        const item = inside(list, "li", `${joinText(name)} `);
+        inside(inside(item, "bdi"), "code", name);
+      }
+    }
     if (value(row, "reason")) {
       inside(facts, "dt", "In doubt");
       inside(facts, "dd", value(row, "reason").split(" ").map((reason) => meanings[reason] ?? `other ${reason}`).join(", "));
