@@ -224,6 +224,17 @@ class TestReport:
         for word in ("books.mrc", "MARC (ISO 2709)", "urn:isbn:9781931666220", "--max-class"):
             assert word in text
 
+    def test_records_of_large_clusters_have_titles(self, urnscan):
+        """A control number that all records of a cluster have names none of them."""
+        dump = b"id,title,isbn\na1,Invented inks,9780306406157\na1,Invented inks,9780306406157\na2,Invented inks,9780306406157\n"
+        (urnscan.folder / "a.csv").write_bytes(dump)
+        dedup(urnscan, "a.csv", "--report", "r.html")
+        page = lxml.html.fromstring((urnscan.folder / "r.html").read_text())
+        (names,) = page.xpath("//section[@id='largest']//small[starts-with(., 'Among them')]")
+        assert " ".join(names.text_content().split()) == (
+            'Among them: a1 (record 1) "Invented inks", a1 (record 2) "Invented inks", a2 "Invented inks"'
+        )
+
     def test_it_asks_nothing_of_the_network(self, books):
         page = lxml.html.document_fromstring((books[0].folder / "report.html").read_bytes())
         assert page.xpath("//script|//link[@href]|//img|//iframe|//@src") == []

@@ -383,8 +383,12 @@ class TestChecks:
         ("text", "message"),
         [
             (
-                "<!DOCTYPE html>\n<html>",
+                '<!DOCTYPE html>\n<html><button type="button" id="save" disabled>',
                 "is a page; open it in a browser, press Save the decisions, and give the file that it saves",
+            ),
+            (
+                "<!DOCTYPE html>\n<html><title>Duplicate records</title>",
+                "is a page without decisions; give the table of --review, or the file that the page of --review saves",
             ),
             ("id,title\na,b\n", "has no column decision; urnscan dedup --review"),
             ("decision,component,source,member,record,digest\nmaybe,1,a,,1,d0\n", "line 2: decision cannot be 'maybe'"),

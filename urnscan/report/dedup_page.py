@@ -46,7 +46,7 @@ class Large:
     urns: Sequence[str]
     """Some URNs and keys (or other entries of `joined_by`) that join the records."""
     records: Sequence[str]
-    """Names of some records: the ID in the dump, or else `record 12`."""
+    """Names of some records: the ID in the dump, or else `record 12`, and the title."""
     more_urns: int = 0
     """Number of further URNs and keys of the named records."""
 

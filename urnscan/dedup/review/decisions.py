@@ -25,6 +25,8 @@ is applied.
 _OF_PAIRS = (TOGETHER, APART)
 _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
 """Words of the table of clusters -> decisions of a person who leaves them unchanged."""
+# Only a page of --review with records in doubt has it.
+_SAVE_BUTTON = b'id="save"'
 _RECORD = ("source", "member", "record", "digest")
 _OTHER = tuple(f"other_{name}" for name in _RECORD)
 
@@ -132,10 +134,14 @@ def read_decisions(*paths: str | os.PathLike[str]) -> Decisions:
     contradict each other, in a single file or in two.
     """
     tables = [read_table(path, "the decisions") for path in dict.fromkeys(map(os.fsdecode, paths))]
-    if page := next((table.path for table in tables if table.is_page), None):
-        raise FatalError(
-            f"{page}: is a page; open it in a browser, press Save the decisions, and give the file that it saves"
-        )
+    if page := next((table for table in tables if table.is_page), None):
+        if _SAVE_BUTTON in page.data:
+            what = "is a page; open it in a browser, press Save the decisions, and give the file that it saves"
+        else:
+            what = (
+                "is a page without decisions; give the table of --review, or the file that the page of --review saves"
+            )
+        raise FatalError(f"{page.path}: {what}")
     rows = [row for table in tables for row in _rows(table)]
     records = _consistent([row for row in rows if isinstance(row, Decision)])
     pairs = _consistent_pairs([row for row in rows if isinstance(row, PairDecision)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from textwrap import shorten
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,6 +31,8 @@ _ACROSS = 4
 _FIRST = 4
 # Records of an example.
 _SIDE_BY_SIDE = 3
+# Characters of a title in the list of the largest clusters.
+_TITLE = 60
 _COMMON = 100
 _FAILURES = 20
 
@@ -148,8 +151,16 @@ class ReportClusters:
     def _large(self, cluster: int) -> Large:
         rows = [row for _, row in self._rows[cluster]]
         urns = list(dict.fromkeys(urn for row in rows for urn in row["joined_by"]))
-        names = [row["record_id"] or f"record {row['record']:,}" for row in rows]
+        ids = Counter(row["record_id"] for row in rows)
+        names = [_name(row, is_shared=ids[row["record_id"]] > 1) for row in rows]
         return Large(cluster, int(self._sizes[cluster]), urns[:_NAMED], names, max(0, len(urns) - _NAMED))
+
+
+def _name(row: _ClusterRow, *, is_shared: bool) -> str:
+    """ID and title of a record; with the number of the record, if other records of the cluster have the ID, too."""
+    number, title = f"record {row['record']:,}", row["title"]
+    name = f"{row['record_id']} ({number})" if row["record_id"] and is_shared else row["record_id"] or number
+    return f'{name} "{shorten(title, _TITLE, placeholder="…")}"' if title else name
 
 
 def _example(row: _ClusterRow, dump: Dump, excerpt: Excerpt) -> ExampleRecord:
