@@ -19,8 +19,8 @@ HEAD = 1 << 16
 MARK = b"\xef\xbb\xbf"
 """Byte order mark of UTF-8."""
 BETWEEN = re.compile(rb"(?:[\s\0\x1a]|\xef\xbb\xbf){1,256}")
-"""1 to 256 characters that may separate records: white space, NUL, SUB (end of DOS files), byte order marks (of joined
-files).
+"""Pattern of 1 to 256 characters that may separate records: white space, NUL, SUB (end of DOS files), byte order marks
+(of joined files).
 """
 _BLOCK = 1 << 22  # bytes per read
 

@@ -56,7 +56,7 @@ class Value(NamedTuple):
     value: object
     """Value as the decoder of the reader returns it; bytes in it that are not UTF-8 are surrogate escapes."""
     fault: str | None = None
-    """Always None (a damaged value is yielded as `Damaged`): exists so that a `Value` can be used like a `Row`."""
+    """Always None, so that a `Value` can be used like a row of CSV (`rows.Row`); a damaged value is a `Damaged`."""
 
 
 class ValueLines:

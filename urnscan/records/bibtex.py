@@ -133,14 +133,15 @@ class BibtexRecords(RecordReader):
     """
 
     table = described_by = "bibtex"
+    """Name of the tables with the fields of the format."""
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each entry as a `Cut` (its place and bytes), in order; `@string`, `@preamble` and `@comment` are
         skipped. An entry that is never closed or too long is yielded as a `Damaged`; after it, reading goes on at the
         next line that begins like an entry.
 
-        `Cut.around` has the type (`book`), the number of bytes before the citation key, and whether patterns can read
-        the entry, because its braces are not too deep.
+        `Cut.around` has the type (`book`), the number of bytes before the citation key, and whether regular
+        expressions can read the entry (False if its braces are nested too deep).
         """
         while begins := _take_to(buffer, _ENTRY):
             offset = buffer.offset

@@ -36,6 +36,7 @@ class RisRecords(TaggedRecords):
     """Reader of RIS dumps. A record is from a line with the tag TY to a line with ER; its ID is in ID or AN."""
 
     table = described_by = "ris"
+    """Name of the tables with the fields of the format."""
     layout = replace(
         _RIS_LAYOUT,
         untyped=replace(
@@ -54,6 +55,7 @@ class MedlineRecords(TaggedRecords):
     """
 
     table = described_by = "nbib"
+    """Name of the tables with the fields of the format."""
     layout = Layout(
         begins="PMID",
         first=rb"(?:PMID *-[ \t]|OWN *-[ \t]ERIC)",
@@ -67,6 +69,7 @@ class OvidRecords(TaggedRecords):
     """Reader of dumps in the tagged format of Ovid. A record begins with a line such as `<1. >`; its ID is in UI or AN."""
 
     table = described_by = "ovid"
+    """Name of the tables with the fields of the format."""
     layout = Layout(
         begins="a number in angle brackets",
         first=rb"<[0-9]{1,9}\. ?>[ \t]*+(?=[\r\n])",
@@ -80,6 +83,7 @@ class EndNoteRecords(TaggedRecords):
     """Reader of dumps in the import format of EndNote. A record begins with the tag %0; its ID is in %F or %M."""
 
     table = described_by = "enw"
+    """Name of the tables with the fields of the format."""
     layout = Layout(begins="%0", first=rb"%0[ \t]", before=b"%", tag=rb"[!-~]", after=_END, names=("F", "M"))
 
 
@@ -87,6 +91,7 @@ class WebOfScienceRecords(TaggedRecords):
     """Reader of dumps in the field tagged format of Web of Science. A record is from the tag PT to ER; its ID is in UT."""
 
     table = described_by = "ciw"
+    """Name of the tables with the fields of the format."""
     layout = Layout(
         begins="PT",
         first=rb"PT [A-Z]" + _END,

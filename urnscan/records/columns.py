@@ -20,15 +20,16 @@ from urnscan.records.fields import Own, with_source
 
 class Texts(NamedTuple):
     """Texts of many records in three columns of the same length: `record`, `order`, `texts`. They are texts to scan for
-    URNs, or record-level identifiers (in a field that names the record itself) of a kind, or keys. A record may have no
-    texts, or several.
+    URNs, or record-level identifiers (in a field that names the record itself) of a kind, or keys (`oclc:1234`). A
+    record may have no texts, or several.
     """
 
     record: Integers
     """Number of the record of each text, from 0."""
     order: Integers
-    """Number by which the texts of a record are sorted; only the order of the numbers has a meaning."""
+    """Texts of the same record are sorted by this number, which may be negative."""
     texts: pa.StringArray
+    """The texts."""
     scheme: str = ""
     """Kind of the record-level identifiers (`Own.scheme`); empty if it is not named, and for texts to scan and keys."""
     is_key: bool = False
@@ -51,7 +52,7 @@ class Texts(NamedTuple):
     @classmethod
     def joined(cls, columns: Sequence[Texts]) -> Texts:
         """Return all rows of several `Texts` in one, sorted by record, then by order; without rows if `columns` is
-        empty. `scheme` and `is_key` of the result have their defaults.
+        empty. In the result, `scheme` is empty and `is_key` False.
         """
         if not columns:
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), text_array([]))
@@ -105,8 +106,8 @@ class Columns(NamedTuple):
 
 
 def with_sources(texts: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
-    """Return each value with its source in brackets before it, as in `(DE-101)1234`; unchanged if its source is null.
-    Both columns have the same length.
+    """Return the values of `texts`, each with its source in brackets before it, as in `(DE-101)1234`; unchanged if its
+    source is null. Both columns have the same length.
     """
     encoded = sources.dictionary_encode()
     prefixes = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])

@@ -51,7 +51,7 @@ class Description(NamedTuple):
     if the record marks it.
     """
     year: str | None = None
-    """All years in the field, with four digits, and spaces between them."""
+    """Years of publication, with four digits each, and spaces between them."""
     edition: str | None = None
     """Statement of the edition, as in `2nd ed.`."""
     part: str | None = None
@@ -118,7 +118,7 @@ class Row:
     first @), or `controls` (it is between control characters); empty: not at all.
     """
     unless: str = ""
-    """Name of an attribute: an XML element that has it, or whose parent has it, does not count."""
+    """Name of an XML attribute: an element does not count if the element or its parent has this attribute."""
     codes: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Code in the field, in the same case -> its meaning; other codes have no meaning."""
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -187,7 +187,9 @@ def pack(format_name: str, statements: Iterable[Statement]) -> bytes:
 
 
 def unpack(packed: bytes) -> Description:
-    """Return the `Description` that the statements in bytes of `pack` make; `NOTHING` if the bytes are empty."""
+    """Return the `Description` that the statements in `packed` make, which `pack` has written; `NOTHING` if `packed` is
+    empty.
+    """
     format_name, *statements = packed.decode().split(_BETWEEN)
     rows = _in_order(format_name)
     parts = (statement.partition(" ") for statement in statements)
@@ -254,10 +256,9 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], seco
 
 
 def statement(row: Row, text: str, second: str = " ") -> Statement:
-    """Return the pair of a row and its text about a field: `text` with control characters around a leading article, if
-    the row marks one, cut to `Row.at`.
-
-    `text` has the values of the subfields that the row names; `second` is the second indicator.
+    """Return the pair of `row` and its text: `text`, the values of the subfields that the row names, with
+    ARTICLE_BEGINS and ARTICLE_ENDS around a leading article (`Row.article`), cut to `Row.at`. `second`: the second
+    indicator of the field.
     """
     if row.article == "@" and "@" in text:
         article, _, text = text.partition("@")

@@ -26,6 +26,7 @@ class Own(NamedTuple):
     """
 
     text: str
+    """The text of the field, perhaps with more than the identifier: `3161484100 (pbk.)`."""
     scheme: str = ""
     """Kind of the identifier (`isbn`, `doi`) by the record or the table, in lower case; empty if neither names the
     kind.
@@ -58,8 +59,8 @@ class OwnField:
     """Code in `scheme_in` -> kind; with another code, the row does not apply. Empty: `scheme_in` names the kind itself.
     """
     unless: tuple[str, str] | None = None
-    """Name of an attribute, or names of other values, and the values with which the row does not apply (empty: any
-    value).
+    """Name of an attribute, or names of other fields, and values: the row does not apply if such an attribute or field
+    has one of the values, or any value if the second text is empty.
     """
     unless_all: str = ""
     """Names of other fields: a record that has all of them is a part of a host, to which the identifier belongs."""
@@ -68,11 +69,11 @@ class OwnField:
     once: bool = False
     """Whether only the first field with this name counts."""
     source: str = ""
-    """Source of the number, which is written before it: `(OCoLC)1234`."""
+    """Source of the number if the record names none. The source is written before the number: `(OCoLC)1234`."""
     source_in: str = ""
     """Where the record names the source: a subfield, an attribute or another field."""
     vague: bool = False
-    """Whether such a field (`id`, `url`) does not show that the fields of a table or an object are known."""
+    """True for a name that many formats use (`id`, `url`): in a dump with no other known names, every URN counts."""
     is_key: bool = False
     """Whether the row is from `keys.toml`: its identifiers give keys, never a URN."""
 

@@ -159,10 +159,9 @@ def as_text(own: Own) -> str | None:
 
 
 def wrong_number(own: Own) -> str | None:
-    """Return the first ISBN or ISSN in an identifier, as written; None if it contains none. Only for an identifier for
-    which `as_text` returns None: then the check digit of the number must be wrong.
-
-    Numbers that the record calls wrong, or that only fill the field, do not count.
+    """Return the first ISBN or ISSN in an identifier, as written, without numbers that the record calls wrong
+    (`(falsch)`) or that only fill the field (0000000000); None if there is none. For an identifier without a URN (for
+    which `as_text` returns None): the check digit of the number is then wrong.
 
     >>> wrong_number(Own("ISSN 1234-5678 (online)", "issn"))
     '1234-5678'

@@ -73,8 +73,11 @@ class JsonArrayRecords(RecordReader):
     """
 
     table = "json"
+    """Name of the table with the fields of identifiers."""
     described_by = "named"
+    """Name of the table with the fields that describe a work; JSON and tables in text share it."""
     in_lines: ClassVar[bool] = False
+    """Whether each line of the dump is a value (JSON Lines)."""
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
@@ -138,7 +141,7 @@ def _knows_fields(head: bytes) -> bool:
 
 def show_json(data: bytes) -> str:
     """Return a record as text for people: MARC-in-JSON in the form of MARC editors (a line for each field), other
-    records as their bytes decoded as UTF-8.
+    records unchanged, decoded as UTF-8.
     """
     try:
         value, _ = DECODER.raw_decode(data.decode("utf-8", "surrogateescape").lstrip("\x1e \t\r\n"))

@@ -69,8 +69,8 @@ class Re2(NamedTuple):
     groups: int
     """Number of groups."""
     longest: int
-    """A length in bytes: of the texts of at most this length, RE2 matches the same as Python, with the same groups. 0:
-    Python must try each text that RE2 matches.
+    """Length in bytes up to which RE2 matches the same texts as Python, with the same groups. Python must try longer
+    texts that RE2 matches. 0: it must try all of them.
     """
 
 
@@ -221,7 +221,7 @@ class KeyColumns:
 
     def read(self, columns: Columns) -> Iterator[Texts]:
         """Yield the keys of the records, in several `Texts` (columns of record number, order and key). A record may
-        have no key, or several; a key is repeated if several identifiers of a record give it.
+        have no key, or several, or the same key several times.
         """
         count = len(columns.identifiers)
         names = columns.identifiers if self._reader.named else pa.nulls(count, pa.string())

@@ -54,7 +54,9 @@ class Key:
     year and part.
     """
     copied: bool = False
-    """True for a number of a catalogue, which joins no records with different URNs of a kind in `single`."""
+    """True for the number of a record in a catalogue, which copies of the record keep (`oclc:1234`): it joins no records
+    with different identifiers of which a work has only one, such as two DOIs (`single`).
+    """
     always: bool = False
     """Whether nearly every record has a key of this row."""
 
@@ -118,11 +120,9 @@ class Spellings:
         """Rows by the number of their group in the pattern, with a slice for the groups inside it."""
 
     def read(self, text: str) -> list[str]:
-        """Return the keys (`oclc:1`) in a value: a list of one key if the value as a whole, without white space around
-        it and in any case, fits a spelling. If `several`, the value may be a list (with `,`, `;` or `|`): then one for
-        each part that fits.
-
-        Empty if no spelling fits, or if the value is longer than `LONGEST` (2,000 characters).
+        """Return the keys in a value: one (`oclc:1`) if the whole value fits a spelling, without white space around it
+        and in any case; if the value is a list (with `,`, `;` or `|`) and `several` is True, one for each part that
+        fits. Empty if no spelling fits, or if the value is longer than 2,000 characters.
         """
         if len(text) > LONGEST:
             return []
@@ -151,8 +151,8 @@ def unsure() -> tuple[str, ...]:
 
 
 def copied() -> tuple[str, ...]:
-    """Return the prefixes (`oclc:`) of the numbers of catalogues. A record that was made from a copy of another one
-    keeps its number, so these keys join no records that have different URNs or keys of a kind in `single()`.
+    """Return the prefixes (`oclc:`) of the numbers of catalogues (`Key.copied`). A record that was made from a copy of
+    another record keeps its number, so these keys do not join records with, for example, two different DOIs.
     """
     return tuple(key.beginning for key in keys().values() if key.copied)
 

@@ -90,6 +90,7 @@ class MarcRecords(RunReader):
     """Reader of MARC dumps in ISO 2709. The ID of a record is its control number (001)."""
 
     table = described_by = "marc"
+    """Name of the tables with the fields of the format."""
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
         """Yield the records in order, with their places and bytes: many neighbouring records without faults as a single
@@ -130,8 +131,8 @@ class MarcRecords(RunReader):
             yield run
 
     def fields_of(self, run: Run) -> Fields:
-        """Return the fields of the records in a run, in columns. A record that compiled code cannot read has REFUSED as
-        its number of fields, and no fields: then `record` must read it.
+        """Return the fields of the records in a run, in columns. A record that compiled code cannot read has -1
+        (REFUSED) as its number of fields, and no fields: then the method `record` must read it.
         """
         return fields_of(run.data, run.starts, run.ends)
 

@@ -60,7 +60,7 @@ def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[by
     """Return the function that decodes the fields of a record: from MARC-8 for a record of MARC 21 that is not in
     UTF-8, otherwise from UTF-8.
 
-    `family`: a name of `FAMILIES`. `fields`: fields of the record, which show the encoding. An escape (1B) in a field
+    `family`: `marc` or `unimarc`. `fields`: fields of the record, which show the encoding. An escape (1B) in a field
     shows MARC-8 if byte 9 of the leader does not say UTF-8.
     """
     if family != FAMILIES[0]:

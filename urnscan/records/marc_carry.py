@@ -29,6 +29,7 @@ class Field(NamedTuple):
     """A data field of a MARC record, to be copied into another record."""
 
     tag: str
+    """Tag of the field, such as `020`."""
     data: bytes
     """Indicators and subfields, as in ISO 2709, without the terminator."""
     encoding: str
@@ -47,7 +48,7 @@ def fields_of(format_: str, data: bytes, tags: Collection[str]) -> list[Field]:
     """Return the data fields of a record that have one of `tags`, in order; empty if there are none. Raises
     NotChangedError if the record cannot be read with certainty.
 
-    `format_`: a name in FORMATS. `data`: bytes of the record.
+    `format_`: `marc`, `marcxml`, `oai` or `sru`. `data`: bytes of the record.
     """
     return [field for field in _FUNCTIONS[format_].fields(data) if field.tag in tags]
 
@@ -56,7 +57,7 @@ def with_fields(format_: str, data: bytes, fields: Sequence[Field]) -> tuple[byt
     """Return the bytes of a record with fields added, and the number of added fields. Fields that the record already
     has are not added; if it has all, its bytes are returned unchanged, and 0.
 
-    `format_`: a name in FORMATS. A field is put after the last field with the same tag, or else before the first field
+    `format_`: `marc`, `marcxml`, `oai` or `sru`. A field is put after the last field with the same tag, or else before the first field
     with a greater tag. Raises NotChangedError, for example if the record and a field have different encodings.
     """
     functions = _FUNCTIONS[format_]

@@ -88,8 +88,8 @@ class MarcColumns:
         return tables, rows
 
     def read(self, fields: Fields, records: Integers) -> Columns:
-        """Return the values of the records in `fields`, as columns of records without texts to scan. `records` has, for
-        each record in `fields`, the number by which the result refers to it.
+        """Return the values of the records in `fields`, as columns of records without texts to scan. `records`: for each
+        record in `fields`, the number of the record in the result.
         """
         fields = _without_held(fields)
         data = read_only(fields.data)
@@ -156,8 +156,8 @@ def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
 
 
 def in_columns(records: Sequence[MarcBytes]) -> Fields:
-    """Put the fields of MARC records that Python has split into fields into columns. The result is like that of
-    `marc_runs.fields_of` for records that compiled code splits; none is REFUSED.
+    """Return the fields of MARC records in columns, as compiled code reads them; for records that Python has split into
+    fields.
     """
     count = sum(len(record.fields) for record in records)
     out = Fields.room(np.empty(0, np.uint8), len(records), count)

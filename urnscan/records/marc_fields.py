@@ -51,6 +51,7 @@ class MarcFields:
     """
 
     leader: str
+    """Leader; empty if the record has none."""
     fields: Sequence[tuple[str, Any]]
     """Pairs of tag and field, in order. What a field is depends on the format: `split` splits it."""
     split: Callable[[Any], SplitField]

@@ -31,6 +31,7 @@ class MarcLineRecords(TaggedRecords):
     """
 
     table = described_by = "marc"
+    """Name of the tables with the fields of the format."""
     blank: ClassVar[str]
     """Character that represents a space in the leader, in control fields and in indicators."""
     sign: ClassVar[re.Pattern[str]]

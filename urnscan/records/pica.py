@@ -66,6 +66,7 @@ class PicaRecords(RecordReader):
     """
 
     table = described_by = "pica"
+    """Name of the tables with the fields of the format."""
     # The serialisation is unknown until the first bytes are read.
     _plain: bool | None = None
 

@@ -105,15 +105,15 @@ class Record(NamedTuple):
     texts: Sequence[bytes] = ()
     """UTF-8 texts to scan for URNs, without escapes of the format. Empty if only record-level identifiers are read."""
     own: Sequence[Own] = ()
-    """Record-level identifiers (in fields that name the record itself), if the reader reads them or keys; otherwise
-    empty.
+    """Record-level identifiers (in fields that name the record itself), also those that give keys; empty if the reader
+    reads none.
     """
     description: bytes = b""
     """Packed fields that describe the work (a few bytes that `description_of` unpacks), if descriptions are read;
     otherwise empty.
     """
     marc: MarcBytes | None = None
-    """Fields of MARC, which `record_columns` reads: their identifiers come after `own`, their description before
+    """Fields of MARC, in which `record_columns` finds further identifiers, after those in `own`, and a description, before
     `description`. None for a record without fields of MARC.
     """
     is_deleted: bool = False
@@ -147,7 +147,8 @@ class RecordReader:
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         """With `own`, records get record-level identifiers instead of texts to scan. With `keys`, they get the
-        identifiers that give keys. With `described`, they get descriptions.
+        identifiers that give keys: identifiers other than URNs that can join records, such as OCLC numbers. With
+        `described`, they get descriptions.
         """
         self._own, self._is_described = own, described
         self.has_texts = not own
@@ -221,8 +222,8 @@ class RunReader(RecordReader):
     def fields_of(self, run: Run) -> Fields:
         """Split the records of a run into MARC fields, and return the fields in columns.
 
-        If compiled code cannot read a record, its `Fields.totals` (number of fields) is REFUSED, the columns have no
-        fields of the record, and `record` must read the record.
+        A record that compiled code cannot read has -1 (REFUSED) as its number of fields (`Fields.totals`), and no
+        fields in the columns: then the method `record` must read it.
         """
         raise NotImplementedError
 

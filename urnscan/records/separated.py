@@ -71,7 +71,9 @@ class SeparatedRecords(RecordReader):
     """
 
     table = "separated"
+    """Name of the table with the fields of identifiers."""
     described_by = "named"
+    """Name of the table with the fields that describe a work; JSON and tables in text share it."""
     _rows: SeparatedRows | None = None
     # Layout of the table, names of the columns, and index of the column that contains the IDs of records.
     _table: tuple[CsvLayout, list[str], int | None]

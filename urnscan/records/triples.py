@@ -101,6 +101,7 @@ class TripleRecords(RecordReader):
     """
 
     table = described_by = "triples"
+    """Name of the tables with the fields of the format."""
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each sequence of neighbouring statements with the same subject as a `Cut`, whose `around` is the

@@ -59,7 +59,9 @@ class Level(NamedTuple):
     """A record in XML, and its kind."""
 
     kind: Kind
+    """The kind of the record."""
     record: etree._Element
+    """The element of the record."""
 
 
 Levels = Sequence[Level]

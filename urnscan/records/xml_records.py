@@ -139,7 +139,7 @@ class XmlRecords(RunReader):
 
     def fields_of(self, run: Run) -> Fields:
         """Return the fields of the records in a run, in columns, if they are MARCXML in its most usual form. Any other
-        record has REFUSED as its number of fields, and no fields: `record` must read it.
+        record has -1 (REFUSED) as its number of fields, and no fields: then the method `record` must read it.
         """
         kind, declarations, encoding = run.around
         if kind != "marcxml" or encoding != "utf-8":
@@ -183,8 +183,8 @@ class XmlRecords(RunReader):
 
     @property
     def kind_if_empty(self) -> Kind | None:
-        """If no record was found so far, and all elements are closed: the kind of records that the elements show
-        (`collection` of MARCXML); otherwise, or if no kind is known, None.
+        """For a document without records: the kind of records that its elements show (MARCXML for `<collection/>`).
+        None if a record was found, if an element is still open, or if no element shows a kind.
         """
         return None if self._kind or self._scope.open else self._empty
 

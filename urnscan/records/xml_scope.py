@@ -61,10 +61,9 @@ class Scope:
             self.clear()
 
     def expanded(self, name: bytes, *declared: Mapping[bytes, bytes]) -> str:
-        """Return the name of an element in the form `{namespace}local`: `a:record` -> `{http://…}record`. A name
-        without a prefix is in the default namespace. Only the local name if there is none, or the prefix is not
-        declared. `declared` has declarations (prefix -> namespace in quotes) in addition to those of open elements, the
-        innermost first.
+        """Return the name of an element with its namespace: `a:record` -> `{http://…}record`. `record` is in the default
+        namespace. Without a default namespace, or if the prefix is not declared: `record`. `declared` has declarations
+        (prefix -> namespace in quotes) in addition to those of open elements, the innermost first.
         """
         prefix, _, local_name = name.rpartition(b":")
         uri = next((names[prefix] for names in declared if prefix in names), None) or self._uri(prefix) or b'""'

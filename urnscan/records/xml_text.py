@@ -10,7 +10,7 @@ from lxml import etree
 
 _WRAPPER = b"records"
 DEFAULT_LIMITS = 9_000_000
-"""Bytes from which on libxml2 needs the option for huge texts."""
+"""Texts of at least this many bytes are parsed with the option of libxml2 for huge texts."""
 
 # XML 1.0 §4.1 and §4.6. A number may have leading zeros.
 _REFERENCE = re.compile(rb"&(?:#x0*+([0-9A-Fa-f]{1,6})|#0*+([0-9]{1,7})|([A-Za-z][A-Za-z0-9]*+));")
