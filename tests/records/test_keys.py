@@ -229,6 +229,6 @@ def test_an_address_of_host_and_path_alone_has_the_key_that_its_parts_give(host,
     """Most addresses are read by a pattern, without the parser of the standard library, and have the same key."""
     address = f"{host}/{path}"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PLAIN_ADDRESS", re.compile("(?!)"))
+        patch.setattr(module, "_PLAIN_ADDRESS", re.compile("(?!)"))
         expected = module.url(address)
     assert module.url(address) == expected

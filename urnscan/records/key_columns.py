@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled.arrow import bits, flag_array, flags_of, number_array, numbers, string_array, text_array
+from urnscan.compiled.arrow import bits, flag_array, flags_of, number_array, numbers, text_array
 from urnscan.compiled.ascii import WHITE
 from urnscan.compiled.bytes import Integers
 from urnscan.records.columns import Columns, Texts, with_sources
@@ -30,11 +30,9 @@ from urnscan.records.keys import (
     INSTITUTION,
     LONGEST,
     MOST_SCHEMES,
-    PLAIN_ADDRESS,
     KeyReader,
     Spelling,
     Spellings,
-    url,
 )
 
 # In RE2, `\s` has fewer characters, and `\S` more.
@@ -138,28 +136,11 @@ class _Row:
         elif len(parts) > 1:
             parts[0] = pc.ascii_lower(parts[0])
         names = pc.binary_join_element_wise(*parts, "/")
-        if row.form is url:
-            names = _urls(names)
-        elif row.form is not None:
+        if row.form is not None:
             names = text_array([row.form(name) or None for name in names.to_pylist()])
         is_filler = pc.match_substring_regex(parts[-1], _FILLER)
         keys = pc.binary_join_element_wise(row.key, names, ":")
         return pc.if_else(is_filler, _NULL, keys)
-
-
-def _urls(addresses: pa.StringArray) -> pa.StringArray:
-    """Addresses in the form of `keys.url`; null for a whole site. Arrow converts an address with only a host and a
-    path, Python the rest.
-    """
-    plain = pc.extract_regex(addresses, f"^{re2_of(PLAIN_ADDRESS.pattern).pattern}$")
-    host, path = (plain.field(at) for at in range(2))
-    host = pc.replace_substring_regex(pc.ascii_lower(host), r"^www\.", "")
-    path = pc.utf8_rtrim(path, "/")
-    forms = pc.if_else(pc.equal(path, ""), _NULL, pc.binary_join_element_wise(host, path, ""))
-    others = flag_array(~flags_of(plain.is_valid()))
-    return pc.replace_with_mask(
-        forms, others, text_array([url(address) for address in addresses.filter(others).to_pylist()])
-    )
 
 
 class SpellingColumns:
@@ -241,13 +222,8 @@ class KeyColumns:
         """Return a key for each record, in order: `octets:` and a hash (BLAKE2b) of its bytes, without the white space
         around them.
         """
-        digests = b"".join([blake2b(data.strip(), digest_size=_DIGEST).digest() for data in records])
-        kind = f"{BYTES}:".encode()
-        written = np.empty((len(records), len(kind) + 2 * _DIGEST), np.uint8)
-        written[:, : len(kind)] = np.frombuffer(kind, np.uint8)
-        written[:, len(kind) :] = np.frombuffer(digests.hex().encode(), np.uint8).reshape(-1, 2 * _DIGEST)
-        offsets = np.arange(0, written.size + 1, written.shape[1], dtype=np.int32)
-        return _last(np.arange(len(records)), string_array(written.ravel(), offsets))
+        digests = [blake2b(data.strip(), digest_size=_DIGEST).hexdigest() for data in records]
+        return _last(np.arange(len(records)), text_array([f"{BYTES}:{digest}" for digest in digests]))
 
     def _of_names(
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray

@@ -28,7 +28,7 @@ LONGEST = 2_000
 FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
 _LONGEST_FILLER = max(map(len, FILLERS))
 # An address with only a host and a path, both in groups.
-PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")
+_PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")
 # Schemes in a cache: a dump may name any number of schemes.
 MOST_SCHEMES = 1 << 10
 DESCRIPTION = "description"
@@ -258,7 +258,7 @@ def url(address: str) -> str | None:
     "https://www.example.org/a/?utm_source=x#top" -> "example.org/a"
     """
     # Most addresses need no more than this.
-    if plain := PLAIN_ADDRESS.fullmatch(address):
+    if plain := _PLAIN_ADDRESS.fullmatch(address):
         path = plain[2].rstrip("/")
         return plain[1].lower().removeprefix("www.") + path if path else None
     try:
