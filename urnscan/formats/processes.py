@@ -12,7 +12,6 @@ class Started(Protocol):
 
     def end(self) -> None:
         """Kill the process or remove the copy; does nothing if already done. Any thread may call this method."""
-        ...
 
 
 class Process(Started, Protocol):
@@ -20,7 +19,6 @@ class Process(Started, Protocol):
 
     def close(self) -> None:
         """Kill the process, and release its pipes; only while no thread uses the process."""
-        ...
 
 
 class Processes:

@@ -12,7 +12,7 @@ from urnscan.errors import DamageError, SourceError
 from urnscan.formats import contents as documents
 from urnscan.formats.buffer import Buffer as Stream
 from urnscan.formats.context import Layer
-from urnscan.formats.encodings import Transcoder, find_codec
+from urnscan.formats.encodings import as_text, find_codec
 from urnscan.formats.protocol import Table
 from urnscan.formats.tables.json_lines import UsualLines
 from urnscan.formats.tables.json_paths import strings
@@ -22,7 +22,7 @@ from urnscan.framing.json_layout import LINE_NAMES, are_lines
 from urnscan.framing.json_values import JsonValues, Value, ValueLines
 from urnscan.framing.lines import Damaged
 from urnscan.framing.rows import Row, SeparatedRows, begin, first_rows
-from urnscan.stores.reader import Reader, skip
+from urnscan.stores.reader import Reader
 
 _JSON_NAMES = (".json", ".jsonl", ".ndjson", ".geojson")
 # An object, or an array of objects, arrays and strings. A bracket alone is not enough: many texts begin with a bracket.
@@ -133,11 +133,7 @@ class _Text:
 
     def __init__(self, reader: Reader, layer: Layer, what: str) -> None:
         """`what`: word for a record in messages: "record" or "row"."""
-        stream = Stream.of(reader)
-        codec, mark = find_codec(stream.head, layer.reading.encoding)
-        skip(stream, mark)
-        utf8 = stream if codec is None else Transcoder(stream, layer, codec, mark)
-        self.buffer = Buffer(utf8.read_into)
+        self.buffer = Buffer(as_text(Stream.of(reader), layer).reader.read_into)
         self.buffer.take_mark()
         self.failures = Failures(layer.name, f"{what}s")
         self.count = 0
