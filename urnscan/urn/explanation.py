@@ -20,8 +20,6 @@ _OTHER_SPELLINGS = (
 )
 # `text` is the first line of an explanation; `verdict` says what `is_urn` and `valid` say.
 _NOT_SHOWN = ("text", "is_urn", "valid")
-# Labels that are not the name of their field.
-_LABELS = {"verdict": "result"}
 _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 
@@ -142,7 +140,7 @@ def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a fi
 
 
 def _label(name: str) -> str:
-    return _LABELS.get(name, name.replace("_", " "))
+    return "result" if name == "verdict" else name.replace("_", " ")
 
 
 @checks_options
