@@ -80,7 +80,8 @@ def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
 
 def can_link(names: Iterable[str]) -> bool:
     """Whether the addresses of all external symbols with the given names are known without an import of Numba: they are
-    in `symbols` or in this process. LLVM would end the process at a missing symbol. Raises ImportError as `c_modules`.
+    in `symbols` or in this process. LLVM would end the process at a missing symbol. Raises ImportError if Numba is not
+    installed, or if its version has other C modules.
     """
     process = ctypes.CDLL(None)
     return all(name in symbols() or hasattr(process, name) for name in names)
@@ -104,7 +105,7 @@ def python_function(module: ModuleType, name: str, address: int, engine: object)
     """A Python function with this module and name that calls the code at `address`, and the address of the new
     `Environment` object of Numba that the code needs: before the first call, the caller sets the pointer with the
     symbol `ObjectCode.environment` to it. The function keeps `engine`, the linker with the code, alive. Raises
-    ImportError as `c_modules`.
+    ImportError if Numba is not installed, or if its version has other C modules.
     """
     _, functions = c_modules()
     environment = functions.Environment({})

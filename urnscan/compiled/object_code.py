@@ -141,7 +141,8 @@ def variants() -> list[str]:
 @functools.cache
 def wheel_machine() -> str | None:
     """The part of file names that identifies the best code from the wheel for this processor: a digest of a processor
-    and settings; None if the wheel brought no code for the versions of the sources, the settings and the processor.
+    and settings; None if the wheel brought no code for the versions of the sources, the settings and the processor, if
+    the environment names another processor, or if saved code cannot be loaded.
     """
     if any(name in os.environ for name in _PROCESSOR) or not WHEEL.exists() or not _can_load():
         return None

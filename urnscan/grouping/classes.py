@@ -112,10 +112,10 @@ def one_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
 
 
 def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> pa.RecordBatch:
-    """Return the rows of all batches as a single batch, in order; an empty one without rows. `schema` None:
-    `one_schema` of the batches.
+    """Return the rows of all batches as a single batch, in order; an empty batch if there are no rows.
 
-    For PARTIAL, SINGLE rows are converted: each gets the count 1. Raises FatalError if the strings have 2 GiB in all.
+    Its schema is `schema`, or, if that is None, SINGLE if all batches have it, else PARTIAL. A SINGLE row (an
+    occurrence) becomes a PARTIAL row with the count 1. Raises FatalError if the strings have 2 GiB in all.
     """
     schema = schema or one_schema(batch.schema for batch in batches)
     if schema is PARTIAL:

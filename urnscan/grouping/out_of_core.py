@@ -119,7 +119,8 @@ class Grouping:
         """Yield all spellings in batches, sorted by class, then by text; instead of `classes`, and only once.
 
         Threads call `finish` with each batch (columns of PARTIAL, a row for each spelling), and its results are
-        yielded; no class is split between batches. `on_rows` and errors are those of `classes`.
+        yielded; no class is split between batches. `on_rows` is called with the number of rows that were grouped since
+        its last call. Raises FatalError if the disk fails, or the spellings of a name have more than 2 GiB.
         """
         self.complete()
         chunks, self._chunks = self._chunks, []

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from urnscan.errors import FatalError, SourceError, SourceNote, option
 
 NO_PLACE = -1
-"""Instead of the number of an input: the error is about an argument that names no input."""
+"""Instead of the number of an input, for an error about an argument that leads to no input, such as a missing file."""
 # Maximum number of failures of a kind in an input that are reported one by one.
 _MOST_FAILURES = 20
 
 
 def add_note(notes: list[SourceNote], note: SourceNote) -> None:
-    """Append a note to `notes`. Of a type whose notes are reported together (`together` is set), the list has only the
-    first: instead of appending another, this adds its `count` to the `count` of the first.
+    """Append a note to `notes`. But if notes of its type are reported together (`together` is set) and the list has
+    one, add the `count` of the new note to the `count` of that one instead.
     """
     for first in notes if note.together else ():
         if type(first) is type(note):
@@ -45,10 +45,11 @@ class Failures:
     def add(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
         """Report a failure or a note about the input with the number `place`, from 0 (or NO_PLACE), and the given name.
 
-        Errors about the same input come one after another: an error about the next input ends the input before, as
-        `finish` does. Of a kind of failures or notes only the first 20 in an input are reported; `finish` reports the
-        number of the others. Notes with `together` are all reported. With `is_part`, the failure is in a part of a huge
-        file; the same failure in the next part is not reported again. Raises FatalError for a failure with `strict`.
+        Errors about the same input come one after another: an error about another input first calls `finish`. Of a
+        kind of failures or notes only the first 20 in an input are reported; `finish` reports the number of the others.
+        Notes that are reported together are all passed on. With `is_part`, the error is in a part of a huge file, and
+        is not reported if the error before in this file has the same text. Raises FatalError for a failure with
+        `strict`.
         """
         if place != self._place or place == NO_PLACE:
             self.finish()

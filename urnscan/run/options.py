@@ -57,7 +57,9 @@ class Options:
     equivalence: LevelName = "lexical"
     """Level of equivalence, which decides which matches are in the same class: a name in `urnscan.LEVELS`."""
     trim: bool = False
-    """Whether punctuation at the end of a match is cut off, and also `,urn:` or `;urn:` with all text after it."""
+    """Whether punctuation at the end of a match is cut off, and also the rest of a list: `,urn:` with all text after
+    it.
+    """
     resolver_tail: ResolverTail = "keep"
     """Whether the rest of a URL after the URN in it is kept as a part of the match ("keep"), or cut off ("cut")."""
     recover: tuple[ViewName, ...] = ()
@@ -87,7 +89,7 @@ class Options:
     """Columns of tables, and fields of CSV, TSV and JSON, that are read. Empty: all texts of tables."""
     where: str | None = None
     """Conditions on the records of web archives, such as `status=200 mime=text/*`: only records that fulfil all
-    conditions are read. None: all inputs are read.
+    conditions are read, and nothing in inputs that are not web archives. None: everything is read.
     """
     filters: tuple[str, ...] = ()
     """Commands that convert files to text, such as `pdf:pdftotext % -`. The first command that fits a file is used."""
@@ -256,12 +258,12 @@ def _as_bytes(name: str, value: object) -> object:
 
 
 def read_options(parameters: Mapping[str, Any], *kinds: type, without: Collection[str] = ()) -> tuple[Any, ...]:
-    """Return a record of each class in `kinds` (`Options` and other dataclasses), in order, from the parameters of a
-    function: name -> value.
+    """Return a record of each class in `kinds` (`Options` and other dataclasses), in order. A field gets the value that
+    `parameters`, such as the `locals()` of a function, has under its name.
 
-    A parameter is the value of the fields of its name; one without a field is ignored. Fields in `without`, or without
-    a parameter, keep their defaults. If the default of a field is calculated for each record (`jobs`), None means this
-    default. Raises ArgumentError for a wrong value, and the FatalErrors of Options.
+    Fields in `without`, or without a parameter, keep their defaults; other parameters are ignored. If the default of a
+    field is calculated for each record (`jobs`), None means this default. Raises ArgumentError for a wrong value, and
+    FatalError as `Options` does.
     """
     records = []
     for kind in kinds:

@@ -22,7 +22,7 @@ from urnscan.tables.schemas import NAMED_PARTIAL, PARTIAL
 from urnscan.urn.syntax import get_syntax
 
 ROWS = 1 << 18
-"""Number of rows that are added up at once."""
+"""Number of pending rows above which `Sums` adds them up."""
 
 # Maximum bytes of pending rows.
 _BYTES = 256 << 20
@@ -118,10 +118,11 @@ def split_by_range(
 
 
 def with_names(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch:
-    """Return PARTIAL rows (counts of spellings) as NAMED_PARTIAL rows: with a column `source`, which has the name of an
-    input in the first of `rows` that has the number of the input in `first_source`.
+    """Return PARTIAL rows (counts of spellings) as NAMED_PARTIAL rows: with a column `source`, the name of the input
+    whose number is in `first_source`. `names` maps these numbers, from 0, to names.
 
-    It is null in the other rows, and for an input that is not in `names` (number, from 0 -> name).
+    Only the first row with a number gets the name. `source` is null in the other rows, and for a number that is not in
+    `names`.
     """
     places, firsts = np.unique(numbers(rows.column("first_source")), return_index=True)
     index = np.full(rows.num_rows, len(places), np.int32)

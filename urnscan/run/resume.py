@@ -61,14 +61,14 @@ class Stamp(NamedTuple):
     """Identity of a task (inputs, or a part of an input, for a thread), by which a later run recognises the task."""
 
     text: str
-    """Digest of the number of the first input, and of the inputs with their sizes and times or marks. Empty if a later
-    run could not know whether the bytes are the same: a pipe, a device, a URL without a mark, a failure.
+    """Digest of the number of the first input, and of the inputs: files with their sizes and times, URLs with a mark (a
+    value from the store that changes with the object). Empty if a later run could not know whether the bytes are the
+    same: a pipe, a device, a URL without a mark, a failure.
     """
     byte_count: int
     """Number of bytes to read for the task; 0 if `text` is empty."""
     unmarked: int = 0
-    """Number of URLs in the task without a mark: the store returns no value that shows whether the object has changed.
-    """
+    """Number of URLs in the task without a mark."""
 
 
 _UNKNOWN = Stamp("", 0)
@@ -119,13 +119,13 @@ class Shards:
     def __init__(
         self, output: Path, meaning: Mapping[str, Any], *, resume: bool, force: bool = False, name: str = ""
     ) -> None:
-        """`meaning` has all values that change the result of a task: options and version. With `resume`, shards of an
-        earlier run with the same meaning are used. With `force`, other shards are removed. `name` is the name of the
-        output in messages.
+        """`meaning` has all values that change the result of a task: options and version. `name` is the name of the
+        output in messages. With `resume`, shards of an earlier run with the same meaning are used. All other shards of
+        earlier runs are removed; without `force`, FatalError is raised instead if such a run had `resume` or took 10
+        seconds.
 
-        Without `force`, raises FatalError if shards that an earlier run has kept would be lost, or if that run still
-        writes them. With `resume`, also raises FatalError if the shards cannot be read. If they cannot be read without
-        `resume`, this run has no shards.
+        Also raises FatalError if another run writes shards there now, except with `force` and without `resume`; and,
+        with `resume`, if the shards cannot be read. Otherwise, if they cannot be read, this run stores nothing.
         """
         self.byte_count = 0
         """Number of bytes of text that did not have to be scanned again."""

@@ -90,8 +90,7 @@ class SmallTexts:
         """Read the files from index `first` to before `last` into the free space of the buffer, until it is full.
 
         Stops also at a file that must be read alone, because it is large, unreadable or not a regular file. Returns
-        which were read, and which may not be plain text (by the signatures `doubts`). None is added yet: see
-        `add_read`.
+        which were read, and which may not be plain text (by the signatures `doubts`). Call `add_read` to add them.
         """
         last = min(last, first + _TEXTS - len(self.starts))
         full = self._full_from + 1 - self.filled
@@ -105,7 +104,7 @@ class SmallTexts:
         return self.text[self.filled + start : self.filled + start + count].tobytes()
 
     def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
-        """Add the first of the files that `read` has read, at least one, as texts.
+        """Add the first `len(names)` files that `read` has read, at least one, as texts of the buffer.
 
         `lengths` has the number of bytes of each, `names` its name, and `place` is the number of the first file among
         the inputs, from 0.

@@ -51,8 +51,8 @@ class Begun:
     """The first piece of the results of a task (inputs, or a part of an input, for a thread)."""
 
     part_of: int | None = None
-    """Number of the input in the run, from 0, a huge file, of which the task is a part; each part counts its lines from
-    1. Else None.
+    """If the task is a part of a huge file: the number of this file among the inputs, from 0; else None. Each part
+    counts its lines from 1.
     """
     stamp: str = ""
     """Digest that identifies the task (`resume.Stamp.text`); empty if the task has none."""
@@ -62,8 +62,9 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class ResultRows:
-    """Rows of a task: OCCURRENCES rows, and in `partial` SINGLE rows (one for each occurrence) or PARTIAL rows (one for
-    each spelling), for grouping; or REJECTS rows. None: the table is not made.
+    """Rows of a task, and their counts: OCCURRENCES rows in `occurrences`, REJECTS rows in `rejects`, and in `partial`
+    the rows for grouping: SINGLE (one for each occurrence) or PARTIAL (one for each spelling). None: no rows for that
+    table.
     """
 
     counts: Counts = Counts()

@@ -158,12 +158,12 @@ def _tasks_of_one(place: int, entry: Input, options: Options, sizes: Sizes) -> I
 
 
 def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection[str]) -> Iterator[Input | SourceError]:
-    """Yield the inputs of a run, and SourceErrors: errors about arguments and folders, and notes.
+    """Yield the inputs of a run, and SourceErrors: errors about arguments and folders, and notes. An input that several
+    arguments name is yielded once.
 
-    An input that several arguments name is yielded once. `outputs`: paths and URLs of the run that are no inputs. One
-    that is found in a folder, by a pattern or in a list is left out, with a note (SourceNote) at the end, if urnscan
-    wrote it in an earlier run. Raises FatalError if it is another file, if an output is also named as an argument, and
-    if a list of inputs cannot be read.
+    `outputs` are the paths and URLs that the run writes. An output that is found in a folder, by a pattern or in a list
+    is left out, with a note (SourceNote) at the end. Raises FatalError if there is a file in its place that urnscan did
+    not write, if an argument names an output, and if a list of inputs cannot be read.
     """
     return one_by_one(_find_inputs(inputs, options, outputs))
 

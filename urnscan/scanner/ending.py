@@ -49,9 +49,10 @@ def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, ma
     """Whether the text after a URN looks like a part of the URN that the syntax does not allow.
 
     Such a text begins with a letter beyond ASCII, with a dash instead of a hyphen, with an invisible character, or with
-    a malformed part (`%4`); in RFC 2141, also with text that RFC 8141 allows in an NSS (`~`, `&`). `places` are the indices of the start of the
-    URN, of the colon after the NID, and of the end. `mark` is the byte that ends the URN inside a URL, if the tail of
-    the URL is cut off, else 0. Call `needs_more` first: `data` must have enough bytes after the URN.
+    a malformed part (`%4`); in RFC 2141, also with text that RFC 8141 allows in an NSS (`~`, `&`). `places` are the
+    indices of the start of the URN, of the colon after the NID, and of the end. `mark` is the byte that ends the URN
+    inside a URL, if the tail of the URL is cut off, else 0. Call `needs_more` first: `data` must have enough bytes
+    after the URN.
     """
     end = places[2]
     byte, rest = data[end], data[end:]
@@ -164,7 +165,7 @@ def _ends_in_error(rest: ByteArray, mark: int, rules: Rules) -> bool:
 
 @inlined
 def letter_length(byte: int) -> int:
-    """The number of bytes (2 or 3) of the character that begins with this byte, for characters that `is_cut_short`
-    knows; 0 for a byte below 0xC2, so also for ASCII.
+    """The number of bytes (2 or 3) of the UTF-8 character that begins with this byte; 0 for a byte below 0xC2, so also
+    for ASCII. Characters of four bytes count as 3: `is_cut_short` looks for none of them.
     """
     return 0 if byte < _SOFT else 2 if byte < _TWO_END else 3

@@ -66,7 +66,9 @@ class Grammar:
 
     syntax: Syntax
     max_length: int = MAX_LENGTH
+    """Maximum bytes of a match; a longer match is cut."""
     trim: bool = False
+    """Whether closing punctuation, and the rest of a list (`,urn:…`), is cut off the end of a match."""
     resolver_tail: ResolverTail = "keep"
     """With "cut", a match inside a URL ends where the rest of the URL begins (its query or fragment); with "keep", the
     match goes on.
@@ -103,8 +105,8 @@ class Grammar:
 
     @property
     def separators(self) -> bytes:
-        """Bytes at which a text can be split without splitting a match: no URN, no URL, no MARC delimiter `‡` or `ǂ`
-        and, with `rejects`, no reject contains them. In ascending order.
+        """Bytes at which a text can be split without splitting a match, in ascending order: no URN, no URL, no MARC
+        delimiter `‡` or `ǂ` and, with `rejects`, no reject contains them.
         """
         separators = bytes(byte for byte in self.syntax.separators if byte not in URL_BYTES and byte not in DELIMITERS)
         return bytes(byte for byte in separators if byte in REJECT_ENDS) if self.rejects else separators

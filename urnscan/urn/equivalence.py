@@ -135,8 +135,8 @@ def equivalent(
     """Whether two URNs have the same canonical form, and so are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03
     §5).
 
-    Both must be whole URNs: as `canonical`, raises InvalidURN for another text, ArgumentError for a wrong option,
-    FatalError for a wrong file of rules.
+    Both must be whole URNs. Raises InvalidURN for any other text, ArgumentError for a wrong option, FatalError for a
+    file of rules that cannot be read or is wrong.
 
     >>> equivalent("urn:nbn:de:101:1-2016", "URN:NBN:de:101:1-2016")
     True

@@ -50,8 +50,8 @@ _SYSTEMS_OF_SEVERAL = {
 """Writing system -> the scripts that it combines (UTS #39 §5.1, §5.2)."""
 
 FIRST_SUSPECT = 0x280
-"""The first code point that always needs a check. Characters below have no problem, except those in SUSPECT: they are
-Latin letters, or characters of all scripts.
+"""The first code point that always needs a check. Below it are only Latin letters and characters of all scripts, of
+which only those in SUSPECT may have a problem.
 """
 _SOFT_HYPHEN = 0xAD
 SUSPECT = bytes(

@@ -51,8 +51,8 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
 
     Other text begins at a `'` if another one is directly before the match; at a reference like `&quot;` (see
     `is_markup`); or at a list separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts only
-    if the brackets never close, or not within 512 bytes after it. If the match is not `whole`, more of it may follow `end`: then a separator
-    in brackets that are open at `end` does not count yet, if fewer than 512 bytes follow it.
+    if the brackets never close, or not within 512 bytes after it. If the match is not `whole`, more of it may follow
+    `end`: then a separator in brackets that are open at `end` does not count yet, if fewer than 512 bytes follow it.
 
     >>> text = b"'urn:a:b,urn:a:c'"
     >>> separator(text, 1, 6, len(text)), separator(text, 9, 14, len(text))

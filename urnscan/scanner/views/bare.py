@@ -135,9 +135,9 @@ def find_references(
     """Find the references to names without `urn:` (`ISBN 978-…`) whose word, a part of the label such as `sbn`, is in
     `data[start:end]`. Returns those with a URN, in order, and the index up to which all references are known.
 
-    References after this index depend on bytes after `data`. With `whole`, the text ends after `data`. `are_free`
-    returns, for an array of indices, whether each is outside of all other matches; a label inside a match does not
-    count.
+    Whether there are references from this index on depends on bytes after `data`. With `whole`, the text ends after
+    `data`. `are_free` returns, for an array of indices, whether each is outside of all other matches; a label inside a
+    match does not count.
     """
     references: list[Reference] = []
     places = np.empty(_PLACES, np.int64)

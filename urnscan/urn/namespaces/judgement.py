@@ -37,8 +37,8 @@ class Judgement:
 
     valid: bool | None
     """Whether the name is valid; None if nobody can be sure: the namespace has no rule, or no pattern in it; the name
-    fits only the pattern `unsure`, or contains `%00`; the NSS contains `?` or `#` and fits without what follows; or the
-    problem is `untrimmed`, `run-on` or `template`.
+    fits only the pattern `unsure`; it fits, but contains `%00`; it contains `?` or `#`; or the problem is `untrimmed`,
+    `run-on` or `template`.
     """
     problem: str | None
     """A code in `urnscan.urn.problems.PROBLEMS`, or None without a problem. A valid name may have the problem
@@ -59,16 +59,16 @@ class Check:
     title: str
     """The name of the algorithm, for messages."""
     is_right: Callable[[bytes, int, int], bool | None]
-    """Whether a check digit is right, from the bytes of an NSS or of its groups `(?<check>...)`, 0, and the number of
-    bytes. None if no check digit can be computed.
+    """A function, called as `is_right(data, 0, len(data))`: whether the check digit at the end of `data` is right; None
+    if none can be computed. `data` is the NSS, or its bytes in groups `(?<check>...)` of the pattern.
     """
     problem: str = "check-digit"
     """The problem of a name with a wrong check digit: a code in `urnscan.urn.problems.PROBLEMS`."""
     decides: bool = True
     """Whether a wrong check digit makes a name invalid. If not, the check digit is only reported as a problem."""
     ends: Sequence[str] = (*"0123456789X",)
-    """The possible check digits or check characters, as texts of the same length; at most one fits, besides the X of
-    ISBN.
+    """The possible check digits or check characters, as texts of the same length. At most one fits, except that in an
+    ISBN-13 X fits where 0 fits.
     """
 
     def hint(self, checked: str) -> str:

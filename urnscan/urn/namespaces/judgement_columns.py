@@ -114,8 +114,8 @@ def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
 
 
 def verdicts(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook = OURS) -> Codes:
-    """For each URN of a column, the result of the check by the rules of its namespace: a code, whose problem is
-    `NAMES[code]`, and for which `is_valid` and `is_invalid` are True or False.
+    """For each URN of a column, the result of the check by the rules of its namespace, as a code: `NAMES[code]` is the
+    problem or None, and `is_valid` and `is_invalid` say for an array of codes whether the names are valid.
 
     The URNs are in canonical form of any level: URN i begins at `offsets[i]` in `urn`, and its NSS ends before
     `ends[i]`.

@@ -70,7 +70,9 @@ class Automaton:
     follow: tuple[int, ...]
     """Next state after state s and a byte of kind k, at index s + k."""
     marks: bytes
-    """The mark of the byte of the same step, at the same index: EXACT, LOWER or UPPER, plus CHECKED."""
+    """At the index of a step in `follow`, the mark of its byte: EXACT, LOWER or UPPER (the preferred case), plus CHECKED
+    if the byte is in a group `(?<check>...)`.
+    """
     accepting: bytes
     """1 for each state in which the NSS may end, at index s // width."""
     has_part: bool

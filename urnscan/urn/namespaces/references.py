@@ -47,8 +47,8 @@ def urn_of(text: str, rulebook: Rulebook = OURS) -> str | None:
 
 
 def number_before_remark(text: str) -> str | None:
-    """The ISBN or ISSN, without hyphens, with which a text begins that has more, as fields of catalogues have; None for
-    any other text, and for more than 4,096 characters. The check digit may be wrong.
+    """The ISBN or ISSN, without hyphens, with which a text begins, as in fields of catalogues: a label or a
+    remark may be before it, a remark after it. None for any other text, and for more than 4,096 characters. The check digit may be wrong.
 
     >>> number_before_remark("978-0-395-36341-6 (pbk.)"), number_before_remark("0-395-36341-1 :")
     ('9780395363416', '0395363411')

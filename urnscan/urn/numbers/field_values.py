@@ -62,8 +62,8 @@ def _in_list(*kinds: str) -> regex.Pattern[str]:
 
 
 LISTS = {kind: _in_list(kind) for kind in _NUMBERS} | {"serial": _in_list("isbn", "issn")}
-"""Kind of a value -> pattern of the next number in the value; the last group has the number, `lead` is empty and is
-where its label begins. `serial` is an ISBN or an ISSN.
+"""Kind of a value -> pattern of the next number in the value. `serial` is an ISBN or an ISSN. In a match, the group
+`lastgroup` has the number, and the empty group `lead` is where its label begins.
 """
 
 # In a text of unknown kind, digits may also begin a time (20:15) or the name of a file (12345678.pdf).
@@ -82,7 +82,8 @@ def first_number(text: str) -> str | None:
     """The ISBN or ISSN, without hyphens, with which a text of unknown kind begins; None without one. The check digit
     may be wrong.
 
-    A label or words in brackets may be before the number. White space, a bracket or punctuation is after it.
+    A label, or words in brackets, may be before the number. After it comes white space, a bracket, punctuation or the
+    end of the text.
     """
     plain = text.translate(TYPESET).strip()
     match = LISTS["serial"].match(plain)
