@@ -82,9 +82,11 @@ class Failed:
     """
 
     place: int
-    """Number of the input in the run, from 0; `failures.NO_PLACE` (-1) for an argument that names no input."""
+    """Number of the input in the run, from 0; `failures.NO_PLACE` (-1) for an argument that leads to no input."""
     name: str
+    """Name of the input or argument."""
     error: SourceError
+    """The failure, or a SourceNote."""
 
 
 @dataclass(frozen=True, slots=True)
