@@ -45,13 +45,12 @@ class OutputFiles:
         """Complete all files, then move them to their paths, and print the remarks of their writers. Tables get the
         metadata. Raises FatalError if a file cannot be written: most often before any file has appeared.
         """
-        arguments = {name: (metadata,) if hasattr(file, "schema") else () for name, file in self.files.items()}
         # All steps that can fail come before the first file appears.
-        for name, file in self.files.items():
-            file.complete(*arguments[name])
+        for file in self.files.values():
+            file.complete(metadata)
         with uninterrupted(self.paths):
-            for name, file in self.files.items():
-                file.commit(*arguments[name])
+            for file in self.files.values():
+                file.commit(metadata)
         for file in self.files.values():
             for remark in getattr(file, "remarks", ()):
                 say(remark)

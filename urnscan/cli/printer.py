@@ -88,13 +88,18 @@ def count_by_namespace(sinks: dict[str, _Sink | None]) -> NamespaceCounts:
 
     by_namespace = NamespaceCounts()
     if (to_file := sinks.get("classes")) is not None:
-
-        def take(rows: pa.RecordBatch) -> None:
-            by_namespace.add_classes(rows)
-            to_file(rows)
-
-        sinks["classes"] = take
+        sinks["classes"] = _both(by_namespace.add_classes, to_file)
     return by_namespace
+
+
+def _both(first: _Sink, second: _Sink) -> _Sink:
+    """A sink that passes rows to the first sink, then to the second."""
+
+    def take(rows: pa.RecordBatch) -> None:
+        first(rows)
+        second(rows)
+
+    return take
 
 
 _OFFICE = ("schemas-microsoft-com", "oasis:names:tc:opendocument")
@@ -115,21 +120,17 @@ class OfficeNames:
         """
         counted_one = next((name for name in ("classes", "frequencies", "occurrences") if sinks.get(name)), None)
         return {
-            name: self._counting(sink) if sink is not None and name == counted_one else sink
+            name: _both(self._add, sink) if sink is not None and name == counted_one else sink
             for name, sink in sinks.items()
         }
 
-    def _counting(self, sink: _Sink) -> _Sink:
+    def _add(self, rows: pa.RecordBatch) -> None:
         import pyarrow.compute as pc
 
-        def take(rows: pa.RecordBatch) -> None:
-            for prefix in _OFFICE:
-                is_office = pc.starts_with(rows.column("urn"), f"urn:{prefix}:")
-                each = rows.column("occurrence_count") if "occurrence_count" in rows.schema.names else None
-                self._counts[prefix] += pc.sum(is_office if each is None else each.filter(is_office)).as_py() or 0
-            sink(rows)
-
-        return take
+        for prefix in _OFFICE:
+            is_office = pc.starts_with(rows.column("urn"), f"urn:{prefix}:")
+            each = rows.column("occurrence_count") if "occurrence_count" in rows.schema.names else None
+            self._counts[prefix] += pc.sum(is_office if each is None else each.filter(is_office)).as_py() or 0
 
     def hint(self) -> str:
         """A sentence with the number of these names and the option that leaves them out; empty if there were none."""

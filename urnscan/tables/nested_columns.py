@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, Self
 
 import pyarrow as pa
@@ -77,15 +76,12 @@ def _flat(column: pa.Array) -> Iterator[pa.Array]:
 
 class FlatTable:
     """An output for rows with nested columns (lists), each of which is written as a text (`flat_rows`) to another
-    output. Like an `Output`, it is a context manager, and the file appears only when `commit` is called.
+    output. All attributes but `write` are those of that output: `commit`, `folder` and others.
     """
 
     def __init__(self, table: Any) -> None:  # noqa: ANN401 (each output has its own type)
         """`table` is the output to which the rows are written: an `Output` whose schema is the result of `flat_schema`."""
         self._table = table
-        self.schema = table.schema
-        self.folder: Path = table.folder
-        self.base_path: Path = table.base_path
 
     def __enter__(self) -> Self:
         self._table.__enter__()
@@ -94,26 +90,9 @@ class FlatTable:
     def __exit__(self, *error: object) -> None:
         self._table.__exit__(*error)
 
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (of any type)
+        return getattr(self._table, name)
+
     def write(self, rows: pa.RecordBatch) -> None:
         """Append rows of the nested schema, with each list replaced by a text. Raises FatalError if that fails."""
         self._table.write(flat_rows(rows))
-
-    def complete(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Write the end of the file to its temporary folder, so that `commit` only has to move or copy it. `metadata`
-        is written if the format has a place for it. Raises FatalError if that fails.
-        """
-        self._table.complete(metadata)
-
-    def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the file as `complete` does, and move it to its path, or copy it to its URL or stream. Raises
-        FatalError if that fails; BrokenPipeError if the reader of standard output has stopped.
-        """
-        self._table.commit(metadata)
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Lines about values that the file does not contain exactly as found, such as cut texts; empty if there are
-        none. Known after `complete`.
-        """
-        remarks: Sequence[str] = self._table.remarks
-        return remarks

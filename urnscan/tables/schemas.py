@@ -172,13 +172,7 @@ The decision is empty: people fill it in.
 WRONG = _schema("source member record record_id start title number message", nullable=(*_NULLABLE, "start"))
 """One row per wrong ISBN or ISSN in a field of a record, in the order of CLUSTERS."""
 
-_CHANGE = pa.struct(
-    [
-        pa.field("what", pa.string(), nullable=False),
-        pa.field("old", pa.string(), nullable=False),
-        pa.field("new", pa.string(), nullable=False),
-    ]
-)
+_CHANGE = pa.struct([pa.field(name, pa.string(), nullable=False) for name in ("what", "old", "new")])
 CHANGES = _schema(
     "change urn changes", change=pa.string(), changes=pa.list_(pa.field("element", _CHANGE, nullable=False))
 )
@@ -197,14 +191,6 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 """The tables that commands write to files, by their names in the pages."""
 
-REPEATING_IN_CLUSTERS = [
-    "source",
-    "member",
-    "cluster_rank",
-    "joined_by.list.element",
-    "decision",
-    "reason",
-    "publication_year",
-]
-REPEATING_IN_CLUSTERS += ["format"]
+REPEATING_IN_CLUSTERS = "source member cluster_rank joined_by.list.element decision reason".split()
+REPEATING_IN_CLUSTERS += ["publication_year", "format"]
 """The leaf columns of CLUSTERS whose values repeat."""

@@ -156,9 +156,5 @@ def _objects(lines: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
         read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1),
         parse_options=pyarrow.json.ParseOptions(explicit_schema=pa.schema(stored), unexpected_field_behavior="ignore"),
     )
-    columns: list[Any] = [_one(table.column(name)).cast(kind) for name, kind in types.items()]
+    columns: list[Any] = [table.column(name).combine_chunks().cast(kind) for name, kind in types.items()]
     return pa.RecordBatch.from_arrays(columns, list(types))
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
