@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import numbers
-from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.errors import ArgumentError, FatalError
 from urnscan.grouping.classes import one_batch
 from urnscan.grouping.out_of_core import Grouping
@@ -19,18 +17,16 @@ from urnscan.run.options import Options
 from urnscan.run.partial_result import names_of, renumbered
 from urnscan.tables.metadata import OF_PARTIAL
 from urnscan.tables.readers import TableFile
-from urnscan.tables.rows import class_rows
 from urnscan.tables.schemas import NAMED_PARTIAL, PARTIAL
 from urnscan.urn.namespaces.own import rules_in
-from urnscan.urn.syntax import get_syntax
 from urnscan.version import __version__
 
 _MOST_INPUTS = 1 << 31
 
 
 class ClassesOfPartials:
-    """Groups the rows of partial results (files of `urnscan --partial`, NAMED_PARTIAL rows), which are added in order,
-    into classes (CODED_CLASSES rows: one for each canonical form).
+    """Adds the rows of partial results (files of `urnscan --partial`, NAMED_PARTIAL rows), in order, to `grouping`, which
+    groups them into classes (one for each canonical form).
 
     Rows may come from any source: they are checked, as compiled code relies on their order and their numbers.
     """
@@ -41,10 +37,11 @@ class ClassesOfPartials:
 
         Raises FatalError for invalid options, and if another version of urnscan wrote the file.
         """
-        self._options = _options(table)
-        self._grouping = grouping
-        # Names of the inputs, by their numbers in the merged run.
-        self._names: dict[int, str] = {}
+        self.options = _options(table)
+        """The options of the runs that decide the rows of classes."""
+        self.grouping = grouping
+        self.names: dict[int, str] = {}
+        """Number of an input in the merged run, from 0 -> the name."""
         self._inputs = 0
         self._distinct: set[str] = set()
         self.shared = 0
@@ -63,20 +60,11 @@ class ClassesOfPartials:
             if not _is_sound(rows, names, _MOST_INPUTS - inputs):
                 raise FatalError(f"{table.path}: is damaged: its rows are not as urnscan wrote them; run its job again")
             self._inputs = max(self._inputs, inputs + 1 + pc.max(rows.column("last_source")).as_py())
-            self._grouping.add(renumbered(rows.select(PARTIAL.names), inputs))
+            self.grouping.add(renumbered(rows.select(PARTIAL.names), inputs))
             yield len(rows)
         self.shared += len(self._distinct.intersection(names.values()))
         self._distinct.update(names.values())
-        self._names.update((inputs + place, name) for place, name in names.items())
-
-    def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield CODED_CLASSES rows, sorted by `urn`, for all added rows. Can be called only once, after the last `add`.
-
-        `progress` gets the stage "grouping" and the numbers of grouped rows.
-        """
-        progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
-        in_rows = partial(class_rows, names=self._names, level=self._options.level)
-        return self._grouping.classes(in_rows, progress.on_progress, get_syntax(self._options.syntax))
+        self.names.update((inputs + place, name) for place, name in names.items())
 
 
 def _options(table: TableFile) -> Options:

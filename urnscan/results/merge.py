@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from urnscan.display.progress import Progress
+from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.display.text import counted
 from urnscan.errors import FatalError, option
 from urnscan.grouping.classes import MOST_SPELLINGS
@@ -34,8 +35,9 @@ from urnscan.run.pipeline import Outputs, Sink
 from urnscan.tables.editions import EDITION, VERDICT
 from urnscan.tables.metadata import OF_PARTIAL
 from urnscan.tables.readers import TableFile
-from urnscan.tables.rows import NameColumns
+from urnscan.tables.rows import NameColumns, class_rows
 from urnscan.tables.schemas import CLASSES, NAMED_PARTIAL, OCCURRENCES
+from urnscan.urn.syntax import get_syntax
 
 _NO_PROGRESS = Progress()
 _Output = TypeVar("_Output")
@@ -204,7 +206,7 @@ class Merge:
             for count in partials.add(table, self._rows_of(table, NAMED_PARTIAL)):
                 progress.on_progress(count)
         self.report.shared = partials.shared
-        return partials.classes(progress)
+        return _grouped(partials, progress)
 
     def _classes_of_occurrences(
         self, grouping: Grouping | None, sink: Sink | None, progress: Progress
@@ -219,7 +221,7 @@ class Merge:
                     classes.add(number, rows)
                 self.report.rows += len(rows)
                 progress.on_progress(len(rows))
-        return iter(()) if classes is None else classes.classes(progress)
+        return iter(()) if classes is None else _grouped(classes, progress)
 
     def _rows_of(self, table: TableFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Rows of a table that is read alone, in the types of the schema. Raises FatalError for a damaged table.
@@ -237,3 +239,10 @@ class Merge:
             if is_earlier:
                 columns |= NameColumns.of(columns["urn"], options_of_names(table).level)._asdict()
             yield pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def _grouped(added: ClassesOfOccurrences | ClassesOfPartials, progress: Progress) -> Iterator[pa.RecordBatch]:
+    """CODED_CLASSES rows, sorted by `urn`, of all rows that were added. `progress` gets the stage "grouping"."""
+    progress.on_stage(Stage("grouping", added.grouping.complete(), ROWS))
+    in_rows = partial(class_rows, names=added.names, level=added.options.level)
+    return added.grouping.classes(in_rows, progress.on_progress, get_syntax(added.options.syntax))
