@@ -134,6 +134,38 @@ def test_marc_in_json_over_several_lines():
     assert shown("json", json.dumps(json.loads(line), indent=1).encode()).split("\n") == FIELDS
 
 
+words = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"), exclude_characters="<>&\"'"), min_size=1)
+prefixes = st.from_regex(r"[A-Za-z_\u00e9][A-Za-z0-9_.\-]{0,4}", fullmatch=True).filter(
+    lambda name: not name.lower().startswith("xml")
+)
+
+
+@given(
+    prefixes, prefixes, st.sampled_from(["", "oai", "sru"]), st.booleans(), words | st.just("\u201cLamp: ink, xml:y")
+)
+def test_prefixes_are_no_part_of_marc(prefix, other, around, is_declared, word):
+    """A record declares its prefix itself, or an element around it does; it may have attributes with other prefixes,
+    and a colon in its text.
+    """
+    attributes = f' xmlns:{prefix}="http://www.loc.gov/MARC21/slim"' if is_declared else ""
+    record = XML.format(f"{prefix}:", f' {attributes} xml:lang="de" {other}:type="x"').replace("The lamp", word)
+    content = {
+        "": record,
+        "oai": f'<o:record xmlns:o="http://www.openarchives.org/OAI/2.0/"><o:header/><o:metadata>{record}</o:metadata></o:record>',
+        "sru": f"<z:record><z:recordSchema>x</z:recordSchema><z:recordData>{record}</z:recordData></z:record>",
+    }[around]
+    assert shown(around or "marcxml", content.encode()) == shown(
+        "marcxml", XML.format("", "").replace("The lamp", word).encode()
+    )
+
+
+@pytest.mark.parametrize("prefix", ["", "o:"])
+def test_oai_marc_is_shown_as_marc(prefix):
+    """Local names decide, as the namespace of a prefix may be declared around the record."""
+    record = '<{0}oai_marc><{0}varfield id="245" i1="1" i2="0"><{0}subfield label="a">Ink</{0}subfield></{0}varfield></{0}oai_marc>'
+    assert shown("marcxml", record.format(prefix).encode()).split("\n")[-1] == "245 10 $a Ink"
+
+
 @pytest.mark.parametrize(
     ("content", "text"),
     [

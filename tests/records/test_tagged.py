@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import keys_of, read_from, read_records, set_longest
+from tests.support.reading import buffer_of, keys_of, read_from, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.citations import RisRecords, is_ris
 from urnscan.records.fields import Own
-from urnscan.records.format_registry import FORMATS
+from urnscan.records.format_registry import FORMATS, recognise
 from urnscan.records.identifiers import as_text
 from urnscan.records.keys import kinds
 from urnscan.records.record import Record
@@ -244,6 +244,37 @@ def test_records_of_yaz_end_with_a_blank_line():
         (dump.index(two), two),
         (len(dump) - 15, None),
     ]
+
+
+@pytest.mark.parametrize("warning", [b"<!-- Skipping bad byte 10 (0x0a) at offset 0 (0x0) -->", b"(No record)", b""])
+def test_warnings_of_yaz_may_be_longer_than_the_first_bytes(warning):
+    """Bad bytes before the first record: yaz-marcdump writes a warning for each of them. The first look at a dump is at
+    4 KiB.
+    """
+    dump = (warning + b"\n") * (4096 // (len(warning) + 1) + 1) + b"00532nam a2200145uc 4500\n001 1\n020    $a 978\n\n"
+    format_ = recognise(buffer_of(dump), "dump.txt")
+    assert format_ is not None
+    assert format_.name == "marc-lines"
+
+
+@pytest.mark.parametrize(
+    ("name", "dump"),
+    [
+        ("mrk", b"\n\xef\xbb\xbf=LDR  00532nam a2200145uc 4500\n"),
+        ("marc-lines", b"<!-- Skipping bad byte -->\r\n(x)\r\n00532nam a2200145uc 4500\r\n001 1\r\n"),
+        ("aleph", b"\n000000001 LDR   L 00532nam^a2200145uc^4500\n"),
+        ("nbib", b"\nPMID- 4711\nTI  - Inks\n"),
+        ("ovid", b"<1. >\nUI  - 1\n"),
+        ("enw", b"\n%0 Book\n"),
+        ("ciw", b"FN Clarivate Analytics Web of Science\r\nVR 1.0\r\nPT J\r\n"),
+    ],
+)
+def test_a_beginning_of_a_dump_is_never_refused(name, dump):
+    """A format says no only if no more bytes could make the dump one of its own."""
+    recognised = FORMATS[name].recognise
+    assert recognised(dump, "") is True
+    assert False not in {recognised(dump[:count], "") for count in range(len(dump))}
+    assert recognised(b"x" * 4096, "") is False
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import re
 from functools import partial
 from typing import ClassVar
 
-from urnscan.framing.buffer import Buffer
+from urnscan.framing.buffer import MARK, Buffer
 from urnscan.records.decoded_text import decoded
 from urnscan.records.format import Format
 from urnscan.records.marc_fields import LEADERS, MarcFields, SplitField
@@ -140,8 +140,12 @@ class AlephRecords(MarcLineRecords):
 
 
 is_marc_edit = partial(begins_with, MarcEditRecords.layout.first_line)
-# yaz-marcdump warns between records, in brackets or in comments.
-is_yaz = partial(begins_with, re.compile(rb"(?>(?:(?:\(|<!--)[^\r\n]*+" + LINE_END + rb")*)" + YazRecords.layout.first))
+# yaz-marcdump warns between records, in brackets or in comments; before the first record, it may warn of each byte.
+is_yaz = partial(
+    begins_with,
+    YazRecords.layout.first_line,
+    before=re.compile(rb"\A(?>(?:\s|" + MARK + rb"|(?:\(|<!--)[^\r\n]*+)+)"),
+)
 is_aleph = partial(begins_with, AlephRecords.layout.first_line)
 
 

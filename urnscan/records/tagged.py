@@ -23,8 +23,8 @@ from urnscan.records.record import Cut, Record, RecordReader
 
 # Bytes of a tag, with the bytes to which a pattern of the first line looks ahead.
 _LONGEST_TAG = 64
-# Fewer bytes without a line end may be the start of a first line.
-_FIRST_LINE = 64
+# Bytes by which the first line of a record, or of a dump, is recognised.
+_ENOUGH = 1 << 10
 LINE_END = rb"(?:\r\n?+|\n)"
 """Pattern of a line end."""
 _LINE_END = re.compile(LINE_END)
@@ -260,11 +260,14 @@ def to_line_end(buffer: Buffer, start: int = 0) -> int:
     return line_end.end() - buffer.at if line_end else 0
 
 
-def begins_with(pattern: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether a dump whose first bytes are `head` begins with a pattern, after blank lines and byte order marks. None:
-    more bytes are needed.
+def begins_with(
+    pattern: re.Pattern[bytes], head: bytes, _name: str, *, before: re.Pattern[bytes] = _LEADING
+) -> bool | None:
+    """Whether a dump whose first bytes are `head` begins with a pattern, after bytes that fit `before`: white space and
+    byte order marks, if it is not given. None: undecided, because fewer than 1,024 bytes follow; so the pattern must
+    not need more.
     """
-    text = _LEADING.sub(b"", head)
+    text = before.sub(b"", head)
     if pattern.match(text):
         return True
-    return None if len(text) < _FIRST_LINE and not _LINE_END.search(text) else False
+    return None if len(text) < _ENOUGH else False

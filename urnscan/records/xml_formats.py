@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import re
 from dataclasses import replace
+
+from lxml import etree
 
 from urnscan.framing.buffer import MARK, Buffer
 from urnscan.framing.lines import Damaged
@@ -44,20 +47,31 @@ def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
 
 def show_xml(data: bytes) -> str:
     """Return a record as text for people: MARC, also inside OAI-PMH and SRU, in the form of MARC editors (a line for
-    each field); other records as their bytes decoded as UTF-8.
+    each field); other records, and records that are not well-formed, as their bytes decoded as UTF-8.
 
-    The namespaces around the record are not known here, so local names decide the kind.
+    The namespaces that elements around the record declare are not known here; there, local names decide the kind.
     """
-    prefixes = dict.fromkeys(PREFIX.findall(data))
+    prefixes = set(filter(_is_prefix, map(decoded, PREFIX.findall(data))))
     try:
-        record, _ = parse(data, b"".join(b' xmlns:%b="%b"' % (prefix, prefix) for prefix in prefixes), "utf-8")
+        record, _ = parse(data, "".join(f' xmlns:{prefix}="{prefix}"' for prefix in prefixes).encode(), "utf-8")
     except (ValueError, IndexError):
         # It is not well-formed, or there is no element.
         return decoded(data)
+    for element in record.iter("*"):
+        name = etree.QName(element)
+        if name.namespace in prefixes:
+            element.tag = name.localname
     first = next(record.iterchildren("*"), None)
     kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
     fields = kind and marc_fields_in(levels_of(kind, record))
     return fields.lines() if fields else decoded(data)
+
+
+def _is_prefix(name: str) -> bool:
+    """Whether a record can declare the prefix `name`: not a text such as `“Note`, and not `xml` and `xmlns`."""
+    with contextlib.suppress(ValueError):
+        return name not in ("xml", "xmlns") and bool(etree.QName(name))
+    return False
 
 
 def unread_inner(head: bytes) -> str:
