@@ -232,6 +232,17 @@ class TestStatus:
         )
         assert line.endswith("; urnscan INPUT finds names in files")
 
+    def test_a_key_of_deduplication(self, urnscan):
+        """docs/reference/dedup/keys.md: whoever copies an entry of `joined_by` is told what it is."""
+        result = urnscan("explain", "local:3:832623122", "oclc:1", status=1)
+        assert result.err.splitlines() == [
+            (
+                "urnscan: local:3:832623122: is a key of urnscan dedup (same control number (001) in one dump), and no URN; "
+                "see docs/reference/dedup/keys.md"
+            ),
+            "urnscan: oclc:1: is a key of urnscan dedup (same OCLC number), and no URN; see docs/reference/dedup/keys.md",
+        ]
+
     def test_a_bare_identifier_says_how_it_was_read(self, urnscan):
         lines = urnscan.printed("explain", "ISBN 0-395-36341-1")
         assert lines[0] == "ISBN 0-395-36341-1"

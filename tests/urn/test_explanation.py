@@ -348,8 +348,13 @@ class TestStandsForURN:
             ("ISSN 031-78471", "in an ISSN, the hyphen is after the fourth digit"),
             *(
                 (text, 'a URN begins with "urn:"')
-                for text in ("2026-11-27", "2026-11-27 20:12:33", "12345678.pdf", "12345", "1" * 15, "ISBN", "A1234567")
+                for text in ("2026-11-27", "2026-11-27 20:12:33", "12345678.pdf", "12345", "1" * 21, "oclc:1234", "")
             ),
+            *(
+                (text, 'a URN begins with "urn:"; it is no ISBN or ISSN either: it has letters')
+                for text in ("ISBN", "A1234567", "testISSN", "n766732", "preceding title")
+            ),
+            ("123456789123456", "it has 15 digits, but an ISBN has 10 or 13, and an ISSN has 8"),
         ],
     )
     def test_what_is_nearly_a_number(self, text, reason):

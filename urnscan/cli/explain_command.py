@@ -82,9 +82,19 @@ def explain(arguments: argparse.Namespace) -> bool:
             say(
                 f"{text}: is a file or folder; urnscan explain - < FILE reads a name on each line, urnscan INPUT finds them"
             )
+        elif not result.is_good and (shared := _shared_by_key(text)):
+            say(f"{text}: is a key of urnscan dedup ({shared}), and no URN; see docs/reference/dedup/keys.md")
         elif result.position == 0 and text in arguments.texts:
             say(f"{text}: {_KNOWN}; urnscan INPUT finds names in files")
     return all_are_good
+
+
+def _shared_by_key(text: str) -> str | None:
+    """In words, what records with this key of deduplication have in common; None if the text is no such key."""
+    from urnscan.records.keys import keys
+
+    kind, colon, _ = text.partition(":")
+    return keys()[kind].shared if colon and kind in keys() else None
 
 
 def _texts(arguments: list[str]) -> Iterator[str | None]:

@@ -154,7 +154,7 @@ def explain(
     and a link to a resolver are explained as the URN that they represent: `read_as`. The same holds for a URN in
     `<...>`, in quotation marks or with white space around it, and for an ISBN or ISSN with a remark, as catalogues have
     it (`978-0-395-36341-6 (pbk.)`). Any other text that is not a URN raises no error: the result has `reason` and
-    `position`; of a text that is nearly an ISBN or ISSN, `reason` says what is wrong with it.
+    `position`; of a text that is nearly an ISBN or ISSN, or a word, `reason` says in what way it is no ISBN or ISSN.
 
     `equivalence` is the level of the canonical form. `rules` are custom rules: a file, or the result of
     `urnscan.namespaces.read_rules`. Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax or

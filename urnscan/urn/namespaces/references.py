@@ -12,6 +12,7 @@ from urnscan.urn.namespaces.judgement import NUMBERS, why_no_number
 from urnscan.urn.namespaces.native import as_urn, has_label
 from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.numbers.field_values import NEARLY, TYPESET, first_number
+from urnscan.urn.reject_reasons import REASONS
 from urnscan.urn.syntax import pattern_of
 
 _LABEL_OPTIONAL = (native.uuid, native.isbn, native.issn, native.isni, native.doi, native.ietf)
@@ -19,7 +20,9 @@ _LABEL_OPTIONAL = (native.uuid, native.isbn, native.issn, native.isni, native.do
 _LABEL_REQUIRED = (native.eidr, native.isan, native.lei, native.oid)
 """Identifiers that need a label, because other texts have the same form: 1.2.3 may be an OID or a version."""
 # Least and maximum digits of a text that is nearly an ISBN or ISSN; fewer or more digits may be anything.
-_FEWEST, _MOST = 7, 14
+_FEWEST, _MOST = 7, 20
+# A text that may stand in a field for numbers: words, without the punctuation of addresses and names of files.
+_WORDS = r"\w[\w -]{0,39}+"
 # Maximum characters of a text.
 _LONGEST = 4096
 
@@ -57,18 +60,21 @@ def number_before_remark(text: str) -> str | None:
 
 
 def why_no_isbn_or_issn(text: str) -> str | None:
-    """A sentence: what is wrong with a text that is nearly an ISBN or ISSN, and that `urn_of` and
+    """A sentence: what is wrong with a text that is nearly an ISBN or ISSN or consists of words, and that `urn_of` and
     `number_before_remark` do not read; None for any other text.
 
-    Nearly: the text has a label and a digit, or 7 to 14 digits; only hyphens, spaces, X, and letters that look like
+    Nearly: the text has a label and a digit, or 7 to 20 digits; only hyphens, spaces, X, and letters that look like
     digits (I, L, O) are between them. A remark may follow.
 
     >>> why_no_isbn_or_issn("97803953634"), why_no_isbn_or_issn("ISSN 0317-847 (online)")
     ('it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8', 'it has 7 digits, but an ISSN has 8')
+    >>> why_no_isbn_or_issn("n766732")
+    'a URN begins with "urn:"; it is no ISBN or ISSN either: it has letters'
     """
     match = NEARLY.match(text.translate(TYPESET).strip()) if len(text) <= _LONGEST else None
     if match is None:
-        return None
+        has_letters = pattern_of(_WORDS).fullmatch(text.strip()) and any(map(str.isalpha, text))
+        return f"{REASONS['scheme-missing']}; it is no ISBN or ISSN either: it has letters" if has_letters else None
     labelled = [check for check in NUMBERS if match[check]]
     bare = match["number"].replace("-", "").replace(" ", "")
     if not labelled and not _FEWEST <= sum(map(str.isdigit, bare)) <= len(bare) <= _MOST:
