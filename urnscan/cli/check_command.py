@@ -52,7 +52,7 @@ def check_parser() -> Parser:
             daily=("--fail-on", "--format", "-s", "-n", "--include", "--exclude", "-q"),
             examples={
                 "name the wrong urn:isbn names of a catalogue": "urnscan check catalogue.xml --nid isbn",
-                "list the wrong names for Excel in Czech or German": "urnscan check catalogue.xml --format csv --delimiter ';' > wrong.csv",
+                "list the wrong names for Excel in Czech, French or German": "urnscan check catalogue.xml --format csv --delimiter ';' > wrong.csv",
                 "check a repository, as a step of GitHub Actions": "urnscan check . --format github",
             },
             statuses={
