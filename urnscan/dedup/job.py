@@ -39,7 +39,6 @@ from urnscan.tables.schemas import CANDIDATES, CLUSTERS, REVIEW
 if TYPE_CHECKING:
     from urnscan.dedup.write.summary import ReportClusters
 
-
 # Dumps without identifiers, and records with wrong identifiers, that are reported.
 _REPORTED = 5
 
