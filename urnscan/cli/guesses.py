@@ -117,20 +117,31 @@ def for_option(word: str, options: Collection[str]) -> str:
     return f"; is it {near}?" if near else ""
 
 
-def for_nid(beginning: str) -> str | None:
-    """Return (not print) a message about a value of `--nid` (a NID, or a prefix such as `nbn:de`) whose namespace is
-    not registered, with similar NIDs; None for any other value.
-
-    Experimental namespaces (`x-test`) and values for several namespaces (`schemas-*`) are accepted without a message,
-    because they are not mistakes.
+def for_nid(nid: str) -> str | None:
+    """Return (not print) a message about a NID that is not registered, with similar NIDs; None for any other, also an
+    experimental one (`x-test`), which is not a mistake.
     """
+    near = _similar_nids(nid)
+    if near is None:
+        return None
+    return f"no such namespace is registered{f'; is it {near}?' if near else ''}"
+
+
+def for_nid_option(beginning: str) -> str | None:
+    """Return (not print) a message about a value of `--nid` (a NID, or a prefix such as `nbn:de`) whose namespace is
+    probably mistyped: not registered, but similar to registered ones. None for any other value.
+    """
+    near = _similar_nids(beginning.partition(":")[0])
+    return f"not registered, used as it is; is it {near}?" if near else None
+
+
+def _similar_nids(nid: str) -> str | None:
+    """Registered NIDs similar to one that is not registered, perhaps none; None for any other, and for `schemas-*`."""
     from urnscan.urn.namespaces import nid_status, registered
 
-    nid = beginning.partition(":")[0]
     if nid.endswith("*") or nid_status(nid) not in ("unregistered", "reserved"):
         return None
-    near = " or ".join(similar(nid, registered()))
-    return f"no such namespace is registered{f'; is it {near}?' if near else ''}"
+    return " or ".join(similar(nid, registered()))
 
 
 def _nearest(word: str, options: Iterable[str]) -> str | None:

@@ -198,16 +198,15 @@ def say_no_input(report: Report | DedupReport, options: Options) -> None:
 
 def say_unregistered(options: Options) -> None:
     """Print a line on standard error for each value of `--nid` and `--not-nid` whose namespace is neither registered
-    nor in `--rules`, with similar registered NIDs, if there are any.
+    nor in `--rules`, but similar to registered ones.
 
-    The value is used all the same, as texts are full of unregistered namespaces. Experimental namespaces (`x-test`),
-    and values for several namespaces (`schemas-*`), get no line.
+    The value is used all the same, as texts are full of unregistered namespaces.
     """
     for name, beginnings in (("--nid", options.nid), ("--not-nid", options.not_nid)):
         for beginning in beginnings:
             if beginning.partition(":")[0].lower() in options.level.rulebook.nids:
                 continue
-            if (guess := guesses.for_nid(beginning)) is not None:
+            if (guess := guesses.for_nid_option(beginning)) is not None:
                 say(f"{name} {beginning}: {guess}")
 
 
