@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 SPARK = "spark"
+_CORPUS = re.compile(r"^CORPUS = .*$", re.MULTILINE)
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -52,15 +54,22 @@ def written(notebook: nbformat.NotebookNode) -> str:
     return f"{nbformat.writes(notebook, version=4)}\n"
 
 
-def run(folder: Path) -> dict[str, nbformat.NotebookNode]:
-    """Run copies of the notebooks and of what they use in an empty folder, with this Python; returns them by name.
+def run(
+    folder: Path, notebooks: Iterable[Path] | None = None, corpus: str | None = None
+) -> dict[str, nbformat.NotebookNode]:
+    """Run copies of notebooks (None: of all) and of what they use in an empty folder, with this Python; returns them by name.
 
-    Raises RuntimeError with the output of nbmake if a cell fails.
+    `corpus` is a path that users put into `CORPUS`; None: the corpus of each notebook. Raises RuntimeError with the
+    output of nbmake if a cell fails.
     """
     copies = folder / "notebooks"
     copies.mkdir()
-    for path in [*paths(), HERE / "helpers.py"]:
-        shutil.copy(path, copies)
+    shutil.copy(HERE / "helpers.py", copies)
+    for path in paths() if notebooks is None else notebooks:
+        notebook = read(path)
+        for cell in notebook.cells if corpus is not None else ():
+            cell.source = _CORPUS.sub(f"CORPUS = {corpus!r}", cell.source)
+        (copies / path.name).write_text(written(notebook), encoding="utf-8")
     shutil.copytree(HERE / "corpus", copies / "corpus")
     write_kernel_spec(folder / "kernels" / KERNEL)
     environment = {
