@@ -26,7 +26,7 @@ from urnscan.urn.syntax import RESOLUTION_SERVICES, SYNTAXES, SyntaxName
 from urnscan.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from urnscan.dedup.job import DedupReport
+    from urnscan.dedup.dedup_report import DedupReport
     from urnscan.dedup.policy import Policy
     from urnscan.library.batches import scan_batches
     from urnscan.library.comparing import DiffReport, diff
@@ -88,7 +88,7 @@ _LATER = {
     "library.partial": ["Partial", "merge_partial", "scan_partial"],
     "library.samples": ["samples"],
     "dedup.policy": ["Policy"],
-    "dedup.job": ["DedupReport"],
+    "dedup.dedup_report": ["DedupReport"],
 }
 """Module -> names that are imported from it at their first use."""
 

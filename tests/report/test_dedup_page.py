@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.examples import FEW
-from urnscan.report.dedup_page import Common, Example, ExampleRecord, Input, Large, Summary, render
+from urnscan.report.dedup_page import Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.report.excerpts import Kind, compare
 from urnscan.report.page import visible
 
@@ -34,7 +34,7 @@ FULL = Summary(
     without=41220,
     sizes={1: 1960400, 2: 208312, 10: 12, 11: 8, 20: 2, 4820: 1},
     largest=[Large(30017, 4820, [URN, ISBN], ["nb-1", "nb-2"], more_urns=37)],
-    common=[Common("urn:isbn:9788200000007", 51020)],
+    common=[("urn:isbn:9788200000007", 51020)],
     more_common=1014,
     wrong=[("katalog.mrc: record 17 (nb-3)", "978-0-395-36341-5")],
     more_wrong=12,
@@ -124,7 +124,7 @@ class TestWhatItSays:
         """Two bars of which one is twice as long say twice as much; nothing has no bar."""
         page = section(replace(FULL, sizes={1: 1000, 2: 500, 3: 1, 4: 0}), "sizes")
         assert page.xpath(".//i/@style") == ["width:100.00%", "width:50.00%", "width:0.10%"]
-        page = section(replace(FULL, common=[Common("urn:a:b", 30), Common("urn:a:c", 3)]), "common")
+        page = section(replace(FULL, common=[("urn:a:b", 30), ("urn:a:c", 3)]), "common")
         assert page.xpath(".//i/@style") == ["width:100.00%", "width:10.00%"]
 
     def test_the_folder_of_all_dumps_is_named_once(self):
@@ -292,7 +292,7 @@ def everywhere(text):
         without=0,
         sizes={1: 1},
         largest=[Large(1, 2, [text], [text])],
-        common=[Common(text, 1)],
+        common=[(text, 1)],
         examples=[Example(1, 2, [record, record])],
         settings=[(text, text)],
         failures=[text],

@@ -30,7 +30,7 @@ from urnscan.display.text import counted
 from urnscan.errors import FatalError, count_of
 
 if TYPE_CHECKING:
-    from urnscan.dedup.job import DedupReport
+    from urnscan.dedup.dedup_report import DedupReport
     from urnscan.dedup.policy import Policy
 
 

@@ -20,7 +20,7 @@ from urnscan.display.text import Readings, counted, hints, others_left_out, prin
 from urnscan.errors import SourceError, count_of, option
 
 if TYPE_CHECKING:
-    from urnscan.dedup.job import DedupReport
+    from urnscan.dedup.dedup_report import DedupReport
     from urnscan.run.options import Options
     from urnscan.run.pipeline import Report
 

@@ -2,6 +2,7 @@
 duplicates.
 
 job: a run, from inputs to outputs.
+dedup_report: counts, failures and messages of a run.
 policy: options that decide which keys join records, and which record of a cluster is kept.
 read: dumps -> rows of records, and edges between records and their identifiers.
 join: edges -> clusters.

@@ -33,6 +33,8 @@ records of its cluster are removed. `removed`: the record is removed, because an
 """
 BY_DECISION = "decision"
 """Entry of `joined_by` for a record that people joined to others."""
+KEPT = pa.schema(CLUSTERS.field(name) for name in "cluster source member record record_id digest".split())
+"""Columns that say which record is kept, and in which cluster."""
 _ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), REVIEW.field("part")])
 _PLACE_TEXTS = [
     [f"{DESCRIPTION}:{place.name}" for at, place in enumerate(PLACES) if bits_ >> at & 1]
@@ -147,21 +149,10 @@ class Clustering:
         if self.descriptions is not None:
             self.descriptions.close()
 
-    def components_in_doubt(self) -> Flags:
-        """Return for each component, by its number, whether one of its records is in doubt. False at index 0, which is
-        unused; so in the next two methods.
+    def components_with(self, is_counted: Flags) -> Flags:
+        """Return for each component, by its number, whether it has a record with a flag, such as `in_doubt` or
+        `rank > 1`; False at index 0, which is unused. `is_counted`: a flag for each record.
         """
-        return self._components_with(self.in_doubt)
-
-    def components_to_decide(self) -> Flags:
-        """Return for each component, by its number, whether one of its records is in doubt, and people did not decide about it."""
-        return self._components_with(self.to_decide)
-
-    def components_with_removals(self) -> Flags:
-        """Return for each component, by its number, whether one of its records is removed."""
-        return self._components_with(self.rank > 1)
-
-    def _components_with(self, is_counted: Flags) -> Flags:
         has_any = np.zeros(len(self.records.is_shared), np.bool_)
         has_any[self.records.component[is_counted]] = True
         return has_any
@@ -214,7 +205,7 @@ class Clustering:
         """
         for dump, span, rows in self.records.batches():
             is_kept = flag_array(self.decision[span] == DECISIONS.index("kept"))
-            yield pa.RecordBatch.from_pydict(self._named_records(dump, span, rows)).filter(is_kept)
+            yield pa.RecordBatch.from_pydict(self._named_records(dump, span, rows), KEPT).filter(is_kept)
 
     def _named_records(self, dump: Dump, span: slice, rows: pa.RecordBatch) -> dict[str, pa.Array]:
         """Columns that say which records the rows of a batch are, and their clusters."""

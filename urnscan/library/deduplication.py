@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.dedup.compare.agreement import ASPECTS
-from urnscan.dedup.job import DedupReport, run
+from urnscan.dedup.dedup_report import DedupReport
+from urnscan.dedup.job import run
 from urnscan.dedup.policy import KEYS, WEAK, Policy
 from urnscan.dedup.write.outputs import FILES, Outputs, review_sinks
 from urnscan.display.text import hints, html_counts, html_failures, html_paragraphs, html_table

@@ -52,15 +52,6 @@ class Large:
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
-    """A URN or another key in so many records that the key joins none of them."""
-
-    urn: str
-    records: int
-    """Number of records that contain it."""
-
-
-@dataclass(frozen=True, slots=True)
 class ExampleRecord:
     """A record of an example, with the start of its text."""
 
@@ -119,8 +110,10 @@ class Summary:
     """Number of clusters, by the number of their records."""
     largest: Sequence[Large] = ()
     """The largest clusters."""
-    common: Sequence[Common] = ()
-    """Keys in too many records, those in the most records first."""
+    common: Sequence[tuple[str, int]] = ()
+    """URNs and other keys in so many records that they join none of them, and their numbers of records; the largest
+    first.
+    """
     more_common: int = 0
     """Number of such keys that `common` leaves out."""
     examples: Sequence[Example] = ()

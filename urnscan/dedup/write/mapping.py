@@ -9,10 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import number_array, numbers
-from urnscan.dedup.clustering import Clustering
+from urnscan.dedup.clustering import KEPT, Clustering
 from urnscan.tables.schemas import MAPPING
-
-_KEPT = "source member record record_id digest".split()
 
 
 class Redirects:
@@ -22,22 +20,20 @@ class Redirects:
         """Read dump, number, ID and digest (hash of the bytes) of all kept records into memory. Raises FatalError if
         the disk fails.
         """
-        kept = list(clustering.kept())
-        table = pa.Table.from_batches(kept).unify_dictionaries().combine_chunks() if kept else None
-        clusters = np.empty(0, np.int64) if table is None else numbers(table.column("cluster").combine_chunks())
+        table = pa.Table.from_batches(clustering.kept(), KEPT).unify_dictionaries().combine_chunks()
         # If several records of N-Triples describe a work, all are kept: the first record represents them.
-        self._clusters, first = np.unique(clusters, return_index=True)
-        self._kept = None if table is None else table.take(number_array(first))
+        self._clusters, first = np.unique(numbers(table.column("cluster").combine_chunks()), return_index=True)
+        self._kept = table.take(number_array(first))
 
     def rows(self, clusters: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the table of removed records (MAPPING) for rows of the table of clusters: a single batch,
         or nothing if none of the records is removed.
         """
         removed = clusters.filter(pc.equal(clusters.column("decision"), "removed"))
-        if self._kept is None or not len(removed):
+        if not len(removed):
             return
         at = number_array(np.searchsorted(self._clusters, numbers(removed.column("cluster"))))
         kept = self._kept.take(at).combine_chunks()
         columns = {name: removed.column(name) for name in removed.schema.names}
-        columns |= {f"kept_{name}": kept.column(name).chunk(0) for name in _KEPT}
+        columns |= {f"kept_{name}": kept.column(name).chunk(0) for name in KEPT.names}
         yield pa.RecordBatch.from_arrays([columns[name] for name in MAPPING.names], schema=MAPPING)

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from textwrap import shorten
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import number_array, number_scalar
+from urnscan.dedup.dedup_report import DedupReport
 from urnscan.dedup.join.components import Numbers
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.reread import Dump, Place
 from urnscan.dedup.review.excerpts import READ, Beginning, Excerpt, Excerpts
-from urnscan.errors import SourceError, count_of
-from urnscan.report.dedup_page import Common, Example, ExampleRecord, Input, Large, Summary, render
+from urnscan.errors import count_of
+from urnscan.report.dedup_page import Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.run.options import Options
 from urnscan.version import __version__
 
@@ -37,18 +38,6 @@ _COMMON = 100
 _FAILURES = 20
 
 _ClusterRow = Mapping[str, Any]
-
-
-class Counted(Protocol):
-    """Counts and failures of a run for the report: groups in doubt (`doubts`), records that have only a wrong ISBN or
-    ISSN (`wrong`), keys of so many records that they join none (`common`). See `DedupReport`.
-    """
-
-    doubts: int
-    wrong: int
-    wrong_identifiers: Sequence[tuple[str, str]]
-    common: Sequence[tuple[str, int]]
-    failures: list[SourceError]
 
 
 class ReportClusters:
@@ -103,10 +92,10 @@ class ReportClusters:
         self,
         options: Options,
         policy: Policy,
-        counted: Counted,
+        report: DedupReport,
         excerpts: Mapping[Place, bytes],
     ) -> bytes:
-        """Return the HTML report in UTF-8. `counted` has the counts of the run, `excerpts` the bytes of the records in
+        """Return the HTML report in UTF-8. `report` has the counts of the run, `excerpts` the bytes of the records in
         `places`, by dump and offset.
         """
         sizes = Counter(self._sizes[1:].tolist())
@@ -122,13 +111,13 @@ class ReportClusters:
             clusters=sizes.total(),
             duplicates=self._removed.total(),
             without=sum(item.without for item in inputs),
-            doubts=counted.doubts,
-            wrong=counted.wrong_identifiers,
-            more_wrong=counted.wrong - len(counted.wrong_identifiers),
+            doubts=report.doubts,
+            wrong=report.wrong_identifiers,
+            more_wrong=report.wrong - len(report.wrong_identifiers),
             sizes=sizes,
             largest=[self._large(cluster) for cluster in self._largest],
-            common=[Common(urn, count) for urn, count in counted.common[:_COMMON]],
-            more_common=max(0, len(counted.common) - _COMMON),
+            common=report.common[:_COMMON],
+            more_common=max(0, len(report.common) - _COMMON),
             examples=[
                 Example(
                     cluster,
@@ -138,8 +127,8 @@ class ReportClusters:
                 for cluster in self._example_clusters
             ],
             settings=_settings(options, policy),
-            failures=[str(failure) for failure in counted.failures[:_FAILURES]],
-            more_failures=count_of(counted.failures[_FAILURES:]),
+            failures=[str(failure) for failure in report.failures[:_FAILURES]],
+            more_failures=count_of(report.failures[_FAILURES:]),
         )
         return render(summary).encode()
 
