@@ -24,8 +24,8 @@ from urnscan.dedup.join.choose_kept import (
 )
 from urnscan.dedup.join.citation_pairs import NO_PAIRS, CitationPairs, citation_pairs
 from urnscan.dedup.join.components import COPIED, SURE, UNSURE, Flags, Numbers, Pair, SharedEdges, components
-from urnscan.dedup.join.contradictions import ComponentSplitter, PairsOf, SplitComponents
-from urnscan.dedup.join.never_join import NeverJoinedWorks
+from urnscan.dedup.join.contradictions import ComponentSplitter, SplitComponents
+from urnscan.dedup.join.never_join import never_joined_works
 from urnscan.dedup.join.split_component import NO_TITLE
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.read.read_dumps import ReadDumps
@@ -194,10 +194,11 @@ def _contradictions(
                     descriptions.spill()
                 progress.on_progress(len(rows))
             progress.on_stage(Stage("comparing", splitter.works, ROWS))
-        never: list[PairsOf] = [] if decisions is None else [decisions.separate_works]
+        of_work = component[first_records(work)]
+        never = [] if decisions is None else [*decisions.separate_works(of_work)]
         if policy.never_join is not None:
-            named = NeverJoinedWorks(policy.never_join.at(reading.options.level), records.batches(), work)
-            never.append(named.pairs)
+            named = policy.never_join.at(reading.options.level)
+            never += never_joined_works(named, records.batches(), work, of_work)
         split = splitter.clusters(policy.agree, never, progress.on_progress, reading.workers.results)
     if descriptions is not None:
         # The workers have no further task, and use much memory.

@@ -24,11 +24,6 @@ from urnscan.dedup.join.split_component import TOO_LARGE
 from urnscan.records.keys import single
 from urnscan.tables.spill import SpilledParts
 
-PairsOf = Callable[[Numbers], Iterable[tuple[int, int]]]
-"""A function that gets the number of the component of each work, from 1, and returns the pairs of works (numbers from
-0) of the same component that are never joined.
-"""
-
 _PARTS = 64
 # Bytes of descriptions in memory; more are spilled.
 _IN_MEMORY = 1 << 26
@@ -112,14 +107,14 @@ class ComponentSplitter:
     def clusters(
         self,
         agree: Sequence[str],
-        never: Sequence[PairsOf] = (),
+        never: Iterable[tuple[int, int]] = (),
         on_works: Callable[[int], object] = lambda _: None,
         results: Results = map,
     ) -> SplitComponents:
         """Split all components into clusters, whose works do not conflict in the aspects `agree`, and return the
-        clusters; called once, after all records were added. No cluster has a pair of works that a function in `never`
-        returns. Without both, each component is a cluster, except that records of components that are too large are not
-        joined.
+        clusters; called once, after all records were added. `never`: pairs of works of the same component that are
+        never in one cluster, by their numbers from 0, the smaller first. Without both, each component is a cluster,
+        except that records of components that are too large are not joined.
 
         `on_works` is called with the number of works compared since its last call. `results` calls the function that
         splits a batch, perhaps in processes. Raises FatalError if the disk fails or a process dies.
@@ -127,7 +122,7 @@ class ComponentSplitter:
         # Reasons of each work.
         reasons = np.zeros(len(self._begins), np.uint16)
         reasons[self._is_large[self._component[self._begins]]] = TOO_LARGE
-        apart = sorted({pair for pairs_of in never for pair in pairs_of(self._component[self._begins])})
+        apart = sorted(set(never))
         if not agree and not apart:
             first, other = self._joined.pairs()
             stays = ~self._is_large[self._component[first]]

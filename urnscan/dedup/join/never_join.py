@@ -85,52 +85,42 @@ def _refined(name: str, level: Level) -> str:
     return level.refine(name) if name.startswith("urn:") else name
 
 
-class NeverJoinedWorks:
-    """The works whose records have an identifier of a table of pairs that are never joined. A work is a record, or all
-    records with the same subject (N-Triples). Works are numbered from 0, components from 1.
+def never_joined_works(
+    pairs: Sequence[tuple[str, str]],
+    batches: Iterable[tuple[Dump, slice, pa.RecordBatch]],
+    work: Numbers,
+    component: Numbers,
+) -> list[tuple[int, int]]:
+    """Return the pairs of works that are never joined, as tuples of their numbers: one work has an identifier of a pair
+    in `pairs`, the other work has the other identifier, and both works are in the same component (group that keys
+    connect). Sorted, each once and the smaller number first. A work is a record, or all records with the same subject
+    (N-Triples). Works are numbered from 0, components from 1.
+
+    `pairs`: identifiers as in the column `names` of the rows. `batches`: for each batch of records their dump, their
+    numbers among the records of all dumps, from 0, and their rows. `work`: number of the work of each record.
+    `component`: number of the component of each work. Raises FatalError as `batches` does.
     """
-
-    def __init__(
-        self, pairs: Sequence[tuple[str, str]], batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
-    ) -> None:
-        """`pairs`: identifiers as in the column `names` of the rows. `batches`: for each batch of records their dump,
-        their numbers among the records of all dumps, from 0, and their rows. `work`: number of the work of each record.
-        Reads all batches; raises FatalError as they do.
-        """
-        named = dict.fromkeys(name for pair in pairs for name in pair)
-        of_name = {name: number for number, name in enumerate(named)}
-        others: dict[int, set[int]] = defaultdict(set)
-        for one, other in pairs:
-            others[of_name[one]].add(of_name[other])
-            others[of_name[other]].add(of_name[one])
-        self._others = others
-        # Numbers of names by work.
-        self._names: dict[int, set[int]] = defaultdict(set)
-        values = pa.array(named, pa.string())
-        for _, span, rows in batches:
-            names = rows.column("names")
-            which = pc.index_in(names.values, values)
-            if which.null_count == len(which):
-                continue
-            of_record = pc.list_parent_indices(names).filter(which.is_valid())
-            for record, name in zip(numbers(of_record).tolist(), which.drop_null().to_pylist(), strict=True):
-                self._names[int(work[span.start + record])].add(name)
-
-    def pairs(self, component: Numbers) -> list[tuple[int, int]]:
-        """Return the pairs of works that are never joined, as tuples of their numbers: one work has an identifier of a
-        pair of the table, the other work has the other identifier, and both works are in the same component (group that
-        keys connect). Sorted, each once and the smaller number first.
-
-        `component`: number of the component of each work, by the number of the work.
-        """
-        # For each component, its works by the number of a name.
-        by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for work, names in self._names.items():
-            for name in names:
-                by_component[int(component[work])][name].append(work)
-        pairs = set()
-        for by_name in by_component.values():
-            for name, works in by_name.items():
-                for other in self._others[name] & by_name.keys():
-                    pairs |= {(one, two) for one in works for two in by_name[other] if one < two}
-        return sorted(pairs)
+    named = dict.fromkeys(name for pair in pairs for name in pair)
+    of_name = {name: number for number, name in enumerate(named)}
+    others: dict[int, set[int]] = defaultdict(set)
+    for one, other in pairs:
+        others[of_name[one]].add(of_name[other])
+        others[of_name[other]].add(of_name[one])
+    # For each component, its works by the number of a name.
+    by_component: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    values = pa.array(named, pa.string())
+    for _, span, rows in batches:
+        names = rows.column("names")
+        which = pc.index_in(names.values, values)
+        if which.null_count == len(which):
+            continue
+        of_record = pc.list_parent_indices(names).filter(which.is_valid())
+        for record, name in zip(numbers(of_record).tolist(), which.drop_null().to_pylist(), strict=True):
+            of_work = int(work[span.start + record])
+            by_component[int(component[of_work])][name].add(of_work)
+    never = set()
+    for by_name in by_component.values():
+        for name, works in by_name.items():
+            for other_name in others[name] & by_name.keys():
+                never |= {(one, two) for one in works for two in by_name[other_name] if one < two}
+    return sorted(never)

@@ -148,15 +148,11 @@ def _row(first: _KeptRecord, second: _KeptRecord, alike: float) -> dict[str, obj
 
 def _shown(record: _KeptRecord) -> dict[str, object]:
     description = record.description
+    unchanged = ("author", "edition", "part", "extent", "publisher", "format")
     return {
         "title": description.title and shown_title(description.title),
-        "author": description.author,
         "publication_year": _year(description),
-        "edition": description.edition,
-        "part": description.part,
-        "extent": description.extent,
-        "publisher": description.publisher,
-        "format": description.format,
+        **{name: getattr(description, name) for name in unchanged},
         **record.place,
     }
 
