@@ -32,7 +32,7 @@ records of its cluster are removed. `removed`: the record is removed, because an
 `apart`: as `alone`, but in doubt, as it shares a key with records of other clusters, or because people decided so.
 """
 BY_DECISION = "decision"
-"""Entry of `joined_by` for a record that people joined to others."""
+"""Entry in the column `joined_by` of a record that people joined to others."""
 KEPT = pa.schema(CLUSTERS.field(name) for name in "cluster source member record record_id digest".split())
 """Columns that say which record is kept, and in which cluster."""
 _ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), REVIEW.field("part")])
@@ -130,11 +130,11 @@ class Clustering:
     by_decision: Flags | None
     """Whether people joined a record to others of its cluster; None without decisions."""
     in_doubt: Flags
-    """Whether people should look at each record: it has a reason, or had one before people joined it to others, or has
-    changed after they decided about it.
+    """Whether people should look at each record: it has a reason (`reasons`), or had one before people joined it to
+    others, or has changed after they decided about it.
     """
     to_decide: Flags
-    """Whether a record is in doubt, and people did not decide about it as it is now, or their decision is not applied."""
+    """Whether each record is in doubt, and no decision of people about it is applied."""
     separate: Pair
     """Pairs of records that people decided to keep in two clusters: two arrays of their numbers."""
     descriptions: Spilled | None

@@ -42,8 +42,8 @@ class DedupReport:
     duplicates: int = 0
     """Records that are removed."""
     described: int = 0
-    """Duplicates that no identifier joins to their cluster: only descriptions (title, author, year, page) do. The
-    number by which joins by description make the clusters fewer.
+    """Duplicates that no identifier joins to their cluster: only descriptions (title, author, year, page) do. Without
+    such joins there would be so many more clusters.
     """
     cut: int = 0
     """URNs that are ignored because they are longer than `max_length`."""

@@ -22,7 +22,7 @@ from urnscan.urn.syntax import as_strings, get_syntax
 _PERCENT = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?%")
 
 WEAK = ("issn", "schemas-*", "ietf:params:xml", "oasis")
-"""Ignored by default: URNs that many records share, of serials and of XML vocabularies."""
+"""Prefixes of the URNs that are ignored by default: URNs of serials and of XML vocabularies, which many records share."""
 
 KEYS = kinds()
 """Kinds of identifiers that join records by default: all kinds."""
@@ -34,7 +34,7 @@ PLACEHOLDERS = (
     "uuid:00000000-0000-0000-0000-000000000000",
     "uuid:ffffffff-ffff-ffff-ffff-ffffffffffff",
 )
-"""Identifiers that records have instead of an unknown identifier. They join nothing, whatever `weak` is."""
+"""Identifiers that records have instead of an unknown identifier. They join nothing, also if `Policy.weak` is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,6 +148,7 @@ class SecondReading:
     """The second reading of all dumps, or of some records."""
 
     dumps: Sequence[Dump]
+    """All dumps, in the order of the first reading."""
     spool: Spool | None
     """Content of pipes, if dumps were read from pipes; otherwise None."""
     reading: Reading
@@ -168,8 +169,8 @@ class SecondReading:
         """Yield the first bytes of records, each with its place (dump, and offset in bytes), in dump order. `places`:
         for each dump, the offsets of its records, ascending, each with the maximum number of bytes.
 
-        Raises FatalError for a dump that cannot be opened again. Does not check the bytes: other bytes if the dump has
-        changed, fewer if reading fails.
+        Raises FatalError for a dump that cannot be opened again. It is not checked that the bytes are still those of
+        the record; they are fewer if reading fails.
         """
         for dump, reader in self._open([dump for dump in self.dumps if dump in places]):
             buffer = Buffer(past_damage(reader.read_into))

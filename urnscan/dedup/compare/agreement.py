@@ -385,7 +385,9 @@ def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comp
 
 
 def compare_features(mine: Features, others: Features, rules: Sequence[Rule]) -> Comparison:
-    """Compare two descriptions by `rules`, as `compare` does; they are prepared already (`features`)."""
+    """Compare two descriptions that `features` has prepared, by rules of RULES; return which aspects conflict, and how
+    many rules find no difference.
+    """
     against = same = 0
     for rule in rules:
         distance = rule.distance(mine, others)

@@ -30,7 +30,7 @@ def family_part(author: str) -> str:
 
 def may_be_one_name(one: str, other: str) -> bool:
     """Return whether two words, as `features.words` writes them, may be the same family name: small differences of
-    spelling do not count, and a name may be shortened.
+    spelling do not count, and one word may be the first letters, at least three, of the other.
     """
     shorter, longer = sorted((one, other), key=len)
     is_beginning = len(shorter) >= _LEAST_OF_NAME and longer.startswith(shorter)

@@ -70,6 +70,7 @@ class Title(NamedTuple):
     full: tuple[str, ...]
     """With the subtitle, if the title has one; in one or two forms, as `proper`."""
     subtitle: str
+    """Empty if the title has none."""
     parallel: tuple[tuple[str, str], ...]
     """Titles in several languages (`Title = Título`, `Title [Título]`): each without its subtitle, and with it."""
     without_part: str
@@ -83,7 +84,9 @@ class Features(NamedTuple):
 
     title: Title | None
     years: frozenset[int]
+    """Years of publication."""
     edition: int | None
+    """Number of the edition, from its statement or from the title."""
     part: Part
     stated_part: str
     """Words of the statement of the part."""

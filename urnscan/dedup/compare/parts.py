@@ -197,7 +197,9 @@ def numbers_in(title: str) -> tuple[str, ...]:
 
 
 def names_part(title: str) -> bool:
-    """Whether a title, in words, has the number of a part: `part ii`, `2 teil`; or begins with a Roman number: `ii`."""
+    """Whether a title has the number of a part (`part ii`, `2 teil`), or begins with a Roman number (`ii`). `title`: in
+    the form of `features.words`.
+    """
     known = known_words()
     tokens = title.split(" ")
     pairs = itertools.pairwise([*tokens, ""])

@@ -20,11 +20,12 @@ _HAN = re.compile("[\u4e00-\u9fff]")  # a character that is a word or a part of 
 
 
 def alone(one: str, other: str) -> int:
-    """Return the number of words in `one` that `other` lacks. Words of at most two letters, small words (`the`) and
-    numbers do not count. Both titles are in the form of `words`.
+    """Return the number of words in the title `one` that the title `other` lacks. Words of at most two letters, small
+    words (`the`) and numbers do not count. Both titles are in the form of `features.words`.
 
-    Words are alike if one is a prefix of the other, or if they may be spellings of a word. A word that both titles have
-    is not compared again: in `Maps of lamps` and `Text of lamps`, `Maps` is not `lamps`.
+    A title does not lack a word if it has another spelling of the word (`Katalog`, `catalogue`), its start, or a word
+    that starts with it. A word that both titles have is not compared again: in `Maps of lamps` and `Text of lamps`,
+    `Maps` is not `lamps`.
     """
     if one == other:
         return 0
@@ -76,7 +77,7 @@ def _has_other_start(one: str, other: str) -> bool:
 
 def have_opposites(one: str, other: str) -> bool:
     """Whether one title has a word whose opposite the other has (`Eastern`, `Western`); a word in both titles does not
-    count. Both titles are in the form of `words`.
+    count. Both titles are in the form of `features.words`.
     """
     if one == other:
         return False

@@ -22,6 +22,7 @@ from urnscan.dedup.join.split_component import NO_TITLE, Identifiers, split
 from urnscan.records.description import NOTHING, Description, as_text, from_text
 
 Bits = npt.NDArray[np.uint16]
+"""Sets of reasons: bit i (1 << i) of an element for `split_component.REASONS[i]`."""
 Pairs = npt.NDArray[np.int32]
 """Pairs of works; shape (2, pairs)."""
 DESCRIBED = pa.schema([("work", pa.int32()), ("description", pa.string())])
@@ -80,8 +81,8 @@ class BatchClusters:
 
 
 def split_components(batch: ComponentBatch) -> BatchClusters:
-    """Split the components of a batch into clusters, and return the clusters. Works of a cluster do not conflict in the
-    aspects of `agree`, and are in no pair of `never`.
+    """Split the components of a batch into clusters, and return the clusters. No two works of a cluster conflict in the
+    aspects of `batch.agree`, or are a pair of `batch.never`.
     """
     rules = rules_of(batch.agree)
     components = _Components(batch)

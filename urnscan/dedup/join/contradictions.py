@@ -79,10 +79,11 @@ class ComponentSplitter:
         self._single.close()
 
     def add(self, records: Numbers, descriptions: pa.StringArray, names: pa.ListArray) -> None:
-        """Add the descriptions of records (`description.as_text`), and their URNs and keys, which `clusters` compares;
-        `records`: numbers of the records among those of all dumps, from 0.
-        Records that share no key, and those of components that are too large, are ignored. Raises FatalError if the
-        disk is full.
+        """Add the descriptions of records, and their URNs and keys, which `clusters` compares. Records that share no
+        key, and those of components that are too large, are ignored. Raises FatalError if the disk is full.
+
+        `records`: numbers of the records among those of all dumps, from 0. `descriptions`: a text for each, from
+        `description.as_text`. `names`: a list of URNs and keys for each.
         """
         component = self._component[records]
         is_shared = self._is_shared[component]

@@ -98,7 +98,7 @@ def never_joined_works(
 
     `pairs`: identifiers as in the column `names` of the rows. `batches`: for each batch of records their dump, their
     numbers among the records of all dumps, from 0, and their rows. `work`: number of the work of each record.
-    `component`: number of the component of each work. Raises FatalError as `batches` does.
+    `component`: number of the component of each work. Raises the errors of `batches`.
     """
     named = dict.fromkeys(name for pair in pairs for name in pair)
     of_name = {name: number for number, name in enumerate(named)}

@@ -34,9 +34,9 @@ REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join", "no-title")
 """Reasons why people should look at a record, mostly because it shares an identifier with a record of another cluster.
 A set of reasons is a number: bit i (1 << i) for REASONS[i].
 
-An aspect (`title`, `year`): both records conflict in the aspect. `chain`: both do not conflict, but to join them would
+An aspect (`title`, `year`): the two conflict in the aspect. `chain`: the two do not conflict, but to join them would
 bring records that conflict into a cluster, or would be a choice between two clusters that conflict. `max-cluster`:
-their component is too large. `unsure`: both share only a supporting key, and their descriptions do not agree; or only a
+their component is too large. `unsure`: they share only a supporting key, and their descriptions do not agree; or only a
 number of a catalogue, and have different DOIs, ISBNs, ISSNs or NBNs. `never-join`: a user's table excludes the pair.
 `no-title`: no record of the cluster has a title, so descriptions cannot confirm the cluster.
 """

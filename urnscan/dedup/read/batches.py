@@ -61,8 +61,8 @@ class ReadSettings:
     dump: int
     """Number of the dump, from 1."""
     own: bool
-    """Whether only record-level identifiers (in fields that name the record itself) count; False: every URN in its
-    texts.
+    """Whether only record-level identifiers (in fields that name the record itself) count; False: every URN in a
+    record.
     """
     keys: tuple[str, ...] = ()
     """Kinds of keys; empty if only URNs count."""
@@ -91,6 +91,7 @@ class Batch:
     """Neighbouring records of a dump that are found, but not read yet."""
 
     settings: ReadSettings
+    """How the records are read."""
     items: list[tuple[int, Cut | Damaged | Run]] = field(default_factory=list)
     """Records, damaged records, and runs (neighbouring records in one object), in dump order. Each has its number in
     the dump, from 1, damaged records included; a run has the number of its first record.

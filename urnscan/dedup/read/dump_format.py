@@ -39,8 +39,8 @@ class DumpFormats:
     def error_of_unknown(self, source: Input, name: str, data: bytes, format_: Format | None) -> SourceError:
         """Return the error or note about a document whose format is unknown (`format_` is None) or not read:
         FormatError for `format_`, with the advice how to convert it; UnknownFormatError if `data`, the start of the
-        document, resembles a format; otherwise an error only if the document is an input that the user named, else a
-        NoDumpNote. Raises nothing.
+        document, resembles a format, or if the document is an input that the user named; otherwise a NoDumpNote.
+        `name`: name of the document in messages. Raises nothing.
         """
         if format_ is not None:
             return FormatError(name, f"{format_.title} is not read; {format_.recipe}")
@@ -53,8 +53,8 @@ class DumpFormats:
         return self._no_dump(source, name.removeprefix(source.name), reason)
 
     def error_of_pdf(self, source: Input, member: str | None) -> SourceError:
-        """Return the message about a PDF: an UnknownFormatError if the user named it, a NoDumpNote if it is in a folder
-        or an archive. `member` is a page or stream of the PDF. Raises nothing.
+        """Return the error or note about a PDF: an UnknownFormatError if the user named the file, a NoDumpNote if the
+        PDF is in a folder or an archive. `member` is a page or stream of the PDF. Raises nothing.
         """
         around, _, _ = f"{INSIDE}{member}".rpartition(INSIDE)
         return self._no_dump(source, around, "is a PDF, not a dump of records")

@@ -43,7 +43,7 @@ class DumpOrder:
     def submit(self, batch: Batch, on_result: Callable[[ReadBatch], object]) -> None:
         """Let a worker read a batch, and run the callbacks that are due. `on_result` is called later with the result,
         in dump order; not at all for an empty batch. Waits while too many batches are pending. Raises FatalError if a
-        process has died, or as a callback does.
+        process has died, and the errors of the callbacks that run now.
         """
         if batch.records:
             self._pending += [_PendingBatch(self._workers.submit(batch), on_result), self._report()]
@@ -52,14 +52,14 @@ class DumpOrder:
 
     def call(self, callback: Callable[[], object]) -> None:
         """Put a callback into the queue: it runs after all earlier batches, at once if none is pending. Raises
-        FatalError if a callback does.
+        FatalError if a process has died, and the errors of the callbacks that run now.
         """
         self._pending.append(callback)
         self._run(self._workers.ahead if len(self._pending) < _MAX_PENDING else 0)
 
     def count(self, byte_count: int) -> None:
         """Count bytes that were read just now; `on_read` gets their number later. Bytes of a dump (`is_in_dump`) are
-        reported when their records are read, other bytes when all pending batches are.
+        reported when their records are read; other bytes at once, or after the batches that are pending now.
         """
         self._unreported += byte_count
         if self.is_in_dump:
@@ -71,8 +71,8 @@ class DumpOrder:
             report()
 
     def finish(self) -> None:
-        """Wait for all batches, and run all pending callbacks. Raises FatalError if a process has died, or as a
-        callback does.
+        """Wait for all batches, and run all pending callbacks. Raises FatalError if a process has died, and the errors
+        of the callbacks.
         """
         self._run(0)
 

@@ -57,7 +57,7 @@ class Workers:
         return 2 * max(len(self._processes), 1)
 
     def submit(self, batch: Batch) -> Future[ReadBatch]:
-        """Have a batch read by the thread or a process, and return at once; the result comes later. `result()` of it
+        """Let the thread or a process read a batch, and return a future at once. Its `result()` waits for the rows; it
         raises FatalError if a process has died.
         """
         is_in_columns = FORMATS[batch.settings.format].in_columns
@@ -73,7 +73,7 @@ class Workers:
     def results(self, function: Callable[[_Argument], _Result], arguments: Iterable[_Argument]) -> Iterator[_Result]:
         """Yield the results of a module-level function for each argument, in their order.
 
-        The function runs in the processes, if there are processes, and else in the caller. Raises the errors of the
+        The function runs in the processes; if none was started, in the calling thread. Raises the errors of the
         function, and FatalError if a process has died.
         """
         if not self._processes:
@@ -151,7 +151,7 @@ def collect_seldom() -> None:
 
 
 def serve() -> None:
-    """Be a process of `Workers`: read batches, and call functions, that the parent process sends to standard input, and
+    """Work as a process of `Workers`: read batches, and call functions, that the parent process sends to standard input, and
     send back the results or exceptions, until the pipe is closed.
     """
     collect_seldom()

@@ -60,8 +60,8 @@ class AppliedDecisions:
         self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
     ) -> None:
         """Find the record of each decision. `batches`: rows of all records, with their digests, which show whether a
-        record has changed. `work`: for each record, the number of the work that it describes. Raises FatalError as
-        `batches` does.
+        record has changed. `work`: for each record, the number of the work that it describes. Raises the errors of
+        `batches`.
         """
         self.refused: list[Message] = []
         """Rows of the tables of decisions that are not applied, and why not; `check` adds to them."""
@@ -129,8 +129,8 @@ class AppliedDecisions:
 
     @property
     def have_changed(self) -> Flags:
-        """Whether each record has changed since people decided about it, and nobody decided again: it stays, and joins
-        no other record.
+        """For each record, whether it has changed since people decided about it, and nobody decided again. Such a
+        record stays, and joins no other record.
         """
         marked: Flags = self._has_changed[self._work]
         return marked
@@ -200,14 +200,14 @@ class AppliedDecisions:
 
     @property
     def pairs(self) -> Pair:
-        """The pairs of records with the decision TOGETHER, which is not refused: people joined them, though they share
-        no key.
-        """
+        """The pairs of records that people decided to join (TOGETHER); without those whose decision is refused."""
         return self._records([(pair.one, pair.other) for pair in self._together])
 
     @property
     def separate(self) -> Pair:
-        """The pairs of records with the decision APART, which is not refused: they are never in the same cluster."""
+        """The pairs of records that people decided to keep in two clusters (APART); without those whose decision is
+        refused.
+        """
         return self._records([(pair.one, pair.other) for pair in self._apart])
 
     def separate_works(self, component: Numbers) -> Iterator[tuple[int, int]]:

@@ -59,7 +59,7 @@ def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
 
 
 def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, write: Write) -> None:
-    """Write a dump without the records that do not stay to `write`; records with a change are written changed.
+    """Write a dump to `write`, without the records that do not stay. Records in `Places.changes` are changed.
 
     `buffer` has the bytes of the dump, and is consumed; `places` has all its records that can be read, in order.
     Together with a record, the white space and the `separator` of the format (the comma of a JSON array) before it are
