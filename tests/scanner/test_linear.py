@@ -194,8 +194,6 @@ OF_ONE_CHARACTER = {"urnscan.urn.lookalikes:pattern"}
 MADE = {
     "urn.numbers.field_values:_in_list": "what it makes are _ISBN, _ISSN, _EAN and _SERIAL",
     "dedup.compare.known_words:known_words": "patterns of words.toml, which are tried as those of modules are",
-    "dedup.compare.extents:_volumes": "a number, a blank and a word of words.toml",
-    "dedup.compare.extents:_pieces": "a number, at most two words and a word of words.toml",
     "formats.documents.long_bodies:parse": "a word of our own and digits",
     "records.tagged:begun": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:ended": "of the layouts, whose patterns are tried as those of modules are",

@@ -92,7 +92,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
             reasons=reasons,
             joins=all_joined.joins(cluster, reading.records.edges.count),
             citation_places=citations.places(cluster, by_keys),
-            by_decision=None if decisions is None else decisions.joined(cluster),
+            by_decision=np.zeros(len(cluster), np.bool_) if decisions is None else decisions.joined(cluster),
             in_doubt=in_doubt,
             to_decide=to_decide,
             separate=_NO_PAIR if decisions is None else decisions.separate,

@@ -127,8 +127,8 @@ class Clustering:
     """The places in the literature (such as first page, or volume of a journal) by which an article is joined to
     records that no key joins to it: for each record, bit i (1 << i) for `citations.PLACES[i]`; 0 for others.
     """
-    by_decision: Flags | None
-    """Whether people joined a record to others of its cluster; None without decisions."""
+    by_decision: Flags
+    """Whether people joined each record to others of its cluster."""
     in_doubt: Flags
     """Whether people should look at each record: it has a reason (`reasons`), or had one before people joined it to
     others, or has changed after they decided about it.
@@ -187,8 +187,7 @@ class Clustering:
         """The keys by which records of a batch were joined, then the places by which articles were joined, and
         BY_DECISION.
         """
-        places = self.citation_places[span]
-        decided = np.zeros(len(places), np.bool_) if self.by_decision is None else self.by_decision[span]
+        places, decided = self.citation_places[span], self.by_decision[span]
         if not places.any() and not decided.any():
             return names
         texts = [_PLACE_TEXTS[bits_] for bits_ in places.tolist()]

@@ -118,6 +118,7 @@ class SummedReader:
     """
 
     reader: ReadInto
+    """Function that gives the bytes."""
     want_checksum: bool = True
     """Whether the checksum is computed."""
     spool: Spool | None = None

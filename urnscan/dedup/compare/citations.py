@@ -53,6 +53,7 @@ class Start(NamedTuple):
     letters: str
     """Letters before the number, in lower case; empty without letters."""
     number: int
+    """The page, or the number of the article."""
 
 
 class Citation(NamedTuple):

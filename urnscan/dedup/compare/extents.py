@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import NamedTuple
 
@@ -57,9 +56,9 @@ def extent_of(text: str, words: str) -> Extent:
             before = []
         elif word not in known.unnumbered and not _ROMAN.fullmatch(word):
             before = []
-    volumes = None if _OPEN.search(text) else _volumes().search(words)
+    volumes = None if _OPEN.search(text) else known.volumes.search(words)
     counts = volumes.groups() if volumes else ()
-    pieces = _pieces().findall(words) if not known.pieces.isdisjoint(words.split(" ")) else ()
+    pieces = known.count_of_pieces.findall(words) if not known.pieces.isdisjoint(words.split(" ")) else ()
     return Extent(
         max(pages, default=None), frozenset(int(count) for count in counts if count), frozenset(map(int, pieces))
     )
@@ -78,13 +77,3 @@ def counts_pages(text: str) -> bool:
     return bool(_SUM.search(text)) or any(
         extent_of(piece, " ".join(re.findall(r"[^\W_]+", piece))).pages is not None for piece in pieces
     )
-
-
-@functools.cache
-def _volumes() -> re.Pattern[str]:
-    return re.compile(rf"\b([0-9]{{1,4}}) (?:{'|'.join(known_words().volumes)})\b(?: (?:in|en) ([0-9]{{1,4}})\b)?")
-
-
-@functools.cache
-def _pieces() -> re.Pattern[str]:
-    return re.compile(rf"\b([0-9]{{1,4}}) (?:[^\W\d]+ ){{0,2}}?(?:{'|'.join(known_words().pieces)})\b")

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from urnscan.records.fields import read_data
 
-# Letters after an ordinal number: `3rd`, `2ème`.
 ORDINAL = "(?:st|n?d|r?d|th|de|te[rn]?|er|re|i?e(?:me)?|[oaº]|ra|n?da|ta|ma|na|va)"
+"""Pattern of the letters after an ordinal number: `3rd`, `2ème`."""
 # A literal in a pattern, without letters after a backslash: \b.
 _LITERAL = re.compile(r"(?<!\\)[^\W\d_]{3,}|(?<=\\[a-z])[^\W\d_]{3,}")
 # A pattern of a whole title that begins with two letters: ^re(?:garding)?$.
@@ -51,10 +51,12 @@ class Words(NamedTuple):
     """Name or abbreviation of a month -> number, from 1."""
     pages: frozenset[str]
     """Words for pages."""
-    volumes: frozenset[str]
-    """Words for volumes."""
+    volumes: re.Pattern[str]
+    """Pattern of the number of volumes, as published and as bound: `3 v in 4`."""
     pieces: frozenset[str]
-    """Words for discs, cassettes and reels."""
+    """Words for discs, cassettes and reels: the hints of `count_of_pieces`."""
+    count_of_pieces: re.Pattern[str]
+    """Pattern of the number of discs, cassettes or reels, with up to two words between: `2 sound discs`."""
     unnumbered: frozenset[str]
     """Words that may be between a number and the word for pages (`230 unnumbered pages`)."""
     unknown: re.Pattern[str]
@@ -100,7 +102,7 @@ def known_words() -> Words:
         if word not in ones
     }
     # Lists of words that are used as they are.
-    names = "small linking nobody editions printings reprints corrections pages volumes pieces unnumbered".split()
+    names = "small linking nobody editions printings reprints corrections pages pieces unnumbered".split()
     lists: Mapping[str, Any] = {name: frozenset(data[name].split()) for name in names}
     prefixes = frozenset(frozenset(pair.split(" - ")) for pair in data["prefixes"])
     additions, kinds = "|".join(data["added"]), data["kinds"]
@@ -113,6 +115,10 @@ def known_words() -> Words:
             rf"\b([0-9]{{1,3}}{ORDINAL}?|{'|'.join(numbers)})(?: [^\W\d]+){{0,2}}? (?:{'|'.join(data['editions'].split())})\b"
         ),
         months={word: at for at, spellings in enumerate(data["months"], 1) for word in spellings.split()},
+        volumes=re.compile(
+            rf"\b([0-9]{{1,4}}) (?:{'|'.join(data['volumes'].split())})\b(?: (?:in|en) ([0-9]{{1,4}})\b)?"
+        ),
+        count_of_pieces=re.compile(rf"\b([0-9]{{1,4}}) (?:[^\W\d]+ ){{0,2}}?(?:{'|'.join(data['pieces'].split())})\b"),
         unknown=re.compile(data["unknown"]),
         additions=frozenset(_LITERAL.findall(additions)),
         addition=re.compile(additions),

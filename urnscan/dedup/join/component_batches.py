@@ -8,7 +8,7 @@ import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -56,9 +56,9 @@ class ComponentBatch:
     """Aspects, such as `title`, in which works of a cluster must not conflict."""
     never: Sequence[tuple[int, int]] = ()
     """Pairs of works of the same component that are never joined; the smaller number comes first."""
-    single: pa.Table | None = None
+    single: pa.Table = field(default_factory=SINGLE.empty_table)
     """Identifiers of which a work has a single one, with the columns of SINGLE, for the works whose component has an
-    identifier that is COPIED, UNSURE or CITATION; None if there are none.
+    identifier that is COPIED, UNSURE or CITATION.
     """
 
 
@@ -158,11 +158,10 @@ class _Components:
             begin = int(self._begins[number])
             self._never[number].append((one - begin, other - begin))
         self._single: dict[int, dict[int, set[str]]] = defaultdict(dict)
-        if batch.single is not None:
-            of_work, kinds, names = (batch.single.column(name).combine_chunks() for name in SINGLE.names)
-            places = place[np.searchsorted(work, numbers(of_work))].tolist()
-            for at_place, kind, name in zip(places, kinds.to_pylist(), names.to_pylist(), strict=True):
-                self._single[at_place].setdefault(kind, set()).add(name)
+        of_work, kinds, names = (batch.single.column(name).combine_chunks() for name in SINGLE.names)
+        places = place[np.searchsorted(work, numbers(of_work))].tolist()
+        for at_place, kind, name in zip(places, kinds.to_pylist(), names.to_pylist(), strict=True):
+            self._single[at_place].setdefault(kind, set()).add(name)
         number, _, level, _ = self._edges
         begins = self._begins[:-1]
         is_alike = np.minimum.reduceat(self._code, begins) == np.maximum.reduceat(self._code, begins)

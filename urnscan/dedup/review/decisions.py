@@ -39,6 +39,7 @@ class Row(NamedTuple):
 
     path: str
     line: int
+    """Line of the row in the table, from 1."""
     about: str = ""
     """ID and title of the record, for messages; empty if the table has neither."""
 
