@@ -23,18 +23,7 @@ def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Da
     The last line may lack `end`. Instead of a line of more than `LONGEST` bytes a `Damaged` is yielded. Nothing is
     yielded if no bytes are left.
     """
-    slowly = parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
-    while True:
-        at = buffer.at
-        after = buffer.data.find(end, at) + 1
-        if after and after - at <= LONGEST:
-            offset = buffer.offset
-            buffer.at = after
-            yield offset, buffer.data[at:after]
-        elif (line := next(slowly, None)) is not None:
-            yield line
-        else:
-            return
+    return parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
 
 
 def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -> Iterator[tuple[int, bytes] | Damaged]:
