@@ -82,7 +82,7 @@ def run(
                     take(dump, rows)
                 progress.on_progress(len(rows))
         if outputs.review is not None and review is not None and (table := review.table()) is not None:
-            outputs.review(table.select(REVIEW.names))
+            outputs.review(table.select(REVIEW.names).cast(REVIEW))
         pairs = ShownPairs()
         if outputs.candidates is not None:
             for rows in candidates(clustering, progress):
