@@ -75,8 +75,8 @@ def find_whole(data: ByteArray, at: int, starts: Integers, ends: Integers) -> in
     `starts` and `ends`, of equal length, are full. Writes the start and end of each record to these arrays, and returns
     the number of records.
 
-    A record has no fault if the length in the leader leads to the first record terminator, and if the last field starts
-    where the directory says.
+    A record has no fault if the length in the leader leads to the first record terminator, if the directory has only
+    digits and an entry for each field, and if the last field starts where the directory says.
     """
     for count in range(len(starts)):
         while at < len(data) and data[at] in _BETWEEN:
@@ -113,8 +113,8 @@ class Fields(NamedTuple):
     leaders: Offsets
     """Start and end of the leader of each record in `data`; shape (records, 2)."""
     totals: Offsets
-    """Number of all fields of each record, including fields that the columns lack; REFUSED for a record that compiled
-    code could not read: it has no fields in the columns.
+    """Number of all fields of each record, including fields that the columns lack; -1 (REFUSED) for a record that
+    compiled code could not read: it has no fields in the columns.
     """
     ends: Offsets
     """For each record, the number of fields in the columns up to its end, with those of all earlier records."""
@@ -127,8 +127,8 @@ class Fields(NamedTuple):
 
     @classmethod
     def room(cls, data: ByteArray, records: int, fields: int) -> Fields:
-        """Return columns with room for `records` records and `fields` fields, to be filled. At first, all records are
-        REFUSED and have no fields.
+        """Return columns with room for `records` records and `fields` fields, to be filled. At first, every record
+        has -1 (REFUSED) as its number of fields, and no fields.
         """
         return cls(
             data,
@@ -170,8 +170,8 @@ class Fields(NamedTuple):
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -> None:
     """Split records of ISO 2709 into fields, and write the places of the fields to `out`, new columns of `Fields.room`.
-    `starts` and `ends` are the places of the records in `data`. A record stays REFUSED, without fields, unless the
-    directory lists all its fields in order.
+    `starts` and `ends` are the places of the records in `data`. A record keeps -1 (REFUSED) as its number
+    of fields, and gets no fields, unless the directory lists all its fields in order.
 
     Bounds are not checked: `out` must have room for `len(ends)` records and `len(data) // ENTRY` fields, as each field
     has an entry of 12 bytes in a directory.
@@ -202,7 +202,7 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -
 
 def fields_of(data: bytes, starts: Integers, ends: Integers) -> Fields:
     """Split records of ISO 2709 into fields, and return these in columns; `starts` and `ends` are the places of the
-    records in `data`. A record that compiled code cannot read is REFUSED.
+    records in `data`. A record that compiled code cannot read has -1 (REFUSED) as its number of fields, and no fields.
     """
     out = Fields.room(np.frombuffer(data, np.uint8), len(ends), len(data) // ENTRY)
     take_apart(out.data, starts, ends, out)

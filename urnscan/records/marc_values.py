@@ -27,7 +27,7 @@ PACKED = b"ISO 2709"
 this name.
 """
 NONE = -1
-"""Takes the place of the start and end of a missing subfield, and of the code in a row without a code."""
+"""-1, which takes the place of the start and end of a missing subfield, and of the code in a row without a code."""
 CONTROL = 10
 """Tags of control fields are below this number."""
 # Returned instead of the number of values, for a field that Python reads.

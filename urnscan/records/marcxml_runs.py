@@ -248,7 +248,7 @@ def _fields(
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, out: Fields) -> None:
     """Split MARCXML records into fields: write the fields, in the form of ISO 2709, to the bytes and columns of `out`.
-    A record in an unusual form gets REFUSED as its number of fields, and no fields.
+    A record in an unusual form gets -1 (REFUSED) as its number of fields, and no fields.
 
     `starts` and `ends` are the places of the records in `data`. Bytes are in UTF-8, and records have fewer than
     DEFAULT_LIMITS bytes. Bounds are not checked: `out`, new columns of `Fields.room`, must have room for `len(data)`
@@ -270,8 +270,8 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, 
 
 def fields_of(run: Run, declarations: bytes) -> Fields:
     """Split the MARCXML records of a run into fields, and return these in columns, in the form of ISO 2709. A record in
-    an unusual form has REFUSED as its number of fields, and no fields: lxml must read it. `declarations` are the
-    namespaces that are declared around the records, as attributes.
+    an unusual form has -1 (REFUSED) as its number of fields, and no fields: lxml must read it. `declarations` are the
+    namespaces that are declared around the records, as attributes: ` xmlns:a="…"`.
     """
     starts_of = (_usual_start(record.data, declarations) for record in run.cuts())
     start, prefix = next(filter(None, starts_of), _NO_START)
