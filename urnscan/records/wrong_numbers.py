@@ -9,7 +9,7 @@ from urnscan.records.fields import Own
 from urnscan.records.identifiers import BRACKETS, as_text, counts_out, kind_of, wrong_number
 from urnscan.urn.explanation import explain
 from urnscan.urn.namespaces.references import why_no_isbn_or_issn
-from urnscan.urn.numbers.field_values import LISTS
+from urnscan.urn.numbers.field_values import LISTS, NEARLY, TYPESET
 
 _DIGIT = re.compile(r"\d")
 # Kinds of fields in which nothing else may be. A field of RIS may also have the number of a patent.
@@ -44,7 +44,9 @@ def find_wrong(own: Own) -> WrongNumber | None:
     if any(counts_out(qualifier, kind) for qualifier in BRACKETS.findall(text)):
         return None
     read_as = explain(text).read_as
-    message = None if read_as else why_no_isbn_or_issn(text)
+    # Words are not a URN that lacks its prefix, as for `urnscan explain`.
+    is_nearly = NEARLY.match(text.translate(TYPESET).strip())
+    message = why_no_isbn_or_issn(text) if is_nearly and not read_as else None
     if message is None and kind in _TITLES:
         message = f"it is not {_TITLES[kind]}" + (f", but {read_as}" if read_as else "")
     return None if message is None else WrongNumber(text, message)
