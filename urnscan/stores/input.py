@@ -27,7 +27,9 @@ class Input:
     path: str | None
     """Path to open, None for standard input and objects in stores; bytes that are not UTF-8 are surrogate escapes."""
     size: int | None
-    """Bytes of the file or object at the time of the walk; None for standard input, a FIFO or a device."""
+    """Bytes of the file or object at the time of the walk; None for standard input, a FIFO or a device, and for an
+    object whose size its store does not report.
+    """
     remote: Remote | None = None
     """The object in a store; None for standard input and files of this machine."""
     mark: str | None = None
