@@ -228,7 +228,7 @@ class LimitError(SourceError):
 class FormatError(SourceError):
     """An input of a deduplication is not a dump in a record format that urnscan reads: for example a table, or a format
     that must be converted first (the reason says how). It is a failure: the input is skipped, and the run goes on,
-    except with `strict`.
+    except with `strict`. The command prints the first 20.
     """
 
     most_told = 20
@@ -244,7 +244,7 @@ class UnknownFormatError(FormatError):
 
 class RecordError(SourceError):
     """A record of a dump (an input of a deduplication) is damaged and skipped, or no record of the dump can be read. It
-    is a failure: the run goes on, except with `strict`.
+    is a failure: the run goes on, except with `strict`. The command prints the first 100.
     """
 
     most_told = 100
@@ -253,7 +253,7 @@ class RecordError(SourceError):
 
 class SourceNote(SourceError):  # noqa: N818 (it is no failure)
     """A remark about an input or a member that is not a failure: it is in `report.notes`, not in `report.failures`, and
-    the exit status does not change.
+    the exit status does not change. The command prints the first 20.
 
     Examples: a file was scanned as raw bytes, though it has a form (only if this form stores text unpacked; otherwise
     text is lost, which is a failure); an input is a table of an earlier run, or an output of this run and not scanned;
@@ -272,7 +272,7 @@ class OwnOutputNote(SourceNote):
 
 class PdfNote(SourceNote):
     """A note, not a failure: a PDF was scanned as raw bytes, so its compressed text was not read, because pypdfium2 is
-    not installed. The run goes on, and its exit status does not change.
+    not installed. The run goes on, and its exit status does not change. The command has one line for all PDFs.
     """
 
     together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
@@ -280,7 +280,8 @@ class PdfNote(SourceNote):
 
 class NoWebArchiveNote(SourceNote):
     """A note, not a failure: in a run with the option `where` (conditions on records of web archives), an input is not
-    a web archive, so nothing in it was scanned. The run goes on, and its exit status does not change.
+    a web archive, so nothing in it was scanned. The run goes on, and its exit status does not change. The command has
+    one line for all inputs.
     """
 
     together = ("files are not web archives", "--where reads nothing in them")
@@ -289,6 +290,7 @@ class NoWebArchiveNote(SourceNote):
 class NoDumpNote(SourceNote):
     """A note, not a failure: in a deduplication, a file in a folder or an archive is skipped, because its record format
     is unknown and it resembles none, like a README or a script. The run goes on, and its exit status does not change.
+    The command has one line for all files.
     """
 
     together = (

@@ -45,6 +45,7 @@ class Timings:
 
     def __init__(self) -> None:
         self.spent = {stage: Spent() for stage in STAGES}
+        """Stage -> what the stage has used."""
         self.start = time.process_time()
         """Seconds of CPU time that the process took before the run."""
         self._began = time.monotonic()

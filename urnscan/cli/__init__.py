@@ -73,8 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0: done, also if nothing was found, or the reader of standard output stopped; 1: done, but some inputs failed (for
     `check`, `explain` and `diff` also: names are wrong, or tables differ); 2: wrong usage, or nothing could be done;
-    130: interrupted by Ctrl-C. `--help`, words that the parser refuses, and SIGTERM raise SystemExit. If inputs may be
-    open, Ctrl-C and SystemExit end the process at once, with their status. An unexpected error is raised.
+    130: interrupted by Ctrl-C. `--help`, wrong usage and SIGTERM raise SystemExit. If inputs may be open, Ctrl-C and
+    SystemExit end the process at once, with their status. An unexpected error is raised.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     handle_signals()

@@ -64,7 +64,9 @@ class About:
     name: str
     """Name of the command, a key of SUMMARIES."""
     usages: tuple[str, ...]
+    """Lines that show how the command is called: `urnscan diff OLD NEW [options]`."""
     description: str
+    """What the command does: the first paragraph of the help."""
     examples: Mapping[str, str]
     """Purpose of an example -> the command line."""
     statuses: Mapping[int, str]
@@ -157,6 +159,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, about: About) -> None:
         self.about = about
+        """The texts of the help, except those of the options."""
         description = [textwrap.fill(about.description, _WIDTH, break_on_hyphens=False)]
         if about.commands:
             rows = [(name, SUMMARIES[name]) for name in about.commands]
@@ -209,8 +212,8 @@ class Parser(argparse.ArgumentParser):
             group.add_argument(*names.split(), **settings)
 
     def add_inputs(self, name: str, more: OptionTable | None = None) -> None:
-        """Add the arguments `inputs` and `--files-from`, and the options `more`, as a group; the help calls an input
-        `name`.
+        """Add the arguments `inputs` and `--files-from`, and the options `more`, as a group. `name` is the word for an
+        input in the help: INPUT or DUMP.
         """
         inputs = option(
             name,
@@ -353,8 +356,8 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
     """The inputs that the arguments name: paths, globs and URLs, `-` for standard input, and last the list of
-    `--files-from`. `["-"]` if none is named. Raises FatalError if there is nothing to read: standard input is a
-    terminal or closed; or if a name is empty.
+    `--files-from`. `["-"]` if none is named. Raises FatalError if there is nothing to read (standard input is a
+    terminal or closed), if a name is empty, and if standard input is both an input and the list.
     """
     with loading():
         from urnscan.inputs.lists import PathList

@@ -32,16 +32,19 @@ _SPARK, _CLOSED, _TERMINAL, _ONCE = "--engine spark", "closed standard output", 
 
 
 class Rule(NamedTuple):
-    """A rule: the options are wrong if a fact of `these` and a fact of `those` are true, and no fact of `unless` is
-    true. A fact is an option that is used (`--json`, `-o -`), or a state such as "a terminal" (of standard output).
+    """A rule about facts. A fact is an option that is used (`--json`, `-o -`), or a state: "a terminal" says that
+    standard output is one. The command line is wrong if a fact of `these` and a fact of `those` are true, and no fact
+    of `unless`.
     """
 
     these: Sequence[str]
+    """Facts, one of which must be true."""
     those: Sequence[str] | None
-    """None: each fact of `these` conflicts without another fact."""
+    """Facts, one of which must be true, too; None: a fact of `these` is enough."""
     message: str
     """The reason and advice; `{0}` is the fact of `these`, `{1}` the fact of `those`."""
     unless: Sequence[str] = ()
+    """Facts that allow the others: if one of them is true, the rule does not apply."""
 
 
 def _each_two(facts: Sequence[str], message: str) -> list[Rule]:

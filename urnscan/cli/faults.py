@@ -22,13 +22,14 @@ _CSV_COLUMNS = ("path", "line", "column", "name", "message")
 
 
 class Format(NamedTuple):
-    """A format in which faults (wrong URNs with their places) are written; `between` is the text between two faults."""
+    """A format in which faults (wrong URNs with their places) are written."""
 
     write: Callable[[Fault], str]
     """Returns the text of a fault."""
     head: str = ""
     """Text before the first fault; also written if there is no fault."""
     between: str = ""
+    """Text between two faults."""
     tail: str = ""
     """Text after the last fault; also written if there is no fault."""
 
@@ -125,6 +126,7 @@ class FaultWriter:
         self._format = form
         self._write = write
         self.faults = 0
+        """Number of faults that were written."""
 
     def add(self, fault: Fault) -> None:
         """Write a fault and count it; before the first fault the head of the format, before others the text between."""

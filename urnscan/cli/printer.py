@@ -41,7 +41,9 @@ class Printers(NamedTuple):
     """Functions that print the result of a scan."""
 
     sinks: Mapping[str, _Sink] = MappingProxyType({})
-    """Field of `run.pipeline.Outputs` -> a function that prints the rows or names it gets."""
+    """Name of a result (`occurrences`, `classes`, `frequencies`; `names` of sources) -> a function that prints the rows
+    or names that it gets.
+    """
     finish: Callable[[], None] = lambda: None
     """Prints results that are known only at the end."""
 

@@ -18,11 +18,11 @@ _LEAST_MEMORY = 10**6
 @dataclass(frozen=True, slots=True)
 class Listed:
     """Type of an option whose value is a list. A call splits a text at commas to a tuple: `percent, wraps` ->
-    `("percent", "wraps")`; the words are not checked. `words` are suggested by completion; empty: there is no fixed
-    list.
+    `("percent", "wraps")`. Any word is accepted.
     """
 
     words: tuple[str, ...] = ()
+    """Words that completions of a shell suggest; empty if there is no fixed list."""
 
     def __call__(self, text: str) -> tuple[str, ...]:
         """The words of the text, without white space around them. The records of options check them."""
@@ -130,18 +130,23 @@ class Meaning:
     """Defaults of a command for the options that decide which texts are URNs, and which URNs are the same."""
 
     syntax: str = "rfc2141"
+    """Default of `--syntax`."""
     why: str = ""
     """A sentence for the help: the reason for another syntax than in a scan."""
     equivalence: str = "lexical"
+    """Default of `--equivalence`."""
     resolver_tail: str = "keep"
+    """Default of `--resolver-tail`."""
 
 
 SCAN_MEANING = Meaning()
+"""Defaults of `urnscan INPUT...`."""
 DEDUP_MEANING = Meaning(
     "rfc8141", "; for records it is rfc8141, as urn:a:b#page=2 names the same work as urn:a:b", "namespace", "cut"
 )
-
+"""Defaults of `urnscan dedup`."""
 CHECK_MEANING = Meaning(resolver_tail="cut")
+"""Defaults of `urnscan check`."""
 
 LAYOUT_OPTIONS: OptionTable = {
     "--delimiter": option(
@@ -173,6 +178,7 @@ FINDING_OPTIONS: OptionTable = {
         "N", "cut a longer match after N bytes (default: 65,536)", type=whole_number(1), default=65_536
     ),
 }
+"""Options that decide which URNs are found."""
 READING_GROUPS: Mapping[str, OptionTable] = {
     "which files of a folder": {
         "--include": repeatable(
@@ -234,7 +240,9 @@ READING_GROUPS: Mapping[str, OptionTable] = {
         ),
     },
 }
+"""Title of a group in the help -> options for reading inputs and for the run."""
 ONLY_SCAN = ("--column", "--where", "--filter", "--filter-timeout", "--memory", "--timings")
+"""Options of READING_GROUPS that `urnscan dedup` does not have."""
 ONLY_DEDUP: OptionTable = {
     "-j": option(
         "N",
@@ -245,3 +253,4 @@ ONLY_DEDUP: OptionTable = {
 }
 """Options with another meaning in `urnscan dedup`."""
 NOT_IN_CHECK = ("-e --equivalence", "-t --trim", "--memory", "--timings")
+"""Options of a scan that `urnscan check` does not have."""

@@ -93,8 +93,8 @@ _NAMED = 3
 class FailureLines:
     """A callable object that prints failures and notes (SourceErrors) on standard error, a line for each.
 
-    Of a type with a maximum (`most_told`), only so many are printed, and at the end the number of the others. Errors of
-    a type that is reported together (`together`) have a single line, at the end.
+    The type of an error decides: if it sets `most_told`, only so many errors of the type are printed, and at the end
+    the number of the others; if it sets `together`, all errors of the type have a single line, at the end.
     """
 
     def __init__(self, stack: contextlib.ExitStack) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import regex
 
 CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
+"""Pattern of a character that could control a terminal: control, format, lone surrogate, line or paragraph separator."""
 _SIZE = regex.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?\s*(|[kmgt]i?)b?", regex.IGNORECASE)
 _BLANK = regex.compile(r"[\s\p{Cc}]")
 # Characters shown before and after the position of an error.

@@ -62,7 +62,7 @@ def scan_batches(
     Without occurrences, one batch without rows is yielded, so `pyarrow.Table.from_batches` accepts each result; only an
     iterable without any batch yields nothing.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
-    not text, if `batches` contains another thing than batches, for invalid options, and if a column to keep has the
+    not text, if `batches` contains something other than batches, for invalid options, and if a column to keep has the
     name of a column of the rows. An iterable is checked batch by batch, while its occurrences are read.
 
     >>> notes = pa.table({"id": ["a", "b"], "note": [None, "see urn:isbn:0451450523"]})
@@ -183,8 +183,10 @@ def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
 
 
 def texts_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
-    """Convert a pandas series to an Arrow array, as `array_of_pandas`. But a series that is empty or has only missing
+    """Convert a pandas series to an Arrow array; missing values become null. A series that is empty or has only missing
     values becomes an array of type string, because pandas treats such a series as numbers.
+
+    Raises ArgumentError if Arrow has no type for the values; its message begins with `problem`.
     """
     array = array_of_pandas(series, problem)
     return pa.chunked_array([pa.nulls(len(array), pa.string())]) if array.null_count == len(array) else array

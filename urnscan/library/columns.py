@@ -37,6 +37,7 @@ _ROWS = 1 << 16
 _VALUES = 1 << 16
 _Rows = npt.NDArray[np.int64]
 Values: TypeAlias = pa.Array | pa.ChunkedArray
+"""A column of texts or bytes."""
 _NO_PROGRESS = Progress()
 
 _OTHER_TYPES = {"is_urn": pa.bool_(), "valid": pa.bool_(), "position": pa.int64()} | dict.fromkeys(

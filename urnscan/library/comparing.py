@@ -56,7 +56,8 @@ def diff(
 
     `output` gets a row for each class that differs, in the format of its suffix (.parquet, .xlsx, .csv, .tsv, .jsonl);
     with `force`, an existing file is replaced. Without `output`, the rows are in `table` of the result, in memory.
-    `nid` and `not_nid` select classes, as in `scan`. `memory` is in bytes, also as text such as "500MB".
+    `nid` and `not_nid` are namespaces or prefixes of names, such as "nbn:de": only classes in `nid`, and none in
+    `not_nid`, are compared. `memory` is in bytes, also as text such as "500MB".
     Raises FatalError if a table cannot be read or is not a table of classes, or if the output cannot be written or,
     without `force`, exists already; ArgumentError (a ValueError and a TypeError) for invalid options.
 

@@ -36,7 +36,7 @@ class ContextLine(NamedTuple):
     """An occurrence and the text on both sides. Bytes that are not UTF-8 become U+FFFD."""
 
     before: str
-    """Characters before the occurrence: at most `width` of `Scan.context`."""
+    """Characters before the occurrence: at most as many as the argument `width` of `Scan.context`."""
     text: str
     """The occurrence as in the document: encoded, if a view (a decoding such as `percent`) found it."""
     after: str
@@ -82,7 +82,8 @@ class Context(Sequence[ContextLine]):
     urn: str
     """The canonical form of the class."""
     lines: tuple[ContextLine, ...]
-    """Occurrences in the order of the scan, at most `limit` of `Scan.context`, without those that are no longer found.
+    """Occurrences in the order of the scan, without those that are no longer found: at most as many as the argument
+    `limit` of `Scan.context`.
     """
     more: int = 0
     """Number of occurrences beyond `limit`, which were not searched."""

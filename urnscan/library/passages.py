@@ -26,6 +26,7 @@ from urnscan.stores.reader import past_damage
 CHANGED = "has changed since it was scanned"
 GONE = "is not there any more"
 STREAM = "can be read only once"
+"""Reasons why an occurrence is not found again: for an input with another text, a missing input, and a stream."""
 
 # Maximum number of characters on each side.
 _MAX_WIDTH = 10_000

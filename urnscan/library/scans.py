@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 TableName = Literal["classes", "occurrences", "rejects"]
+"""Name of a table of a `Scan`."""
 
 # Maximum number of classes that a notebook shows, and that are shown as text.
 _SHOWN = 20
@@ -73,8 +74,8 @@ class Scan:
     report: Report
     """Counts, failures and notes."""
     rejects: pa.Table | None = field(default=None, repr=False)
-    """One row per reject, in the same order: a text that is nearly a URN, or a URN that is followed by text that looks
-    like a part of it. None if the scan was not called with `rejects=True`.
+    """One row per reject, in the order of the inputs, then by `start`: a text that is nearly a URN, or a URN that is
+    followed by text that looks like a part of it. None if the scan was not called with `rejects=True`.
     """
     inputs: tuple[str, ...] = field(default=(), repr=False)
     """The arguments that name the inputs of the scan: paths, globs, URLs, `-`."""

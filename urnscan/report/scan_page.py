@@ -73,6 +73,7 @@ class VariedClass:
     urn: str
     """Canonical form of the class."""
     occurrences: int
+    """Number of occurrences."""
     spelling_count: int
     """Number of all spellings."""
     spellings: Sequence[tuple[str, int]]

@@ -11,6 +11,7 @@ import pyarrow as pa
 from urnscan.compiled.arrow import decoded
 
 Numbers = npt.NDArray[np.int64]
+"""An array of integers, such as counts or numbers of rows."""
 
 # Rows that are added up together; if there are many different keys, up to twice as many rows as keys.
 _FEW = 1 << 16

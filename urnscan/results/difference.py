@@ -25,7 +25,9 @@ class Difference:
     """
 
     old: str
+    """Path of the earlier table, or of a folder with only this table."""
     new: str
+    """Path of the later table, in the same way."""
     outputs: Sequence[str] = ()
     """Files that are written, and must not be read."""
     options: Options = field(default_factory=Options)

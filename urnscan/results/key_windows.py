@@ -38,8 +38,10 @@ def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
 def sorted_windows(
     tables: Sequence[TableFile], columns: Sequence[str], memory: int
 ) -> Iterator[list[list[pa.RecordBatch]]]:
-    """Read the columns of several tables of classes side by side, and yield `windows` of their rows. `memory`: bytes
-    for the rows of all tables.
+    """Read the columns of several tables of classes side by side, and yield window after window: for each table, a list
+    of batches with all its rows whose `urn` is between two limits. `memory`: bytes for the rows of all tables.
+
+    Raises FatalError for a damaged table, and for one that is not sorted by `urn` or has a URN twice.
     """
     most = [rows_at_once(memory, len(tables), table.row_bytes) for table in tables]
     return windows(

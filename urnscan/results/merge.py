@@ -126,6 +126,7 @@ class Merge:
             raise FatalError(f"{difference}; merge needs tables made with the same options")
         self._counts = added_counts(self._tables)
         self.kind = self._tables[0].kind
+        """Kind of the tables, one of KINDS."""
         self.rows = sum(table.rows for table in self._tables)
         """Rows of all tables."""
         self.report = MergeReport(
@@ -135,6 +136,7 @@ class Merge:
             failed=[table.path for table in self._tables if table.metadata()["counts"].get("failures")],
             unfinished=unfinished(names),
         )
+        """Counts of the merge."""
 
     def kinds_of(self, outputs: Mapping[str, _Output]) -> dict[str, _Output]:
         """Return the same outputs with the kind of rows that each gets, "classes" or "occurrences", as the key. The

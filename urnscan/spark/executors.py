@@ -41,6 +41,7 @@ from urnscan.tables.scanned_columns import scan_values
 from urnscan.tables.schemas import PARTIAL, REJECTS, SINGLE, WRITTEN
 
 SIZES = Sizes(part=16 << 20)
+"""Sizes by which inputs are split into tasks: a part of a huge file has 16 MiB."""
 # Maximum bytes of rows that an executor groups in memory; more rows are spilled.
 _MEMORY = 256 << 20
 
@@ -50,14 +51,16 @@ _Blob = tuple[int, int, str, int, bytes]
 
 @dataclass(frozen=True)
 class ScanRequest:
-    """Settings of a scan for all tasks: options, the names of its tables (`occurrences`, `classes`, `rejects`), sizes
-    of tasks in bytes; `sample_step`: the sample of keys (canonical forms) has the key of every `sample_step`-th row.
-    """
+    """Settings of a scan for all tasks."""
 
     options: Options
+    """The options of the scan."""
     tables: frozenset[str] = frozenset({"occurrences", "classes"})
+    """Names of the tables that are made: among `occurrences`, `classes`, `rejects`."""
     sizes: Sizes = SIZES
+    """Sizes of tasks, in bytes."""
     sample_step: int = SAMPLE_STEP
+    """One row in so many gives its key (canonical form) to the sample of keys."""
     folder: str = field(default_factory=os.getcwd)
     """The current folder of the driver, to which relative paths of inputs refer."""
 
@@ -253,7 +256,9 @@ def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Ite
 
 
 def class_rows(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """Yield the SPARK_CLASSES rows of a range of keys, as `classes_of_range` yields CODED_CLASSES rows."""
+    """Yield the SPARK_CLASSES rows of a range of keys, sorted by name; `batches` are the PARTIAL_BLOBS rows of the range,
+    sorted by `task` and `row`.
+    """
     for rows in classes_of_range(batches, options):
         yield frames.to_spark_types(rows, frames.SPARK_CLASSES)
 

@@ -64,6 +64,7 @@ class Folder:
 
     def __init__(self, name: str, *, force: bool) -> None:
         self.name = name_of(name)
+        """The path or URL in messages, without secrets."""
         self._force = force
 
     def check(self) -> None:

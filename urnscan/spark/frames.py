@@ -61,8 +61,10 @@ SPARK_OCCURRENCES = _spark_schema([*OCCURRENCES, pa.field("place", PLACE)])
 """OCCURRENCES in types of Spark, with a column `place`."""
 
 SPARK_REJECTS = _spark_schema(REJECTS)
+"""REJECTS in types of Spark."""
 
 SPARK_CLASSES = _spark_schema(CLASSES)
+"""CLASSES in types of Spark."""
 
 PARTIAL_BLOBS = pa.schema([("range", pa.int32()), ("task", pa.int64()), ("row", pa.int64()), ("rows", pa.binary())])
 """Blobs of NAMED_PARTIAL rows. All rows of a blob are in the same range of keys (canonical forms).

@@ -29,6 +29,7 @@ class TaskSummary:
     failures: Sequence[SourceError] = ()
     """Failures and notes."""
     counts: Counts = field(default_factory=Counts)
+    """Counts of inputs, bytes and occurrences of the task."""
     lines: int = 0
     """Number of LF bytes in the task, if the task is a part of a huge file; otherwise without meaning."""
     blobs: Counter[str] = field(default_factory=Counter)

@@ -23,8 +23,8 @@ def with_metadata(schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Schema:
 
     The entries for pandas are the same that pandas itself would write. They have the type of each column: without them,
     integers with nulls would become floats, and flags with nulls objects. They also have the metadata as an attribute
-    of the frame, in two places: new versions of `Table.to_pandas` read the first, `pandas.read_parquet` reads the
-    second.
+    of the frame: for new versions of `Table.to_pandas` in the entry `pandas`, and for `pandas.read_parquet` in the
+    entry `PANDAS_ATTRS`.
     """
     attributes = {KEY: metadata}
     of_pandas = {

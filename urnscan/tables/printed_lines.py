@@ -23,7 +23,9 @@ _COUNT_WIDTH = 7
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """Escape sequences of a terminal. Each begins a colour, except `off`, which ends the colour."""
+    """Escape sequences of a terminal; empty texts for lines without colours. `source`, `separator`, `line` and `match`
+    begin the colours of these parts of an output line, `off` ends any of them.
+    """
 
     source: str = ""
     separator: str = ""
@@ -39,6 +41,7 @@ class Colours:
 
 
 PLAIN = Colours()
+"""No colours."""
 COLOURED = Colours("\x1b[35m", "\x1b[36m", "\x1b[32m", "\x1b[1;31m", "\x1b[m")
 """The colours of grep: magenta, cyan, green, bold red."""
 

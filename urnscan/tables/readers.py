@@ -55,6 +55,7 @@ class TableFile:
         Raises FatalError if the file cannot be read, or is not a table of these kinds.
         """
         self.path = path
+        """Path of the file, as given."""
         self._kinds = kinds
         self._is_text = is_text_table(path)
         with self._as_fatal():
@@ -77,6 +78,7 @@ class TableFile:
             # A buffer for the whole file, which is the default, would let many tables take much memory.
             self._file = pq.ParquetFile(file, read_dictionary=repeating, buffer_size=_BUFFER, pre_buffer=False)
         self.rows: int = self._file.metadata.num_rows
+        """Number of rows."""
 
     def lacks(self, *names: str) -> bool:
         """Whether the file has none of the columns `names`, because an earlier version wrote the file."""

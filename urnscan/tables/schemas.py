@@ -65,7 +65,9 @@ IN_COLUMN = _schema(f"row column_name {_OF_MATCHES}", problem=_DICTIONARY)
 """One row per occurrence in a column that a caller passes, in the order of the values."""
 
 REJECTS = _schema("source member start line text reason message position")
-"""One row per reject: a text that is nearly a URN, or a URN that ends badly; in the order of OCCURRENCES."""
+"""One row per reject: a text that is nearly a URN, or a URN that ends badly; in the order of the inputs, then by
+`start`.
+"""
 
 CLASSES = _schema(
     "urn nid nss nid_status occurrence_count source_count spelling_count spellings "
@@ -137,7 +139,9 @@ MAPPING = _schema(
     nullable=(*_NULLABLE, "start"),
     member=_DICTIONARY,
 )
-"""One row per removed record, in the order of CLUSTERS: the removed record, and the record that is kept instead."""
+"""One row per removed record, in the order of the inputs, then of the records: the removed record, and the record that
+is kept instead.
+"""
 
 REVIEW = _schema(
     "component cluster decision reason title author publication_year edition part format urns other_keys "

@@ -25,6 +25,7 @@ from urnscan.tables.schemas import TABLES
 
 _PARQUET = (".parquet", ".parq", ".pq")
 EXCEL = ".xlsx"
+"""Suffix of a workbook of Excel."""
 FORMULA = "^[=+@\uff1d\uff0b\uff0d\uff20\t\r\n-]"
 """Pattern of the beginning of a text that a spreadsheet would calculate. Excel in Japanese treats the full-width forms
 of `= + - @` in the same way.
@@ -34,6 +35,7 @@ FORMULA_ESCAPE = "'"
 
 
 Lines = Callable[[pa.RecordBatch], bytes | memoryview]
+"""Function that returns the lines of rows, in UTF-8."""
 
 
 class LinesOutput(ByteOutput):
