@@ -3,7 +3,7 @@
 shared_options: options that commands share, as data.
 arguments: the parser of a command, and records of options.
 guesses: words that no command knows, and suggestions for them.
-scan_command: `urnscan INPUT...`: find URNs, and print them or write them to Parquet; also on Spark.
+scan_command: `urnscan INPUT...`: find URNs, and print them or write them to tables; also on Spark.
 check_command: `urnscan check INPUT...`: name each wrong URN in a line.
 faults: the lines of `urnscan check`, in each of its formats.
 dedup_command: `urnscan dedup DUMP...`.

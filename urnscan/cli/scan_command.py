@@ -1,4 +1,4 @@
-"""`urnscan INPUT...`: find URNs, and print them or write them to Parquet, on this machine or on Apache Spark."""
+"""`urnscan INPUT...`: find URNs, and print them or write them to tables, on this machine or on Apache Spark."""
 
 from __future__ import annotations
 

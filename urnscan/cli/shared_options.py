@@ -80,7 +80,8 @@ def option(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: AN
 
 def repeatable(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
     """Arguments of `add_argument` for an option with a value that may be repeated: the parsed result is a list of the
-    values, empty without the option. Parameters are as of `option`; the help says that it is repeatable.
+    values, empty without the option. `shown` is the value in the help, and `text` the help, to which "(repeatable)" is
+    added; `more` are further arguments of `add_argument`.
     """
     return option(shown, f"{text} (repeatable)", action="append", default=[], **more)
 
@@ -93,7 +94,8 @@ def listed(shown: str, text: str, words: tuple[str, ...] = (), **more: Any) -> M
     """Arguments of `add_argument` for an option whose value is a list with commas: the parsed result is the list of its
     words; a repeated option adds its words. Without the option: the `default` in `more`, else None.
 
-    `words` are suggested by completion. They are not checked here.
+    `shown` is the value in the help, `text` the help. Completions of a shell suggest `words`; other words are accepted,
+    too. `more` are further arguments of `add_argument`.
     """
     return option(shown, text, type=Listed(words), action="extend", **more)
 

@@ -1,6 +1,6 @@
 """Pages of HTML about a result. A page is a single file that needs no network. Equal summaries give equal bytes.
 
-figures: classes and occurrences in Parquet -> the summary of a scan.
+figures: tables of classes and occurrences -> the summary of a scan.
 tallies: sums, and the rows with the largest numbers, of columns that come in batches.
 scan_page: the page of `urnscan report`.
 dedup_page: the page of `urnscan dedup --report`.

@@ -79,7 +79,7 @@ def embed(
 ) -> Embedded:
     """Convert rows of classes to the form in which a page contains them: JSON, compressed, in base64.
 
-    `columns` has COLUMNS, `spellings` (pairs of text and count), `link` and `hint`, with a value for each class.
+    `columns` has the names in COLUMNS, `spellings` (pairs of text and count), `link` and `hint`, with a value for each class.
     `places`: the first places of each class; None without the table of occurrences. `about` has other values for the
     script, by name, among them `folder`, the common folder of all sources. Texts of more than 400 characters, in
     sources 2,000, are cut.

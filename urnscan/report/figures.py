@@ -1,4 +1,4 @@
-"""Parquet files of `urnscan -o` and `--occurrences` -> the figures of a report.
+"""Tables that `urnscan -o` and `--occurrences` wrote -> the figures of a report.
 
 A first pass over the needed columns of the classes, in batches, makes the figures and selects the rows that the page
 shows. Then these rows are read from their row groups.
@@ -172,7 +172,8 @@ class _Occurrences:
 
 def summarise(classes: str, occurrences: str | None = None, *, version: str, rulebook: Rulebook = OURS) -> Summary:
     """Return the contents of the page of `urnscan report`: figures of a table of classes, and of a table of the
-    occurrences. Both arguments are paths of files in Parquet. `rulebook` has the titles of namespaces, and resolvers.
+    occurrences. Both arguments are paths of files in Parquet, CSV, TSV or JSON Lines. `rulebook` has the titles of
+    namespaces, and resolvers.
 
     Without `occurrences`, the places, the ends of matches and the occurrences by source are None. Raises FatalError for
     a file that is not the expected table, or if the two tables are not results of the same scan.

@@ -57,7 +57,8 @@ def visible(text: str) -> Markup:
 
 
 def plain(text: str) -> Markup:
-    r"""Return a text as `visible` does, but without elements of HTML: for titles and attributes.
+    r"""Return a text escaped for HTML, for titles and attributes: with signs in place of invisible characters, and
+    without elements.
 
     >>> plain("a & b\x00")
     Markup('a &amp; b[U+0000]')
@@ -166,7 +167,7 @@ def page(template: str, **values: object) -> str:
 
 
 def stream(template: str, **values: object) -> Iterator[str]:
-    """Yield the HTML of a template of this package in pieces, filled with the values as by `page`; each piece is made
-    when the caller asks for it.
+    """Yield the HTML of a template of this package in pieces, filled with the values (texts are escaped, except
+    `Markup`); each piece is made when the caller asks for it.
     """
     return _environment().get_template(template).generate(values)

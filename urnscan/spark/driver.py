@@ -50,8 +50,8 @@ _KEY = "urnscan"
 class Scan:
     """Tables of a scan on Spark; a context manager that calls `unpersist`.
 
-    Inputs are scanned once, when the first table is needed. The results stay on the disks of the executors. If an
-    executor is lost, its inputs are scanned again.
+    Inputs are scanned once: when the first table is needed or, with `strict`, by the function `scan`. Results stay on
+    the disks of the executors; if an executor is lost, its inputs are scanned again.
     """
 
     results: DataFrame

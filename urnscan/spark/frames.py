@@ -85,7 +85,7 @@ blob `rows`:
 occurrences: OCCURRENCES of a task, with a column `input`; `row` is the number of the first of these rows in the task,
 from 0.
 rejects: REJECTS of a task.
-partial: as in PARTIAL_BLOBS. (In blobs of other kinds, `range` has no meaning.)
+partial: NAMED_PARTIAL rows of a range of keys, `range`. (In blobs of other kinds, `range` has no meaning.)
 summaries: summaries of the tasks of a partition (`summaries.TaskSummary`) and a sample of the keys (`keys.KeySample`),
 pickled.
 """

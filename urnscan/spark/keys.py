@@ -26,7 +26,7 @@ from urnscan.run.tasks import FilePart, Sizes, Task
 from urnscan.run.worker import Worker
 
 SAMPLE_STEP = 4096
-"""A sample has a key (canonical form) of each 4,096 rows."""
+"""One row in 4,096 gives its key (canonical form) to a sample."""
 
 _KEY = 1024
 """Maximum bytes of a key in a sample."""
@@ -50,7 +50,7 @@ _HEAD = 512 << 10
 _MAX_HEAD = 4 << 20
 """Maximum bytes of a head. A head is longer than _HEAD if there are no URNs in the first bytes."""
 _HEAD_SAMPLE_STEP = 4
-"""A sample of a head has a key of each 4 rows."""
+"""One row in 4 gives its key to the sample of a head."""
 
 
 @dataclass
