@@ -238,9 +238,9 @@ class TestStatus:
         assert result.err.splitlines() == [
             (
                 "urnscan: local:3:832623122: is a key of urnscan dedup (same control number (001) in one dump), and no URN; "
-                "see docs/reference/dedup/keys.md"
+                "see --keys in man urnscan-dedup"
             ),
-            "urnscan: oclc:1: is a key of urnscan dedup (same OCLC number), and no URN; see docs/reference/dedup/keys.md",
+            "urnscan: oclc:1: is a key of urnscan dedup (same OCLC number), and no URN; see --keys in man urnscan-dedup",
         ]
 
     def test_a_bare_identifier_says_how_it_was_read(self, urnscan):
