@@ -360,7 +360,7 @@
     const undecided = open.isPair ? "Not decided: the records stay as they are." : "Not decided: the marks are what is proposed.";
     const decided = own.filter(isSettled).length;
     const some = `${number(decided)} of ${number(own.length)} records decided. The marks of the others are what is proposed, and are not saved.`;
-    const state = decided === own.length ? "Decided." : decided ? some : undecided;
+    const state = decided === own.length ? (open.fault ? "Decided, but not all of it is applied." : "Decided.") : decided ? some : undecided;
     element("state").textContent = visible([state, ...open.isPair ? [] : effectsOf(open)].join(" "));
     element("trouble").textContent = visible(open.isPair ? faultOfPair(own) : open.fault);
   };
