@@ -230,7 +230,9 @@ def pages() -> Iterator[tuple[Path, str]]:
         "commands": known,
         "columns": {name: schema.names for name, schema in TABLES.items()},
         "rules_example": _passage("own-namespace.md", r"```toml\n(.*?)```"),
-        "clusters_query": re.sub(r"(?m)^\.\.\. {5}", "", _passage("large-runs.md", r'sql\("""\n(.*?)\.\.\. """')),
+        "clusters_query": re.sub(
+            r"(?m)^\.\.\. {5}", "", _passage("large-runs.md", r'sql\("""\n(\.\.\. +WITH .*?)\.\.\. """')
+        ),
     }
     yield (
         ROOT / "docs" / "reference" / "command.md",

@@ -113,3 +113,35 @@ def test_unfinished_runs(scanned, names):
     assert result.err == (
         f"urnscan: unfinished, and not in the result: {folder}/2.partial; continue with --resume, and merge again\n"
     )
+
+
+@pytest.mark.parametrize("how", ["-o", "--partial"])
+@pytest.mark.parametrize("option", [[], ["--nid", "isbn,schemas-microsoft-com"]])
+def test_it_proposes_what_one_run_proposes(urnscan, how, option):
+    """Who scans in jobs reads the summary of the merge only: the lines below it are those of one run over all inputs."""
+    urnscan.write("a.txt", b"urn:isbn:0-395-36341-1 urn:isbn:0395363411, urn:foo:a#b")
+    urnscan.write("b.txt", "urn:isbn:9780395363416 urn:foo:1ü urn:foo:a&b urn:schemas-microsoft-com:vml".encode())
+    inputs = ["a.txt", "b.txt"]
+    for name in inputs:
+        urnscan(name, how, f"{name}.{'parquet' if how == '-o' else 'partial'}", *option)
+    tables = [name for name in urnscan.names() if name.endswith((".parquet", ".partial"))]
+    _, *merged = urnscan("merge", *tables, "-o", "all.parquet").err.splitlines()
+    _, *one = urnscan(*inputs, "-o", "one.parquet", *option).err.splitlines()
+    assert merged == one
+    assert len(one) == (2 if option else 6)
+    assert urnscan("merge", *tables, "-o", "again.parquet", "--quiet").err == ""
+
+
+def test_folders_of_spark_are_named(scanned):
+    """merge and report read no folder of Spark; the line once was "its metadata have no counts of a run; scan again"."""
+    (scanned.folder / "classes").mkdir()
+    scanned.write("classes/_urnscan.json", b"{}")
+    (scanned.folder / "a.parquet").rename(scanned.folder / "classes" / "part-00000.parquet")
+    assert scanned("merge", "classes/", "-o", "all.parquet", status=2).err == (
+        "urnscan: classes/part-00000.parquet: is a part of a folder that Spark wrote; urnscan.spark.classes merges such "
+        "folders, from their occurrences\n"
+    )
+    assert scanned("report", "classes/", "-o", "a.html", status=2).err == (
+        "urnscan: classes/: is a folder that Spark wrote; make it one file first, in DuckDB: "
+        "COPY (FROM 'classes/*.parquet') TO 'one.parquet'\n"
+    )

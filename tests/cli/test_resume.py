@@ -389,7 +389,6 @@ class TestEnds:
         write_inputs(urnscan.folder)
         err = cut_off(urnscan, *COMMAND, "--resume", "--no-progress", sent=signal.SIGTERM)
         assert err.splitlines() == [
-            "urnscan: no finished work of an earlier run is kept; the scan begins at the first input",
             "urnscan: finished work is kept next to the output; the same command with --resume continues it",
         ]
         assert set(urnscan.names()) == {*INPUTS, SHARDS}

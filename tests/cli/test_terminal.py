@@ -215,7 +215,7 @@ class TestProgress:
     def test_notes_stand_in_lines_of_their_own(self, urnscan, screen):
         """They are written while the bar is there: at the beginning, and when the run is interrupted."""
         urnscan.write("big.txt", b"urn:foo:x" + b" " * 9_000_000)
-        command = ["big.txt", "-", "-o", "classes.parquet", "--resume"]
+        command = ["big.txt", "-", "-o", "classes.parquet", "--resume", "--not-nid", "isbm"]
         with urnscan.start(*command, stdin=subprocess.PIPE, stderr=screen.line) as process:
             kept = urnscan.folder / ".classes.parquet.shards.urnscan-tmp/shards"
             wait_until(lambda: kept.exists() and kept.read_bytes().count(b"\n") == 2, "a task is kept")
@@ -223,6 +223,6 @@ class TestProgress:
             assert process.wait(PATIENCE) == 130
         assert BAR.search(screen.text)
         begun, interrupted, kept = screen.lines
-        assert begun.startswith("urnscan: no finished work of an earlier run is kept")
+        assert begun.startswith("urnscan: --not-nid isbm: not registered")
         assert interrupted == "urnscan: interrupted"
         assert kept.startswith("urnscan: finished work is kept"), "what to do stands last"

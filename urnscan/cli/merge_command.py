@@ -11,8 +11,9 @@ from urnscan.cli.arguments import FAILED, About, Parser, read_record
 from urnscan.cli.first_run import prepare
 from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files, open_outputs, read_layout
+from urnscan.cli.printer import OfficeNames
 from urnscan.cli.shared_options import LAYOUT_OPTIONS, MEMORY, THREADS, flag, option
-from urnscan.cli.terminal import say, say_counts, show_progress
+from urnscan.cli.terminal import say, say_counts, say_hints, show_progress
 from urnscan.display.progress import ROWS, Stage
 from urnscan.display.text import counted
 from urnscan.errors import FatalError
@@ -100,16 +101,18 @@ def merge(arguments: argparse.Namespace) -> bool:
         files = open_outputs(argparse.Namespace(force=arguments.force, **written), kinds, stack)
         progress = show_progress(arguments, "merging", lambda: None, stack)
         progress.on_stage(Stage("merging", merging.rows, ROWS))
-        merging.run(
-            Outputs(
-                classes=files.sink("classes"),
-                occurrences=files.sink("occurrences"),
-                spill_folder=files.folder("classes"),
-                pool=pool,
-            ),
-            progress,
+        sinks = {name: files.sink(name) for name in written}
+        office = None if arguments.quiet or merging.metadata.get("nid") else OfficeNames()
+        sinks = office.counted_in(sinks) if office else sinks
+        outputs_of_merge = Outputs(
+            classes=sinks.get("classes"),
+            occurrences=sinks.get("occurrences"),
+            spill_folder=files.folder("classes"),
+            pool=pool,
         )
-        files.commit(merging.metadata)
+        merging.run(outputs_of_merge, progress)
+        metadata = merging.metadata
+        files.commit(metadata)
     report = merging.report
     for line in report.remarks():
         say(line)
@@ -118,4 +121,8 @@ def merge(arguments: argparse.Namespace) -> bool:
         kind = "partial result" if report.kind == PARTIAL_RESULTS else "table"
         parts = [counted(report.occurrences, "occurrence"), *classes, counted(report.tables, kind)]
         say_counts(parts, report.seconds, outputs)
+        has_rejects = metadata["counts"].get("rejects") is not None
+        say_hints(report, untrimmed=report.untrimmed, joinable=report.joinable, has_rejects=has_rejects)
+        if office and (hint := office.hint()):
+            say(hint)
     return True

@@ -250,7 +250,7 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], op
         if (form := form_of(path)[0]) in (*TEXT_FORMS, EXCEL):
             raise FatalError(f"{path}: --engine spark writes only folders of Parquet; leave out {form}")
     say_unregistered(options)
-    show_bar = not (arguments.no_progress or arguments.quiet)
+    show_bar = has_terminal() and not (arguments.no_progress or arguments.quiet)
     with contextlib.ExitStack() as stack:
         spark = stack.enter_context(session(arguments.master, show_progress=show_bar))
         report = run(spark, inputs, options, outputs, force=arguments.force, on_failure=FailureLines(stack))
@@ -297,9 +297,8 @@ def _open_shards(
     stack.push(note_how_to_continue)
     if shards.discarded and not arguments.quiet:
         say(f"--force: {shards.discarded} is discarded")
-    elif arguments.resume and not arguments.quiet and not shards.has_earlier:
-        why = "the earlier run had other options" if shards.differing else "no finished work of an earlier run is kept"
-        say(f"{why}; the scan begins at the first input")
+    elif arguments.resume and not arguments.quiet and shards.differing:
+        say("the earlier run had other options; the scan begins at the first input")
     return shards
 
 

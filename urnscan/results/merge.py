@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from urnscan.display.progress import ROWS, Progress, Stage
-from urnscan.display.text import counted
+from urnscan.display.text import Readings, counted
 from urnscan.errors import FatalError, option
 from urnscan.grouping.classes import MOST_SPELLINGS
 from urnscan.grouping.out_of_core import Grouping
@@ -33,9 +33,10 @@ from urnscan.results.opening import (
 from urnscan.run.groupings import groupings
 from urnscan.run.pipeline import Outputs, Sink
 from urnscan.tables.editions import EDITION, VERDICT
+from urnscan.tables.joinable_classes import JoinableClasses
 from urnscan.tables.metadata import OF_PARTIAL
 from urnscan.tables.readers import TableFile
-from urnscan.tables.rows import NameColumns, class_rows
+from urnscan.tables.rows import NameColumns, class_rows, count_untrimmed
 from urnscan.tables.schemas import CLASSES, NAMED_PARTIAL, OCCURRENCES
 from urnscan.urn.syntax import get_syntax
 
@@ -74,6 +75,17 @@ class MergeReport:
     """Names of the tables whose runs had failures."""
     unfinished: Sequence[str] = ()
     """Names of outputs in the merged folders of which only an interrupted run is kept: they are not in the result."""
+    trimmable: int = 0
+    """Number of occurrences that `trim` would have changed, in all runs; so also the next three."""
+    components_in_names: int = 0
+    longer_in_rfc8141: int = 0
+    cut_short: int = 0
+    untrimmed: int | None = None
+    """Number of written classes with the problem `untrimmed`; None if no output takes classes."""
+    joinable: int | None = None
+    """How many fewer classes `equivalence="namespace"` would make. None if that is unknown, as in a report of a scan,
+    and after runs with `--rules`, which tables do not contain.
+    """
     seconds: float = 0.0
     """Duration in seconds."""
 
@@ -174,13 +186,19 @@ class Merge:
                 grouping = None if outputs.classes is None else new_grouping(self._memory)
                 classes = self._classes_of_occurrences(grouping, outputs.occurrences, progress)
             if outputs.classes is not None:
-                report.classes = 0
+                report.classes = report.untrimmed = 0
+                joinable = JoinableClasses(options_of_names(self._tables[0]).level)
                 for rows in classes:
                     outputs.classes(rows)
                     report.classes += len(rows)
+                    report.untrimmed += count_untrimmed(rows)
+                    joinable.add(rows.column("urn"))
+                if not self._tables[0].metadata().get("rules"):
+                    report.joinable = joinable.count()
                 if self.kind != "occurrences":
                     report.rows = report.classes
-        report.occurrences = self._counts.get("occurrences") or 0
+        for name in ("occurrences", *Readings.__annotations__):
+            setattr(report, name, self._counts.get(name) or 0)
         report.seconds = time.monotonic() - began
 
     @property

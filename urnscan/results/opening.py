@@ -15,7 +15,7 @@ from urnscan.run.options import Options
 from urnscan.stores.input import one_by_one
 from urnscan.stores.urls import is_remote, local_path, real_place
 from urnscan.tables.editions import MERGED, VERDICT
-from urnscan.tables.metadata import OF_PARTIAL
+from urnscan.tables.metadata import OF_FOLDER, OF_PARTIAL
 from urnscan.tables.output_file import SHARDS_SUFFIX, shards_folder
 from urnscan.tables.plain_output import PARTIAL_SUFFIX
 from urnscan.tables.readers import TableFile
@@ -141,8 +141,13 @@ def unfinished(names: Sequence[str]) -> list[str]:
 
 
 def _check_edition(table: TableFile) -> None:
-    """Raise FatalError for a table of an edition that cannot be merged, or without metadata of a run."""
+    """Raise FatalError for a table of an edition that cannot be merged, or without metadata of a whole run."""
     metadata = table.metadata()
+    if Path(table.path).with_name(OF_FOLDER).exists():
+        raise FatalError(
+            f"{table.path}: is a part of a folder that Spark wrote; urnscan.spark.classes merges such folders, from their "
+            "occurrences"
+        )
     if not metadata:
         raise FatalError(
             f"{table.path}: does not say which options its run had: it is no Parquet, or another program, or Spark, wrote it; "

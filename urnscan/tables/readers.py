@@ -21,7 +21,7 @@ from urnscan.compiled.arrow import number_array
 from urnscan.compiled.bytes import Integers
 from urnscan.errors import FatalError, option
 from urnscan.tables.editions import ADDED, names_now
-from urnscan.tables.metadata import KEY
+from urnscan.tables.metadata import KEY, OF_FOLDER
 from urnscan.tables.nested_columns import flat_names
 from urnscan.tables.parquet_footer import MAGIC
 from urnscan.tables.plain_output import form_of
@@ -60,6 +60,11 @@ class TableFile:
         self._is_text = is_text_table(path)
         with self._as_fatal():
             if Path(path).is_dir():
+                if Path(path, OF_FOLDER).exists():
+                    query = f"COPY (FROM '{Path(path)}/*.parquet') TO 'one.parquet'"
+                    raise FatalError(
+                        f"{path}: is a folder that Spark wrote; make it one file first, in DuckDB: {query}"
+                    )
                 raise FatalError(f"{path}: is a folder; name a file in it")
             file = as_parquet(path, _MADE_BY[kinds[0]][0].names) if self._is_text else pa.OSFile(os.fsencode(path))
             stored = pq.ParquetFile(file).schema_arrow
