@@ -618,7 +618,7 @@ class TestPolicy:
         """Punctuation that ends a URN parts it from others, which is told as the main command tells it."""
         dump = json_lines("urn:foo:a", "s. urn:foo:a.", "(urn:foo:a)")
         result = dedup(urnscan, "-o", "clusters.parquet", stdin=dump)
-        assert said(result) == ["2 occurrences end in punctuation or run into the next; --trim cuts that off"]
+        assert said(result) == ["2 occurrences end in punctuation or contain the next URN; --trim cuts that off"]
         assert clustered(urnscan) == [1, 2, 3]
         result = dedup(urnscan, "-o", "clusters.parquet", "--force", "--trim", stdin=dump)
         assert said(result) == []

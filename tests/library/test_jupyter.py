@@ -102,7 +102,7 @@ class TestWhatShowsItself:
     def test_what_trimming_would_change(self, tmp_path):
         """As the command says it, but with Python's name for it; and nothing where it was asked for."""
         (tmp_path / "a").write_text("urn:ab:1. urn:ab:2, urn:ab:3\n")
-        said = "2 occurrences end in punctuation or run into the next; trim=True cuts that off"
+        said = "2 occurrences end in punctuation or contain the next URN; trim=True cuts that off"
         assert said in cells(urnscan.scan(tmp_path)._repr_html_())
         assert said in cells(urnscan.deduplicate(tmp_path, record="line")._repr_html_())
         (tmp_path / "a").write_text("urn:isbn:0-395-36341-1. urn:ab:2,\n")

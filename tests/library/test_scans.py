@@ -580,7 +580,9 @@ class TestForms:
         assert len(lines) == 10 + 3
         assert lines[10] == "and 3 other classes"
         assert lines[11] == f"1 failure: {folder}/no\\nthing: no such file or folder"
-        assert lines[12].startswith("12 occurrences end in punctuation or run into the next; trim=True cuts that off")
+        assert lines[12].startswith(
+            "12 occurrences end in punctuation or contain the next URN; trim=True cuts that off"
+        )
 
     def test_hints_name_arguments_of_python(self, folder):
         """What Python shows names no option of the shell; a scan that lists its rejects does not propose that."""

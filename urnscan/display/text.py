@@ -142,8 +142,8 @@ class _Hint(NamedTuple):
 
 
 _TRIMMABLE = _Hint(
-    "1 occurrence ends in punctuation or runs into the next; {option} cuts that off",
-    "{count:,} occurrences end in punctuation or run into the next; {option} cuts that off",
+    "1 occurrence ends in punctuation or contains the next URN; {option} cuts that off",
+    "{count:,} occurrences end in punctuation or contain the next URN; {option} cuts that off",
 )
 _UNTRIMMED = _Hint(" (1 name fits its namespace only then)", " ({count:,} names fit their namespaces only then)")
 _COMPONENTS = _Hint(
