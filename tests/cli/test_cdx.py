@@ -187,3 +187,14 @@ def test_resume(urnscan: Command):
         ("urn:example:5", 3),
         ("urn:example:big", 2),
     ]
+
+
+def test_where_that_no_record_fits(urnscan):
+    """A typo in --where once gave only "0 bytes, 0 occurrences": a line names the values that are there."""
+    urnscan.write(WARC, responses(2)[0])
+    result = urnscan(WARC, "--where", "status=200 mime=text/htm")
+    assert result.said == [
+        "urnscan: no record with text fits --where 'status=200 mime=text/htm'; there are mime=text/html"
+    ]
+    assert urnscan(WARC, "--where", "status=404").said[0].endswith("; there are status=200")
+    assert urnscan(WARC, "--where", "status=200").said == []

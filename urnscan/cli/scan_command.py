@@ -22,6 +22,7 @@ from urnscan.cli.terminal import (
     print_result,
     say,
     say_no_input,
+    say_no_record,
     say_unregistered,
     show_progress,
     summarise,
@@ -221,6 +222,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         for line in by_namespace.summary() if by_namespace else ():
             say(line)
     say_no_input(report, options)
+    say_no_record(report, options)
     for line in pool.timings.lines() if arguments.timings else ():
         say(line)
     return not report.failures and not missed

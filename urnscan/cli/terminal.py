@@ -196,6 +196,17 @@ def say_no_input(report: Report | DedupReport, options: Options) -> None:
             say(f"--include {pattern}: no file has exactly this name; '*.{ending}' is for all names that end so")
 
 
+def say_no_record(report: Report, options: Options) -> None:
+    """If a run on this machine read no text, because no record fits `--where`, print that, with some of the media types
+    and status codes of the records. Otherwise print nothing.
+    """
+    where = options.reading.where
+    if where is None or report.byte_count or not where.others:
+        return
+    there = [f"{name}={value}" for name in ("status", "mime") for value in sorted(where.others.get(name, ()))]
+    say(f"no record with text fits --where '{options.where}'{'; there are ' if there else ''}{', '.join(there)}")
+
+
 def say_unregistered(options: Options) -> None:
     """Print a line on standard error for each value of `--nid` and `--not-nid` whose namespace is neither registered
     nor in `--rules`, but similar to registered ones.

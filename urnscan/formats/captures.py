@@ -6,7 +6,7 @@ import datetime as dt
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ _MIME = re.compile(r"[!-.0-~]+/[!-~]+")
 _GLOB_PART = re.compile(r"\*+|\[!?\]?[^\]]{0,99}\]|.")
 _HTTP = b"application/http"
 _LONGEST = 100  # maximum characters of a media type
+_MOST_OTHERS = 5
 
 
 @dataclass(slots=True)
@@ -99,15 +100,24 @@ class Where:
     """Pairs such as ("status", "200,304"): one of `NAMES`, and patterns (`*`, `?`, `[`) with commas between them, of
     which one must match the whole value.
     """
+    others: dict[str, set[str]] = field(default_factory=dict, compare=False)
+    """Name of a condition -> some values of it in captures that do not fit, without missing values."""
 
     def fits(self, capture: Capture | None) -> bool:
         """Whether a capture fulfils all conditions; False for None (a text outside of web archives).
 
         A value that the capture lacks counts as an empty text, which `*` matches.
         """
-        return capture is not None and all(
-            _pattern(patterns).match(capture.text(name)) is not None for name, patterns in self.conditions
-        )
+        if capture is None:
+            return False
+        for name, patterns in self.conditions:
+            text = capture.text(name)
+            if _pattern(patterns).match(text) is None:
+                others = self.others.setdefault(name, set())
+                if text and len(others) < _MOST_OTHERS:
+                    others.add(text)
+                return False
+        return True
 
 
 class _Part(NamedTuple):
