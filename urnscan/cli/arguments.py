@@ -153,8 +153,8 @@ def short_help(action: argparse.Action) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser of a command, whose help has examples and exit statuses. Wrong usage prints a single line, without control
-    characters, and exits with status 2.
+    """Parser of a command, whose help has examples and exit statuses. Wrong usage prints a message, with control
+    characters escaped, and exits with status 2.
     """
 
     def __init__(self, about: About) -> None:
@@ -329,7 +329,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, unknown_value(value, choices))
 
     def error(self, message: str) -> NoReturn:
-        """Print the error in a line, and exit with status 2."""
+        """Print the message on standard error, with a hint to --help, and exit with status 2."""
         say(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
         sys.exit(USAGE)
 

@@ -60,7 +60,8 @@ class Registry:
         return name[name.rfind(".") :].lower() in self.suffixes
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
-        """Whether a file that begins with `head` has a form, or more bytes could show one. False: definitely text.
+        """Whether a file that begins with `head` has one of the forms, or could have one by more bytes. False: no form
+        reads it, so it is scanned as it is, whether text or not; also for an empty `head`.
 
         `is_whole`: whether `head` is the whole file. `layer`: its name, options and limits.
         """
@@ -68,7 +69,8 @@ class Registry:
         return form is not None or (is_unsure and not is_whole)
 
     def recognise(self, reader: Buffer, layer: Layer) -> Form[Any] | None:
-        """Return the form of the next bytes of `reader`, whose position does not move; None for text or no bytes.
+        """Return the form of the next bytes of `reader`, whose position does not move; None if no form reads them (text
+        or other bytes), and without bytes.
 
         Reads as few bytes as possible, as a pipe may be slow. `layer`: name, options and limits of the bytes.
         """

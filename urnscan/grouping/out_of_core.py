@@ -89,9 +89,9 @@ class Grouping:
         """Split the last rows by ranges, after the last `add`; optional before `classes` and `spellings`, which call
         it. Raises FatalError if the disk is full.
 
-        Returns the number of rows that these still have to group: the sum of the numbers with which they call
-        `on_rows`. It may be less than the number of rows added, because rows with the same spelling may be added up
-        already.
+        Returns the number of rows that are left to group. `classes`, or `spellings` (only one of them may be called),
+        calls `on_rows` with numbers that add up to it. It is less than the number of rows added if rows with the same
+        spelling were already added up.
         """
         self._split_rows(min(_RANGES, self._pending_bytes // _RANGE + 1))
         while self._futures:

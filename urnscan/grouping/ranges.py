@@ -45,7 +45,9 @@ class Ranges:
         return next((i for i in range(len(low)) if high[i : i + 1] != low[i : i + 1]), len(low))
 
     def is_single(self, number: int) -> bool:
-        """Whether the range with this number can contain only a single key."""
+        """Whether the range with this number is for a single key: its upper bound is its lower bound and a byte 0x01,
+        as `choose_ranges` makes it for a frequent key. False for other bounds, even if only one key fits.
+        """
         return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
 
     def order(self, data: ByteArray, offsets: Offsets) -> tuple[RowNumbers, Integers]:

@@ -56,11 +56,13 @@ class OwnField:
     scheme_in: str = ""
     """Where the record names the kind: a subfield, an attribute (`@type`) or another field."""
     schemes: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Code in `scheme_in` -> kind; with another code, the row does not apply. Empty: `scheme_in` names the kind itself.
+    """Code in `scheme_in` -> kind; with another code, the row does not apply. Empty: `scheme_in` names the kind itself,
+    except in formats read by `of_value`, where the row never applies.
     """
     unless: tuple[str, str] | None = None
-    """Name of an attribute, or names of other fields, and values: the row does not apply if such an attribute or field
-    has one of the values, or any value if the second text is empty.
+    """In XML, the name of an attribute, and its value; in JSON and CSV, names of other values, and values (none: any
+    value). If the attribute, or a value of that name, has one of the values, the row does not apply. Not used in other
+    formats.
     """
     unless_all: str = ""
     """Names of other fields: a record that has all of them is a part of a host, to which the identifier belongs."""

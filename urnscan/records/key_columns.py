@@ -201,8 +201,9 @@ class KeyColumns:
         self._columns_of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
 
     def read(self, columns: Columns) -> Iterator[Texts]:
-        """Yield the keys of the records, in several `Texts` (columns of record number, order and key). A record may
-        have no key, or several, or the same key several times.
+        """Yield the keys of the records in several `Texts`: the number of the record, a number that gives the place of
+        the key among the keys of its record, and the key. A record may have no key, or several; a key is repeated if
+        several identifiers of a record give it.
         """
         count = len(columns.identifiers)
         names = columns.identifiers if self._reader.named else pa.nulls(count, pa.string())

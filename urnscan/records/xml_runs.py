@@ -49,9 +49,9 @@ def find_elements(data: ByteArray, at: int, name: ByteArray, starts: Integers, e
     whole, or until `starts` and `ends`, of equal length, are full. Writes the start and end of each element to these
     arrays, and returns the number of elements.
 
-    `name` is as in the tags, with its prefix: `marc:record`. An element is unusual if it contains a comment, a CDATA
-    section or an instruction, or another element with the name, or if its end tag has white space. Text between
-    elements is ignored.
+    `name` is as in the tags, with its prefix: `marc:record`. An element is unusual if it is empty (`<r/>`),
+    if its start tag has an apostrophe or a `>` in a value, if its end tag has white space, or if it contains a comment,
+    a CDATA section, an instruction or another element with the name. Text between elements is ignored.
     """
     for count in range(len(starts)):
         start = at = find_byte(data, at, len(data), _LESS)

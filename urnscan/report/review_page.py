@@ -39,7 +39,9 @@ class ShownRecord(NamedTuple):
     """The start of a record, split into lines whose parts have marks (`excerpts.Kind`)."""
 
     rest: int
-    """Number of bytes of the record that are not shown."""
+    """Number of bytes of the record that are not shown; approximate if the format shows a record in another form
+    than its bytes.
+    """
     lines: Sequence[Line]
 
 

@@ -46,7 +46,7 @@ _MADE_BY = {
 
 
 class TableFile:
-    """A file with a table that urnscan wrote. All errors are FatalErrors that name the file."""
+    """A file with a table that urnscan wrote. Errors about the file are FatalErrors that name it."""
 
     def __init__(self, path: str, *kinds: str) -> None:
         """Open a file. `kinds` are the kinds of tables that the caller accepts, at least one of "classes",
@@ -92,9 +92,10 @@ class TableFile:
     def batches(
         self, *names: str, groups: Sequence[int] | None = None, max_rows: int = _ROWS
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the columns `names` (with their present names and types) of all rows in the order of the file, or of
-        the row groups with the numbers `groups` (from 0). A batch has at most `max_rows` rows. Raises FatalError for a
-        column that the file does not have, and for a damaged file.
+        """Yield the columns `names` (as they are called today, also in an older file) of all rows in the order of the
+        file, or of the row groups with the numbers `groups` (from 0). A batch has at most `max_rows` rows. Integers are
+        int64; texts that repeat may be dictionaries. Raises FatalError for a column that the file does not have, and
+        for a damaged file.
         """
         metadata = self._file.metadata
         expected = self.rows if groups is None else sum(metadata.row_group(group).num_rows for group in groups)
@@ -117,7 +118,8 @@ class TableFile:
 
     def take(self, row_numbers: Integers, *names: str) -> pa.Table:
         """The columns `names` of the rows with the given numbers (from 0), sorted by row number, whatever the order of
-        `row_numbers`. A number that is given twice gives two rows. Raises FatalError for a damaged file.
+        `row_numbers`. A number that is given twice gives two rows; one that the file does not have gives none. Raises
+        FatalError as `batches` does.
         """
         wanted = np.sort(row_numbers)
         tables, start = [], 0
@@ -134,7 +136,7 @@ class TableFile:
 
     def take_in_order(self, row_numbers: Integers, *names: str) -> list[dict[str, Any]]:
         """The columns `names` of the rows with the given numbers (from 0), as a dict (name -> value) for each element
-        of `row_numbers`, in that order. Raises FatalError for a damaged file.
+        of `row_numbers`, in that order. The file must have all these rows. Raises FatalError as `batches` does.
         """
         rows = self.take(row_numbers, *names).to_pylist()
         return [rows[place] for place in np.argsort(np.argsort(row_numbers))]
@@ -149,7 +151,7 @@ class TableFile:
     @property
     def row_bytes(self) -> int:
         """Approximate number of bytes that a row takes in memory: the average in the row group with the largest rows.
-        1 for a file without rows.
+        1 for a file without row groups.
         """
         metadata = self._file.metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]

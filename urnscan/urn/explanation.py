@@ -118,7 +118,9 @@ class Explanation:
 
     @property
     def is_good(self) -> bool:
-        """Whether the text is or represents a URN whose name is valid, or of unknown validity."""
+        """Whether the name is valid or of unknown validity, in a text that is a URN or is read as one (`read_as`: an
+        ISBN, a link to a resolver, a URN in `<...>`).
+        """
         return (self.is_urn or self.read_as is not None) and self.valid is not False
 
     def as_dict(self) -> dict[str, Any]:

@@ -158,8 +158,9 @@ def _is_year(value: str) -> bool:
 @functools.lru_cache(maxsize=1 << 14)
 def number_of(word: str) -> str | None:
     """Return the number that a word means, in digits without leading zeros: `3` for `3rd`, `third`, `three`, `iii`.
-    None for another word, for the cardinal words for 1, such as `one`, for Roman numbers above 39, and for more than
-    nine digits. `word` must be in the form of `features.words`: in lower case (`III` -> None), without accents.
+    Known words, in several languages: cardinals from 2 to 12, and ordinals up to 20. None for another word, for the
+    cardinal words for 1, such as `one`, for Roman numbers above 39, and for more than nine digits. `word` must be in
+    the form of `features.words`: in lower case (`III` -> None), without accents.
     """
     if number := _NUMBER.match(word):
         return str(int(number[1]))

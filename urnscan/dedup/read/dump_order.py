@@ -41,9 +41,9 @@ class DumpOrder:
         """Whether the bytes that are read now belong to a dump."""
 
     def submit(self, batch: Batch, on_result: Callable[[ReadBatch], object]) -> None:
-        """Let a worker read a batch, and run the callbacks that are due. `on_result` is called later with the result,
-        in dump order; not at all for an empty batch. Waits while too many batches are pending. Raises FatalError if a
-        process has died, and the errors of the callbacks that run now.
+        """Give a batch to a worker (a thread, or a process), and run the callbacks that are due. `on_result` is called
+        with the result by this or a later call, in dump order. An empty batch does nothing. Waits while too many
+        batches are pending. Raises FatalError if a process has died, and what reading or a callback raises.
         """
         if batch.records:
             self._pending += [_PendingBatch(self._workers.submit(batch), on_result), self._report()]
@@ -51,8 +51,8 @@ class DumpOrder:
             self._run(self._workers.ahead)
 
     def call(self, callback: Callable[[], object]) -> None:
-        """Put a callback into the queue: it runs after all earlier batches, at once if none is pending. Raises
-        FatalError if a process has died, and the errors of the callbacks that run now.
+        """Put a callback into the queue: it runs after all earlier batches, at once if none is pending. Waits for all
+        batches if the queue is full. Raises as `submit` does.
         """
         self._pending.append(callback)
         self._run(self._workers.ahead if len(self._pending) < _MAX_PENDING else 0)
@@ -71,9 +71,7 @@ class DumpOrder:
             report()
 
     def finish(self) -> None:
-        """Wait for all batches, and run all pending callbacks. Raises FatalError if a process has died, and the errors
-        of the callbacks.
-        """
+        """Wait for all batches, and run all pending callbacks. Raises as `submit` does."""
         self._run(0)
 
     def _report(self) -> Callable[[], object]:

@@ -200,13 +200,16 @@ class AppliedDecisions:
 
     @property
     def pairs(self) -> Pair:
-        """The pairs of records that people decided to join (TOGETHER); without those whose decision is refused."""
+        """The rows about two records with the decision TOGETHER, without those refused before `check`: an array of the
+        numbers of the first records, and one of the second. Each is the first record of its work. Groups of records
+        with the decision TOGETHER are not among them.
+        """
         return self._records([(pair.one, pair.other) for pair in self._together])
 
     @property
     def separate(self) -> Pair:
-        """The pairs of records that people decided to keep in two clusters (APART); without those whose decision is
-        refused.
+        """The rows about two records with the decision APART, without those refused: they are never in the same
+        cluster. The arrays are those of `pairs`.
         """
         return self._records([(pair.one, pair.other) for pair in self._apart])
 

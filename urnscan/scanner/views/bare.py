@@ -124,9 +124,11 @@ class Reference(NamedTuple):
     start: int
     """Index of the first byte of the identifier, after the label or address."""
     end: int
-    """Index after the last byte of the identifier."""
+    """Index after the last byte of the identifier; `start` if the end is in doubt."""
     urn: bytes
-    """The URN of the identifier; empty if the check digit is wrong, or the end of the name is in doubt."""
+    """The URN of the identifier; empty if the identifier is not valid (a wrong check digit, one digit repeated), or its
+    end is in doubt.
+    """
 
 
 def find_references(

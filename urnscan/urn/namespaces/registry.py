@@ -149,14 +149,16 @@ class Resolver:
     """
 
     def link(self, urn: str, request: str = "") -> str | None:
-        """The address at which this service resolves a URN; None if the service does not resolve the URN. The service
-        is not asked. `urn` is in canonical form, without components.
+        """The address at which this service resolves a URN, by the template `Resolver.url`; None if `names` does not
+        match the NSS. The NID is not compared: use only the resolvers of the rule of the NID. No service is asked.
+        `urn` is in canonical form, without components.
 
-        `request` is sent to the resolver with the name: the r-component with its `?+`, or the query of rfc2141bis-03
-        with its `?`. It is part of the address only if `url` contains `{urn}`. A `?` or `#` of the name itself, as RFC
-        2141 has them (§2.3.2), is percent-encoded. Raises ArgumentError if `urn` has not the form `urn:NID:NSS`.
+        `request` (the r-component with its `?+`, or the query of rfc2141bis-03 with its `?`) is added after the URN if
+        `url` contains `{urn}`, otherwise left out. In a path, a `?` or `#` of the name, as RFC 2141 has them (§2.3.2),
+        is percent-encoded. After a `?` in `url`, name and request are encoded as a value of the query. Raises
+        ArgumentError if `urn` has not the form `urn:NID:NSS`.
 
-        >>> rules()["doi"].link("urn:doi:10.1002/3.0.CO;2-#")
+        >>> rules()["doi"].resolvers[0].link("urn:doi:10.1002/3.0.CO;2-#")
         'https://doi.org/10.1002/3.0.CO;2-%23'
         """
         _, nss = nid_and_nss(urn)
