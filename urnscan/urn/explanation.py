@@ -73,7 +73,7 @@ class Explanation:
     """
     service: str | None = None
     """The registered service that the directive `s` asks a resolver for, with its section (rfc2141bis-03 §9.2.2, RFC
-    2483 §4); None without such a directive.
+    2483 §4); None without such a directive, and if its service is not registered.
     """
     display: str | None = None
     """The URN for display to people: with text instead of percent-encoded characters beyond ASCII."""
@@ -84,9 +84,9 @@ class Explanation:
     resolver: str | None = None
     """URL of the URN at a public and stable resolution service; None if no known service resolves it."""
     remarks: tuple[str, ...] = ()
-    """Sentences for people. Of a URN: which components go to a resolver, and which do not (RFC 8141 §2.3, rfc2141bis-03
-    §2.3, §2.4). Of a text with more than an ISBN or ISSN: the number that is read. Of a text that is not a URN: the
-    other syntaxes in which the text is a URN.
+    """Sentences for people, for example: of a URN, which components go to a resolver, and which do not (RFC 8141 §2.3,
+    rfc2141bis-03 §2.3, §2.4); of a text with more than an ISBN or ISSN, the number that is read; of a text that is not
+    a URN, the other syntaxes in which the text is a URN.
     """
     position: int | None = None
     """Index, from 0, of the first character that cannot be part of a URN. None if the text is or represents a URN."""

@@ -50,8 +50,8 @@ class Native:
         """The identifier in a URN, without a label, in the form that the standard of the identifier prescribes.
 
         A str is parsed by RFC 8141; components are dropped. Raises InvalidURN for a text that is not a URN;
-        ArgumentError for a URN of another namespace, for a name that is not an identifier of this kind, and for a wrong
-        check digit.
+        ArgumentError for a URN of another namespace, for a name that is not an identifier of this kind, for a wrong
+        check digit (except of an ISAN), and for a value that is not a text.
         """
         parsed = urn if isinstance(urn, URN) else parse(urn, syntax="rfc8141")
         if parsed.nid != self.nid:

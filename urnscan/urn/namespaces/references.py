@@ -50,8 +50,9 @@ def urn_of(text: str, rulebook: Rulebook = OURS) -> str | None:
 
 
 def number_before_remark(text: str) -> str | None:
-    """The ISBN or ISSN, without hyphens, with which a text begins, as in fields of catalogues: a label or a
-    remark may be before it, a remark after it. None for any other text, and for more than 4,096 characters. The check digit may be wrong.
+    """The ISBN or ISSN, without hyphens, with which a text begins, as in fields of catalogues: a label or a remark may
+    be before it, a remark after it. None for any other text, and for more than 4,096 characters. The check digit may be
+    wrong.
 
     >>> number_before_remark("978-0-395-36341-6 (pbk.)"), number_before_remark("0-395-36341-1 :")
     ('9780395363416', '0395363411')
@@ -60,8 +61,9 @@ def number_before_remark(text: str) -> str | None:
 
 
 def why_no_isbn_or_issn(text: str) -> str | None:
-    """A sentence: what is wrong with a text that is nearly an ISBN or ISSN or consists of words, and that `urn_of` and
-    `number_before_remark` do not read; None for any other text.
+    """A sentence: what is wrong with a text that is nearly an ISBN or ISSN, or consists of words; None for any other
+    text. `text` must be one that `urn_of` and `number_before_remark` do not read; for others, the result has no
+    meaning.
 
     Nearly: the text has a label and a digit, or 7 to 20 digits; only hyphens, spaces, X, and letters that look like
     digits (I, L, O) are between them. A remark may follow.
