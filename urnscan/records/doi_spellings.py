@@ -44,8 +44,8 @@ _BEGINS = re.compile(r"https?://|doi|10\.", re.IGNORECASE)
 
 def plain_doi(text: str) -> str:
     """Return a DOI, or the URL of one, without references of HTML, commands of TeX, a double slash after the prefix,
-    the host of a proxy, a query, and brackets around it. Of %HH only `%3C` and `%3E` are decoded. Any other text is
-    returned unchanged.
+    the host of a proxy, and brackets around it; the URL also without a query of names and values. Of %HH only `%3C` and
+    `%3E` are decoded. Any other text is returned unchanged.
 
     >>> plain_doi("10.1037//0022-3514.83.3.606"), plain_doi("https://doi.org/10.5555/a?nosfx=y")
     ('10.1037/0022-3514.83.3.606', 'https://doi.org/10.5555/a')

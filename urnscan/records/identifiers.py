@@ -159,7 +159,7 @@ def as_text(own: Own) -> str | None:
 
 
 def wrong_number(own: Own) -> str | None:
-    """Return the first ISBN or ISSN in an identifier, as written, without numbers that the record calls wrong
+    """Return the first ISBN or ISSN in an identifier, with plain hyphens, without numbers that the record calls wrong
     (`(falsch)`) or that only fill the field (0000000000); None if there is none. For an identifier without a URN (for
     which `as_text` returns None): the check digit of the number is then wrong.
 
@@ -249,7 +249,7 @@ def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
 @functools.lru_cache(maxsize=1 << 12)
 def counts_out(qualifier: str, nid: str) -> bool:
     """Whether a qualifier (words next to a number, in any case, such as `(falsch)`) calls the number wrong, or, for
-    `nid` "isbn", is about the ISBN of several volumes. False for a qualifier with a number in it.
+    `nid` "isbn", is about the ISBN of several volumes. False for a qualifier with a standard number (nine digits or more) in it.
     """
     match = _OF_NOTHING.search(qualifier)
     if nid == "isbn":

@@ -122,7 +122,8 @@ class Spellings:
     def read(self, text: str) -> list[str]:
         """Return the keys in a value: one (`oclc:1`) if the whole value fits a spelling, without white space around it
         and in any case; if the value is a list (with `,`, `;` or `|`) and `several` is True, one for each part that
-        fits. Empty if no spelling fits, or if the value is longer than 2,000 characters.
+        fits. Empty if no spelling fits, for fillers and invalid identifiers (`Spelling.key_of`), and if the value is
+        longer than 2,000 characters.
         """
         if len(text) > LONGEST:
             return []

@@ -70,7 +70,8 @@ _CHANGE, _CHANGE_BY_REFERENCE = 3, 8
 
 def is_marc(head: bytes, _name: str) -> bool | None:
     """Whether a dump whose first bytes are `head` is MARC in ISO 2709: it begins with a leader and a directory, or
-    these follow after a damaged record. None: more bytes are needed.
+    these follow after a damaged record. None: undecided, because the leader or directory is not whole in `head`. False
+    also if the first record is damaged, and `head` ends before the next directory does.
     """
     if MARK.startswith(head):
         return None

@@ -45,7 +45,9 @@ _CUT_OFF = "it is truncated"
 
 
 def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether the first record of a dump begins with the pattern `field`. None: more bytes are needed."""
+    """Whether the first record of a dump begins with the pattern `field`. None: undecided, because fewer than 64 bytes
+    follow the bytes between records, and they begin with a digit.
+    """
     if MARK.startswith(head):
         return None
     text = head

@@ -81,7 +81,7 @@ class Scope:
     def declarations(self, record: bytes) -> bytes:
         """Return the namespaces that open elements declare, as attributes in UTF-8 (` xmlns:a="…"`), so that a record
         can be parsed alone. If `is_large`, only the default namespace and those whose prefixes occur in the bytes of
-        the record.
+        the record. Those that would make more than 16 KiB are left out.
         """
         if self.is_large:
             return self._as_attributes((b"", *PREFIX.findall(record)))

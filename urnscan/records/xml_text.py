@@ -64,7 +64,7 @@ def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Eleme
 
     No DTD, no external entity and no other file is read. Entities of HTML, which include entities of ONIX 2.1 and other
     DTDs, become characters; other entities remain text. Bytes that are not characters become U+FFFD. Raises ValueError
-    if the record is not well-formed, with the reason in one line.
+    if the record is not well-formed, with the reason in one line; IndexError if there is no element.
     """
     if encoding != "utf-8":
         data = data.decode(encoding, "replace").encode()
@@ -83,7 +83,7 @@ def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Eleme
 
 def parse_element(data: bytes, declarations: bytes) -> etree._Element:
     """Parse an element in UTF-8 inside declarations of namespaces, which are attributes (` xmlns:a="…"`), and return
-    it. Raises `lxml.etree.XMLSyntaxError` if it is not well-formed.
+    it. Raises `lxml.etree.XMLSyntaxError` if it is not well-formed, IndexError if there is no element.
     """
     document = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, data, _WRAPPER)
     return etree.fromstring(document, _parser(len(data) >= DEFAULT_LIMITS))[0]

@@ -16,8 +16,9 @@ def is_in_word(data: ByteArray, start: int) -> bool:
     """Whether the byte before index `start` of `data` is a letter or digit of a word, so that no URN begins there.
     False for index 0.
 
-    Three kinds of letters and digits do not count: a subfield code of MARC, the end of the escape sequence `ESC ( B` of
-    ISO 2022, and the end of an encoded character that is not a letter or digit, such as `%22`.
+    Three kinds of letters and digits do not count: a subfield code of MARC (after the byte 0x1F, `$$`, `‡` or `ǂ`), the
+    end of the escape sequence `ESC ( B` of ISO 2022, and the end of an encoded character that is not a letter or digit,
+    such as `%22`.
     """
     return start > 0 and is_alnum(data[start - 1]) and not _ends_sign(data, start)
 

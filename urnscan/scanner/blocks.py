@@ -124,8 +124,8 @@ class Matches:
     via: ByteArray
     """The view (decoding) that found each match: the index in `views.kinds.KINDS` plus 1; 0 for a literal match."""
     rejects: Rejects | None = None
-    """The rejects, texts that are nearly URNs; None if the Grammar does not request them. With rejects, a Matches may
-    have no match.
+    """The rejects, texts that are nearly URNs; None if the Grammar does not request them, and in the Matches of a
+    RecoveringScanner that have matches. With rejects, a Matches may have no match.
     """
 
     def __len__(self) -> int:

@@ -60,7 +60,7 @@ class RecoveringScanner:
     """A scanner like `blocks.Scanner`, which also finds hidden URNs: encoded, broken over lines, or without `urn:`.
 
     `Matches.via` is 0 for a literal match, else 1 + the index of the view in KINDS; `length` is the length in the text.
-    With `grammar.rejects`, rejects (texts that are nearly URNs) come in a Matches of their own, without matches.
+    Rejects (texts that are nearly URNs) come in a Matches of their own, perhaps after later matches.
     """
 
     def __init__(self, grammar: Grammar, recover: Collection[str]) -> None:
@@ -86,9 +86,7 @@ class RecoveringScanner:
         )
 
     def prepare(self) -> None:
-        """Load or compile `hunt` now, the largest function of the search for hidden URNs. Scans nothing. The first scan
-        loads or compiles the other functions.
-        """
+        """Load or compile `hunt`, the largest function of the search for hidden URNs; the first scan does the rest."""
         for _ in self._scan(iter(()), in_memory=True):
             raise AssertionError
 
