@@ -59,7 +59,7 @@ class Capture:
 
     @property
     def status(self) -> int | None:
-        """Status code of the HTTP response, such as 200, from `head`; None without a response."""
+        """Status code of the HTTP response, such as 200, from `head`; None without a response or a valid status."""
         match = _STATUS.search(self.head)
         return int(match[1]) if match else None
 

@@ -145,7 +145,8 @@ def open_archive(reader: Reader, layer: Layer, formats: Sequence[str]) -> Iterat
     """Yield the files of an archive as members; `formats`: names of libarchive for the formats it may have, as "7zip".
 
     Links, folders and empty files are only counted. The reader of a member may be used until the next is requested.
-    Copies the bytes to a temporary file if they are not a file. Raises SourceError if the rest cannot be read.
+    Copies the bytes to a temporary file if they are not a file. Raises SourceError if the rest cannot be read; yields
+    none.
     """
     with (
         on_disk(reader, layer) as path,

@@ -88,8 +88,9 @@ def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | No
     """Split an HTTP message, `data[start:end]`, in memory. Returns its head (start line and headers), and the index in
     `data` of its body.
 
-    `(b"", start)` if it does not begin like an HTTP message: then all of it is the body. None if it must be read by
-    `Body`, because the body may be coded (compressed, chunked) or the end of the head is not found.
+    `(b"", start)` if it has an empty line, and does not begin like an HTTP message: then all of it is the body. None if
+    it must be read by `Body`: it has no empty line in the first bytes, begins with a line end or an interim response
+    (1xx), or its body may be coded (compressed, chunked).
     """
     last = min(end, start + _HEADERS)
     if not _HEAD_END.search(data, start, last) or data[start] in b"\r\n":

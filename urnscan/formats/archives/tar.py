@@ -43,7 +43,8 @@ _KEYWORDS = (b"path", b"size", b"GNU.sparse.name", *_SPARSE)
 
 def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its bytes)
     """Whether a file that begins with `head` is a tar archive: its first 512 bytes are a header, with NULs and a valid
-    checksum. None if more bytes are needed.
+    checksum. None: undecided, because `head` is shorter. False also for a shorter `head` that has no NUL yet, as text
+    from a slow pipe must not wait.
     """
     if len(head) >= BLOCK:
         return b"\0" in head[:BLOCK] and _parse(head[:BLOCK]) is not None

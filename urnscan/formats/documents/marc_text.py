@@ -83,7 +83,7 @@ def open_marc_text(reader: Reader, layer: Layer) -> Iterator[Document | SourceEr
     `$` in `$a`.
 
     It is converted to UTF-8 if it is in UTF-16, UTF-32 or the encoding of the user. Raises FatalError for an unknown
-    encoding.
+    encoding; yields no SourceError.
     """
     buffer = Buffer.of(reader)
     delimiter = _delimiter(buffer.head(_WITHIN))
