@@ -59,8 +59,8 @@ def scan_batches(
     `row` is the number of the row in all batches, from 0; `start` (byte offset, from 0) and `line` (from 1) are
     positions in the value. `start` and `length` count bytes of UTF-8, not characters: `value.encode()[start : start +
     length]`. The columns `keep` of `batches` follow, unchanged. Other columns of a pandas frame are not read.
-    Without occurrences, one batch without rows is yielded, so `pyarrow.Table.from_batches` accepts each result; only an
-    iterable without any batch yields nothing.
+    Without occurrences, one batch without rows is yielded, so that `pyarrow.Table.from_batches` accepts the result. But
+    `batches` without any batch yield nothing; an empty frame or table of pandas or Arrow has none.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
     not text, if `batches` contains something other than batches, for invalid options, and if a column to keep has the
     name of a column of the rows. An iterable is checked batch by batch, while its occurrences are read.

@@ -170,8 +170,9 @@ def deduplicate(
     Returns a `Dedup` with a row for each record, all in memory (use the command for very large dumps), and counts.
     Records and inputs that cannot be read are in `report.failures`; with `strict`, a failure raises FatalError.
 
-    Raises FatalError if no dump can be read or an output cannot be written, ArgumentError (a ValueError and a
-    TypeError) for invalid options.
+    Raises FatalError if no dump can be read, if `decisions`, `never_join` or `rules` cannot be read, for an unknown
+    `encoding`, for an output that is missing (`carry` needs `deduplicated`) or cannot be written; ArgumentError (a
+    ValueError and a TypeError) for other invalid options.
 
     >>> from urnscan import deduplicate, samples
     >>> result = deduplicate(samples() / "catalogue.marcxml.xml")

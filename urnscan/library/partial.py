@@ -85,8 +85,8 @@ def scan_partial(
     shares.
 
     Inputs and options are as in `scan`, without `cdx`. Inputs that cannot be read are in `failures` of the result; they
-    raise no error, even if no input could be read. Raises ArgumentError (a ValueError and a TypeError) for invalid
-    options.
+    raise no error, even if no input could be read. Raises FatalError if a file of rules or a list of filters cannot be
+    read, and for an unknown `encoding`; ArgumentError (a ValueError and a TypeError) for other invalid options.
 
     >>> from urnscan import samples, scan_partial
     >>> scan_partial(samples() / "prose.txt", trim=True).counts.occurrences

@@ -304,8 +304,9 @@ def scan(
     Returns a `Scan` with the tables and the counts. Inputs that fail are in `report.failures`; inputs of a known form
     that were scanned as plain text are in `report.notes`. All tables are in memory: for very large inputs use the
     command.
-    Raises FatalError if no input could be read, if the index cannot be read, or, with `strict`, if any input fails;
-    ArgumentError (a ValueError and a TypeError) for invalid options.
+    Raises FatalError if no input could be read, if the index, a file of rules or a list of filters cannot be read, for
+    an unknown `encoding`, or, with `strict`, if any input fails; ArgumentError (a ValueError and a TypeError) for other
+    invalid options.
 
     >>> from urnscan import samples, scan
     >>> result = scan(samples() / "prose.txt", trim=True)

@@ -46,8 +46,9 @@ def as_parquet(path: str, names: Sequence[str]) -> pa.NativeFile:
     file, open for reading. It has no name any more: its space on the disk is free when the caller closes it.
 
     The columns get their present names and their types in `schemas`; columns that no schema has are left out. `names`
-    are the columns if the file has no lines. Raises FatalError if the first line is not that of such a table, and
-    ArrowException or OSError if another line cannot be read.
+    are the columns if the file has no lines. Raises FatalError if the first line cannot be read as names of columns, or
+    has a name twice; OSError if the file cannot be opened, and ArrowException or OSError if another line cannot be
+    read.
     """
     form, codec = form_of(path)
     with _open(path, codec) as file:

@@ -162,7 +162,7 @@ def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
     quotation marks; a list is JSON, a time a text in ISO 8601, and null an empty cell.
 
     A spreadsheet would calculate a text like `=1+1` as a formula, which could start programs. So a text that begins
-    with `=`, `+`, `-`, `@`, a tab or a line end gets an apostrophe before it.
+    with `=`, `+`, `-` or `@`, also in full width, a tab or a line end gets an apostrophe before it.
 
     >>> rows = pa.RecordBatch.from_pydict({"title": ["=1+1", "1=1", None]})
     >>> bytes(separated_lines(rows, ","))
