@@ -19,7 +19,7 @@ _ACRONYM = range(3, 7)
 def are_one_journal(one: str, other: str) -> bool:
     """Whether two titles may be of the same journal: word by word, both words are equal, or a word abbreviates the
     other; or a title is an acronym of the other (`BMJ`). Small words such as `of`, and what follows a bracket or ` : `,
-    may be missing. Case, accents and punctuation do not count. False for an empty title.
+    may be missing. Case, accents and punctuation do not count. False for a title without other words.
 
     >>> are_one_journal("J Clin Oncol", "Journal of Clinical Oncology"), are_one_journal("Br J Surg", "Am J Surg")
     (True, False)

@@ -121,7 +121,8 @@ def differ(one: Part, other: Part) -> float | None:
 
     Numbers of a level (`volume`, `part`) that both parts name must be the same as far as both go: volume 2 agrees with
     volume 2, part 1, and not with volume 3. If the parts name different levels or none, all numbers of one must be
-    among those of the other, in the same order. A year counts only if both parts have a year.
+    among those of the other, in the same order. Otherwise a year counts only if both parts have a
+    year.
     """
     if not (one.designations and other.designations):
         return None
