@@ -21,7 +21,8 @@ def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None
 
     True: JSON Lines, for `ValueLines`, as `{"a": 1}` LF `{"a": 2}`. False: an array, an object around an array of
     records that `wraps` finds, or values over several lines, for `JsonValues`. None: more bytes are needed, only if
-    `head` has less than 64 KiB. Raises ValueError if the text does not begin like JSON.
+    `head` has less than 64 KiB. Raises ValueError if the text begins neither with an object nor with an array of
+    objects or arrays; in a file of JSON Lines, if it does not begin like a JSON value.
     """
     leading = _LEADING.match(head)
     body = head[leading.end() if leading else 0 :]

@@ -41,8 +41,8 @@ _NO_LIMITS = Limits()
 class Options:
     """Options of a run, with the names and meanings of the options of the command `urnscan`.
 
-    Raises ArgumentError for an invalid value, FatalError for an unknown encoding or a file of rules that cannot be
-    read.
+    Raises ArgumentError for an invalid value, FatalError for an unknown encoding, and for a file of rules or a list of
+    filters that cannot be read.
 
     >>> Options(syntax="rfc8141", recover="percent", jobs=2).recover
     ('percent',)
@@ -229,7 +229,7 @@ class Options:
 
 
 def as_flag(name: str, value: object) -> bool:
-    """Return the value of the option `name` as a bool: True, False, 1, 0, or a flag of numpy.
+    """Return the value of the option `name` as a bool: True, False, a number equal to 1 or 0, or a flag of numpy.
 
     Raises ArgumentError for another value, because the text "no" would count as true.
     """

@@ -118,7 +118,7 @@ def is_remote(argument: str) -> bool:
 def local_path(argument: str) -> str:
     """Path of an argument that is a path (returned unchanged) or a `file://` URL (its path, percent-decoded).
 
-    Raises SourceError for a `file://` URL of another machine.
+    Raises SourceError for a `file://` URL of another machine, and for any other URL.
     """
     if not is_url(argument):
         return argument
