@@ -347,7 +347,7 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
     """Make a record of the dataclass `kind`, such as `Options`, from parsed arguments with the names of its fields. A
     field without an argument, or whose argument is None, has its default.
 
-    Raises the errors of the dataclass: ArgumentError for an invalid value.
+    Raises the errors of the dataclass: ArgumentError for an invalid value, FatalError for a file that cannot be read.
     """
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
     values = {field.name: value for field in fields if (value := getattr(arguments, field.name, None)) is not None}

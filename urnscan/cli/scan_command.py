@@ -231,7 +231,8 @@ def scan(arguments: argparse.Namespace) -> bool:
 def read_options(arguments: argparse.Namespace) -> Options:
     """The options of a scan, from parsed arguments. Changes `arguments.filters`: the filters of the environment
     (URNSCAN_FILTERS) are added after those of the command line; the first filter that fits a file is used. Raises
-    ArgumentError for an invalid value, FatalError for a file of rules that cannot be read.
+    ArgumentError for an invalid value, FatalError for an unknown encoding, and for a file of rules or a list of filters
+    that cannot be read.
     """
     from urnscan.run.options import Options
 
