@@ -54,7 +54,8 @@ class UserTable:
         cells in `columns` and `optional`, by column. A missing optional column has empty cells. The separator is the
         most frequent one in the header: comma, semicolon, `|` or tab.
 
-        Raises FatalError, with the line, for a file that is not CSV in UTF-8; and with `hint` if a column is missing.
+        Raises FatalError, during the iteration: with the line or byte, for a file that is not CSV in UTF-8; for a
+        workbook; and with `hint` if a column is missing.
         """
         if self.data.startswith(_WORKBOOKS):
             raise FatalError(f"{self.path}: is a workbook; save it as CSV in UTF-8 first")

@@ -155,7 +155,8 @@ def short_frame(data: bytes, at: int) -> ShortFrame | None:
     """Find the end of the short frame that begins at `data[at]`, without decoding it. Short means that it unpacks to at
     most 256 KiB, by the size in its header.
 
-    None if no Zstandard frame with text begins there, or if it is not short or not complete in `data`.
+    None if no Zstandard frame with text begins there, or if it is not short, not complete in `data`, or needs more than
+    8 MiB of memory; also if fewer than 18 bytes follow `at`, as many as the longest header has.
     """
     if len(data) < at + _LONGEST_HEADER or data[at : at + 4] != TEXT_FRAME:
         return None
