@@ -62,7 +62,8 @@ class Packed:
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
         """Whether a file that begins with `head` has this form, by a signature (see `signs`).
 
-        None if more bytes are needed. `layer`: names of the file.
+        None if more bytes are needed. But `head` without control characters that ends before `at` is False, if `at` is
+        8 or more: text from a slow pipe must not wait. `layer`: names of the file.
         """
         data = head[self.at :]
         sign = next((sign for sign in self.signs if data.startswith(sign)), None)

@@ -40,11 +40,13 @@ def find_listed(
     """Yield the inputs that the arguments name, and a SourceError for each argument or file that cannot be read.
 
     * "-" is standard input. A path that exists and is not a folder is an input: a file, a FIFO or a device.
-    * A folder is walked, depth first, hidden files included. FIFOs, sockets, devices, and names that end with
-      TEMPORARY_SUFFIX are skipped, and what `selection` excludes. An empty folder yields nothing.
+    * A folder is walked, depth first, hidden files included. FIFOs, sockets, devices, symbolic links (unless
+      `selection.follow`), names that end with TEMPORARY_SUFFIX, and what `selection` excludes, are skipped. An empty
+      folder yields nothing.
     * A URL is an object in a store, a folder of a store, or a pattern; after `file://` comes a path.
     * Any other argument with `*`, `?` or `[` is a pattern; `**` matches any number of folders. Files and folders that
-      match are read as if they were arguments, in the order of a walk. A pattern without a match yields an error.
+      match are read as if they were arguments, in the order of a walk, but FIFOs, sockets and devices are skipped. A
+      pattern without a match yields an error.
     * A list names paths and URLs, never patterns. An empty list yields an error.
     * An index names files, and the records in each file that are read.
 

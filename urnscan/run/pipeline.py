@@ -119,8 +119,8 @@ class Report:
     failures: list[SourceError] = field(default_factory=list)
     """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs."""
     notes: list[SourceNote] = field(default_factory=list)
-    """Remarks that are not failures: an input was not read in its own form (a PDF as raw bytes), or was left out on
-    purpose (an output of this run).
+    """Remarks that are not failures, for example: an input was not read in its own form (a PDF as raw bytes), was left
+    out on purpose (an output of this run), or counts once more (a table of an earlier run).
     """
     seconds: float = 0.0
     """Duration in seconds."""
