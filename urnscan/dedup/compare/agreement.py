@@ -254,9 +254,9 @@ def other_years(one: Features, other: Features) -> float:
 
 
 def other_authors(one: Features, other: Features) -> float | None:
-    """1.0 if the first authors differ, otherwise 0.0; None if a record names no author. They differ if no word of
-    either family name is in the whole name of the other author: `Paul, Jean` and `Jean Paul` are the same. Small
-    differences of spelling, and abbreviated words of at least three letters, do not count.
+    """1.0 if the first authors differ, otherwise 0.0; None if a record names no author, not even `anonymous`. They differ
+    if no word of either family name is in the whole name of the other author: `Paul, Jean` and `Jean Paul` are the
+    same. Small differences of spelling, and abbreviated words of at least three letters, do not count.
     """
     if not one.family or not other.family:
         return None
