@@ -41,7 +41,8 @@ PLACEHOLDERS = (
 class Policy:
     """Options that decide which records are joined, and which record of a cluster is kept; named as in the command.
 
-    Raises ArgumentError for an invalid value, FatalError for a table of `decisions` or `never_join` that cannot be read.
+    Raises ArgumentError for an invalid value, FatalError for a table of `decisions` or `never_join` that cannot be
+    read.
 
     >>> Policy(weak=("urn:ISSN:", "oasis"), keep=["newest", "longest"]).weak
     ('issn', 'oasis')

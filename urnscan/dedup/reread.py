@@ -58,8 +58,8 @@ class Dump:
     unread: str = ""
     """Name of an element in the records whose fields are not known (`Format.unread`), or empty."""
     spooled: int | None = None
-    """Offset of the dump in the `Spool` (content of pipes on disk), in bytes; None if the input can be read again, or is
-    read only once.
+    """Offset of the dump in the `Spool` (content of pipes on disk), in bytes; None if the input can be read again, or
+    is read only once.
     """
 
 

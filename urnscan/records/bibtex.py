@@ -161,7 +161,8 @@ class BibtexRecords(RecordReader):
     def record(self, cut: Cut) -> Record:
         """Read the fields of an entry. Returns a `Record` with its ID (None if the entry has no citation key) and, by
         the options of the reader: without `own`, texts to scan for URNs; with `own`, record-level identifiers; with
-        `keys`, identifiers by which duplicates are found (`oclc:1234`; not the citation key); with `described`, a description. Raises nothing for a wrong field.
+        `keys`, identifiers by which duplicates are found (`oclc:1234`; not the citation key); with `described`, a
+        description. Raises nothing for a wrong field.
         """
         offset, data, (kind, start, simple) = cut
         match = _KEY.match(data, start)

@@ -249,7 +249,8 @@ def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
 @functools.lru_cache(maxsize=1 << 12)
 def counts_out(qualifier: str, nid: str) -> bool:
     """Whether a qualifier (words next to a number, in any case, such as `(falsch)`) calls the number wrong, or, for
-    `nid` "isbn", is about the ISBN of several volumes. False for a qualifier with a standard number (nine digits or more) in it.
+    `nid` "isbn", is about the ISBN of several volumes. False for a qualifier with a standard number (nine digits or
+    more) in it.
     """
     match = _OF_NOTHING.search(qualifier)
     if nid == "isbn":

@@ -32,8 +32,8 @@ class Cut(NamedTuple):
     data: bytes
     """Bytes of the record in the dump."""
     around: Any = None
-    """Facts that the reader needs in addition to the bytes, for example XML namespaces around the record; None for formats
-    that need none. They can be pickled.
+    """Facts that the reader needs in addition to the bytes, for example XML namespaces around the record; None for
+    formats that need none. They can be pickled.
     """
 
 
@@ -103,8 +103,8 @@ class Record(NamedTuple):
     is no ID.
     """
     texts: Sequence[bytes] = ()
-    """Texts to scan for URNs, in UTF-8 or another superset of ASCII (MARC-8), without escapes of the format. Empty if only
-    record-level identifiers are read.
+    """Texts to scan for URNs, in UTF-8 or another superset of ASCII (MARC-8), without escapes of the format. Empty if
+    only record-level identifiers are read.
     """
     own: Sequence[Own] = ()
     """Record-level identifiers (in fields that name the record itself), also those that give keys; empty if the reader

@@ -69,8 +69,9 @@ def find(
     `nid` and `not_nid` are prefixes of names, in any case, to keep and to leave out (`isbn`, `nbn:de`; one or several).
     `rules` are custom rules of namespaces: a file, or the result of `urnscan.namespaces.read_rules`.
 
-    Raises ArgumentError (a ValueError and a TypeError) for a `text` that is neither a str nor bytes-like, for an unknown option,
-    and for an invalid value of an option; FatalError for a file of rules that cannot be read or is wrong.
+    Raises ArgumentError (a ValueError and a TypeError) for a `text` that is neither a str nor bytes-like, for an
+    unknown option, and for an invalid value of an option; FatalError for a file of rules that cannot be read or is
+    wrong.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]

@@ -254,9 +254,9 @@ def other_years(one: Features, other: Features) -> float:
 
 
 def other_authors(one: Features, other: Features) -> float | None:
-    """1.0 if the first authors differ, otherwise 0.0; None if a record names no author, not even `anonymous`. They differ
-    if no word of either family name is in the whole name of the other author: `Paul, Jean` and `Jean Paul` are the
-    same. Small differences of spelling, and abbreviated words of at least three letters, do not count.
+    """1.0 if the first authors differ, otherwise 0.0; None if a record names no author, not even `anonymous`. They
+    differ if no word of either family name is in the whole name of the other author: `Paul, Jean` and `Jean Paul` are
+    the same. Small differences of spelling, and abbreviated words of at least three letters, do not count.
     """
     if not one.family or not other.family:
         return None
@@ -364,7 +364,8 @@ def is_surely_same(one: Description, other: Description) -> bool:
     """Whether two descriptions agree so well that a supporting key, such as an address, may join the records. By
     SURE_RULES, titles (small typos allowed), authors, years and numbers of editions match, and numbers of parts and
     issues match or are absent in both. False if a title is missing, or if only one record has a year; a missing author
-    or edition matches any. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
+    or edition matches any. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not
+    number 4.
     """
     mine, others = features(one), features(other)
     return all((rule.distance(mine, others) or 0) <= rule.most for rule in SURE_RULES)
