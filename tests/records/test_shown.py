@@ -135,13 +135,17 @@ def test_marc_in_json_over_several_lines():
 
 
 words = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"), exclude_characters="<>&\"'"), min_size=1)
-prefixes = st.from_regex(r"[A-Za-z_\u00e9][A-Za-z0-9_.\-]{0,4}", fullmatch=True).filter(
+prefixes = st.from_regex(r"[A-Za-z_\u00e9\u0250][A-Za-z0-9_.\-]{0,4}", fullmatch=True).filter(
     lambda name: not name.lower().startswith("xml")
 )
 
 
 @given(
-    prefixes, prefixes, st.sampled_from(["", "oai", "sru"]), st.booleans(), words | st.just("\u201cLamp: ink, xml:y")
+    prefixes,
+    prefixes,
+    st.sampled_from(["", "oai", "sru"]),
+    st.booleans(),
+    words | st.just("\u201cLamp: ink, xml:y, a\u0250:z"),
 )
 def test_prefixes_are_no_part_of_marc(prefix, other, around, is_declared, word):
     """A record declares its prefix itself, or an element around it does; it may have attributes with other prefixes,

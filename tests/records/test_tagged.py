@@ -267,6 +267,7 @@ def test_warnings_of_yaz_may_be_longer_than_the_first_bytes(warning):
         ("ovid", b"<1. >\nUI  - 1\n"),
         ("enw", b"\n%0 Book\n"),
         ("ciw", b"FN Clarivate Analytics Web of Science\r\nVR 1.0\r\nPT J\r\n"),
+        ("marcxml", b"\n<!-- x --><collection><record><leader>00532nam a2200145uc 4500</leader>"),
     ],
 )
 def test_a_beginning_of_a_dump_is_never_refused(name, dump):

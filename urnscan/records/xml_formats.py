@@ -19,6 +19,8 @@ from urnscan.records.xml_records import XmlRecords
 from urnscan.records.xml_scope import PREFIX
 from urnscan.records.xml_text import parse
 
+# Beginning of the namespaces of prefixes that a record may not declare itself.
+_UNKNOWN = "unknown:"
 _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 
 
@@ -51,15 +53,17 @@ def show_xml(data: bytes) -> str:
 
     The namespaces that elements around the record declare are not known here; there, local names decide the kind.
     """
-    prefixes = set(filter(_is_prefix, map(decoded, PREFIX.findall(data))))
+    prefixes = filter(_is_prefix, dict.fromkeys(map(decoded, PREFIX.findall(data))))
+    # Not all letters of a prefix may be in the name of a namespace.
+    declarations = "".join(f' xmlns:{prefix}="{_UNKNOWN}{number}"' for number, prefix in enumerate(prefixes))
     try:
-        record, _ = parse(data, "".join(f' xmlns:{prefix}="{prefix}"' for prefix in prefixes).encode(), "utf-8")
+        record, _ = parse(data, declarations.encode(), "utf-8")
     except (ValueError, IndexError):
         # It is not well-formed, or there is no element.
         return decoded(data)
     for element in record.iter("*"):
         name = etree.QName(element)
-        if name.namespace in prefixes:
+        if name.namespace and name.namespace.startswith(_UNKNOWN):
             element.tag = name.localname
     first = next(record.iterchildren("*"), None)
     kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
