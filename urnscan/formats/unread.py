@@ -79,7 +79,8 @@ class Packed:
         """Open a file of this form by libarchive: yields its members, or returns a reader of the unpacked bytes if the
         form has a `filter_`.
 
-        Raises SourceError, with the advice of `remedy`, if libarchive does not read this form or is not installed.
+        Raises SourceError at once, with the advice of `remedy`, if libarchive does not read this form or is not
+        installed; while members or bytes are read, if the rest cannot be read.
         """
         is_read = bool(self.formats or self.filter_)
         missing = by_libarchive.missing() if is_read else ""

@@ -31,7 +31,7 @@ def _first_kind(head: bytes) -> str | None:
     "" means that the dump is not XML. None means undecided: there are too few bytes, or the kind is not known.
     """
     if not _MARKUP.match(head):
-        return "" if head.lstrip(MARK + b" \t\r\n") else None
+        return "" if head.lstrip(MARK + b" \t\r\n<") else None
     buffer = Buffer(io.BytesIO(head).readinto)
     reader = XmlRecords(own=False)
     kind = reader.seek(buffer) or reader.kind_if_empty

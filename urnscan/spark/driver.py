@@ -220,8 +220,8 @@ def scan(
     `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan`, without `cdx`, `progress`,
     `jobs` and `memory`. The inputs are found now, and scanned when the first table of the result is used; with
     `strict`, they are scanned now. Inputs that fail are in `errors` of the result, even if all fail. Raises FatalError
-    for standard input, an unknown encoding, unreadable rules and, with `strict`, if any input fails; ArgumentError (a
-    ValueError and a TypeError) for invalid options.
+    for standard input, an unknown encoding, unreadable rules or filters and, with `strict`, if any input fails;
+    ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as result:  # doctest: +SKIP
     ...     result.report().occurrences, result.classes.count()
