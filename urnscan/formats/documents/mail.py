@@ -74,7 +74,7 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
 def is_emlx(head: bytes, _: Layer) -> bool | None:
     """Whether a file with the suffix .emlx is a message of Apple Mail: its first line is a number (the length).
 
-    None if more bytes are needed.
+    None if more bytes are needed; False for no bytes.
     """
     return _COUNT.match(head) is not None or (None if _COUNT_BEGUN.fullmatch(head) else False)
 
