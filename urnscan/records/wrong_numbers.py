@@ -20,15 +20,17 @@ class WrongNumber(NamedTuple):
     """A wrong ISBN or ISSN in a record."""
 
     number: str
-    """The number as the record has it. The whole text of the field if no part of it has the form of an ISBN or ISSN."""
+    """The number as the record has it, but with plain hyphens. The whole text of the field if no part of it has the form
+    of an ISBN or ISSN.
+    """
     message: str
     """What is wrong, in words, and the right check digit if it can be known."""
 
 
 def find_wrong(own: Own) -> WrongNumber | None:
-    """Return the first wrong number in a field for ISBN or ISSN in which no number is right.
+    """Return the first wrong number in a field for ISBN or ISSN, or of an unknown kind, in which no number is right.
 
-    None for a field with a right number, and of another kind; for a number that the record itself calls wrong
+    None for a field with a right number, and of a known other kind; for a number that the record itself calls wrong
     (`(falsch)`); for digits that only fill the field (`0000000000`); and for a text without any digit (`none`).
 
     >>> find_wrong(Own("97803953634 (pbk.)", "isbn")).message
