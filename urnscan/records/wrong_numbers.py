@@ -20,8 +20,8 @@ class WrongNumber(NamedTuple):
     """A wrong ISBN or ISSN in a record."""
 
     number: str
-    """The number as the record has it, but with plain hyphens. The whole text of the field if no part of it has the form
-    of an ISBN or ISSN.
+    """The number as the record has it, but with plain hyphens. The whole text of the field if no part of it has the
+    form of an ISBN or ISSN.
     """
     message: str
     """What is wrong, in words, and the right check digit if it can be known."""
