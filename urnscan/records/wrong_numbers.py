@@ -39,7 +39,8 @@ def find_wrong(own: Own) -> WrongNumber | None:
     if own.is_key or as_text(own) is not None:
         return None
     if (number := wrong_number(own)) is not None:
-        return WrongNumber(number, str(explain(number).verdict).removeprefix("invalid: "))
+        explained = explain(number)
+        return WrongNumber(number, str(explained.verdict or explained.reason).removeprefix("invalid: "))
     text, kind = own.text.strip(), kind_of(own.scheme)
     if kind not in (*_TITLES, "serial") or LISTS[kind].search(text) or len(set(_DIGIT.findall(text))) < 2:
         return None
