@@ -204,8 +204,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         by_namespace = count_by_namespace(sinks) if has_terminal() and not arguments.quiet else None
         office = None if arguments.quiet or options.nid else OfficeNames()
         folder = files.folder("classes") or files.folder("partial")
-        sinks = {**sinks, **printed}
-        sinks = office.counted_in(sinks) if office else sinks
+        sinks = office.counted_in({**sinks, **printed}) if office else {**sinks, **printed}
         outputs = Outputs(**sinks, paths=paths, spill_folder=folder, shards=shards, pool=pool)
         report = run(inputs, options, outputs, progress)
         finish()
