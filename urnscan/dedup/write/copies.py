@@ -135,6 +135,8 @@ def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
 
     The first record that goes is a span by itself if bytes come before it: its own last byte counts then.
     """
+    if not len(places.start):
+        return
     end = places.start + places.length
     follows = np.append(False, places.start[1:] == end[:-1]) & (separator == b"")
     follows[1:] &= follows[:-1].copy()
