@@ -122,6 +122,7 @@ def test_old_addresses_lead_to_the_new(pages, page):
 
 KEPT = {
     "howto/clean-catalogue": "texts-that-begin-like-a-urn-but-are-none identifiers-that-two-things-share",
+    "howto/deduplicate": "decide in-a-table in-the-page apply-the-decisions was-a-record-removed-wrongly the-next-month",
     "howto/common-crawl": "one-warc-file when-and-what-the-server-answered",
     "howto/own-namespace": "scan-with-them what-else-to-know",
     "howto/first-run": "compile-ahead",
