@@ -53,7 +53,7 @@ def test_an_array_of_jobs(crawl):
     assert crawl.rows("o.parquet") == crawl.rows("one-o.parquet")
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "large-runs.md"
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "jobs.md"
 OF_WEB = "--recover percent,entities --trim --syntax rfc8141 --resolver-tail cut --equivalence namespace"
 SCRIPTS = {
     "SLURM_ARRAY_TASK_ID": (r"```sh\n(#!/bin/sh\n#SBATCH .*?)```", OF_WEB),
@@ -63,7 +63,7 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("number", SCRIPTS)
 def test_the_scripts_of_the_page(crawl, number):
-    """docs/howto/large-runs.md, An array of jobs: its scripts run, each job as a process, and give one run's table.
+    """docs/howto/jobs.md: its scripts run, each job as a process, and give one run's table.
 
     Only the environment is another: that of the tests.
     """

@@ -20,6 +20,7 @@ OWN_TESTS = {"spark.md": "# ", "tables.md": "### Dask\n"}
 STARTED = (
     "README.md",
     "tutorial.md",
+    "jobs.md",
     "large-runs.md",
 )  # whose commands are started, as by a user; those of the others are forked
 BLOCK = re.compile(r"^```(console|python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
