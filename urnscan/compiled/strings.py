@@ -124,8 +124,8 @@ def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, 
 
 @inner
 def sort_words(sorting: Sorting, low: int, high: int) -> None:
-    """Sort `rows[low:high]` and `words[low:high]` of `sorting` by the words, in place. Rows with equal words keep their
-    order.
+    """Sort `rows[low:high]` and `words[low:high]` of `sorting` by the words (eight bytes of each string, as a number), in
+    place. Rows with equal words keep their order.
     """
     rows, words = sorting.rows[low:high], sorting.words[low:high]
     if high - low > _FEW:

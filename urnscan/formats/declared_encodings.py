@@ -52,8 +52,8 @@ def declared_characters(head: bytes, capture: Capture | None = None) -> re.Patte
     r"""Pattern (of bytes) of a multibyte character in the encoding that an HTTP response or a text declares.
 
     `capture`: the record of a web archive that contains the text, whose HTTP headers come first. `head`: first bytes of
-    the text, of which 1,024 are searched for `<meta charset>` or an XML declaration. None without a declaration, or if
-    no multibyte character of the encoding contains the byte of an ASCII letter.
+    the text, of which 1,024 are searched for `<meta charset>` or an XML declaration. None without a declaration, and
+    for an encoding other than Shift_JIS, GBK, GB 18030, Big5 and CP949.
 
     >>> declared_characters(b'<meta charset="Shift_JIS">') == declared_characters(b"", Capture(head=b"\nContent-Type: a/b; charset=x-sjis"))
     True
@@ -113,7 +113,8 @@ class Declaring:
     def characters_at(self, _: int) -> re.Pattern[bytes] | None:
         """Pattern (of bytes) of a multibyte character in the declared encoding; the same at each position of the text.
 
-        None without a declaration, or if no character of the encoding contains the byte of an ASCII letter. The
-        declaration is searched for by the first call, in the bytes read until then.
+        The first call looks for the declaration: in the HTTP header of the record of a web archive, or else in the
+        bytes of the text that are read by then. None without a declaration, and for an encoding other than Shift_JIS,
+        GBK, GB 18030, Big5 and CP949.
         """
         return self._characters

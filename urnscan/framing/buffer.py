@@ -53,7 +53,8 @@ class Buffer:
         return self._base + self.at
 
     def more(self) -> bool:
-        """Read on: replace `data` by its bytes that are not yet taken, and at least as many others, if there are any.
+        """Read on: replace `data` by its bytes that are not yet taken, and at least as many more (or one), if the text
+        has them.
 
         Sets `at` to 0. Returns whether any byte was read: False at the end of the text or at an error (in `error`).
         """

@@ -58,7 +58,7 @@ def with_fields(format_: str, data: bytes, fields: Sequence[Field]) -> tuple[byt
     has are not added; if it has all, its bytes are returned unchanged, and 0.
 
     `format_`: `marc`, `marcxml`, `oai` or `sru`. A field is put after the last field with the same tag, or else before the first field
-    with a greater tag. Raises NotChangedError, for example if the record and a field have different encodings.
+    with a greater tag, or at the end. Raises NotChangedError, for example if the record and a field have different encodings.
     """
     functions = _FUNCTIONS[format_]
     present = {(field.tag, field.data) for field in functions.fields(data)}

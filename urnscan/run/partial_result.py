@@ -153,11 +153,12 @@ def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
 def classes_of_partial(
     batches: Iterable[pa.RecordBatch], options: Options, memory: int, jobs: int = 1
 ) -> Iterator[pa.RecordBatch]:
-    """Group NAMED_PARTIAL rows (counts of spellings), which must be in the order of the inputs, and yield their classes
-    as batches of CODED_CLASSES rows, sorted by canonical form.
+    """Group NAMED_PARTIAL rows (counts of spellings) to classes, and yield these as batches of CODED_CLASSES rows,
+    sorted by canonical form. The rows of a class must come in the order of their inputs (`first_source`), which all
+    rows number in the same way; rows of different classes may come in any order.
 
     About `memory` bytes of rows are in memory, more are in temporary files; `jobs`: number of threads. Raises
-    FatalError, when it is iterated, if the disk fails, or the spellings of a name have more than 2 GiB.
+    FatalError, when it is iterated, if the disk fails, or the spellings of a class have more than 2 GiB.
     """
     names: dict[int, str] = {}
     with contextlib.ExitStack() as stack:

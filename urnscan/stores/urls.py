@@ -74,8 +74,9 @@ class Url:
     @property
     def pattern(self) -> tuple[str, list[str]]:
         """The path split before the first part with `*`, `?` or `[`: the folder, ending in "/", and the other parts;
-        without such a part, the whole path and []. `/a/b*/c` gives `("/a/", ["b*", "c"])`. On the web the other parts
-        are percent-decoded, and `%2A`, which means a literal `*`, becomes `[*]`.
+        without such a part, the whole path and []. `/a/b*/c` gives `("/a/", ["b*", "c"])`. In the path of a URL
+        of http or https, the other parts are percent-decoded; `%2A`, `%3F` and `%5B`, which mean the characters
+        themselves, become `[*]`, `[?]` and `[[]`.
         """
         match = _PATTERN.search(self.path)
         if match is None:

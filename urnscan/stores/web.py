@@ -130,7 +130,8 @@ class Web:
     def open(self, path: str, position: int, end: int | None = None) -> "_Page":
         """Open a page to read the bytes from `position` to before `end` (None: to the end of the page).
 
-        If the server ignores ranges, the page begins at byte 0: then its `at` is 0, and `read_at` skips to a position.
+        If the server ignores ranges, the page begins at byte 0 and goes on after `end`; its `read_at` skips the bytes
+        before a position.
         """
         page = self._page(path, f"bytes={position}-{'' if end is None else end - 1}")
         if page.at > position:

@@ -115,7 +115,8 @@ def open_partial(
     path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
 ) -> Output:
     """Open an output for the partial result of a run, rows of the schema NAMED_PARTIAL, which `urnscan merge` reads.
-    `reading` has the options that the metadata of tables do not have. The file appears only when `commit` is called.
+    The file appears only when `commit` is called. `reading`: the options that `Options.reading_metadata` returns, which
+    go into the metadata, so that `merge` can compare them. The threads of `pool` encode the rows.
 
     Raises FatalError for a name without the suffix `.partial`, if the file exists already (unless `force`), and if
     nothing can be written to its folder.

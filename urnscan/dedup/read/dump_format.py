@@ -53,8 +53,9 @@ class DumpFormats:
         return self._no_dump(source, name.removeprefix(source.name), reason)
 
     def error_of_pdf(self, source: Input, member: str | None) -> SourceError:
-        """Return the error or note about a PDF: an UnknownFormatError if the user named the file, a NoDumpNote if the
-        PDF is in a folder or an archive. `member` is a page or stream of the PDF. Raises nothing.
+        """Return the error or note about a PDF: an UnknownFormatError if the PDF is an input that the user named, a
+        NoDumpNote if it is in a folder or an archive. `member`: path of a page or stream in the input: `page 1`, or
+        `b.pdf!/page 1` in an archive.
         """
         around, _, _ = f"{INSIDE}{member}".rpartition(INSIDE)
         return self._no_dump(source, around, "is a PDF, not a dump of records")

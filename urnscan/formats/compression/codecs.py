@@ -102,7 +102,8 @@ class Unpacked(Reader):
     """Reader of the unpacked bytes of a compressed file: those of all its members, joined, also of a damaged file.
 
     At damage it gives the bytes before, raises DamageError, and goes on with the next member that it finds. A wrong
-    checksum is not raised, but added to the errors that `layer.budget` collects.
+    checksum at the end of a member is not raised, but added to the errors that `layer.budget` collects; before the end
+    (in bzip2, and in a block of xz or LZ4), it is damage.
     """
 
     def __init__(self, codec: Codec, reader: Reader, layer: Layer) -> None:

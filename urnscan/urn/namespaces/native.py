@@ -111,8 +111,8 @@ class Native:
 
 
 def has_label(native: Native, text: str) -> bool:
-    """Whether a text begins with a label, in any case, that `native` accepts before an identifier, as in `ISBN:`, or
-    with the beginning of an address that `native` reads as one (`https://doi.org/`). The text after it is not checked.
+    """Whether a text begins with a label, in any case, that `native` accepts before an identifier: `ISBN:`, `oid `. For
+    EIDR and ISNI, the beginning of an address (`https://isni.org/`) is a label, too. The text after it is not checked.
     """
     label = pattern_of(native.label).match(text)
     return bool(label and label[0])
