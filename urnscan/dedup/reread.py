@@ -48,7 +48,7 @@ class Dump:
     without: int = 0
     """Records without a URN and without another key (keys that nearly every record has do not count)."""
     wrong: int = 0
-    """Records without a URN or key, but with an ISBN or ISSN whose check digit is wrong."""
+    """Records of `without` that have an ISBN or ISSN whose check digit is wrong."""
     byte_count: int = 0
     """Bytes of the dump, without those of the compression."""
     checksum: int = 0
@@ -56,7 +56,7 @@ class Dump:
     own: bool = False
     """Whether only record-level identifiers count; False: every URN in a record counts."""
     unread: str = ""
-    """Name of an element in the records whose fields are not known (`Format.unread`), or empty."""
+    """Name of an element in the records, such as `ead`, of which no fields are known; empty if there is none."""
     spooled: int | None = None
     """Offset of the dump in the `Spool` (content of pipes on disk), in bytes; None if the input can be read again, or
     is read only once.

@@ -77,7 +77,8 @@ class Grouping:
         self._try_past = self.memory // 8
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Add the next rows, in the order of the inputs: of occurrences (SINGLE), or of sums (PARTIAL). Raises
+        """Add the next rows, in the order of the inputs: an occurrence in each (SINGLE), or the sum of the
+        occurrences of a spelling (PARTIAL). Raises
         FatalError if the disk is full.
         """
         self._pending_rows.append(rows)

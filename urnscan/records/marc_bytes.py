@@ -60,8 +60,8 @@ def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[by
     """Return the function that decodes the fields of a record: from MARC-8 for a record of MARC 21 that is not in
     UTF-8, otherwise from UTF-8.
 
-    `family`: `marc` or `unimarc`. `fields`: fields of the record, which show the encoding. An escape (1B) in a field
-    shows MARC-8 if byte 9 of the leader does not say UTF-8.
+    `family`: `marc` or `unimarc`. A record is in MARC-8 if a field is not valid UTF-8, or has an escape (1B) while byte 9
+    of the leader is not `a` (UTF-8).
     """
     if family != FAMILIES[0]:
         return decoded
@@ -79,8 +79,8 @@ def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
 
 
 def of_marc8(data: bytes) -> str:
-    """Decode bytes of MARC-8 (MARC 21 Specifications, Character Sets) to text; bytes that are not MARC-8 are decoded as
-    UTF-8. An incomplete East Asian character becomes a space.
+    """Decode bytes of MARC-8 (MARC 21 Specifications, Character Sets) to text. If some of them are not MARC-8, all are
+    decoded as UTF-8. An incomplete East Asian character becomes a space.
     """
     if data.isascii() and b"\x1b" not in data:
         return data.decode()

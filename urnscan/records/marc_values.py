@@ -286,8 +286,8 @@ def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Valu
 def find_values(fields: Fields, tables: Tables, out: Values) -> int:
     """Read the fields of records, and write the values in them to `out`: family, control number, packed description,
     record-level identifiers. Returns the number of identifiers. A record that is REFUSED (`fields` has no fields of it)
-    gets no values. Identifiers that only Python can read are left out, and flagged in `out.is_alone`. `out` must be new
-    columns of `Values.room`, for the same `fields` and `tables`: bounds are not checked.
+    gets no values. A field with an identifier that only Python can read gives no identifiers, and `out.is_alone` is True
+    for it. `out`: what `Values.room` returned for the same `fields` and `tables`, unused; bounds are not checked.
     """
     data = fields.data
     values = at = first = 0

@@ -154,8 +154,8 @@ class Merge:
         """Return the same outputs with the kind of rows that each gets, "classes" or "occurrences", as the key. The
         keys of the argument are names of options: "output" and "classes".
 
-        The rows for "output" are occurrences if the tables contain occurrences, otherwise classes; then an output
-        "classes" raises FatalError. For tables of occurrences:
+        The rows for "output" are occurrences if the tables contain occurrences, otherwise classes. An output "classes"
+        raises FatalError if the tables do not contain occurrences. For tables of occurrences:
 
         {"output": a, "classes": b} -> {"occurrences": a, "classes": b}
         """

@@ -75,7 +75,7 @@ def open_table(
     """Open an output for rows of the schema, in the format that the suffix of the file name chooses: Parquet, CSV, TSV,
     JSON Lines or Excel. A stream gets Parquet. The file appears only when `commit` is called.
 
-    With `layout.flat`, `write` takes rows of the schema, and the file gets lists as texts (`flat_rows`).
+    With `layout.flat`, the file gets lists as texts; `write` takes the same rows as without it.
     `dictionaries`, `statistics` (names of leaf columns) and `pool` are those of ParquetOutput; other formats ignore
     them. Raises FatalError for another suffix, if the file exists already (unless `force`), and if nothing can be
     written to its folder.

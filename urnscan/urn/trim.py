@@ -164,8 +164,8 @@ def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: B
 
 def is_trimmable(data: ByteArray | bytes, at: int, end: int, closes: ByteArray | bytes) -> bool:
     """Whether trimming would cut off the whole text `data[at:end]` after a name: closing punctuation (with `'s` and
-    `&amp`) up to `end`, up to the next item of a list (`,urn:…`), or up to markup (`&lt;`). True for an empty text.
-    `closes` is CLOSES.
+    `&amp`) up to `end`, or followed by the next item of a list (`,urn:…`) or markup (`&lt;`). True for an empty text.
+    `closes`: always CLOSES of this module, which compiled code must get as an argument.
 
     >>> is_trimmable(b").", 0, 2, CLOSES), is_trimmable(b").,urn:a:b", 0, 10, CLOSES), is_trimmable(b"/2", 0, 2, CLOSES)
     (True, True, False)

@@ -63,7 +63,7 @@ def is_mbox(head: bytes, _: Layer) -> bool | None:
 
 def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """Yield the parts of a mail message as members: `headers`, the decoded bodies `text` and `html`, and attached files
-    by name. Headers and bodies come together, as `Texts`.
+    by name. The headers and bodies are several members in one `Texts`.
 
     If the message cannot be parsed: an error, and its bytes as the member `message`. A message over 64 MiB is not
     parsed: an error, its beginning (about 64 MiB) as `message`, and the other bytes as `rest`.

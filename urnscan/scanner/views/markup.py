@@ -61,9 +61,8 @@ _LONGEST_ELEMENT_NAME, _LONGEST_COMMENT, _LONGEST_INDENT, _LONGEST_SCHEME = 40, 
 _LONGEST_LABEL = 64  # before a `:`
 
 SEPARATING, LOOSE, TIGHT, PLAIN, TEXT, EMPTY, HYPHENATED = range(7)
-"""Kinds of elements. SEPARATING: separates texts. LOOSE: sets a style. TIGHT: a phrase or link. PLAIN: invisible to a
-reader. TEXT: has the text of a run; white space outside does not count. EMPTY: always empty. HYPHENATED: a hyphen.
-"""
+"""Kinds of elements. SEPARATING: separates texts. LOOSE: sets a style. TIGHT: a phrase or link. PLAIN: invisible.
+TEXT: has the text of a run; white space outside does not count. EMPTY: always empty. HYPHENATED: a hyphen."""
 # Bits of the number of a tag: its kind; whether it closes an element; whether it is an empty-element tag (`<br/>`).
 _KIND, _CLOSING, _ENDED = 7, 8, 16
 # Bits for all tags of a gap. _PHRASE: a tag of a phrase or link. _CLOSES: closes the element right before the name.
@@ -80,12 +79,13 @@ DOUBT: whether the end of the name is in doubt.
 
 
 class Elements(NamedTuple):
-    """Names of inline elements of HTML, WordprocessingML, DrawingML and OpenDocument; for each, its kind (LOOSE, …)."""
+    """Names of inline elements of HTML, WordprocessingML, DrawingML and OpenDocument."""
 
     names: Vocabulary
     kinds: ByteArray
+    """The kind of each element, by the number of its name: SEPARATING, LOOSE (sets a style) and others."""
     attributes: Vocabulary
-    """Words at the beginning of the attributes of a `<span>` that sets a style."""
+    """`lang`, `style` and properties: with one of these first, a `<span>` sets a style."""
 
 
 class PartialName(NamedTuple):
