@@ -56,7 +56,9 @@ class Dump:
     own: bool = False
     """Whether only record-level identifiers count; False: every URN in a record counts."""
     unread: str = ""
-    """Name of an element in the records, such as `ead`, of which no fields are known; empty if there is none."""
+    """Name of the element inside the records of OAI-PMH or SRU, such as `ead`, if its fields are not known: then only
+    identifiers in the headers of the records count. Otherwise empty.
+    """
     spooled: int | None = None
     """Offset of the dump in the `Spool` (content of pipes on disk), in bytes; None if the input can be read again, or
     is read only once.

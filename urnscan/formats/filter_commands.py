@@ -67,7 +67,7 @@ class Filtered(Reader):
     def read_into(self, view: memoryview) -> int:
         """Wait for output of the command, and read it into the front of the view. Returns its length, 0 at the end.
 
-        Raises SourceError if the command fails, takes too long or was ended with the run, and LimitError for too much
+        Raises SourceError if the command fails, takes too long or was ended by a signal or by `close`, and LimitError for too much
         text.
         """
         while not self._has_ended:

@@ -32,7 +32,8 @@ _TELLING = 1 << 9
 class Registry:
     """Forms (formats of files with text inside) in the order in which they are tried; recognises the form of a file.
 
-    A form is tried only if one of its signatures begins with the first byte of the file, or if it has no signatures.
+    A form is tried only if one of its signatures begins with the first byte of the file, if it has no signatures, or if
+    the suffix of the name belongs to it.
     """
 
     def __init__(self, forms: Iterable[Form[Any]], text_forms: Iterable[Form[Any]] = ()) -> None:

@@ -79,8 +79,9 @@ def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
 
 
 def of_marc8(data: bytes) -> str:
-    """Decode bytes of MARC-8 (MARC 21 Specifications, Character Sets) to text. If some of them are not MARC-8, all are
-    decoded as UTF-8. An incomplete East Asian character becomes a space.
+    """Decode bytes of MARC-8 (MARC 21 Specifications, Character Sets) to text. UTF-8 is not recognised: `decoder` does
+    that. Bytes without a meaning in MARC-8, and an incomplete East Asian character, become spaces. If an escape is cut
+    off at the end, all bytes are decoded as UTF-8.
     """
     if data.isascii() and b"\x1b" not in data:
         return data.decode()

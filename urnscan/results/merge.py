@@ -127,10 +127,11 @@ class Merge:
     """
 
     def __init__(self, names: Sequence[str], outputs: Sequence[str], *, memory: int, jobs: int) -> None:
-        """`names` are names of files, folders and patterns; `outputs` are files that are written, and must not be read.
+        """`names` are names of files, folders and patterns; `outputs` are the files that will be written.
 
-        `memory`: bytes for rows; `jobs`: threads. Raises FatalError if a file cannot be read or is not a table of
-        classes, occurrences or partial results, if there are several kinds of tables, and if options of runs differ.
+        `memory`: bytes for rows; `jobs`: threads. Raises FatalError if a table is also an output or is named twice, if
+        there is no table, if a file cannot be read or is not a table of classes, occurrences or partial results, if
+        there are several kinds of tables, and if options of runs differ.
         """
         self._tables = open_tables(names, outputs, *KINDS)
         self._memory, self._jobs = memory, jobs

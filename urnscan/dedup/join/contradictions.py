@@ -112,8 +112,8 @@ class ComponentSplitter:
         on_works: Callable[[int], object] = lambda _: None,
         results: Results = map,
     ) -> SplitComponents:
-        """Split all components into clusters, whose works (a work: one record, or the records of N-Triples that describe
-        one thing) do not conflict in the aspects `agree`, and return the clusters; called once, after all records were added. `never`: pairs of works of the same component that are
+        """Split all components into clusters, whose works (a work is a record, or several records of N-Triples about one
+        thing) do not conflict in the aspects `agree`, and return the clusters; called once, after all records were added. `never`: pairs of works of the same component that are
         never in one cluster, by their numbers from 0, the smaller first. Without both, each component is a cluster,
         except that records of components that are too large are not joined.
 

@@ -175,7 +175,8 @@ def short_frame(data: bytes, at: int) -> ShortFrame | None:
 
 
 def pass_over(buffer: Buffer) -> None:
-    """Skip the Zstandard frame at the position of the buffer, without decoding it.
+    """Skip the Zstandard frame with text at the position of the buffer, without decoding it; not a skippable frame,
+    which `skip_frame` skips: the first bytes are not checked.
 
     Raises CutError (the bytes end inside the frame), and BrokenError for a block that is too long.
     """

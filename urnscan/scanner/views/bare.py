@@ -135,10 +135,10 @@ def find_references(
     data: ByteArray, start: int, end: int, are_free: Callable[[Integers], Booleans], *, whole: bool
 ) -> tuple[list[Reference], int]:
     """Find the references to names without `urn:` (`ISBN 978-…`) whose word, a part of the label or address such as
-    `sbn` or `doi`, is in `data[start:end]`. Returns those with a right check digit, in order, and the index up to which
-    all references are known.
+    `sbn` or `doi`, is in `data[start:end]`. Returns those with a right check digit, in order, and the index from
+    which the caller must search on.
 
-    Whether there are references from this index on depends on bytes after `data`. With `whole`, the text ends after
+    This index is less than `end` if bytes after `data` may decide about a reference. With `whole`, the text ends after
     `data`. `are_free` returns, for an array of indices, whether each is outside of all other matches; a label inside a
     match does not count.
     """
