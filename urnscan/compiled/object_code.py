@@ -129,8 +129,8 @@ def _machine_of(*processor: str | None) -> str:
 
 
 def variants() -> list[str]:
-    """The names of the processors for which a wheel can have code that this processor can run, best first, such as
-    `x86-64-v3` and `x86-64-v2`; perhaps none. `generic` alone if this processor is not x86-64.
+    """The kinds of processors whose code in a wheel this processor can run, too, best first: `x86-64-v3`, `x86-64-v2`.
+    Empty for an old x86-64; only `generic` if this processor is not x86-64.
     """
     if not llvm.get_process_triple().startswith("x86_64"):
         return ["generic"]

@@ -174,7 +174,7 @@ class Texts:
         return replace(self, labels=labels, starts=self.starts[rows], ends=self.ends[rows], names=names)
 
     def document(self, number: int) -> Document:
-        """Return the text with a number (from 0) as a document, whose reader gives bytes of the block."""
+        """Return the text with a number (from 0) as a document, whose reader gives the bytes of this text."""
         member, capture = self.labels[number]
         reader = PieceReader(iter([self.data[self.starts[number] : self.ends[number]]]))
         return Document(member, reader, capture=capture)

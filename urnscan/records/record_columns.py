@@ -71,7 +71,7 @@ def _cuts_at(items: Sequence[Cut | Run], is_chosen: npt.NDArray[np.bool_]) -> It
 
 
 def bytes_of_each(items: Sequence[Cut | Run]) -> list[bytes]:
-    """Return a list with the bytes of each record of all items, in order."""
+    """Return a list with the bytes of each record, in order. A `Cut` is one record, a `Run` several neighbours."""
     data: list[bytes] = []
     for item in items:
         data += item.bytes_of_each() if isinstance(item, Run) else (item.data,)

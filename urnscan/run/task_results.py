@@ -36,7 +36,9 @@ class Counts:
     longer_in_rfc8141: int = 0
     """Number of occurrences whose names go on in RFC 8141, with `~` or `&`; always 0 except in rfc2141."""
     cut_short: int = 0
-    """Number of other occurrences that are followed by text that looks like a part of the URN."""
+    """Number of occurrences that are followed by text that looks like a part of the URN (`ü`), without those of
+    `longer_in_rfc8141`.
+    """
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*map(int.__add__, _numbers(self), _numbers(other)))

@@ -286,7 +286,7 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) 
 
 def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
     """Return rows of the table of classes (schema CLASSES) with the schema CODED_CLASSES: the same values, but with a
-    dictionary for each text that repeats.
+    dictionary for each column whose texts repeat.
     """
     columns = [
         classes.column(field.name).dictionary_encode()  # does nothing if the column has a dictionary

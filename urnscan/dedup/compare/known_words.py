@@ -86,7 +86,9 @@ class Words(NamedTuple):
     `inorganic`.
     """
     added_prefixes: frozenset[str]
-    """Prefixes that exclude the word without a prefix, and may have a hyphen: `non-linear`."""
+    """Prefixes that make the opposite of the word after them, also as a word of their own: `nonlinear`, `non-linear`
+    and `non linear` exclude `linear`.
+    """
 
 
 @functools.cache

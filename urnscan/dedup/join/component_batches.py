@@ -57,8 +57,8 @@ class ComponentBatch:
     never: Sequence[tuple[int, int]] = ()
     """Pairs of works of the same component that are never joined; the smaller number comes first."""
     single: pa.Table = field(default_factory=SINGLE.empty_table)
-    """Identifiers of which a work has a single one, with the columns of SINGLE, for the works whose component has an
-    identifier that is COPIED, UNSURE or CITATION.
+    """Identifiers of the kinds of which a work usually has only one (`urn:doi:`, `oclc:`), with the columns of
+    SINGLE; for the works whose component has an identifier that is COPIED, UNSURE or CITATION.
     """
 
 

@@ -23,7 +23,7 @@ _FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # bytes of the first, secon
 
 
 class BrokenError(Exception):
-    """A member of a compressed file cannot be decoded from the position of the buffer on.
+    """A member of a compressed file cannot be decoded on, from the position of the buffer of the compressed bytes.
 
     The message is the reason; empty for damage.
     """

@@ -20,7 +20,7 @@ class Doi(Native):
     """Converter between DOI names and `urn:doi`: IANA template, "Character set" and "Syntax"; ISO 26324, DOI Handbook.
 
     A character that a URN cannot contain is percent-encoded as UTF-8. Slashes and other reserved characters that a URN
-    can contain stay (RFC 3986 §2.2): "the same rule is applied in creating a URN". ASCII letters are equal in any case.
+    can contain stay, by the registration and RFC 3986 §2.2. ASCII letters are equal in any case.
 
     `to_urn` decodes the path of an address (`https://doi.org/`). It refuses an address with a bare `?` or `#`, which
     may not belong to the DOI. A URN with more encodings than necessary, or with a colon instead of the first slash (DOI
