@@ -235,6 +235,13 @@ class TestReport:
             'Among them: a1 (record 1) "Invented inks", a1 (record 2) "Invented inks", a2 "Invented inks"'
         )
 
+    def test_a_long_title_without_spaces_is_cut(self, urnscan):
+        """Its beginning stays: a title in Chinese has no space at which it could be cut."""
+        rows = "".join(f"a{number},{'漢' * 70},9780306406157\n" for number in (1, 2))
+        urnscan.write("a.csv", f"id,title,isbn\n{rows}".encode())
+        dedup(urnscan, "a.csv", "--report", "r.html")
+        assert f'"{"漢" * 60}…"' in lxml.html.fromstring((urnscan.folder / "r.html").read_text()).text_content()
+
     def test_it_asks_nothing_of_the_network(self, books):
         page = lxml.html.document_fromstring((books[0].folder / "report.html").read_bytes())
         assert page.xpath("//script|//link[@href]|//img|//iframe|//@src") == []

@@ -55,7 +55,7 @@ def open_together(
     member that cannot be read. A text is a `Document`; small members may come together as `Texts`.
 
     A member with a wrong checksum, and text with bytes that cannot be decoded, is read; the error comes after the text.
-    Waits for the first byte of a pipe. Read each text before the next item is requested: then its reader ends.
+    Waits for the first byte of a pipe. The texts of an item can be read only until the next item is requested.
 
     `on_read`: called with the number of bytes of each read of the input. `extents`: iterator (`open_extents`) over the
     byte ranges of this input and of inputs after it; those of this input are taken from it. None: they are opened here.

@@ -140,7 +140,10 @@ def differ(one: Part, other: Part) -> float | None:
 
 
 def _by_level(part: Part) -> dict[str, list[str]]:
-    return {level: [value for other, value in part.designations if other == level] for level, _ in part.designations}
+    levels: dict[str, list[str]] = {}
+    for level, value in part.designations:
+        levels.setdefault(level, []).append(value)
+    return levels
 
 
 def is_sequence_among(one: Sequence[str], other: Sequence[str]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -149,7 +148,8 @@ def _name(row: _ClusterRow, *, is_shared: bool) -> str:
     """ID and title of a record; with the number of the record, if other records of the cluster have the ID, too."""
     number, title = f"record {row['record']:,}", row["title"]
     name = f"{row['record_id']} ({number})" if row["record_id"] and is_shared else row["record_id"] or number
-    return f'{name} "{shorten(title, _TITLE, placeholder="…")}"' if title else name
+    cut = title if title is None or len(title) <= _TITLE else f"{title[:_TITLE].rstrip()}…"
+    return f'{name} "{cut}"' if cut else name
 
 
 def _example(row: _ClusterRow, dump: Dump, excerpt: Excerpt) -> ExampleRecord:

@@ -23,7 +23,8 @@ _FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # bytes of the first, secon
 
 
 class BrokenError(Exception):
-    """A member of a compressed file cannot be decoded on, from the position of the buffer of the compressed bytes.
+    """A member of a compressed file is damaged, or cannot be decoded for another reason. The text before was yielded; the
+    buffer of the compressed bytes is at the damage, or shortly before it.
 
     The message is the reason; empty for damage.
     """

@@ -17,7 +17,8 @@ from urnscan.urn.syntax import pattern_of, percent_encoded
 
 
 class Doi(Native):
-    """Converter between DOI names and `urn:doi`: IANA template, "Character set" and "Syntax"; ISO 26324, DOI Handbook.
+    """Converter between DOI names and `urn:doi`, by the IANA template ("Character set", "Syntax"), ISO 26324 and the DOI
+    Handbook.
 
     A character that a URN cannot contain is percent-encoded as UTF-8. Slashes and other reserved characters that a URN
     can contain stay, by the registration and RFC 3986 §2.2. ASCII letters are equal in any case.

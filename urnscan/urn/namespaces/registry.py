@@ -182,10 +182,10 @@ class Resolver:
 class Rule:
     """The rules of a namespace, in addition to the rules for all URNs.
 
-    An NSS that fits `grammar` is valid, unless its check digit is wrong; with `%00`, its validity is unknown. If an NSS
-    fits `unsure` instead, its validity is unknown. Any other NSS is invalid, with exceptions whose validity is unknown:
-    an NSS with `?` or `#`, a valid name with punctuation or more text after it, and a template (`n-nn-nnnnnn-n`).
-    Without `grammar` and `unsure`, the validity of all names is unknown. `grammar` and `unsure` are patterns
+    An NSS that fits `grammar` is valid, unless its check digit is wrong (with `check` "dnb" it is valid then, too);
+    with `%00`, its validity is unknown. If an NSS fits `unsure` instead, its validity is unknown. Any other NSS is
+    invalid, with exceptions whose validity is unknown: an NSS with `?` or `#`, a valid name with punctuation or more
+    text after it, and a template (`n-nn-nnnnnn-n`). Without `grammar` and `unsure`, the validity of all names is unknown. `grammar` and `unsure` are patterns
     (`patterns.py`); their groups mark the parts in which case does not matter.
     """
 
