@@ -66,7 +66,7 @@ class About:
     usages: tuple[str, ...]
     """Lines that show how the command is called: `urnscan diff OLD NEW [options]`."""
     description: str
-    """What the command does: the first paragraph of the help."""
+    """The first paragraph of the help: the task of the command."""
     examples: Mapping[str, str]
     """Purpose of an example -> the command line."""
     statuses: Mapping[int, str]

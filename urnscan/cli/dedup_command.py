@@ -266,15 +266,15 @@ def _say_refused(report: DedupReport, policy: Policy) -> None:
     for path, count in refused.items():
         if count > 1 and 2 * count > rows[path]:
             say(f"{path}: {count:,} of {counted(rows[path], 'decision')} not applied: is the table for these dumps?")
-    most = _SHOWN_DECISIONS if has_terminal() else None
-    for path, line, reason in report.refused[:most]:
-        say(f"{path}: line {line:,} is not applied: {reason}")
-    if left := len(report.refused[most:] if most else ()):
-        say(f"{counted(left, 'more decision')} not applied; to see all, write the messages to a file: 2> messages.txt")
-    for path, line, effect in report.remarks[:most]:
-        say(f"{path}: line {line:,}: {effect}")
-    if left := len(report.remarks[most:] if most else ()):
-        say(f"{counted(left, 'more decision')} of this kind; to see all, write the messages to a file: 2> messages.txt")
+    for messages, verb, kind in (
+        (report.refused, " is not applied", "not applied"),
+        (report.remarks, "", "of this kind"),
+    ):
+        shown = messages[: _SHOWN_DECISIONS if has_terminal() else None]
+        for path, line, reason in shown:
+            say(f"{path}: line {line:,}{verb}: {reason}")
+        if left := len(messages) - len(shown):
+            say(f"{counted(left, 'more decision')} {kind}; to see all, write the messages to a file: 2> messages.txt")
 
 
 def _say_left_out(report: DedupReport, policy: Policy) -> None:

@@ -48,7 +48,7 @@ class Key:
     meaning: str
     """The meaning of the keys, in words."""
     shared: str
-    """What records with the same key have in common, in words: `same OCLC number`."""
+    """Words for the number that records with the same key share: `same OCLC number`."""
     unsure: bool = False
     """True for a supporting key, which is trusted less than others: it joins only records with the same title, author,
     year and part.

@@ -24,7 +24,7 @@ class WrongNumber(NamedTuple):
     form of an ISBN or ISSN.
     """
     message: str
-    """What is wrong, in words, and the right check digit if it can be known."""
+    """The reason why it is wrong, in words, with the right check digit if it can be known."""
 
 
 def find_wrong(own: Own) -> WrongNumber | None:

@@ -59,7 +59,7 @@ class Entry:
     name: str
     """Last part of the path, decoded."""
     is_folder: bool
-    """Whether it is a folder, not an object."""
+    """True for a folder, False for an object."""
     size: int | None = None
     """Bytes of an object; None for a folder, or if the store does not report the size."""
     mark: str | None = None

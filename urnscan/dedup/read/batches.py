@@ -126,7 +126,7 @@ class WrongRow(NamedTuple):
     number: str
     """The number, as in `records.wrong_numbers.WrongNumber`."""
     message: str
-    """What is wrong, in words."""
+    """The reason why it is wrong, in words."""
     title: str | None
     """The title of the record."""
 
