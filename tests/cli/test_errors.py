@@ -341,7 +341,6 @@ class TestOutputs:
 class TestStandardStreams:
     """Where what is printed cannot be written."""
 
-    @pytest.mark.core
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
     @pytest.mark.parametrize("arguments", [["a.txt"], ["a.txt", "--json"], ["explain", "urn:foo:a"]], ids=" ".join)
     def test_a_full_disk_behind_standard_output(self, urnscan, arguments):

@@ -34,7 +34,6 @@ def at_once(urnscan, *commands):
     assert [job.wait(150) for job in jobs] == [0 for _ in jobs]
 
 
-@pytest.mark.core
 def test_an_array_of_jobs(crawl):
     """Promise: the classes of two processes have the bytes of one run's, and the occurrences its rows, with `--cdx`."""
     at_once(

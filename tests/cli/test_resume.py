@@ -145,7 +145,6 @@ def data(state):
 class TestKilled:
     """What was finished is taken over, the rest is done."""
 
-    @pytest.mark.core
     def test_a_plain_run(self, killed, plain, data):
         result = killed(*COMMAND, "--resume")
         assert earlier(result) == data[0]

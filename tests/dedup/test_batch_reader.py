@@ -87,6 +87,7 @@ def test_dumps(kind, fields):
         assert by_code[1:] == by_python[1:]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("dump", ["marc", "marcxml", "ris", "mods"])
 @pytest.mark.parametrize("described", [False, True])
 def test_memory_of_rows(dump, described):

@@ -342,6 +342,7 @@ def test_a_block_of_lz4_with_a_wrong_checksum_is_not_given():
     assert len(read.text) in (1 << 16, 2 << 16, 3 << 16)
 
 
+@pytest.mark.full
 @EVERY_FORM
 def test_a_member_that_is_cut_off(form):
     """At every byte: what was decoded counts, and the line says so; after the last byte of the text nothing is lost."""
@@ -352,7 +353,6 @@ def test_a_member_that_is_cut_off(form):
     for end in range(1, len(content)):
         read = Read(form, first + content[:end])
         assert read.reasons == [reason], end
-        assert read.text == read.text
         assert (text + text_of(2, 3000)).startswith(read.text)
         assert len(read.text) >= len(text)
 

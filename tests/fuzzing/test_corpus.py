@@ -34,6 +34,7 @@ def run(*words, **environment):
     return done.stdout.splitlines()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", [name for name, target in TARGETS.items() if not target.python])
 def test_each_input(name):
     """As the targets are: nothing is raised that is not told to be, nothing found that the oracles do not find."""

@@ -517,6 +517,7 @@ class TestUrls:
         ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["l.cdxj.gz", "l.parquet"])
 @pytest.mark.parametrize(
     ("limits", "said"),

@@ -77,6 +77,7 @@ class TestExact:
         assert rows("all.parquet")[0]["spelling_count"] == 140
         assert list(report.remarks()) == []
 
+    @pytest.mark.full
     def test_little_memory(self):
         """Rows that do not fit into the memory are spilled; the result is the same, and no files are left."""
         for name, step in (("c", 7919), ("d", 104729)):

@@ -436,6 +436,7 @@ class TestFailing:
             read(only(f"{web.url}/a"))
         assert len(web.asked) < 20
 
+    @pytest.mark.full
     @pytest.mark.parametrize("part", ["header", "body", "chunks"])
     def test_a_drip(self, web, monkeypatch, part):
         """Each byte comes in time, and all of them never: there is a time for the whole."""
