@@ -117,12 +117,12 @@ class TestReport:
         run = ["report", "own.parquet", "-o", "r.html", "--force"]
         first = scanned(*run, "--rules", "own.toml").err.splitlines()[0]
         assert re.fullmatch(r"urnscan: \d occurrences, .*", first)
-        assert scanned(*run).err.startswith("urnscan: the run had own rules: with --rules and their file, ")
+        assert scanned(*run).err.startswith("urnscan: the run had custom rules; give their file to --rules ")
         assert scanned(*run, "--rules", "others.toml").err.startswith(
-            "urnscan: others.toml: the titles and links are of these rules, and the run had others (SHA-256 "
+            "urnscan: others.toml: the page has the titles and links of these rules; the run had different ones (SHA-256 "
         )
         assert (
-            "and the run had no own rules" in scanned("report", "c.parquet", "-o", "c.html", "--rules", "own.toml").err
+            "these rules; the run had none" in scanned("report", "c.parquet", "-o", "c.html", "--rules", "own.toml").err
         )
         assert scanned(*run, "--rules", "none.toml", status=2).err.startswith(
             "urnscan: none.toml: cannot be read as rules"

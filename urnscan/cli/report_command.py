@@ -103,7 +103,7 @@ def _say_rules(path: str | None, of_page: str | None, of_run: str | None) -> Non
     checksums.
     """
     if path is None and of_run is not None:
-        say("the run had own rules: with --rules and their file, the page has their titles and links, too")
+        say("the run had custom rules; give their file to --rules to have their titles and links on the page")
     elif path is not None and of_page != of_run:
-        has = "had no own rules" if of_run is None else f"had others (SHA-256 {of_run})"
-        say(f"{path}: the titles and links are of these rules, and the run {has}")
+        has = "had none" if of_run is None else f"had different ones (SHA-256 {of_run})"
+        say(f"{path}: the page has the titles and links of these rules; the run {has}")

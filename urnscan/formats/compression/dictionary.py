@@ -62,7 +62,7 @@ class ZstandardFile:
             for text in zstandard(buffer, self._find):
                 # A dictionary in a damaged frame is decoded like text.
                 if is_first and text.startswith(_DICTIONARY):
-                    raise BrokenError("holds a dictionary: left out")
+                    raise BrokenError("contains a dictionary; left out")
                 is_first = False
                 yield text
         except _MissingError as missing:
