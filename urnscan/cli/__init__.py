@@ -72,9 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     error that ends the command, if any, and returns the exit status.
 
     0: done, also if nothing was found, or the reader of standard output stopped; 1: done, but some inputs failed (for
-    `check`, `explain` and `diff` also: names are wrong, or tables differ); 2: wrong usage, or nothing could be done;
-    130: interrupted by Ctrl-C. `--help`, wrong usage and SIGTERM raise SystemExit. If inputs may be open, Ctrl-C and
-    SystemExit end the process at once, with their status. An unexpected error is raised.
+    `check`, `explain` and `diff` also: names are wrong, or tables differ); 2: an error ended the command, such as wrong
+    usage or a full disk; 130: interrupted by Ctrl-C. `--help`, SIGTERM and wrong usage that the parser finds raise
+    SystemExit. If inputs may be open, Ctrl-C and SystemExit end the process at once, with their status. An unexpected
+    error, such as KeyError, is raised. Signals are handled as in `handle_signals`, also afterwards.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     handle_signals()
@@ -98,8 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> bool:
-    """Run the command that the first word names; returns whether nothing failed. Raises the error that ends the
-    command.
+    """Run the command that the first word names, or a scan if it names none; returns what `Command.run` returns. Raises
+    the error that ends the command, FatalError for a mistyped name of a command.
     """
     name = " ".join(["urnscan", *words[:1]])
     if name in COMMANDS:
@@ -118,7 +119,9 @@ def _run(words: list[str]) -> bool:
 
 
 def _say_what_ended(error: BaseException) -> int:
-    """Print why the command ends, if the user has to know; returns the exit status. Raises an unexpected error."""
+    """Print why `error` ended the command, if the user has to know; returns the exit status. Raises `error` again if it
+    is not expected.
+    """
     match error:
         # The reader of standard output has stopped, as `head` does.
         case BrokenPipeError():
@@ -147,8 +150,8 @@ def _say_what_ended(error: BaseException) -> int:
 
 
 def _leave(status: int) -> None:
-    """Exit at once if inputs may be open. A normal exit would wait for threads that read, perhaps from a store that
-    never answers.
+    """End the process at once, with this status, if inputs may be open; else do nothing. A normal exit would wait for
+    threads that read, perhaps from a store that never answers.
     """
     if "urnscan.inputs" in sys.modules:
         os._exit(status)

@@ -80,8 +80,8 @@ class About:
 
 
 class _Once(argparse.Action):
-    """Stores the value of an option with one value. A second, other value is an error, because the first would have no
-    effect; `advice` says how to give both, or that one is needed.
+    """Stores the value of an option with one value. A second, different value is an error, as in `-o a -o b`, because
+    the first would have no effect. The message ends with `advice`, such as "give one".
     """
 
     def __init__(self, *names: Any, advice: str = "give one", **settings: Any) -> None:  # noqa: ANN401 (as in argparse)
@@ -91,7 +91,9 @@ class _Once(argparse.Action):
     def __call__(
         self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: object, _name: str | None = None
     ) -> None:
-        """Store the value. Raises ArgumentError for a second, other value."""
+        """Store the value in `namespace`. Raises argparse.ArgumentError if the command line has given the option a
+        different value before.
+        """
         if self.option_strings and namespace.given.setdefault(self.dest, value) != value:
             first = namespace.given[self.dest]
             raise argparse.ArgumentError(self, f"given twice, as {first} and as {value}; {self.advice}")
@@ -99,7 +101,9 @@ class _Once(argparse.Action):
 
 
 class _Extended(argparse._ExtendAction):  # noqa: SLF001 (which completions know as an option that may be repeated)
-    """Adds the values of a list to those before them. The first list replaces the default."""
+    """Collects the lists of a repeated option into one list: `--nid a,b --nid c` gives a, b, c. The first list replaces
+    the default.
+    """
 
     def __call__(
         self,
@@ -108,7 +112,7 @@ class _Extended(argparse._ExtendAction):  # noqa: SLF001 (which completions know
         values: Any,  # noqa: ANN401 (as in argparse)
         name: str | None = None,
     ) -> None:
-        """Add the values."""
+        """Add `values` to the list in `namespace`."""
         if namespace.given.setdefault(self.dest, values) is values:
             setattr(namespace, self.dest, None)
         super().__call__(parser, namespace, values, name)
@@ -118,14 +122,14 @@ class _ShortHelp(argparse.Action):
     """Prints the short help of a command."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print the short help and exit."""
+        """Print the short help and exit with status 0."""
         if isinstance(parser, Parser):
             print(parser.format_short_help(), end="")
         parser.exit()
 
 
 class _Lines(argparse.RawDescriptionHelpFormatter):
-    """Formatter that keeps the line ends of a help."""
+    """Formatter that keeps the line ends in the help of an option."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return [line for part in text.split("\n") for line in super(_Lines, self)._split_lines(part, width)]
@@ -182,8 +186,8 @@ class Parser(argparse.ArgumentParser):
         self.register("action", "extend", _Extended)
 
     def format_short_help(self) -> str:
-        """The help that `-h` prints, of at most forty lines: two examples, the options that most people need (`daily`
-        of the record `about`), and the commands.
+        """The help that `-h` prints: usage, up to two examples, the options that most people need (`about.daily`), and
+        the commands.
         """
         formatter = _ShortLines(self.prog)
         formatter.add_usage(self.usage, [], [])
@@ -203,9 +207,8 @@ class Parser(argparse.ArgumentParser):
         return formatter.format_help()
 
     def add_group(self, title: str, options: OptionTable) -> None:
-        """Add a group of options, or of arguments, to the parser and, under a title, to the help.
-
-        An option with a single value is refused if it is given twice with different values.
+        """Add a group of options, or of arguments, to the parser and, under a title, to the help. `options` maps the
+        names, such as `-s --syntax`, to the arguments of `add_argument`.
         """
         group = self.add_argument_group(title)
         for names, settings in options.items():
@@ -233,7 +236,8 @@ class Parser(argparse.ArgumentParser):
         self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None, left_out: Collection[str] = ()
     ) -> None:
         """Add the options that decide which texts are URNs, and which URNs are the same: `--syntax` and
-        `--equivalence`, with the defaults in `default`, `--rules` and `more`. Options in `left_out` are not added.
+        `--equivalence`, with the defaults in `default`, `--rules` and `more`. Options in `left_out` are not added; it
+        has all forms of an option, as in `-s --syntax`.
         """
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
@@ -262,8 +266,8 @@ class Parser(argparse.ArgumentParser):
         left_out: Collection[str] = (),
         others: OptionTable = MappingProxyType({}),
     ) -> None:
-        """Add all options of commands that find URNs in inputs: those of `add_meaning`, `--trim`, `--resolver-tail`,
-        and the tables FINDING_OPTIONS and READING_GROUPS. `default` has the defaults.
+        """Add the options that commands share which find URNs in inputs: those of `add_meaning`, `--trim`,
+        `--resolver-tail`, and the tables FINDING_OPTIONS and READING_GROUPS. `default` has the defaults.
 
         Options in `left_out` are not added, and options in `others` replace those of the same name in READING_GROUPS. A
         name has all forms of an option, as in `-t --trim`.
@@ -283,7 +287,9 @@ class Parser(argparse.ArgumentParser):
             )
 
     def add_exits(self, more: OptionTable | None = None) -> None:
-        """Add the options that show a text and exit, the last group of the help: `--help`, `--version` and `more`."""
+        """Add the group "help" with the options that show a text and exit: `-h`, `--help`, `--version` and `more`. `-h`
+        shows the short help if `about.daily` names options, else the same as `--help`.
+        """
         whole = {"action": "help", "help": "show this help and exit"}
         short = {"action": _ShortHelp, "nargs": 0, "help": "show the options that are most needed, and exit"}
         options: dict[str, Mapping[str, Any]] = {
@@ -299,8 +305,8 @@ class Parser(argparse.ArgumentParser):
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """Parse the words of a command line, without the name of the command, and return the arguments.
 
-        Options may be anywhere before `--`; all words after `--` are inputs. Wrong usage prints an error and exits with
-        status 2; `--help` and `--version` print a text and exit with status 0.
+        Options may be anywhere before `--`; no word after `--` is an option. Wrong usage prints an error and exits with
+        status 2; `-h`, `--help` and `--version` print a text and exit with status 0.
         """
         # With intermixed arguments argparse drops the "--" first, and then treats words after it as options.
         end = words.index("--") if "--" in words else len(words)
@@ -314,8 +320,8 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def _read_word(self, word: str) -> str:
-        """The value of an argument without a type. Raises an error for a word like `-0`, which argparse would treat as
-        a number.
+        """The value of an option or argument without a type: the word, without the mark of words after `--`. Raises
+        ArgumentTypeError for a word like `-0` before `--`, which argparse would treat as a number.
         """
         if re.match(r"-\d", word):
             guess = guesses.for_option(word, self._option_string_actions)
@@ -323,7 +329,9 @@ class Parser(argparse.ArgumentParser):
         return word.removeprefix(_AFTER_DASHES)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as in argparse)
-        """Raise ArgumentError for a value that is not a choice. The message suggests a similar choice."""
+        """Raise argparse.ArgumentError for a value that is not among the choices of `action`. The message names the
+        choices, and a similar one if there is any.
+        """
         choices = list(action.choices or ())
         if choices and value not in choices:
             raise argparse.ArgumentError(action, unknown_value(value, choices))
@@ -347,7 +355,8 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
     """Make a record of the dataclass `kind`, such as `Options`, from parsed arguments with the names of its fields. A
     field without an argument, or whose argument is None, has its default.
 
-    Raises the errors of the dataclass: ArgumentError for an invalid value, FatalError for a file that cannot be read.
+    Raises the errors of the dataclass, such as ArgumentError for an invalid value, FatalError for a file that cannot be
+    read.
     """
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
     values = {field.name: value for field in fields if (value := getattr(arguments, field.name, None)) is not None}
@@ -356,8 +365,8 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
     """The inputs that the arguments name: paths, globs and URLs, `-` for standard input, and last the list of
-    `--files-from`. `["-"]` if none is named. Raises FatalError if there is nothing to read (standard input is a
-    terminal or closed), if a name is empty, and if standard input is both an input and the list.
+    `--files-from`. `["-"]` if none is named. Raises FatalError if none is named and standard input is a terminal or
+    closed, if a name is empty, and if standard input is both an input and the list.
     """
     with loading():
         from urnscan.inputs.lists import PathList

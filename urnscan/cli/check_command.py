@@ -71,7 +71,7 @@ def check_parser() -> Parser:
 
 def check(arguments: argparse.Namespace) -> bool:
     """Run `urnscan check`: print each wrong URN on standard output, and a summary on standard error. Returns whether no
-    name is wrong and nothing failed. Raises UrnscanError.
+    name is wrong and nothing failed. Raises UrnscanError, and OSError if standard output cannot be written.
     """
     for kind in arguments.fail_on:
         if kind not in _KINDS:
@@ -112,7 +112,9 @@ def check(arguments: argparse.Namespace) -> bool:
 
 
 def _not_counted(search: FaultSearch) -> str:
-    """The words about texts that are wrong only by kinds that `--fail-on` does not name; empty without any."""
+    """The end of the summary: how many texts are wrong only by kinds that `--fail-on` does not name, as in `; 3 rejects
+    are not counted (--fail-on)`; empty without any.
+    """
     rejects = counted(search.other_rejects, "reject")
     parts = [f"{search.other_unregistered:,} unregistered"] * bool(search.other_unregistered)
     parts += [rejects] * bool(search.other_rejects)

@@ -37,7 +37,7 @@ def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) ->
 
 
 def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
-    """The parser of a scan, with the other commands as subcommands, in the form that shtab needs."""
+    """A parser for shtab: the options of the first command, and the other commands as subcommands."""
     first, *others = parsers
     parser = _for_shells(parsers[first]())
     # shtab would treat a positional argument of any number before the commands as all that is possible there.
@@ -51,7 +51,9 @@ def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
 
 
 def _for_shells(parser: Parser) -> Parser:
-    """Shorten the help of each argument, and set how shtab completes the value."""
+    """Shorten the help of each argument of the parser, and set how shtab completes the value. Changes the parser in
+    place, and returns it.
+    """
     import shtab
 
     parser.description = SUMMARIES[parser.prog]

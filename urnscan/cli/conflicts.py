@@ -33,8 +33,8 @@ _SPARK, _CLOSED, _TERMINAL, _ONCE = "--engine spark", "closed standard output", 
 
 class Rule(NamedTuple):
     """A rule about facts. A fact is an option that is used (`--json`, `-o -`), or a state: "a terminal" says that
-    standard output is one. The command line is wrong if a fact of `these` and a fact of `those` are true, and no fact
-    of `unless`.
+    standard output is one. The command line is wrong if a fact of `these` is true, also a fact of `those` (None: this
+    is not needed), and no fact of `unless`.
     """
 
     these: Sequence[str]
@@ -123,8 +123,8 @@ _RULES = (
 
 
 def check_rules(arguments: Namespace, inputs: Sequence[Argument]) -> None:
-    """Raise FatalError if options of a scan exclude each other, or if an option lacks another that it needs; for
-    several faults, the first in the order of the rules. `inputs` are the inputs of the scan.
+    """Raise FatalError if options of a scan exclude each other, if an option lacks another that it needs, or if an
+    option does not fit the inputs or standard output. Of several faults, the first in the order of the rules is raised.
     """
     facts = list(_facts(arguments, inputs))
     for rule in _RULES:

@@ -50,7 +50,9 @@ _SHOWN_DECISIONS = 100
 
 
 def _most(text: str) -> int | str:
-    """A number of records, or a percentage as text, which `Policy` checks."""
+    """The value of `--max-class`: a text that ends in `%` unchanged (`Policy` checks it), else an integer of at least
+    2. Raises ArgumentTypeError for any other text.
+    """
     return text if text.endswith("%") else whole_number(2)(text)
 
 
@@ -253,10 +255,10 @@ def dedup(arguments: argparse.Namespace) -> bool:
 
 
 def _say_refused(report: DedupReport, policy: Policy) -> None:
-    """Print which rows of decisions were not applied, after a line for each table of which most rows were not, and
-    which keep or remove more than they say.
+    """Print a line for each row of `--decisions` that was not applied, and for each row with a remark. A table most of
+    whose rows were not applied has a line before these.
 
-    A file gets all rows, and a terminal at most _SHOWN_DECISIONS.
+    A terminal gets at most _SHOWN_DECISIONS lines of each of the two kinds; a file gets all.
     """
     if policy.decisions is None:
         return
@@ -278,10 +280,9 @@ def _say_refused(report: DedupReport, policy: Policy) -> None:
 
 
 def _say_left_out(report: DedupReport, policy: Policy) -> None:
-    """Print identifiers that joined no records (too common, in groups that are too large, too long), and fields and
-    decisions that were not applied.
-
-    At most _TOLD lines of each kind are printed, except for decisions, then the number of the others.
+    """Print what joined no records: URNs in too many records, records in groups that are too large, and the number of
+    URNs that are too long. Print also records whose fields were not copied (`--carry`), and decisions that were not
+    applied. Of long lists, only the first lines and the number of the other lines are printed.
     """
     most = policy.most_in_class(report.records)
     for urn, records in report.common[:_TOLD]:

@@ -108,7 +108,9 @@ def diff(arguments: argparse.Namespace) -> bool:
 
 
 def _lines(rows: pa.RecordBatch) -> Iterator[str]:
-    """CHANGES rows as lines for people: `~ urn:foo:a occurrence_count 3 -> 4, source_count 1 -> 2`."""
+    """Rows of the table of changes as lines: `+` for a new class, `-` for a class that is gone, and `~` as in
+    `~ urn:foo:a occurrence_count 3 -> 4, source_count 1 -> 2`.
+    """
     from urnscan.results.changed_classes import CAME, CHANGED, WENT
 
     marks = {CAME: "+", WENT: "-", CHANGED: "~"}

@@ -57,7 +57,8 @@ def explain(arguments: argparse.Namespace) -> bool:
     """Run `urnscan explain`: print an explanation of each text, before the next is read. Returns whether all texts are
     or represent URNs, and no URN is invalid; False also for a line of more than 1 MiB, which is reported and skipped.
 
-    Raises FatalError if there is nothing to read or the rules cannot be read, OSError if standard input cannot be read.
+    Raises FatalError if there is nothing to read or the rules cannot be read, OSError if standard input cannot be read
+    or standard output cannot be written.
     """
     from urnscan.urn import explanation
     from urnscan.urn.namespaces import read_rules
@@ -90,7 +91,9 @@ def explain(arguments: argparse.Namespace) -> bool:
 
 
 def _shared_by_key(text: str) -> str | None:
-    """In words, what records with this key of deduplication have in common; None if the text is no such key."""
+    """In words, what records that share this key of `urnscan dedup` have in common; None if the text does not begin
+    like a key, as `oclc:1234` does.
+    """
     from urnscan.records.keys import keys
 
     kind, colon, _ = text.partition(":")
@@ -98,7 +101,9 @@ def _shared_by_key(text: str) -> str | None:
 
 
 def _texts(arguments: list[str]) -> Iterator[str | None]:
-    """Yield the texts; `-` is replaced by the lines of standard input. None represents a line that is too long."""
+    """Yield the arguments; `-` is replaced by the lines of standard input. None represents a line that is too long.
+    Raises FatalError for `-` if standard input is closed.
+    """
     for argument in arguments:
         if argument == "-":
             yield from _lines_of_standard_input()
@@ -107,9 +112,10 @@ def _texts(arguments: list[str]) -> Iterator[str | None]:
 
 
 def _lines_of_standard_input() -> Iterator[str | None]:
-    """Yield the lines of standard input without white space around them. Empty lines are left out.
+    """Yield the lines of standard input without white space around them; None for a line that is too long. Empty lines
+    are left out. Raises FatalError if standard input is closed.
 
-    A line that `urnscan` prints becomes its URN. None represents a line that is too long.
+    A place or count that `urnscan` prints before a URN is removed: `a.txt:3:urn:x-a:1` -> `urn:x-a:1`.
     """
     if sys.stdin is None:
         raise FatalError("standard input is closed")

@@ -35,7 +35,9 @@ class Format(NamedTuple):
 
 
 def _text_line(fault: Fault) -> str:
-    """A line `source:line:column: text: message`, the form that compilers and linters use."""
+    """A line `path:line:column: text: message`, the form that compilers and linters use; an unknown column is left
+    out.
+    """
     places = [str(place) for place in (fault.line, fault.column) if place is not None]
     place = ":".join([printable(fault.path), *places])
     return f"{place}: {printable(fault.text)}: {printable(fault.message)}\n"
@@ -81,8 +83,8 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def _sarif_result(fault: Fault) -> str:
-    """A result of SARIF 2.1.0 (§3.27). A fault in a member of an archive has no region, because the line is not a line
-    of the file.
+    """A result of SARIF 2.1.0 (§3.27), as JSON. A fault in a member of an archive has no region, because the line is
+    not a line of the file.
     """
     location: dict[str, object] = {"artifactLocation": {"uri": _uri(fault.source)}}
     result: dict[str, object] = {"ruleId": fault.code, "level": "error"}

@@ -13,11 +13,11 @@ from urnscan.errors import FatalError
 
 
 def prepare(arguments: argparse.Namespace) -> None:
-    """Compile all functions that any run needs, if they are not compiled yet and the result can be saved.
+    """Compile all functions that any run needs, if they are not compiled yet and the result can be saved. So no later
+    run waits for the compiler. Unless the run is quiet, a line on standard error reports the compilation.
 
-    So no later run waits for the compiler. A line on standard error reports the compilation, and a bar counts the
-    functions, unless the run is quiet. If no folder for the result can be written, nothing is compiled here, and the
-    line comes later, when a function is compiled at its first use. Call this after the context `lazy_imports.loading`.
+    If the result cannot be saved, nothing is compiled here, and the line comes later, when a function is compiled at
+    its first use. Call this after the context `lazy_imports.loading`.
     """
     from urnscan.compiled import jit, object_code
 
@@ -31,8 +31,8 @@ def prepare(arguments: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _counted(arguments: argparse.Namespace) -> Iterator[None]:
-    """Context that prints a line before the first function is compiled, and shows a bar that counts the compiled
-    functions.
+    """Context that, unless the run is quiet, prints a line before the first function is compiled, and shows a bar that
+    counts the compiled functions.
     """
     from urnscan.compiled import jit
 

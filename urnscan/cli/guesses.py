@@ -118,8 +118,8 @@ def for_option(word: str, options: Collection[str]) -> str:
 
 
 def for_nid(nid: str) -> str | None:
-    """Return (not print) a message about a NID that is not registered, with similar NIDs; None for any other, also an
-    experimental one (`x-test`), which is not a mistake.
+    """Return (not print) a message about a NID that is not registered, with similar NIDs if there are any; None for a
+    registered or an experimental one (`x-test`).
     """
     near = _similar_nids(nid)
     if near is None:
@@ -136,7 +136,9 @@ def for_nid_option(beginning: str) -> str | None:
 
 
 def _similar_nids(nid: str) -> str | None:
-    """Registered NIDs similar to one that is not registered, perhaps none; None for any other, and for `schemas-*`."""
+    """Registered NIDs similar to one that is not registered, as `isbn or issn`; the empty text if none is similar. None
+    if `nid` is registered or experimental, and for a pattern such as `schemas-*`.
+    """
     from urnscan.urn.namespaces import nid_status, registered
 
     if nid.endswith("*") or nid_status(nid) not in ("unregistered", "reserved"):
@@ -146,7 +148,7 @@ def _similar_nids(nid: str) -> str | None:
 
 def _nearest(word: str, options: Iterable[str]) -> str | None:
     """The option that was probably meant: the only option that begins with `word`, or else an option with a similar
-    spelling.
+    spelling; None if there is none.
     """
     begun = [name for name in options if name.startswith(word)]
     if len(begun) == 1:

@@ -77,7 +77,8 @@ def open_outputs(
 
 def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> Layout:
     """The layout of tables, from the parsed options `--delimiter` and `--flat`. `tables` are the paths of the tables,
-    None for those that were not asked for. Raises FatalError for an option that changes none of them.
+    None for those that were not asked for. Raises FatalError for `--delimiter` without a CSV table and for `--flat`
+    without a table, ArgumentError for an invalid delimiter.
     """
     from urnscan.tables.layout import Layout
     from urnscan.tables.plain_output import form_of
@@ -92,7 +93,7 @@ def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> 
 
 def check_files(*paths: str | None) -> list[str]:
     """Return the given paths of outputs, in order, without None. Opens nothing. Raises FatalError if two are the same
-    file, one is empty, or one is standard output (`-`).
+    file, one is empty, or one is standard output (`-`), SourceError for an invalid URL.
     """
     from urnscan.tables.output_file import check_outputs
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def open_passages(arguments: Namespace, inputs: Sequence[Argument], options: Options) -> Passages | None:
     """The reader of the text around occurrences, which reads the inputs a second time; None without the option
-    `--context`. Raises ArgumentError for more than 10,000 characters.
+    `--context`. Raises ArgumentError if that is not from 0 to 10,000 characters.
     """
     if arguments.context is None:
         return None
@@ -109,8 +109,8 @@ _OFFICE = ("schemas-microsoft-com", "oasis:names:tc:opendocument")
 
 
 class OfficeNames:
-    """Counter of the names of XML vocabularies that office programs write into each of their files, such as
-    `urn:schemas-microsoft-com:…`: there are many, and few people look for them.
+    """Counter of the occurrences of names that office programs write into each of their files, such as
+    `urn:schemas-microsoft-com:…`. They name XML vocabularies: there are many, and few people look for them.
     """
 
     def __init__(self) -> None:

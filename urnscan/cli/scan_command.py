@@ -160,8 +160,8 @@ def scan_parser() -> Parser:
 
 
 def scan(arguments: argparse.Namespace) -> bool:
-    """Run `urnscan INPUT...`: a scan here or on Spark, or `--warm-up`. Prints or writes the results, and prints
-    failures and a summary on standard error. Returns whether nothing failed.
+    """Run `urnscan INPUT...`: a scan here or on Spark. Prints or writes the results, and prints failures and a summary
+    on standard error. Returns whether nothing failed. With `--warm-up`, calls `warm_up` instead.
 
     Raises UrnscanError, and OSError if standard output cannot be written.
     """
@@ -263,7 +263,9 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], op
 
 
 def _read_index(arguments: argparse.Namespace, options: Options) -> Argument:
-    """The index of --cdx, with the folder or URL of the files that the index names. Raises FatalError."""
+    """The index of --cdx, with the folder or URL of the files that the index names. Raises FatalError, such as for more
+    than one INPUT.
+    """
     from urnscan.inputs.cdx import read_index
 
     if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:
@@ -305,7 +307,9 @@ def _open_shards(
 
 
 def _close_shards(shards: Shards, arguments: argparse.Namespace) -> None:
-    """Print how much work of an earlier run was not used, and remove the finished tasks that were kept for --resume."""
+    """Print what --resume could not use from the earlier run, unless the run is quiet, and remove the finished tasks
+    that were kept for --resume.
+    """
     if shards.unused and not arguments.quiet:
         size = counted(shards.unused, "byte")
         say(f"the work of an earlier run on {size} is not used; its inputs have changed, or are missing")

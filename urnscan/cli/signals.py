@@ -34,7 +34,8 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
 @contextlib.contextmanager
 def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
     """Context that delays signals to its end, so that no signal arrives between the creation of a file and the
-    registration of the file for removal. At the end, a delayed signal raises KeyboardInterrupt or SystemExit.
+    registration of the file for removal. At the end, a delayed signal raises KeyboardInterrupt or SystemExit; but if
+    the block raises an error, that error is raised.
 
     If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
     """

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 def write(text: str | memoryview, stream: TextIO) -> None:
     """Write lines to standard output or standard error, and flush it. A progress bar is hidden meanwhile, and returns
-    below the lines.
-
-    All lines of a run are written by this function. Raises OSError if the stream cannot be written.
+    below the lines. A memoryview is UTF-8. Raises OSError if the stream cannot be written.
     """
     with without_bar():
         if isinstance(text, str):
@@ -125,7 +123,9 @@ class FailureLines:
                 say(f"{others:,} {kind.others}")
 
     def _say_together(self, met: int, first: Sequence[SourceError], what: str, remedy: str) -> None:
-        """Print a line about several errors. A single error is printed as usual."""
+        """Print a line about `met` errors of a type: their number, `what` they are, the sources of the `first`, and a
+        `remedy`. A single error is printed as usual.
+        """
         if met == 1:
             say(first[0])
             return
