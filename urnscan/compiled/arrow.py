@@ -81,7 +81,7 @@ def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def bytes_array(values: Sequence[bytes]) -> pa.BinaryArray:
-    """A column of the given byte strings, in order, which may have at most 2 GiB together."""
+    """A column of the given byte strings, in order, which must have less than 2 GiB together."""
     return _column(pa.binary(), values)
 
 

@@ -47,8 +47,8 @@ def hunt(data: ByteArray, at: int, filled: int, dense_until: int) -> int:
 
 @inlined
 def _pass_over(data: ByteArray, at: int, filled: int) -> int:
-    """Start of the first block of _HUNT bytes from `at` on that contains the "n:" of a `urn:`; else the end of the last
-    block.
+    """Start of the first block of _HUNT bytes from `at` on in which a `urn:` may begin, because an "n:" is at a fitting
+    place; else the end of the last whole block.
     """
     while at + _HUNT + 3 <= filled:
         block = data[at + 2 : at + _HUNT + 3]

@@ -42,7 +42,7 @@ _Result = TypeVar("_Result")
 
 class CompiledFunction:
     """A function that only compiled functions can call: a call from Python raises TypeError. It is compiled together
-    with its callers.
+    with its callers. The subclass `Entry` can be called from Python, too.
     """
 
     def __init__(self, function: Callable[..., Any], **options: bool | str) -> None:
@@ -62,7 +62,7 @@ class CompiledFunction:
 
 
 class Entry(CompiledFunction):
-    """A compiled function that Python calls. The first call with new argument types loads or compiles the code."""
+    """A compiled function that Python can call. The first call with new argument types loads or compiles the code."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -93,8 +93,8 @@ class Entry(CompiledFunction):
 
     @property
     def kinds(self) -> list[object]:
-        """For each tuple of arguments for which code is loaded in this process: their kinds (types, and dtypes and
-        flags of arrays).
+        """The kinds of arguments for which this process has code: a tuple for each variant of the code, with a kind
+        (type; for an array dtype, dimensions and flags) for each argument.
         """
         return [*self._codes]
 
@@ -125,7 +125,8 @@ class External(NamedTuple):
 
 def _kind(value: object) -> object:
     """The properties of an argument on which compiled code depends. For an array: dtype, number of dimensions, and
-    flags.
+    flags; for a tuple: its type and the kinds of its elements; else the type. Raises TypeError for an array that is not
+    contiguous.
     """
     if isinstance(value, np.ndarray):
         flags: int = value.flags.num
@@ -139,8 +140,8 @@ def _kind(value: object) -> object:
 
 
 def _resolved(value: object) -> object:
-    """The value that Numba uses in place of a value in Python code: the dispatcher of a function; any other value
-    unchanged.
+    """The value that Numba uses instead of a value in Python code: the dispatcher of a function, Numba's declaration of
+    an External; any other value unchanged.
     """
     if isinstance(value, FunctionType):
         value = _plain(value)
@@ -273,12 +274,16 @@ def count_one() -> None:
 
 
 def count() -> int:
-    """Number of functions that were compiled in or for this process, without functions marked `inner` or `inlined`."""
+    """Number of compilations in or for this process. A function counts once for each combination of argument types; one
+    marked `inner` or `inlined` does not count.
+    """
     return _WATCH.compiled
 
 
 def notice() -> str:
-    """The message that users see while functions are compiled: how long that takes, and where the result is saved."""
+    """The message that users see while functions are compiled: how long that takes, and where the result is saved, if
+    that is outside of the package.
+    """
     folder = kept_in()
     if folder is None:
         return f"compiling takes {_TIME}, in each run, as {NOT_KEPT}"

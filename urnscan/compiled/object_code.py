@@ -69,7 +69,7 @@ def load(function: str, kinds: object) -> Callable[..., Any] | None:
 
 def save(function: str, kinds: object, code: ObjectCode) -> None:
     """Save the code of a function to a file in `cache_folder`, and remove code of the same function that was compiled
-    from other sources. Does nothing if there is no folder; raises no error if the disk is full.
+    from other sources. Does nothing if there is no folder; ignores an OSError, such as for a full disk.
     """
     folder, new = cache_folder(), None
     if folder is None:
@@ -140,9 +140,8 @@ def variants() -> list[str]:
 
 @functools.cache
 def wheel_machine() -> str | None:
-    """The part of file names that identifies the best code from the wheel for this processor: a digest of a processor
-    and settings; None if the wheel brought no code for the versions of the sources, the settings and the processor, if
-    the environment names another processor, or if saved code cannot be loaded.
+    """The best code in the wheel that this process can run, as the digest of a processor and settings, a part of file
+    names. None if the wheel has no such code, or if the environment names a processor (NUMBA_CPU_NAME).
     """
     if any(name in os.environ for name in _PROCESSOR) or not WHEEL.exists() or not _can_load():
         return None
@@ -216,7 +215,8 @@ def count() -> int:
 
 def mark_complete() -> None:
     """Write the mark (an empty file) that all functions are compiled and saved, so that `is_complete` is true from now
-    on; nothing is checked. Does nothing if there is a mark already, or no `cache_folder`.
+    on, and remove older marks for this processor; nothing is checked. Does nothing if there is a mark already, or no
+    `cache_folder`.
     """
     folder = cache_folder()
     if folder is not None and not is_complete():
