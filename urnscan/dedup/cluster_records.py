@@ -45,9 +45,8 @@ _IN_MEMORY = 1 << 26
 def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> Clustering:
     """Join the records of all dumps to clusters, rank the records of each cluster, and return the result.
 
-    `progress` is called with the stages of joining, of comparing descriptions, and of choosing records by their
-    descriptions. The caller closes the result. Raises FatalError if the disk is full, a process dies, or `policy.keep`
-    names a dump that was not read.
+    `progress` is called with each stage and the number of rows. The caller closes the result. Raises FatalError if the
+    disk is full, a process dies, or `policy.keep` names a dump that was not read.
     """
     check_sources(policy.keep, reading.dumps)
     progress.on_stage(
@@ -114,8 +113,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
 def _citation_pairs(
     reading: ReadDumps, joined: SharedEdges, same_work: Pair, policy: Policy, progress: Progress
 ) -> CitationPairs:
-    """Pairs of records that cite the same article and that no sure keys connect; empty if the options exclude
-    citations. Raises FatalError.
+    """Pairs of records that cite the same article and that no keys, except perhaps supporting keys, connect. Records
+    marked as deleted are left out. Empty if the options exclude citations. Raises FatalError.
     """
     if DESCRIPTION not in policy.keys or not policy.agree:
         return NO_PAIRS
@@ -136,7 +135,7 @@ def _citation_pairs(
 
 
 def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
-    """The number of the work of each record, and pairs of records of the same work.
+    """The number of the work of each record, from 0, and pairs of records of the same work.
 
     Each record describes a different work, except in N-Triples, where several records may have the same subject.
     """
@@ -152,8 +151,8 @@ def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
 def _connected(joined: SharedEdges, same_work: Pair, work: Numbers, policy: Policy) -> tuple[SharedEdges, Numbers]:
     """The edges that connect records, and the number of the component of each record.
 
-    If a component is too large, citations of articles are ignored; if it is still too large, supporting keys; and then
-    all keys except URNs.
+    In a component that is too large, citations of articles are ignored; if it is still too large, also supporting keys;
+    and then all keys except URNs. Without `policy.agree`, citations and supporting keys connect nothing anywhere.
     """
     begins = first_records(work)
     if not policy.agree:
@@ -177,9 +176,9 @@ def _contradictions(
     policy: Policy,
     progress: Progress,
 ) -> SplitComponents:
-    """Split the components by conflicts, and add SHOWN of the records to `descriptions`.
-
-    `component`: number of the component of each record by keys alone. Raises FatalError.
+    """Split the components by conflicts, and add SHOWN of the records to `descriptions`; if that is None, descriptions
+    are not compared. `component`: number of the component of each record, before decisions of people connect more.
+    Closes the workers after the comparison. Raises FatalError.
     """
     reading = records.reading
     with closing(ComponentSplitter(joined, component, work, policy.max_cluster, reading.folder)) as splitter:
@@ -258,13 +257,13 @@ def _ranking_values(
 def _ranks_by_rules(
     policy: Policy, cluster: Numbers, work: Numbers, values: RankingValues, reading: ReadDumps
 ) -> Numbers:
-    """Rank of each record in its cluster as if nobody had decided KEEP."""
+    """Rank of each record in its cluster as if nobody had decided to keep a record."""
     without = replace(values, decided=np.maximum(values.decided, 1))
     return ranks(policy.keep, cluster, work, without, reading.dumps)
 
 
 def _decision(cluster: Numbers, rank: Numbers, is_apart: Flags) -> npt.NDArray[np.int8]:
-    """Index in DECISIONS of each record."""
+    """Index in DECISIONS of each record. `is_apart`: whether a record that is `alone` is `apart` instead."""
     alone, kept, removed, apart = range(len(DECISIONS))
     has_removed = np.zeros(cluster.max(initial=0) + 1, np.bool_)
     has_removed[cluster[rank > 1]] = True

@@ -78,16 +78,16 @@ class Components:
                 record += len(rows)
 
     def described(self) -> Iterator[tuple[tuple[Dump, slice, pa.RecordBatch], pa.RecordBatch]]:
-        """Return an iterator over batches of all records (`batches`), each with the descriptions (`unpacked`) of those
-        records that share a key: fewer rows than the batch. Raises FatalError if the disk fails or a process dies.
+        """Return an iterator over batches of all records (`batches`), each with the descriptions (`unpacked`) of only
+        those records for which `share` is true. Raises FatalError if the disk fails or a process dies.
         """
         batches, sources = itertools.tee(self.batches())
         packed = (rows.column("description").filter(flag_array(self.share(span))) for _, span, rows in sources)
         return zip(batches, self.reading.workers.results(unpacked, packed), strict=True)
 
     def share(self, span: slice) -> Flags:
-        """Return for each record of a batch whether its component has other records, that is, whether it shares a key:
-        only then its description is unpacked. `span`: numbers of the records, as a slice, from `batches`.
+        """Return for each record of a batch whether its component has other records: only then its description is
+        unpacked. `span`: numbers of the records, as a slice, from `batches`.
         """
         return self.is_shared[self.component[span]]
 
@@ -196,8 +196,8 @@ class Clustering:
         return pa.array(lists, names.type)
 
     def kept(self) -> Iterator[pa.RecordBatch]:
-        """Yield the records with the decision `kept` in batches: the record of rank 1 of each cluster with a removed
-        record, and none that is `alone` or `apart`. The order is that of all records; a batch may be empty.
+        """Yield, in batches, the records with the decision `kept`: those of rank 1 in clusters with removed records,
+        without records that are `alone` or `apart`. The order is that of all records; a batch may be empty.
 
         Columns: cluster, source, member, record (its number in the dump, from 1), record_id and digest (hash of the
         bytes, as a text). Raises FatalError if the disk fails.
@@ -218,8 +218,9 @@ class Clustering:
         }
 
     def standing(self) -> Iterator[tuple[Dump, Numbers, pa.RecordBatch]]:
-        """Yield the records that are neither removed nor marked as deleted in batches: their dump, their numbers among
-        the records of all dumps, from 0, and their rows (`batches.ROWS`). Raises FatalError if the disk fails.
+        """Yield, in batches, the records that are neither removed nor marked as deleted: their dump, their numbers
+        among the records of all dumps, from 0, and their rows (`batches.ROWS`). A batch may be empty. Raises FatalError
+        if the disk fails.
         """
         is_standing = self.rank == 1
         is_standing[self.records.reading.records.deleted] = False
@@ -228,7 +229,9 @@ class Clustering:
             yield dump, (np.flatnonzero(stays) + span.start).astype(np.int32), rows.filter(flag_array(stays))
 
     def _scattered(self, span: slice, described: pa.RecordBatch) -> Mapping[str, pa.Array]:
-        """Columns of SHOWN for all records of a batch; null for records that share no key."""
+        """Columns of SHOWN for all records of a batch; null for records without a row in `described`, that is, alone in
+        their component.
+        """
         is_wanted = self.records.share(span)
         place = np.cumsum(is_wanted, dtype=np.int32) - np.int32(1)
         at = pa.Array.from_buffers(pa.int32(), len(place), [bits(is_wanted), pa.py_buffer(place)])

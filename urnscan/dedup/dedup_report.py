@@ -97,7 +97,7 @@ class DedupReport:
     """Duration of the run, in seconds."""
 
     def _repr_html_(self) -> str:
-        """Show the counts, then the failures and the notes, in a notebook."""
+        """Return HTML with the counts, then the failures and the notes, for a notebook."""
         values = {name: value for name, value in vars(self).items() if name not in ("failures", "notes")}
         shown = (
             (name.replace("_", " "), len(value) if isinstance(value, Sequence) else value)

@@ -45,11 +45,10 @@ def run(
     """Find the clusters of the records in dumps, write the outputs, and return the counts.
 
     `progress` is called with failures and notes, with numbers of bytes and rows, and with each stage that follows the
-    reading: edges are joined, descriptions unpacked and compared, records chosen by them, rows written, candidates
-    compared, examples for the page read, dumps copied. Bytes of a dump count when its records are read, not only found.
+    reading. Bytes of a dump count when its records are read, not only found.
 
-    Raises FatalError if no input could be read, with `strict` if any input could not be read, if the dumps cannot be
-    written, and for an option that needs an output that is missing; raises the errors of the outputs.
+    Raises FatalError, for example if no input could be read, with `strict` if any input could not be read, if the dumps
+    cannot be written, and for options that do not fit together; raises the errors of the outputs.
     """
     _check(policy, outputs)
     began = time.monotonic()
@@ -112,7 +111,7 @@ def run(
 
 
 def _check(policy: Policy, outputs: Outputs) -> None:
-    """Raise FatalError for an option that needs another option."""
+    """Raise FatalError for an option that needs or excludes another option."""
     if outputs.review_all and not outputs.has_review:
         raise FatalError(f"{option('review_all', None)} needs {option('review', 'FILE')}")
     if policy.any_urn and outputs.wrong is not None:
@@ -123,7 +122,7 @@ def _check(policy: Policy, outputs: Outputs) -> None:
 
 def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Outputs) -> Iterator[Input | SourceError]:
     """Check that the copies of all inputs can be written, and return the inputs. Raises FatalError for a copy that
-    cannot.
+    cannot, and for an output that is a table of the options.
     """
     written = [*outputs.paths]
     for dumps in outputs.copies.values():
@@ -136,7 +135,9 @@ def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Ou
 
 
 def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None, wrong: WrongRows | None) -> None:
-    """Write rows of clusters, rows of the mapping from removed to kept records, and rows of wrong ISBN and ISSN."""
+    """Write `rows` to the table of clusters, and what follows from them to the mapping from removed to kept records and
+    to the table of wrong ISBN and ISSN; only to those outputs that were asked for.
+    """
     if outputs.clusters is not None:
         outputs.clusters(rows.select(CLUSTERS.names))
     if outputs.mapping is not None and redirects is not None:
@@ -149,7 +150,9 @@ def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None, 
 def _copy_all(
     outputs: Outputs, policy: Policy, clustering: Clustering, again: SecondReading, report: DedupReport
 ) -> None:
-    """Write the dumps of the kept records, and the dumps of the removed records. Raises FatalError."""
+    """Write the dumps of the kept records, and the dumps of the removed records, as far as they were asked for. Sets
+    the counts of copied fields in `report`. Raises FatalError.
+    """
     for kept, dumps in outputs.copies.items():
         if kept and policy.carry:
             carry = Carry(policy.carry, clustering, again)
@@ -194,7 +197,7 @@ def _count(report: DedupReport, reading: ReadDumps, clustering: Clustering) -> N
 
 
 def _shown(clustering: Clustering, outputs: Outputs) -> Flags:
-    """Whether the review has a component, by its number."""
+    """For each component, by its number, whether the review shows it."""
     if outputs.review_all:
         return clustering.components_with(clustering.in_doubt | (clustering.rank > 1))
     return clustering.components_with(clustering.to_decide)

@@ -40,7 +40,7 @@ def _closest(one: Features, other: Features) -> Closest | None:
 
 
 def _of_titles(one: Features, other: Features) -> float | None:
-    """Distance of the titles from 0 to 1; 0 is equal."""
+    """Distance of the titles from 0 (equal) to 1; None if they cannot be compared."""
     titles = _closest(one, other)
     return None if titles is None else 1 - titles.similarity / 100
 
@@ -59,7 +59,9 @@ def of_kinds(one: Features, other: Features) -> float | None:
 
 
 def _of_authors(one: Features, other: Features) -> float | None:
-    """1 if a title of many texts has authors without a word in common."""
+    """1 if two works with a general title (`Editorial`) have authors without a common word, 0 if a word is the same or
+    abbreviated; None for other titles, or without both authors.
+    """
     titles = _closest(one, other) if one.author and other.author else None
     if titles is None or not known_words().general.fullmatch(titles.one):
         return None
@@ -83,8 +85,8 @@ def _of_editions(one: Features, other: Features) -> float | None:
 
 
 def _of_unnumbered_edition(one: Features, other: Features) -> float | None:
-    """1 if only one edition has a number, that of a later edition, and the other record is not just silent about it: it has
-    another year, or the same statement before its number.
+    """1 if only one edition has a number, from 2 to 999, and the other record has no year in common, or the same
+    statement without the number: `Rev. ed. 2`, `Rev. ed.`; else None.
     """
     numbered, unnumbered = (other, one) if one.edition is None else (one, other)
     if numbered.edition is None or not 1 < numbered.edition <= _LAST_EDITION:
@@ -103,21 +105,21 @@ def _of_parts(one: Features, other: Features) -> float | None:
 
 
 def _are_one_article(one: Features, other: Features) -> bool:
-    """Whether two articles have the same title, year and first page."""
+    """Whether two articles have the same first page, a common year, and the same title (small typos allowed)."""
     has_page = bool(one.page) and one.page == other.page
     return has_page and not one.years.isdisjoint(other.years) and far_titles(one, other) <= _SLIP
 
 
 def _of_extras(one: Features, other: Features) -> float | None:
-    """1 if only a single volume is an index or a supplement; None for articles, which are recognised by their pages."""
+    """1 if only one volume is an index, or a supplement, else 0; None if one has no number, or both have a first page."""
     if not (one.part.designations and other.part.designations) or (one.page and other.page):
         return None
     return float(one.part.extras != other.part.extras)
 
 
 def _of_opposite_parts(one: Features, other: Features) -> float | None:
-    """1 if the statements of the parts have opposite words (`Textband`, `Tafelband`), or only one has numbers, and the
-    other is an index.
+    """1 if the statements of the parts have opposite words (`Textband`, `Tafelband`), or one has numbers and the other
+    is an index without a number; else 0. None without both statements.
     """
     if not (one.stated_part and other.stated_part):
         return None
@@ -160,13 +162,13 @@ def _of_documents(one: Features, other: Features) -> float | None:
 
 
 def _of_series(one: Features, other: Features) -> float | None:
-    """0 if a number in a series is the same in both records, 1 if all numbers differ; None if a record has no number."""
+    """1 if each number of `one` in a series conflicts with each of `other`, else 0; None if a record has no series."""
     distances = [differ(mine, others) or 0 for mine in one.series for others in other.series]
     return min(distances, default=None)
 
 
 def _of_serials(one: Features, other: Features) -> float | None:
-    """1 if two serials have other titles and began in other years: a serial whose title changes is another one."""
+    """1 if two serials differ in title and have no year in common, else 0; None if they cannot be compared."""
     are_serials = all("periodical" in record.kinds.get("extent", ()) for record in (one, other))
     if not (are_serials and one.years and other.years and one.title and other.title):
         return None
@@ -178,8 +180,8 @@ def _of_dates(one: Features, other: Features) -> float | None:
 
 
 def _of_printings(one: Features, other: Features) -> float | None:
-    """1 if the printings differ. A record without an edition has the first printing, unless the other record has a
-    month or a reprint of the same year: a publisher of reprints has no other printing.
+    """1 if the printings differ, else 0; None if both records lack an edition. A record without one has the first
+    printing; then months and the mark `reprint` count only if the years differ.
     """
     if one.printing is None and other.printing is None:
         return None
@@ -197,14 +199,14 @@ def _of_volumes(one: Features, other: Features) -> float | None:
 
 
 def _of_publishers(one: Features, other: Features) -> float | None:
-    """1 if each publisher has a word that the other lacks, and two books in a single volume have different pages."""
+    """1 if each publisher has a word that the other lacks, else 0; None without both, or if the pages do not differ."""
     if not (one.publisher and other.publisher) or not _of_extents(one, other):
         return None
     return float(bool(alone(one.publisher, other.publisher) and alone(other.publisher, one.publisher)))
 
 
 def _of_extents(one: Features, other: Features) -> float | None:
-    """The share of the pages by which two books in a single volume differ, from 0 to 1; two pages do not count."""
+    """The difference of the pages of two one-volume books, less two, as a share of the larger number; else None."""
     pages, others = one.extent.pages, other.extent.pages
     if not pages or not others or max(one.extent.volumes | other.extent.volumes, default=1) > 1:
         return None
@@ -240,7 +242,7 @@ def _other_numbers(one: Features, other: Features) -> float:
 
 
 def _numbers(record: Features) -> frozenset[str]:
-    """All numbers and letters of the part, and of the title."""
+    """All numbers and single letters of the part, and of the title."""
     return frozenset([*(value for _, value in record.part.designations), *record.in_title[1]])
 
 
@@ -372,9 +374,7 @@ def is_surely_same(one: Description, other: Description) -> bool:
 
 
 def have_other_authors(one: Description, other: Description) -> bool:
-    """Whether the first authors in two descriptions differ; False if an author is missing. Small differences of
-    spelling do not count.
-    """
+    """Whether the first authors in two descriptions differ, by `other_authors`; False if an author is missing."""
     return bool(other_authors(features(one), features(other)))
 
 

@@ -142,8 +142,8 @@ def blocks(description: Description) -> tuple[str, str, str]:
 
 
 def _other_numbers(one: Features, other: Features) -> float:
-    """0 if both titles have the same numbers. Numbers in a subtitle do not count if the other title has no subtitle,
-    unless the subtitle names a part (`Part II`).
+    """0 if both titles have the same numbers, otherwise 1, also if a title is missing. Numbers in a subtitle do not
+    count if the other title has no subtitle; but they count if the subtitle names a part (`Part II`).
     """
     if not one.title or not other.title:
         return 1
@@ -170,7 +170,7 @@ def _have_same_numbers(one: str, other: str) -> bool:
 
 
 def _years_between(one: Features, other: Features) -> float:
-    """Years between the nearest two years; 0 if both articles lack a year, very many if a single article lacks a year."""
+    """Years between the nearest two years; 0 if both articles lack a year, 9999 if only one lacks it."""
     if not one.years and not other.years:
         return 0
     return min((abs(a - b) for a in one.years for b in other.years), default=_LAST_YEAR)
@@ -223,7 +223,7 @@ class _Pair(NamedTuple):
 
     @property
     def may_begin_anywhere(self) -> bool:
-        """Whether the page is unknown: articles begin on page 1 as long as they are in no issue."""
+        """Whether the page is unknown, or may be wrong: articles begin on page 1 as long as they are in no issue."""
         return self.start is None or (self.one.start is not None and self.one.start.number == 1)
 
     @property
@@ -233,12 +233,12 @@ class _Pair(NamedTuple):
 
     @property
     def has_telling_title(self) -> bool:
-        """Whether both titles have several words and are not general (`Editorial`)."""
+        """Whether both titles have at least three words and are not general (`Editorial`)."""
         titles = (self.one.title, self.other.title)
         return all(len(title.split()) >= _TELLING and not known_words().general.fullmatch(title) for title in titles)
 
     def has_whole_title(self, letters: int) -> bool:
-        """Whether the whole titles are the same, with at least `letters` letters."""
+        """Whether the whole titles are the same (small typos allowed), telling, and of at least `letters` characters."""
         is_long = min(len(self.one.title), len(self.other.title)) >= letters
         return is_long and self.has_telling_title and fuzz.ratio(self.one.title, self.other.title) >= _SAME_WHOLE
 

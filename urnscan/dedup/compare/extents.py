@@ -39,9 +39,8 @@ def extent_of(text: str, words: str) -> Extent:
     `features.words(text)`. All are None or empty if the text states none of these.
 
     The number of pages is before the word for pages; other numbers, Roman numerals and words such as "unnumbered" may
-    be between. The number of volumes is directly before the word for volumes, another after "in"
-    (`3 v. in 4`). Up to two words may be
-    between the number of pieces and the word for pieces (`2 sound discs`).
+    be between. The number of volumes is directly before the word for volumes, another after "in" (`3 v. in 4`). Up to
+    two words may be between the number of pieces and the word for pieces (`2 sound discs`).
     """
     known = known_words()
     pages: list[int] = []

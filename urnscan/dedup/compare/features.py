@@ -162,7 +162,7 @@ def features(description: Description) -> Features:
 
 
 def _words_of_name(name: str) -> frozenset[str]:
-    """Words of a name; short words only if there are no longer words."""
+    """Words of a name; words of one or two letters only if there are no longer words."""
     all_words = words(name).split()
     return frozenset(word for word in all_words if len(word) > 2) or frozenset(all_words)
 
@@ -226,7 +226,7 @@ def _parallel(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _edition_in(title: str) -> int | None:
-    """The number of an edition in a title."""
+    """The number of an edition in a title (`inks 3rd ed`); None if there is none."""
     known = known_words()
     if known.editions.isdisjoint(title.split(" ")):
         return None
@@ -244,7 +244,7 @@ def _without_additions(title: str) -> str:
 
 
 def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
-    """Kinds of works that a title or an edition names."""
+    """Kinds of works (`reply`, `workbook`) that the texts name: forms of a title, and an edition."""
     kinds = set()
     for text in dict.fromkeys(texts):
         hinted = {name for word in text.split(" ") for name in _hinted(word)}
@@ -281,9 +281,9 @@ def _publisher(words_of_name: str) -> str:
 
 
 def _first_page(text: str) -> tuple[str, int] | None:
-    """The first page of a range, or a page with letters (`S259`); otherwise None.
-
-    A number alone may be the number of all pages, and an article begins on page 1 before it appears in an issue.
+    """The first page of a range, or a page with letters (`S259`), as letters and number; otherwise None, also for page
+    1 and above 99,999. A number alone may be the number of all pages, and an article begins on page 1 before it appears
+    in an issue.
     """
     page = _PAGE.match(text)
     if page is None or not (page[1] or page[3]) or not 1 < int(page[2]) <= _LAST_PAGE:

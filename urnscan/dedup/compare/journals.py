@@ -28,7 +28,9 @@ def are_one_journal(one: str, other: str) -> bool:
 
 
 def _forms(title: str) -> dict[tuple[str, ...], None]:
-    """The words of a title, with and without additions after a bracket or a sign; small words do not count."""
+    """The forms of a title, as keys: its words with and without additions after a bracket or a sign, without small
+    words.
+    """
     forms = (tuple(_counted(words(text))) for text in (title, _ADDITION.sub("", title)))
     return dict.fromkeys(form for form in forms if form)
 
@@ -49,7 +51,9 @@ def _are_alike(mine: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
 
 def _is_abbreviation(one: str, other: str) -> bool:
-    """Whether the shorter word is the start of the other word, or some of the letters in order (`natl`, `national`)."""
+    """Whether the shorter word is the start of the other word, or has its first letter and some others in order
+    (`natl`, `national`).
+    """
     shorter, longer = sorted((one, other), key=len)
     if longer.startswith(shorter):
         return True

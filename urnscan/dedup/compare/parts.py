@@ -96,7 +96,7 @@ def _follows(tokens: Sequence[str], at: int) -> bool:
 
 
 def _values(word: str, after: str) -> Iterator[str]:
-    """The numbers and letters of a part in a word, which the word `after` follows."""
+    """The numbers and letters of a part in a word; `after` is the next word of the statement."""
     known = known_words()
     number = _NUMBER.match(word)
     if number and (len(number[2] or "") != 1 or after in known.parts):
@@ -120,9 +120,9 @@ def differ(one: Part, other: Part) -> float | None:
     """Compare the numbers of two parts: 1.0 if they conflict, 0.0 if they agree, None if no numbers can be compared.
 
     Numbers of a level (`volume`, `part`) that both parts name must be the same as far as both go: volume 2 agrees with
-    volume 2, part 1, and not with volume 3. If the parts name different levels or none, all numbers of one must be
-    among those of the other, in the same order. Otherwise a year counts only if both parts have a
-    year.
+    volume 2, part 1, and not with volume 3. If the parts name different levels, or a number has none, all numbers of
+    one must be among those of the other, in the same order. So must years (1400 to 2100), which are compared
+    separately, in any order, and only if both parts have one.
     """
     if not (one.designations and other.designations):
         return None
@@ -176,8 +176,9 @@ def number_of(word: str) -> str | None:
 
 def numbers_in(title: str) -> tuple[str, ...]:
     """Return the numbers among the words of a title, in order and in digits, also Roman numbers and number words; and
-    single letters, except at the start, and `s`, `l` and `d`, which apostrophes leave. `level 3` -> `("3",)`, `faust
-    ii` -> `("2",)`, `part b` -> `("b",)`, `a history` -> `()`. `title`: in the form of `features.words`.
+    single letters, except at the start. `s`, `l` and `d`, which apostrophes leave, and words for 1, such as `one`, count
+    only at the end or after a word such as `part`. `level 3` -> `("3",)`, `faust ii` -> `("2",)`, `part b` ->
+    `("b",)`, `a history` -> `()`. `title`: in the form of `features.words`.
     """
     designations: list[str] = []
     known = known_words()
@@ -224,7 +225,7 @@ def _roman_number(word: str) -> str | None:
 
 
 def _han_values(found: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The numbers in groups of `_HAN`."""
+    """The numbers in groups of `_HAN`, in digits; words for first, middle and last, such as `上`, unchanged."""
     for before, place, after, last_place in found:
         digits = before or after
         yield str(_han(digits)) if digits else place or last_place

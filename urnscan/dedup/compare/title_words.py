@@ -21,7 +21,8 @@ _HAN = re.compile("[\u4e00-\u9fff]")  # a character that is a word or a part of 
 
 def alone(one: str, other: str) -> int:
     """Return the number of words in the title `one` that the title `other` lacks. Words of at most two letters, small
-    words (`the`) and numbers do not count. Both titles are in the form of `features.words`.
+    words (`the`) and numbers do not count; number words (`third`) count if `other` has no number. Both titles are in
+    the form of `features.words`.
 
     A title does not lack a word if it has another spelling of the word (`Katalog`, `catalogue`), its start, or a word
     that starts with it. A word that both titles have is not compared again: in `Maps of lamps` and `Text of lamps`,
@@ -76,8 +77,8 @@ def _has_other_start(one: str, other: str) -> bool:
 
 
 def have_opposites(one: str, other: str) -> bool:
-    """Whether one title has a word whose opposite the other has (`Eastern`, `Western`); a word in both titles does not
-    count. Both titles are in the form of `features.words`.
+    """Whether one title has a word whose opposite the other has (`Eastern`, `Western`). A word in both titles does not
+    count, nor a pair of opposites of which each title has both. Both titles are in the form of `features.words`.
     """
     if one == other:
         return False

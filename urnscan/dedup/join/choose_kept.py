@@ -128,8 +128,8 @@ def level_of(description: Description) -> int:
 
 
 def check_sources(rules: Iterable[str], dumps: Sequence[Dump]) -> None:
-    """Raise FatalError if a rule (`source:NAME`) prefers a dump that was not read: its name may have a typo. Otherwise
-    do nothing.
+    """Raise FatalError if a rule (`source:NAME`) prefers a dump that is not in `dumps`: its name may have a typo. Do
+    nothing if there are no dumps at all.
     """
     for rule in rules:
         if rule.startswith(SOURCE) and not any(_is_named(dump, rule) for dump in dumps):
