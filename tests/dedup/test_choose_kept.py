@@ -178,3 +178,10 @@ def test_a_dump_that_is_not_there(tmp_path):
     path.write_text('{"urn": "urn:foo:a"}\n')
     with pytest.raises(FatalError, match=r"source:b\.jsonl.?: no dump has this name; the first dump is .*a\.jsonl"):
         urnscan.deduplicate(path, keep=["source:a.jsonl", "source:b.jsonl"])
+
+
+def test_a_preferred_dump_where_all_are_empty(tmp_path):
+    """Without any dump to name in the message, this was an IndexError."""
+    path = tmp_path / "a.jsonl"
+    path.touch()
+    assert not urnscan.deduplicate(path, keep="source:a.jsonl").clusters.num_rows

@@ -132,7 +132,7 @@ def check_sources(rules: Iterable[str], dumps: Sequence[Dump]) -> None:
     nothing if there are no dumps at all.
     """
     for rule in rules:
-        if rule.startswith(SOURCE) and not any(_is_named(dump, rule) for dump in dumps):
+        if rule.startswith(SOURCE) and dumps and not any(_is_named(dump, rule) for dump in dumps):
             raise FatalError(f"{option('keep', rule)}: no dump has this name; the first dump is {dumps[0].name}")
 
 
