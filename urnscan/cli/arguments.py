@@ -236,8 +236,8 @@ class Parser(argparse.ArgumentParser):
         self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None, left_out: Collection[str] = ()
     ) -> None:
         """Add the options that decide which texts are URNs, and which URNs are the same: `--syntax` and
-        `--equivalence`, with the defaults in `default`, `--rules` and `more`. Options in `left_out` are not added; it
-        has all forms of an option, as in `-s --syntax`.
+        `--equivalence`, with the defaults in `default`, `--rules` and `more`. Options in `left_out` are not added; a
+        name there has all forms of an option, as in `-s --syntax`.
         """
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "

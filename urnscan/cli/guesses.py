@@ -78,7 +78,7 @@ _COMMANDS = _by_word(
 
 def for_command(word: str, commands: Iterable[str]) -> str | None:
     """Return (not print) a message about a first word that was probably meant as a command, a URN or a pattern; None
-    for any other word, and for the name of a file.
+    for any other word, and for the name of a file or folder that exists.
 
     `commands` are the first words that are commands.
     """

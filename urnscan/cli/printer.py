@@ -143,8 +143,8 @@ class OfficeNames:
 
 
 def _colours(setting: str) -> Colours:
-    """The colours of lines. With `auto`, colours are used on a terminal that supports them, unless NO_COLOR is set
-    (no-color.org).
+    """The colours of lines for a value of `--color`: `always`, `never`, or `auto`, which uses colours on a terminal that
+    supports them, unless NO_COLOR is set (no-color.org).
     """
     from urnscan.tables.printed_lines import COLOURED, PLAIN
 

@@ -90,7 +90,7 @@ def report(arguments: argparse.Namespace) -> bool:
 
 
 def _default(classes: str) -> str:
-    """The default name of the page, in the current folder: the name of the table with another suffix."""
+    """The default name of the page, in the current folder: `urns.html` for the table `out/urns.parquet`."""
     from urnscan.tables.plain_output import form_of
 
     name = Path(classes).name

@@ -30,7 +30,7 @@ class Listed:
 
 
 def _size(text: str) -> int:
-    """Number of bytes in a size like 500MB or 2GiB."""
+    """Number of bytes in a size like 500MB or 2GiB. Raises ArgumentTypeError for any other text."""
     try:
         return bytes_of(text)
     except ValueError as error:
@@ -55,7 +55,7 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def _memory(text: str) -> int:
-    """Number of bytes of memory for grouping, from a size of at least 1 MB."""
+    """Number of bytes of memory for grouping, from a size of at least 1 MB. Raises ArgumentTypeError for less."""
     byte_count = _size(text)
     if byte_count < _LEAST_MEMORY:
         raise argparse.ArgumentTypeError(f"must be at least 1MB, not {text!r}")

@@ -21,8 +21,8 @@ def handle_signals() -> None:
 
 
 def _interrupt(number: int, _frame: object) -> NoReturn:
-    """Raise an exception that ends the command, so that everything is cleaned up. Further signals are ignored until
-    then.
+    """Raise an exception that ends the command, so that everything is cleaned up: KeyboardInterrupt or SystemExit. All
+    further signals are ignored.
     """
     for handled in _SIGNALS:
         signal.signal(handled, signal.SIG_IGN)

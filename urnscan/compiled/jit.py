@@ -198,7 +198,7 @@ def inlined(function: _Function) -> _Function:
 
 
 class _Watch:
-    """Counter of the functions compiled in this process, with a message before the first compilation of a user's
+    """Counter of the compilations in or for this process, with a message before the first compilation of a user's
     call.
     """
 
@@ -220,7 +220,9 @@ class _Watch:
 
     @contextlib.contextmanager
     def compilation(self) -> Iterator[None]:
-        """Context in which a function is compiled."""
+        """Context in which a function is compiled. Shows a message before, if one is due, and counts the function after
+        that.
+        """
         earlier, self._cell = self._cell, running_cell()
         is_late = time.monotonic() - self._ended > _PAUSE
         if not self.is_all and (is_late if self._cell is None else self._cell != earlier):

@@ -172,8 +172,9 @@ def _can_load() -> bool:
 def cache_folder() -> Path | None:
     """The folder in which compiled code is saved; None if no folder is suitable, or saved code cannot be loaded.
 
-    Candidates are NUMBA_CACHE_DIR if it is set; else the `__pycache__` of the package, then a folder in the user's
-    home. The result is the first candidate that is writable or already contains all compiled code.
+    Candidates are a folder in NUMBA_CACHE_DIR if that is set; else the `__pycache__` of the package, then a folder in
+    the user's caches. The result is the first candidate that is writable or already contains all compiled code. Missing
+    folders are made.
     """
     if not _can_load():
         return None

@@ -107,7 +107,7 @@ class DedupReport:
 
     def parts(self, *, has_keys: bool) -> list[str]:
         """Return the counts of the summary, in words: `["2 dumps", "10 records", "7 clusters", "3 duplicates"]`, and
-        others that are not 0. `has_keys`: keys other than URNs can join records.
+        further counts if they are not 0. `has_keys`: keys other than URNs can join records.
         """
         without = "without identifiers" if has_keys else "without URNs"
         without += "" if self.left_out is None else " that count"

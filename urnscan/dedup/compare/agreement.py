@@ -85,8 +85,8 @@ def _of_editions(one: Features, other: Features) -> float | None:
 
 
 def _of_unnumbered_edition(one: Features, other: Features) -> float | None:
-    """1 if only one edition has a number, from 2 to 999, and the other record has no year in common, or the same
-    statement without the number: `Rev. ed. 2`, `Rev. ed.`; else None.
+    """1 if only one edition has a number, from 2 to 999, and the other record has other years, or the same statement
+    without the number: `Rev. ed. 2`, `Rev. ed.`; else None.
     """
     numbered, unnumbered = (other, one) if one.edition is None else (one, other)
     if numbered.edition is None or not 1 < numbered.edition <= _LAST_EDITION:
@@ -168,7 +168,7 @@ def _of_series(one: Features, other: Features) -> float | None:
 
 
 def _of_serials(one: Features, other: Features) -> float | None:
-    """1 if two serials differ in title and have no year in common, else 0; None if they cannot be compared."""
+    """1 if two serials differ in title and have no year in common, else 0; None for others, or without title or year."""
     are_serials = all("periodical" in record.kinds.get("extent", ()) for record in (one, other))
     if not (are_serials and one.years and other.years and one.title and other.title):
         return None
@@ -206,7 +206,7 @@ def _of_publishers(one: Features, other: Features) -> float | None:
 
 
 def _of_extents(one: Features, other: Features) -> float | None:
-    """The difference of the pages of two one-volume books, less two, as a share of the larger number; else None."""
+    """Difference of the pages of two one-volume books, less 2, as a share of the larger number, at least 0; else None."""
     pages, others = one.extent.pages, other.extent.pages
     if not pages or not others or max(one.extent.volumes | other.extent.volumes, default=1) > 1:
         return None
@@ -268,7 +268,7 @@ def other_authors(one: Features, other: Features) -> float | None:
 
 
 def _other_editions(one: Features, other: Features) -> float | None:
-    """1 if the numbers of the editions differ; None if an edition has no number."""
+    """1 if the numbers of the editions differ, else 0; None if an edition has no number."""
     return float(one.in_edition != other.in_edition) if one.in_edition and other.in_edition else None
 
 

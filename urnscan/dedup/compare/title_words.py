@@ -100,8 +100,8 @@ def _has_opposite(word: str, title: Iterable[str]) -> bool:
 
 
 def _units(title: Sequence[str], other: Sequence[str]) -> set[str]:
-    """The words of a title, of East Asian words the characters. A prefix that the other title has not as a word belongs
-    to the word after: `non linear`.
+    """The words of a title; of words with Chinese characters, these characters. A prefix of `added_prefixes` joins the
+    word after it, `non linear` -> `nonlinear`, unless it is also a word of the other title.
     """
     added = known_words().added_prefixes.difference(other)
     units: set[str] = set()
