@@ -73,9 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0: done, also if nothing was found, or the reader of standard output stopped; 1: done, but some inputs failed (for
     `check`, `explain` and `diff` also: names are wrong, or tables differ); 2: an error ended the command, such as wrong
-    usage or a full disk; 130: interrupted by Ctrl-C. `--help`, SIGTERM and wrong usage that the parser finds raise
-    SystemExit. If inputs may be open, Ctrl-C and SystemExit end the process at once, with their status. An unexpected
-    error, such as KeyError, is raised. Signals are handled as in `handle_signals`, also afterwards.
+    usage; 130: interrupted by Ctrl-C. `--help`, SIGTERM and wrong usage that the parser finds raise SystemExit. If
+    inputs may be open, Ctrl-C and SystemExit end the process at once, with their status. An unexpected error is raised.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     handle_signals()
@@ -150,13 +149,12 @@ def _say_what_ended(error: BaseException) -> int:
 
 
 def _leave(status: int) -> None:
-    """End the process at once, with this status, if inputs may be open; else do nothing. A normal exit would wait for
-    threads that read, perhaps from a store that never answers.
-    """
+    """End the process at once, with this status, if inputs may be open; else do nothing."""
+    # A normal exit would wait for threads that read, perhaps from a store that never answers.
     if "urnscan.inputs" in sys.modules:
         os._exit(status)
 
 
 def _drop_standard_output() -> None:
-    """Redirect standard output to /dev/null, so that the flush at the end of the interpreter cannot fail."""
+    """Redirect standard output to /dev/null, so that no later flush fails."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -91,9 +91,7 @@ class _Once(argparse.Action):
     def __call__(
         self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: object, _name: str | None = None
     ) -> None:
-        """Store the value in `namespace`. Raises argparse.ArgumentError if the command line has given the option a
-        different value before.
-        """
+        """Store the value. Raises argparse.ArgumentError if the option already has a different value."""
         if self.option_strings and namespace.given.setdefault(self.dest, value) != value:
             first = namespace.given[self.dest]
             raise argparse.ArgumentError(self, f"given twice, as {first} and as {value}; {self.advice}")
@@ -101,8 +99,8 @@ class _Once(argparse.Action):
 
 
 class _Extended(argparse._ExtendAction):  # noqa: SLF001 (which completions know as an option that may be repeated)
-    """Collects the lists of a repeated option into one list: `--nid a,b --nid c` gives a, b, c. The first list replaces
-    the default.
+    """Collects the values of a repeated option into one list, which replaces the default: `--nid a,b --nid c` gives a,
+    b, c.
     """
 
     def __call__(
@@ -112,17 +110,15 @@ class _Extended(argparse._ExtendAction):  # noqa: SLF001 (which completions know
         values: Any,  # noqa: ANN401 (as in argparse)
         name: str | None = None,
     ) -> None:
-        """Add `values` to the list in `namespace`."""
         if namespace.given.setdefault(self.dest, values) is values:
             setattr(namespace, self.dest, None)
         super().__call__(parser, namespace, values, name)
 
 
 class _ShortHelp(argparse.Action):
-    """Prints the short help of a command."""
+    """Prints the short help of a command, and exits."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print the short help and exit with status 0."""
         if isinstance(parser, Parser):
             print(parser.format_short_help(), end="")
         parser.exit()
@@ -320,8 +316,8 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def _read_word(self, word: str) -> str:
-        """The value of an option or argument without a type: the word, without the mark of words after `--`. Raises
-        ArgumentTypeError for a word like `-0` before `--`, which argparse would treat as a number.
+        """The value of an option or argument without a type. Raises ArgumentTypeError for a word like `-0` before `--`,
+        which argparse would treat as a number.
         """
         if re.match(r"-\d", word):
             guess = guesses.for_option(word, self._option_string_actions)

@@ -51,9 +51,7 @@ def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
 
 
 def _for_shells(parser: Parser) -> Parser:
-    """Shorten the help of each argument of the parser, and set how shtab completes the value. Changes the parser in
-    place, and returns it.
-    """
+    """Change the parser in place for shtab, and return it: short helps, and how each value is completed."""
     import shtab
 
     parser.description = SUMMARIES[parser.prog]

@@ -255,10 +255,8 @@ def dedup(arguments: argparse.Namespace) -> bool:
 
 
 def _say_refused(report: DedupReport, policy: Policy) -> None:
-    """Print a line for each row of `--decisions` that was not applied, and for each row with a remark. A table most of
-    whose rows were not applied has a line before these.
-
-    A terminal gets at most _SHOWN_DECISIONS lines of each of the two kinds; a file gets all.
+    """Print a line for each row of `--decisions` that was not applied, and for each with a remark; on a terminal at
+    most _SHOWN_DECISIONS of each kind. Before them, name the tables of which most rows were not applied.
     """
     if policy.decisions is None:
         return
@@ -280,9 +278,8 @@ def _say_refused(report: DedupReport, policy: Policy) -> None:
 
 
 def _say_left_out(report: DedupReport, policy: Policy) -> None:
-    """Print what joined no records: URNs in too many records, records in groups that are too large, and the number of
-    URNs that are too long. Print also records whose fields were not copied (`--carry`), and decisions that were not
-    applied. Of long lists, only the first lines and the number of the other lines are printed.
+    """Print what joined no records (URNs in too many records, records in too large groups, the number of too long
+    URNs), records whose fields were not copied, and decisions that were not applied. Long lists are cut.
     """
     most = policy.most_in_class(report.records)
     for urn, records in report.common[:_TOLD]:

@@ -55,7 +55,7 @@ def explain_parser() -> Parser:
 
 def explain(arguments: argparse.Namespace) -> bool:
     """Run `urnscan explain`: print an explanation of each text, before the next is read. Returns whether all texts are
-    or represent URNs, and no URN is invalid; False also for a line of more than 1 MiB, which is reported and skipped.
+    or represent URNs, and no URN is invalid; False also for a line of more than 1 MiB, which is skipped.
 
     Raises FatalError if there is nothing to read or the rules cannot be read, OSError if standard input cannot be read
     or standard output cannot be written.

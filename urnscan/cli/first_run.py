@@ -13,11 +13,11 @@ from urnscan.errors import FatalError
 
 
 def prepare(arguments: argparse.Namespace) -> None:
-    """Compile all functions that any run needs, if they are not compiled yet and the result can be saved. So no later
-    run waits for the compiler. Unless the run is quiet, a line on standard error reports the compilation.
+    """Compile all functions that any run needs, if they are not compiled yet and the result can be saved. Unless the
+    run is quiet, a line on standard error reports the compilation.
 
-    If the result cannot be saved, nothing is compiled here, and the line comes later, when a function is compiled at
-    its first use. Call this after the context `lazy_imports.loading`.
+    If the result cannot be saved, nothing is compiled here, and the line comes later, with the first function that is
+    compiled. Call this after the context `lazy_imports.loading`.
     """
     from urnscan.compiled import jit, object_code
 

@@ -107,8 +107,7 @@ def for_option(word: str, options: Collection[str]) -> str:
     """Return the end of the message about an option `word` that the command does not have: a suggestion, such as "; is
     it --nid?", or advice such as "; --force replaces outputs" (for `--overwrite`); empty without either.
 
-    `options` are the options of the command, by which it is recognised: only a scan and a check have advice for options
-    of other tools.
+    `options` are the options of the command. Only a scan and a check have advice for options of other tools.
     """
     for mark, advice in _ADVICE.items():
         if mark in options and word in advice:

@@ -26,12 +26,12 @@ class _NoPandas(MetaPathFinder):
 
 @contextlib.contextmanager
 def loading() -> Iterator[None]:
-    """Context in which modules are imported without garbage collection, which saves a twelfth of the start.
+    """Context in which modules are imported without garbage collection, to save time.
 
     It loads pyarrow first, and sets the allocator of the system as its memory pool. Afterwards, the objects that exist
-    are never searched for garbage. Raises FatalError if the memory limit of the process is so low that LLVM, which
-    loads the compiled code, would abort the process without a message.
+    are never searched for garbage. Raises FatalError if the memory limit of the process is below 1 GiB.
     """
+    # With less, LLVM, which loads the compiled code, would abort the process without a message.
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most != resource.RLIM_INFINITY and most < _LEAST:
         raise FatalError(f"the memory limit is {most >> 20} MB (ulimit -v); set it to at least {_LEAST >> 20} MB")
@@ -53,11 +53,9 @@ def loading() -> Iterator[None]:
 
 
 def _load_functions() -> None:
-    """Load `pyarrow.compute` without the documentation of the options, which takes half of the time of the import.
-
-    pyarrow reads the documentation from docstrings, with a parser that it contains. During the import, this parser is
-    replaced by a parser that finds nothing.
-    """
+    """Load `pyarrow.compute` without the documentation of the options, which takes half of the time of the import."""
+    # pyarrow reads the documentation from docstrings, with a parser that it contains. During the import, this parser is
+    # replaced by a parser that finds nothing.
     name = "pyarrow.vendored.docscrape"
     if name in sys.modules:
         return
@@ -73,12 +71,10 @@ def _load_functions() -> None:
 
 
 def _keep_from_pandas(pa: ModuleType) -> None:
-    """Let pyarrow search for pandas now, once, and not find pandas.
-
-    pyarrow imports pandas at the first conversion of Python objects, to check whether they are objects of pandas. No
-    command has such objects, and the import takes longer than a small merge. A program that asks pyarrow for a frame
-    still gets a frame.
-    """
+    """Let pyarrow search for pandas now, once, and not find pandas."""
+    # pyarrow imports pandas at the first conversion of Python objects, to check whether they are objects of pandas. No
+    # command has such objects, and the import takes longer than a small merge. A program that asks pyarrow for a frame
+    # still gets a frame.
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)
     try:

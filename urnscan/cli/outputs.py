@@ -36,8 +36,8 @@ class OutputFiles:
         return self.files[name].write if name in self.files else None
 
     def folder(self, name: str) -> Path | None:
-        """The temporary folder of an output, which is removed at the end of the run: next to the output, or among the
-        temporary files of the system if the output is a URL or a stream. None for an output that was not asked for.
+        """The temporary folder of an output, which is removed at the end of the run; None for an output that was not
+        asked for.
         """
         return self.files[name].folder if name in self.files else None
 

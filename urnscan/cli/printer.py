@@ -95,8 +95,6 @@ def count_by_namespace(sinks: dict[str, _Sink | None]) -> NamespaceCounts:
 
 
 def _both(first: _Sink, second: _Sink) -> _Sink:
-    """A sink that passes rows to the first sink, then to the second."""
-
     def take(rows: pa.RecordBatch) -> None:
         first(rows)
         second(rows)
@@ -110,7 +108,7 @@ _OFFICE = ("schemas-microsoft-com", "oasis:names:tc:opendocument")
 
 class OfficeNames:
     """Counter of the occurrences of names that office programs write into each of their files, such as
-    `urn:schemas-microsoft-com:…`. They name XML vocabularies: there are many, and few people look for them.
+    `urn:schemas-microsoft-com:…`.
     """
 
     def __init__(self) -> None:

@@ -229,9 +229,8 @@ def scan(arguments: argparse.Namespace) -> bool:
 
 def read_options(arguments: argparse.Namespace) -> Options:
     """The options of a scan, from parsed arguments. Changes `arguments.filters`: the filters of the environment
-    (URNSCAN_FILTERS) are added after those of the command line; the first filter that fits a file is used. Raises
-    ArgumentError for an invalid value, FatalError for an unknown encoding, and for a file of rules or a list of filters
-    that cannot be read.
+    (URNSCAN_FILTERS) are added after those of the command line. Raises ArgumentError for an invalid value, FatalError
+    for an unknown encoding, and for a file of rules or a list of filters that cannot be read.
     """
     from urnscan.run.options import Options
 
@@ -307,8 +306,8 @@ def _open_shards(
 
 
 def _close_shards(shards: Shards, arguments: argparse.Namespace) -> None:
-    """Print what --resume could not use from the earlier run, unless the run is quiet, and remove the finished tasks
-    that were kept for --resume.
+    """Remove the finished tasks that were kept for --resume. Before, unless the run is quiet, print what --resume could
+    not use.
     """
     if shards.unused and not arguments.quiet:
         size = counted(shards.unused, "byte")

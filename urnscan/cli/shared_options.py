@@ -108,7 +108,7 @@ def names_of(text: str) -> Mapping[str, Any]:
 
 
 def _lines(meanings: Mapping[str, str]) -> str:
-    """Lines of a help, a line for each value of an option. `%` is doubled, because argparse formats the help."""
+    """Lines of a help, a line for each value of an option; `%` is doubled for argparse."""
     return "".join(f"\n{name}: {meaning}" for name, meaning in meanings.items()).replace("%", "%%")
 
 

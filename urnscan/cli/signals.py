@@ -37,10 +37,11 @@ def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
     registration of the file for removal. At the end, a delayed signal raises KeyboardInterrupt or SystemExit; but if
     the block raises an error, that error is raised.
 
-    If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
+    If an output is at a URL, signals are not delayed.
     """
     from urnscan.stores.urls import is_remote
 
+    # An upload may take long, and the user must be able to stop it.
     if any(map(is_remote, outputs)):
         yield
         return

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def write(text: str | memoryview, stream: TextIO) -> None:
     """Write lines to standard output or standard error, and flush it. A progress bar is hidden meanwhile, and returns
-    below the lines. A memoryview is UTF-8. Raises OSError if the stream cannot be written.
+    below the lines. Raises OSError if the stream cannot be written.
     """
     with without_bar():
         if isinstance(text, str):
@@ -47,7 +47,7 @@ def print_result(lines: str | memoryview, progress: Progress) -> None:
 
 
 def has_terminal() -> bool:
-    """Whether standard error is a terminal, so that a person probably reads the messages."""
+    """Whether standard error is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -68,7 +68,7 @@ def say(message: object) -> None:
 
 
 def _folded(line: str) -> str:
-    """A line for a terminal, broken between words; the terminal itself would break the line anywhere."""
+    """A line for a terminal, broken between words."""
     columns = os.get_terminal_size(sys.stderr.fileno()).columns
     if len(line) <= columns or not columns:
         return line
@@ -123,8 +123,8 @@ class FailureLines:
                 say(f"{others:,} {kind.others}")
 
     def _say_together(self, met: int, first: Sequence[SourceError], what: str, remedy: str) -> None:
-        """Print a line about `met` errors of a type: their number, `what` they are, the sources of the `first`, and a
-        `remedy`. A single error is printed as usual.
+        """Print one line about `met` errors: their number, `what` they are, the sources of `first`, and a `remedy`. A
+        single error is printed as usual.
         """
         if met == 1:
             say(first[0])
@@ -152,9 +152,8 @@ def show_progress(
 
 
 def _is_pipe(stream: TextIO) -> bool:
-    """Whether another program reads the stream. That program may write to the terminal at any time, in the middle of a
-    bar.
-    """
+    """Whether another program reads the stream."""
+    # That program may write to the terminal at any time, in the middle of a bar.
     mode = os.fstat(stream.fileno()).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
@@ -210,9 +209,8 @@ def say_no_record(report: Report, options: Options) -> None:
 def say_unregistered(options: Options) -> None:
     """Print a line on standard error for each value of `--nid` and `--not-nid` whose namespace is neither registered
     nor in `--rules`, but similar to registered ones.
-
-    The value is used all the same, as texts are full of unregistered namespaces.
     """
+    # The value is used all the same, as texts are full of unregistered namespaces.
     for name, beginnings in (("--nid", options.nid), ("--not-nid", options.not_nid)):
         for beginning in beginnings:
             if beginning.partition(":")[0].lower() in options.level.rulebook.nids:

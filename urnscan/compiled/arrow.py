@@ -53,9 +53,8 @@ def number_array(values: npt.NDArray[Any]) -> pa.Array:
 
 
 def number_scalar(value: int) -> pa.Int64Scalar:
-    """An int as an Arrow scalar of the type int64, for functions of pyarrow: they would import pandas to convert a
-    plain int.
-    """
+    """An int as an Arrow scalar of the type int64."""
+    # Functions of pyarrow would import pandas to convert a plain int.
     return number_array(np.array([value], np.int64))[0]
 
 

@@ -32,8 +32,7 @@ def hunt(data: ByteArray, at: int, filled: int, dense_until: int) -> int:
     """Index of the first `urn:` in `data[at:filled]`, in any case. If there is none: an index above `filled - 4`;
     no `urn:` begins before it, and the search must go on there when more bytes follow.
 
-    A quick check skips blocks without `urn:`. Blocks that begin before `dense_until` are searched without this check,
-    because another `urn:` is likely there.
+    `dense_until` changes only the speed: before it, blocks are searched without a quick check, as `urn:` is likely.
     """
     while at + 4 <= filled:
         if at >= dense_until:
@@ -95,10 +94,8 @@ def is_scheme(data: ByteArray, at: int) -> bool:
 
 @inlined
 def may_hold(data: ByteArray, at: int, end: int, one: np.uint8, other: np.uint8) -> bool:
-    """Whether either of two bytes may be in `data[at:end]`; False is certain.
-
-    The search reads whole blocks of 16 bytes, because that is fast. So True may also mean a byte up to 15 bytes after
-    `end`.
+    """Whether either of two bytes may be in `data[at:end]`; False is certain. True may also mean a byte in the 16 bytes
+    from `end` on, because whole blocks are read.
     """
     block = data[at : max(at, at + (end - at | 15) + 1)]
     least = _MOST
@@ -109,9 +106,8 @@ def may_hold(data: ByteArray, at: int, end: int, one: np.uint8, other: np.uint8)
 
 @inlined
 def holds(data: ByteArray, wanted: int) -> bool:
-    """Whether `data` contains the byte `wanted`. The loop has no early exit and so is vectorised: most texts do not
-    contain the byte.
-    """
+    """Whether `data` contains the byte `wanted`."""
+    # The loop has no early exit and so is vectorised: most texts do not contain the byte.
     least = _MOST
     for i in range(len(data)):
         least = min(least, data[i] ^ np.uint8(wanted))
@@ -141,9 +137,7 @@ def occurrences(data: ByteArray, start: int, end: int, byte: int) -> int:
 
 @inlined
 def find_byte(data: ByteArray, at: int, end: int, byte: int) -> int:
-    """Index of the first occurrence of a byte in `data[at:end]`; `end` without an occurrence. The loop is not
-    vectorised, so this is for short texts.
-    """
+    """Index of the first occurrence of a byte in `data[at:end]`; `end` without an occurrence. For short texts."""
     while at < end and data[at] != byte:
         at += 1
     return at

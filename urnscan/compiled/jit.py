@@ -41,8 +41,8 @@ _Result = TypeVar("_Result")
 
 
 class CompiledFunction:
-    """A function that only compiled functions can call: a call from Python raises TypeError. It is compiled together
-    with its callers. The subclass `Entry` can be called from Python, too.
+    """A function that is compiled together with its callers. Only compiled functions can call it: a call from Python
+    raises TypeError, except for the subclass `Entry`.
     """
 
     def __init__(self, function: Callable[..., Any], **options: bool | str) -> None:
@@ -50,14 +50,12 @@ class CompiledFunction:
         self._function, self._options = function, options
 
     def __call__(self, *_: object) -> Any:  # noqa: ANN401 (any function)
-        """Always raise TypeError, because Python has no way to call the code."""
+        """Always raise TypeError."""
         raise TypeError("only compiled functions can call this function")
 
     @functools.cached_property
     def dispatcher(self) -> Any:  # noqa: ANN401 (Numba carries no types)
-        """Numba's dispatcher of the function: the object that compiles it. The first access makes it and loads Numba,
-        which takes half a second.
-        """
+        """Numba's dispatcher of the function: the object that compiles it. The first access loads Numba."""
         return _compiler().dispatcher(self._function, _resolved, **self._options)
 
 
@@ -124,9 +122,8 @@ class External(NamedTuple):
 
 
 def _kind(value: object) -> object:
-    """The properties of an argument on which compiled code depends. For an array: dtype, number of dimensions, and
-    flags; for a tuple: its type and the kinds of its elements; else the type. Raises TypeError for an array that is not
-    contiguous.
+    """What compiled code depends on, in an argument: dtype, dimensions and flags of an array; type and kinds of the
+    elements of a tuple; else the type. Raises TypeError for an array that is not contiguous.
     """
     if isinstance(value, np.ndarray):
         flags: int = value.flags.num
@@ -220,9 +217,7 @@ class _Watch:
 
     @contextlib.contextmanager
     def compilation(self) -> Iterator[None]:
-        """Context in which a function is compiled. Shows a message before, if one is due, and counts the function after
-        that.
-        """
+        """Context in which a function is compiled. Shows a message before, if one is due, and counts the function."""
         earlier, self._cell = self._cell, running_cell()
         is_late = time.monotonic() - self._ended > _PAUSE
         if not self.is_all and (is_late if self._cell is None else self._cell != earlier):
@@ -254,8 +249,8 @@ def tell_with(tell: Callable[[str], None]) -> None:
 
 @contextlib.contextmanager
 def all_in_one() -> Iterator[None]:
-    """Context in which users see at most one message about all functions that are compiled, instead of one message for
-    each of their calls that needs compilation.
+    """Context in which users see at most one message about compilation, instead of one for each of their calls that
+    needs it.
     """
     earlier = _WATCH.is_all
     _WATCH.begin(is_all=True)
@@ -300,7 +295,7 @@ def notice() -> str:
 
 def kept_in() -> Path | None:
     """The folder to name to people as the place of saved code: the folder of the package if the code is inside it, else
-    the folder above that of the code; None if code cannot be saved. A read-only folder counts if it has all code.
+    the folder above that of the code; None if there is no place for code.
     """
     folder = object_code.WHEEL if object_code.wheel_machine() else object_code.cache_folder()
     if folder is None:
@@ -316,11 +311,9 @@ def from_c(name: str, result: str, *arguments: str) -> Any:  # noqa: ANN401 (onl
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-    """A read-only view of `array`, which shares its memory; `array` itself stays as it is.
-
-    Numba compiles a function separately for writable and for read-only arrays. Inputs that are always read-only save
-    the second compilation.
-    """
+    """A read-only view of `array`, which shares its memory; `array` itself stays as it is."""
+    # Numba compiles a function separately for writable and for read-only arrays. Inputs that are always read-only save
+    # the second compilation.
     view = array.view()
     view.flags.writeable = False
     return view

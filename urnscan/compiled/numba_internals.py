@@ -35,8 +35,9 @@ class ObjectCode(NamedTuple):
 
 def version_text() -> bytes:
     """The content of Numba's file `_version.py`, which differs between versions of Numba; empty if Numba is not
-    installed. Importing Numba instead would take half a second.
+    installed.
     """
+    # An import of Numba instead would take half a second.
     spec = importlib.util.find_spec("numba")
     return Path(spec.origin).with_name("_version.py").read_bytes() if spec and spec.origin else b""
 
@@ -44,10 +45,9 @@ def version_text() -> bytes:
 def lean_options() -> dict[str, bool]:
     """Options for `numba.njit`: `_nrt=False`, which switches off reference counting of arrays; empty if this version of
     Numba has no such option.
-
-    Numba counts references atomically whenever a function passes an array to another function. That can take longer
-    than the work on the array. Versions of Numba without this option count references; the results are the same.
     """
+    # Numba counts references atomically whenever a function passes an array to another function. That can take longer
+    # than the work on the array. Versions of Numba without this option count references; the results are the same.
     from numba.core.options import DefaultOptions  # noqa: PLC0415 (slow)
 
     return {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
@@ -80,9 +80,9 @@ def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
 
 def can_link(names: Iterable[str]) -> bool:
     """Whether the addresses of all external symbols with the given names are known without an import of Numba: they are
-    in `symbols` or in this process. LLVM would end the process at a missing symbol. Raises ImportError if Numba is not
-    installed, or if its version has other C modules.
+    in `symbols` or in this process. Raises ImportError if Numba is not installed, or if its version has other C modules.
     """
+    # LLVM would end the process at a missing symbol.
     process = ctypes.CDLL(None)
     return all(name in symbols() or hasattr(process, name) for name in names)
 
@@ -127,7 +127,7 @@ def c_modules() -> tuple[Any, Any]:
 
 
 def _module_in(folders: list[str] | None, name: str) -> Any:  # noqa: ANN401 (as above)
-    """The module `name` of Numba, loaded from the file, so that the package `numba` is not imported."""
+    """The module `name` of Numba, loaded without the package `numba`. Raises ImportError if there is none."""
     spec = importlib.machinery.PathFinder.find_spec(f"numba.{name}", folders)
     if spec is None or spec.loader is None:
         raise ImportError(name)

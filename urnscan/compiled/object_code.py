@@ -104,7 +104,7 @@ def _digest(text: str) -> str:
 
 def source_key(package: Path) -> str:
     """Digest (16 hex digits) of the texts of all SOURCES in the folder `package`, and of the versions of Numba, NumPy
-    and llvmlite: with the same digest, saved code is still right. Raises OSError if a file cannot be read.
+    and llvmlite. Raises OSError if a file cannot be read.
     """
     versions = [version_text(), np.__version__.encode(), llvmlite.__version__.encode()]
     texts = [(package / source).read_bytes() for source in SOURCES]
@@ -140,8 +140,8 @@ def variants() -> list[str]:
 
 @functools.cache
 def wheel_machine() -> str | None:
-    """The best code in the wheel that this process can run, as the digest of a processor and settings, a part of file
-    names. None if the wheel has no such code, or if the environment names a processor (NUMBA_CPU_NAME).
+    """The best code in the wheel that this process can run, as the digest in its file names. None if the wheel has no
+    such code, or if the environment names a processor (NUMBA_CPU_NAME).
     """
     if any(name in os.environ for name in _PROCESSOR) or not WHEEL.exists() or not _can_load():
         return None
@@ -173,8 +173,7 @@ def cache_folder() -> Path | None:
     """The folder in which compiled code is saved; None if no folder is suitable, or saved code cannot be loaded.
 
     Candidates are a folder in NUMBA_CACHE_DIR if that is set; else the `__pycache__` of the package, then a folder in
-    the user's caches. The result is the first candidate that is writable or already contains all compiled code. Missing
-    folders are made.
+    the user's caches. The first that is writable, or already contains all compiled code, is made and returned.
     """
     if not _can_load():
         return None

@@ -42,11 +42,10 @@ def word(data: ByteArray, start: int, end: int) -> np.uint64:
 
 @inlined
 def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Column) -> np.uint64:
-    """Word number `depth` of the pair of strings in a row: the words of the first string, then the words of the second
-    string.
-
-    The last word of the first string has at least one zero, which separates the two strings.
+    """Word number `depth`, from 0, of the pair of strings in a row: the words of the first string, then those of the
+    second. The first `shared` bytes of the first string are left out.
     """
+    # The last word of the first string has at least one zero, which separates the two strings.
     first, first_offsets = firsts
     second, second_offsets = seconds
     start, end = first_offsets[row] + shared, first_offsets[row + 1]
@@ -94,10 +93,10 @@ def _read_only(column: Column) -> Column:
 
 @compiled
 def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, parts: Integers) -> None:
-    """Radix sort, word by word: sort all rows by the first word, then rows with the same word by the next word.
+    """Sort all rows by the first word, then rows with the same word by the next word, in `sorting`, in place.
 
-    The time is linear in the number of bytes that decide the order. `parts` is a stack of the groups of rows that still
-    must be sorted by the next word: first row, end, number of the word. A group has at least two rows.
+    `parts` is a stack of the groups of rows that still must be sorted by the next word: first row, end, number of the
+    word.
     """
     rows, words = sorting.rows, sorting.words
     for i in range(len(rows)):
@@ -142,9 +141,7 @@ def sort_words(sorting: Sorting, low: int, high: int) -> None:
 
 @inner
 def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: RowNumbers, counts: Integers) -> None:
-    """Sort rows and words by the words, byte by byte, from the last byte to the first. A byte that is equal in all
-    words costs no pass.
-    """
+    """Sort rows and words by the words, in place, byte by byte, from the last byte to the first."""
     for digit in range(8):
         for byte in range(256):
             counts[digit, byte] = 0
@@ -226,9 +223,8 @@ def take(data: ByteArray, offsets: Offsets, rows: RowNumbers) -> Column:
 
 
 def take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers) -> npt.NDArray[_Number]:
-    """A new array: the elements of `numbers` with the indices in `rows`, in that order, like `numbers[rows]`. NumPy
-    would keep the GIL most of the time.
-    """
+    """A new array: the elements of `numbers` with the indices in `rows`, in that order, like `numbers[rows]`."""
+    # NumPy would keep the GIL most of the time.
     out = np.empty(len(rows), numbers.dtype)
     _take_numbers(read_only(numbers), read_only(rows), out)
     return out
@@ -276,7 +272,7 @@ def _spread(data: ByteArray, offsets: Offsets, parts: int, numbers: RowNumbers) 
 
 class Vocabulary(NamedTuple):
     """A hash table of a few words (byte strings), in which `word_number` looks up the number of a word. Word i is
-    `data[offsets[i]:offsets[i + 1]]`; its number is in the slot of its hash, or in the next free slot.
+    `data[offsets[i]:offsets[i + 1]]`.
     """
 
     data: ByteArray

@@ -113,8 +113,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
 def _citation_pairs(
     reading: ReadDumps, joined: SharedEdges, same_work: Pair, policy: Policy, progress: Progress
 ) -> CitationPairs:
-    """Pairs of records that cite the same article and that no keys, except perhaps supporting keys, connect. Records
-    marked as deleted are left out. Empty if the options exclude citations. Raises FatalError.
+    """Pairs of records that cite the same article and that no keys, except perhaps supporting keys, connect; without
+    records marked as deleted. Empty if the options exclude citations. Raises FatalError.
     """
     if DESCRIPTION not in policy.keys or not policy.agree:
         return NO_PAIRS
@@ -177,8 +177,8 @@ def _contradictions(
     progress: Progress,
 ) -> SplitComponents:
     """Split the components by conflicts, and add SHOWN of the records to `descriptions`; if that is None, descriptions
-    are not compared. `component`: number of the component of each record, before decisions of people connect more.
-    Closes the workers after the comparison. Raises FatalError.
+    are not compared. `component`: number of the component of each record, without decisions of people. Raises
+    FatalError.
     """
     reading = records.reading
     with closing(ComponentSplitter(joined, component, work, policy.max_cluster, reading.folder)) as splitter:

@@ -86,8 +86,8 @@ class Components:
         return zip(batches, self.reading.workers.results(unpacked, packed), strict=True)
 
     def share(self, span: slice) -> Flags:
-        """Return for each record of a batch whether its component has other records: only then its description is
-        unpacked. `span`: numbers of the records, as a slice, from `batches`.
+        """Return for each record of a batch whether its component has other records. `span`: numbers of the records, as
+        a slice, from `batches`.
         """
         return self.is_shared[self.component[span]]
 
@@ -229,9 +229,7 @@ class Clustering:
             yield dump, (np.flatnonzero(stays) + span.start).astype(np.int32), rows.filter(flag_array(stays))
 
     def _scattered(self, span: slice, described: pa.RecordBatch) -> Mapping[str, pa.Array]:
-        """Columns of SHOWN for all records of a batch; null for records without a row in `described`, that is, alone in
-        their component.
-        """
+        """Columns of SHOWN for all records of a batch; null for records that are alone in their component."""
         is_wanted = self.records.share(span)
         place = np.cumsum(is_wanted, dtype=np.int32) - np.int32(1)
         at = pa.Array.from_buffers(pa.int32(), len(place), [bits(is_wanted), pa.py_buffer(place)])

@@ -45,10 +45,10 @@ def run(
     """Find the clusters of the records in dumps, write the outputs, and return the counts.
 
     `progress` is called with failures and notes, with numbers of bytes and rows, and with each stage that follows the
-    reading. Bytes of a dump count when its records are read, not only found.
+    reading.
 
-    Raises FatalError, for example if no input could be read, with `strict` if any input could not be read, if the dumps
-    cannot be written, and for options that do not fit together; raises the errors of the outputs.
+    Raises FatalError, for example if no input could be read, with `strict` if any input could not be read, and for
+    options that do not fit together; raises the errors of the outputs.
     """
     _check(policy, outputs)
     began = time.monotonic()
@@ -135,8 +135,8 @@ def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Ou
 
 
 def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None, wrong: WrongRows | None) -> None:
-    """Write `rows` to the table of clusters, and what follows from them to the mapping from removed to kept records and
-    to the table of wrong ISBN and ISSN; only to those outputs that were asked for.
+    """Write `rows` to the tables that were asked for: of clusters, of the mapping from removed to kept records, and of
+    wrong ISBN and ISSN.
     """
     if outputs.clusters is not None:
         outputs.clusters(rows.select(CLUSTERS.names))
@@ -150,8 +150,8 @@ def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None, 
 def _copy_all(
     outputs: Outputs, policy: Policy, clustering: Clustering, again: SecondReading, report: DedupReport
 ) -> None:
-    """Write the dumps of the kept records, and the dumps of the removed records, as far as they were asked for. Sets
-    the counts of copied fields in `report`. Raises FatalError.
+    """Write the dumps of the kept and of the removed records, if asked for. Sets `carried` and `not_carried` of
+    `report`. Raises FatalError.
     """
     for kept, dumps in outputs.copies.items():
         if kept and policy.carry:

@@ -366,8 +366,7 @@ def is_surely_same(one: Description, other: Description) -> bool:
     """Whether two descriptions agree so well that a supporting key, such as an address, may join the records. By
     SURE_RULES, titles (small typos allowed), authors, years and numbers of editions match, and numbers of parts and
     issues match or are absent in both. False if a title is missing, or if only one record has a year; a missing author
-    or edition matches any. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not
-    number 4.
+    or edition matches any. `Comment on Inks` is not `Inks`, and volume 2 is not the whole.
     """
     mine, others = features(one), features(other)
     return all((rule.distance(mine, others) or 0) <= rule.most for rule in SURE_RULES)

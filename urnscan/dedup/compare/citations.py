@@ -192,10 +192,8 @@ a place (`PLACES`).
 
 
 def _have_one_start(one: Start | None, other: Start | None) -> bool | None:
-    """Whether two articles begin on the same page; None if unknown.
-
-    Not all databases have letters before the number. Page 1 may mean that an article has no place in an issue yet.
-    """
+    """Whether two articles begin on the same page; None if unknown, also if only one begins on page 1."""
+    # Not all databases have letters before the number. Page 1 may mean that an article has no place in an issue yet.
     if one is None or other is None:
         return None
     if one.number != other.number:

@@ -282,9 +282,9 @@ def _publisher(words_of_name: str) -> str:
 
 def _first_page(text: str) -> tuple[str, int] | None:
     """The first page of a range, or a page with letters (`S259`), as letters and number; otherwise None, also for page
-    1 and above 99,999. A number alone may be the number of all pages, and an article begins on page 1 before it appears
-    in an issue.
+    1 and above 99,999.
     """
+    # A number alone may be the number of all pages, and an article begins on page 1 before it appears in an issue.
     page = _PAGE.match(text)
     if page is None or not (page[1] or page[3]) or not 1 < int(page[2]) <= _LAST_PAGE:
         return None

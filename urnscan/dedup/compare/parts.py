@@ -176,9 +176,9 @@ def number_of(word: str) -> str | None:
 
 def numbers_in(title: str) -> tuple[str, ...]:
     """Return the numbers among the words of a title, in order and in digits, also Roman numbers and number words; and
-    single letters, except at the start. `s`, `l` and `d`, which apostrophes leave, and words for 1, such as `one`, count
-    only at the end or after a word such as `part`. `level 3` -> `("3",)`, `faust ii` -> `("2",)`, `part b` ->
-    `("b",)`, `a history` -> `()`. `title`: in the form of `features.words`.
+    single letters, except at the start. `s`, `l`, `d` and `one` count only at the end or after a word such as `part`.
+    `level 3` -> `("3",)`, `faust ii` -> `("2",)`, `part b` -> `("b",)`, `a history` -> `()`. `title`: in the form of
+    `features.words`.
     """
     designations: list[str] = []
     known = known_words()
