@@ -31,8 +31,8 @@ from urnscan.stores.reader import Reader, skip
 def open_documents(
     source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[Document | Values | SourceError, None, None]:
-    """Open an input, and yield each text in it, at any depth, as a `Document`, each column of a table as `Values`, and
-    a SourceError for each member that cannot be read.
+    """Open an input, and yield each text in it, at any depth, as a `Document`, the columns of tables as `Values`, and a
+    SourceError for each failure, such as a member that cannot be read, and each note.
 
     The reader of a document may be used until the next item is requested. `reading`: options; `on_read`: called with
     the number of bytes of each read of the input. Raises SourceError if the input or its rest cannot be read,
@@ -52,7 +52,8 @@ def open_together(
     extents: Iterator[Extent] | None = None,
 ) -> Generator[Document | Texts | Values | SourceError, None, None]:
     """Open an input, and yield the texts in it, at any depth, columns of tables as `Values`, and a SourceError for each
-    member that cannot be read. A text is a `Document`; small members may come together as `Texts`.
+    failure, such as a member that cannot be read, and each note. A text is a `Document`; small members may come
+    together as `Texts`.
 
     A member with a wrong checksum, and text with bytes that cannot be decoded, is read; the error comes after the text.
     Waits for the first byte of a pipe. The texts of an item can be read only until the next item is requested.
@@ -98,8 +99,8 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether an input that begins with `head` is definitely scanned as plain text: not compressed, an archive or a
-    table, not filtered, and not in an encoding that is converted. False also if `head` does not decide.
+    """Whether the first bytes `head` show that an input is scanned as plain text: it is not compressed, an archive or a
+    table, not filtered, and not in an encoding that is converted. False if `head` does not decide, and with `--where`.
 
     `is_whole`: whether `head` is the whole input. Raises FatalError for an unknown encoding.
     """
@@ -117,7 +118,7 @@ def doubts(reading: Reading) -> Doubts:
     """Return the signatures and suffixes of files that may not be plain text, with these options of reading.
 
     A file with one of them is doubtful: `is_plain` decides. With `--encoding`, `--column`, `--where` or a filter for
-    all files, every file is doubtful.
+    all files, every file with a byte is doubtful.
     """
     kinds = {kind for command in reading.filters for kind in command.kinds}
     are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds
@@ -170,7 +171,7 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
 
 
 def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
-    """The extents of an input, from an iterator that continues with extents of later inputs."""
+    """Yield the extents of an input, from an iterator that continues with extents of later inputs."""
     left = source.size or 0
     while left:
         extent = next(extents)
@@ -179,7 +180,10 @@ def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
 
 
 def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in extents of a web archive, and errors; damage affects only the damaged extent."""
+    """Yield the texts and values in extents of a web archive, and errors; damage affects only the damaged extent.
+
+    Raises LimitError; then the other extents of the input are skipped.
+    """
     for start, size, data in extents:
         layer.budget.count_read(size)
         inner = replace(layer, name=f"{layer.name} from byte {start:,} on")
@@ -208,7 +212,7 @@ def _no_record(layer: Layer) -> SourceError:
 
 
 def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in the output of a command for a file, and errors."""
+    """Run the command on a file, and yield the texts and values in its output, and errors."""
     from urnscan.formats.filter_commands import Filtered  # noqa: PLC0415 (few runs have filters)
 
     inner = layer.inside(command.name)
@@ -218,7 +222,10 @@ def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Documen
 
 
 def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield texts of members: plain texts together, and the contents of each member that may not be plain text."""
+    """Yield members that are definitely plain text together, the texts and values in each other member, and errors.
+
+    Members that `--where` does not select are left out. Raises LimitError.
+    """
     reading = layer.reading
     if reading.where is not None:
         # Members without captures may contain web archives, so they are not left out.
@@ -242,7 +249,10 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
 
 
 def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield texts of members that are definitely plain text, if they are wanted and within the limits."""
+    """Yield members that are definitely plain text, together; nothing if `--where` does not select them.
+
+    If they exceed the limit of members, yields them one by one and raises LimitError at the limit.
+    """
     labels = texts.labels
 
     def inside(number: int) -> Label:
@@ -262,7 +272,7 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
 
 
 def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in a member of an archive; SourceError is yielded, only LimitError is raised."""
+    """Yield the texts and values in a member of an archive, and errors; raises LimitError."""
     layer.budget.count_member()
     try:
         inner = layer.inside(member.name, member.capture)
@@ -281,7 +291,7 @@ def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values 
 
 
 def _drain(reader: Reader) -> Iterator[SourceError]:
-    """Read to the end, and yield the damage on the way."""
+    """Read to the end, and yield each DamageError on the way; raises other errors of the reader."""
     while True:
         try:
             skip(reader, sys.maxsize)

@@ -62,8 +62,8 @@ class Packed:
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
         """Whether a file that begins with `head` has this form, by a signature (see `signs`).
 
-        None if more bytes are needed. But `head` without control characters that ends before `at` is False, if `at` is
-        8 or more: text from a slow pipe must not wait. `layer`: names of the file.
+        None if more bytes are needed. But if `at` is 8 or more, a `head` without control characters that ends at or
+        before `at` is False: text from a slow pipe must not wait. `layer`: names of the file.
         """
         data = head[self.at :]
         sign = next((sign for sign in self.signs if data.startswith(sign)), None)
@@ -76,8 +76,8 @@ class Packed:
         return None if data or self.at < _SHORTEST or has_control(head) else False
 
     def open(self, reader: Reader, layer: Layer) -> Any:  # noqa: ANN401 (an iterator of members, or a reader)
-        """Open a file of this form by libarchive: yields its members, or returns a reader of the unpacked bytes if the
-        form has a `filter_`.
+        """Open a file of this form by libarchive: returns an iterator over its members, or, if the form has a
+        `filter_`, a reader of the unpacked bytes.
 
         Raises SourceError at once, with the advice of `remedy`, if libarchive does not read this form or is not
         installed; while members or bytes are read, if the rest cannot be read.
@@ -200,7 +200,10 @@ _UUENCODE_WITHIN = 400  # bytes
 
 
 def _is_cpio(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is a cpio archive, by a whole header; None if more bytes are needed."""
+    """Whether a file that begins with `head` is a cpio archive; None if more bytes are needed.
+
+    A signature in digits, which text may have, needs other bytes that are not text, or a whole header of digits.
+    """
     known = begins(head, *_CPIO_SIGNS)
     if not known or not head.isascii():
         return is_binary(head) if known else known
@@ -210,7 +213,7 @@ def _is_cpio(head: bytes, _: Layer) -> bool | None:
 def _is_iso(head: bytes, layer: Layer) -> bool | None:
     """Whether a file is an ISO 9660 or UDF image, by the descriptor after 32 KiB; None: more bytes are needed.
 
-    The first 32 KiB must be NUL; with the suffix .iso other binary data is allowed.
+    A shorter `head` is False if it has a byte that is not NUL; with the suffix .iso only if it is not binary.
     """
     if len(head) >= _ISO_WITHIN:
         return head.startswith(_ISO_SIGNS, _ISO_AT)
@@ -232,10 +235,11 @@ def _raw(
     recognise: Recognise | None = None,
     kind: type[SourceError] = SourceError,
 ) -> Archive:
-    """Make a form whose raw bytes are scanned, with the error or note `reason`, if libarchive does not read it.
+    """Declare a form that libarchive unpacks by its `formats`. If it is not installed, or without `formats`, the raw
+    bytes are scanned, with an error or note (`kind`).
 
-    `formats`: names of libarchive for the form; in `reason`, `{}` is the advice on installing libarchive, or without
-    names on unpacking. `recognise`: rule; None: a file begins with one of `signs`.
+    `reason`: its message after the name; `{}` becomes the advice to install libarchive, or, without `formats`, to
+    unpack the file. `recognise`: rule; None: a file begins with one of `signs`.
     """
 
     def open_(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:

@@ -9,12 +9,12 @@ _Part = tuple[object, str, str]  # a value, the rest of the path, the place of t
 
 
 def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[str, str]]:
-    """Pairs (place, string), in the order of the text, for the strings at the dotted path `column` in a JSON value
-    whose objects are tuples of (name, value) pairs.
+    """Return pairs (place, string), in the order of the text, for the strings at the dotted path `column` in a JSON
+    value.
 
-    Also for the strings in arrays (elements from 0) and objects at the path: place `a.b[2].c`. Dots may belong to a
-    name. If the path exists, even without a string at it, `column` is added to the set `present`, at the latest when
-    all pairs were iterated over.
+    In `record` an object is a tuple of (name, value) pairs. The path leads through arrays, and includes all strings in
+    the array or object at its end: `a.b` has places such as `a.b`, `a[0].b` and `a.b[2].c`. A name may contain dots. If
+    the path exists, even without a string, `column` is in the set `present` after all pairs were iterated over.
 
     >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
     [('a.b', 'x')]
@@ -46,7 +46,10 @@ def _strings(record: object, column: str, present: set[str]) -> Iterator[tuple[s
 
 
 def _inside(value: list[object] | tuple[tuple[str, object], ...], path: str, place: str) -> Iterator[_Part]:
-    """Elements or members of a value to which a path may lead, each with the rest of the path."""
+    """Yield the elements or members of a value to which a path may lead: (element, rest of the path, its place).
+
+    `path`: "" for all of them; `place`: place of `value`.
+    """
     if isinstance(value, list):
         for at, element in enumerate(value):
             if isinstance(element, str | tuple | list):
@@ -60,6 +63,9 @@ def _inside(value: list[object] | tuple[tuple[str, object], ...], path: str, pla
 
 @functools.lru_cache
 def _ways(path: str) -> dict[str, str]:
-    """All first names of a path -> the rest of the path. Dots may belong to a name: `a.b` gives a -> b, a.b -> ""."""
+    """Map each possible first name of a path to the rest of the path, as a name may contain dots.
+
+    `_ways("a.b")` -> `{"a": "b", "a.b": ""}`
+    """
     ends = [at for at, character in enumerate(path) if character == "."] + [len(path)]
     return {path[:end]: path[end + 1 :] for end in ends}

@@ -35,7 +35,8 @@ _LARGEST_DICTIONARY = 1 << 30  # maximum bytes of a dictionary whose values may 
 
 
 def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
-    """Return the rest of each dotted path in `columns` that leads to or into the column `name`; empty if none does.
+    """Return the rest of each dotted path in `columns` that leads to the column `name` or into it; empty if there is
+    none.
 
     The rest of a path that is the name itself is "": the whole column.
 
@@ -47,11 +48,12 @@ def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
 
 
 def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
-    """Choose the columns to read: all with strings or bytes, at any depth, or those of them that `--column` names.
+    """Choose the columns with strings or bytes, at any depth: all, or with `--column` only those that it names.
 
-    Returns, for the index in `schema` of each of these columns, the paths inside it that are read ("": all of it); and
-    a list of errors: one if no named column exists, one for each named column without text, and errors about columns
-    with text in types that are not read. `layer`: name and options of the table.
+    Returns a dictionary and a list of errors. The dictionary maps the index of each chosen column in `schema` to the
+    paths inside it that are read ("": all of it). An error is about named columns that do not exist (only if none
+    does), a named column without text, or a column with text in a type that is not read. `layer`: name and options of
+    the table.
     """
     columns = layer.reading.columns
     errors, missing = [], []
@@ -81,12 +83,12 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
 
 
 def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer) -> Iterator[Values]:
-    """Yield the strings and bytes in a column, at any depth, as `Values` of about 8 MiB, with places in the input.
+    """Yield the strings and bytes in a column, at any depth, as `Values` of at most about 8 MiB (a longer value alone).
 
     `array`: a part of the column `name`, whose first element is in the row `row`, from 0; `tails`: paths inside the
     column that are read ("": all of it). Counts the bytes in the budget of `layer`. Yields nothing if there is no text.
 
-    Raises errors of pyarrow for a damaged array, OverflowError for a value above 2 GiB, and LimitError.
+    Raises an exception in `FAILED` for a damaged array or a value of 2 GiB or more, and LimitError.
     """
     array.validate()
     shown = in_place(name)
@@ -94,7 +96,10 @@ def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer
 
 
 def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
-    """Type of the part of a column at a dotted path, through lists; None if the path does not exist."""
+    """Type of the part of a column at a dotted path, None if the path does not exist; `kind`: type of the column.
+
+    The path leads through lists without a name for their elements, and into maps by the names `key` and `value`.
+    """
     if not tail:
         return kind
     kind = _storage(kind)
@@ -108,7 +113,10 @@ def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
 
 
 def _texts(kind: pa.DataType, depth: int = 0, *, is_read: bool = True) -> Iterator[bool]:
-    """For each type of text or bytes inside a type, whether the values are read; `depth`: of the type in the column."""
+    """Yield, for each type of text or bytes in the type `kind`, whether its values are read.
+
+    `depth`: levels of nesting around `kind` in its column; `is_read`: whether values in the types around it are read.
+    """
     kind = _storage(kind)
     is_dictionary = pa.types.is_dictionary(kind)
     is_read = is_read and depth <= _DEEPEST and not any(is_unread(kind) for is_unread in _UNREAD)
@@ -178,7 +186,10 @@ def _in_field(place: Place, name: str) -> Place:
 
 
 def _as_list(array: pa.Array) -> pa.Array:
-    """Convert an array of lists or maps to an array of lists, with checked offsets. Raises errors of pyarrow."""
+    """Return an array of lists unchanged, and an array of maps as lists of structs with the fields `key` and `value`.
+
+    Raises an error of pyarrow for invalid offsets.
+    """
     kind = array.type
     if pa.types.is_fixed_size_list(kind):
         return array
@@ -196,7 +207,10 @@ def _as_list(array: pa.Array) -> pa.Array:
 
 
 def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Split values of text into binary arrays of about 8 MiB; yields the index of the first value, and the array."""
+    """Yield parts of an array of text: (index of the first value, values as a binary array of at most 8 MiB).
+
+    A longer value is a part of its own. A part without bytes is left out. Raises an exception in `FAILED`.
+    """
     dictionary, sizes = None, np.empty(0, np.int64)
     if pa.types.is_dictionary(array.type):
         dictionary, array = as_bytes(array.dictionary), array.indices
@@ -215,9 +229,9 @@ def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
 def _pieces_of_rows(
     array: pa.Array, dictionary: pa.Array | None, sizes: npt.NDArray[np.int64]
 ) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Split at most 2**20 values as `_pieces`.
+    """Yield parts of an array of at most 2**20 values, as `_pieces`.
 
-    `array`: values, or indices in `dictionary`, whose values have `sizes` bytes.
+    `array`: the values, or, with a `dictionary`, indices in it; `sizes`: bytes of each value of the dictionary.
     """
     if dictionary is None:
         lengths = _sizes(array)
@@ -250,8 +264,8 @@ def _piece(values: pa.Array) -> pa.BinaryArray:
 
 
 def as_bytes(array: pa.Array) -> pa.Array:
-    """Return an array of strings as an array of bytes, without copying and without a check for UTF-8; an array of bytes
-    is returned unchanged. Offsets are checked: raises errors of pyarrow for a damaged array.
+    """Return an array of strings as an array of bytes, without a copy or a check for UTF-8; an array of bytes is
+    returned unchanged. Offsets are checked: raises an error of pyarrow for a damaged array.
     """
     kind = _AS_BYTES.get(array.type)
     if kind is not None:
@@ -261,7 +275,7 @@ def as_bytes(array: pa.Array) -> pa.Array:
 
 
 def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
-    """For each value the number of bytes, 0 for null."""
+    """Number of bytes of each value of an array of bytes; 0 for null."""
     if array.type not in _VIEWS:
         return _integers(pc.binary_length(array))
     views = np.frombuffer(array.buffers()[1] or b"", np.int32)[::4][array.offset : array.offset + len(array)]
@@ -269,12 +283,12 @@ def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def _present(array: pa.Array) -> npt.NDArray[np.int64]:
-    """For each element 1, or 0 for null."""
+    """1 for each element of an array; 0 for null."""
     return _integers(array.is_valid())
 
 
 def _integers(array: pa.Array) -> npt.NDArray[np.int64]:
-    """Convert an array to int64, with 0 for null."""
+    """Convert an array of integers or booleans to int64; null becomes 0."""
     whole = pc.cast(array, pa.int64())
     if whole.null_count:
         whole = pc.fill_null(whole, number_scalar(0))

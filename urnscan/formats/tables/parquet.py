@@ -35,9 +35,10 @@ _LISTS_RATIO = 8
 
 
 def is_parquet(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file that begins with `head` is a Parquet file: "PAR1", or "PARE" (encrypted) with the suffix .parquet.
+    """Whether a file that begins with `head` is a Parquet file: it begins with "PAR1".
 
-    None if more bytes are needed. Text may begin with "PARE".
+    With the suffix .parquet also if it begins with "PARE" (encrypted), with which text may begin, too. None if more
+    bytes are needed.
     """
     signs = (_MAGIC, _ENCRYPTED) if layer.file_name.lower().endswith(".parquet") else (_MAGIC,)
     return begins(head, *signs)
@@ -47,8 +48,9 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
     """Yield the strings and bytes in the columns of a Parquet file as `Values`, at any depth; with `--column` only
     those in named columns. Also yields errors about named columns and damaged row groups.
 
-    Bytes that are not a file are read into memory, at most 256 MiB. Raises SourceError if the whole file cannot be read
-    (truncated, encrypted, damaged), and LimitError.
+    Without `--column`, a note comes first if urnscan wrote the file; if `reading.results` is False, nothing follows it.
+    Bytes that are not a seekable file are read into memory, at most 256 MiB. Raises SourceError if the whole file
+    cannot be read (truncated, encrypted, damaged), and LimitError.
     """
     file = reader.reopen()
     with file or contextlib.nullcontext():
@@ -78,7 +80,7 @@ class _ReadError(Exception):
 
 
 class _Unread:
-    """Python file of a given size, whose bytes pyarrow cannot read: to check metadata only."""
+    """File for pyarrow with a size, but without bytes: `read` raises _ReadError, so that only the metadata is checked."""
 
     closed = False
 
@@ -100,7 +102,9 @@ class _Unread:
 
 class _Parquet:
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
-        """`counts`: whether bytes are counted in the budget. Raises errors of pyarrow, and SourceError."""
+        """`counts`: whether bytes are counted in the budget. Raises errors of pyarrow, and SourceError for an encrypted
+        file.
+        """
         self._source = source
         self._layer = layer
         self._counts = counts
@@ -114,7 +118,7 @@ class _Parquet:
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
     def read(self) -> Iterator[Values | SourceError]:
-        """Yield the values of the chosen columns, and errors."""
+        """Yield the values of the chosen columns, errors, and a note if urnscan wrote the file."""
         if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
             yield told(self._layer)
             if not self._layer.reading.results:
@@ -173,17 +177,17 @@ class _Parquet:
             row += batch.num_rows
 
     def _longest(self, group: int, name: str) -> int:
-        """Bytes of the longest value in the dictionary of a column of text."""
+        """Length in bytes of the longest value in the dictionary of the text column `name` in a row group (number
+        `group`).
+        """
         file = self._open(self._source, [name])
         batch = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False))
         dictionary = batch.column(0).dictionary
         return pc.max(pc.binary_length(as_bytes(dictionary))).as_py() or 0
 
     def _try_metadata(self, group: int) -> None:
-        """Check the metadata of column chunks, without reading the chunks. Raises errors of pyarrow.
-
-        Asking pyarrow directly for damaged metadata would end the process by an exception in C++.
-        """
+        """Check the metadata of a row group (number `group`), without its data. Raises errors of pyarrow for damage."""
+        # Without this check, damaged metadata could end the process by an exception in C++.
         with contextlib.suppress(_ReadError):
             next(self._unread.iter_batches(1, row_groups=[group], columns=self._columns, use_threads=False), None)
 
@@ -201,14 +205,12 @@ class _Parquet:
         )
 
     def _dictionary(self, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
-        """Bytes of the dictionary page at the beginning of a column chunk; 0 without a dictionary page.
-
-        The first fields of a page header, in Thrift's compact protocol, are type and size: each a byte 0x15 and a
-        number in zigzag encoding, seven bits in each byte.
-        """
+        """Unpacked bytes of the dictionary page at the beginning of a column chunk; 0 without a dictionary page."""
         start = chunk.data_page_offset
         if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
             start = chunk.dictionary_page_offset
+        # The first fields of a page header, in Thrift's compact protocol, are type and size: each a byte 0x15 and a number
+        # in zigzag encoding, seven bits in each byte.
         header = self._source.read_at(12, start)
         if not header.startswith(b"\x15\x04\x15"):
             return 0

@@ -61,12 +61,12 @@ class _Table:
 
 def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     """Yield the texts and blobs in the tables of an SQLite database as `Values`, table by table; with `--column` only
-    those in columns named `column` or `table.column`, in the same case. Also yields errors: for damaged tables, values
-    that are too long, changes in a write-ahead log, and if no named column exists. Views, virtual tables, tables of
-    SQLite (`sqlite_…`) and columns that are calculated but not stored are left out.
+    those in columns that it names as `column` or `table.column`, in the same case.
 
-    Nothing is written next to the database. Bytes that are not a file of this machine are read into memory, at most
-    256 MiB. Raises SourceError if the whole database cannot be read, and LimitError.
+    Also yields errors: about damage, values that are too long, changes in a write-ahead log, and if no named column
+    exists. Views, virtual tables, tables of SQLite (`sqlite_…`) and columns that are calculated but not stored are left
+    out. Nothing is written next to the database. Bytes that are not a file of this machine are read into memory, at
+    most 256 MiB. Raises SourceError if the whole database cannot be read, and LimitError.
     """
     path = path_of(reader)
     try:
@@ -86,8 +86,9 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
 
 
 def _log_error(path: str, layer: Layer) -> Iterator[SourceError]:
-    """Yield an error if a write-ahead log has changes: to read them, SQLite would have to write into the folder."""
+    """Yield an error if the write-ahead log next to the database `path` is not empty, as its changes are not read."""
     with contextlib.suppress(OSError):
+        # To read the changes, SQLite would have to write into the folder.
         if os.path.getsize(path + "-wal"):  # noqa: PTH202 (paths are strings here)
             remedy = "run sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)' first"
             yield SourceError(layer.name, f"its changes in the -wal file next to it are not read; {remedy}")
@@ -102,13 +103,13 @@ def _load(data: bytearray) -> sqlite3.Connection:
 
 
 def _quoted(name: str) -> str:
-    """Quote a name for a query, by backticks. SQLite reads an unknown name in standard quotes (") as a string."""
+    """Quote a name for a query, in backticks. SQLite reads an unknown name in standard quotes (") as a string."""
     return "`" + name.replace("`", "``") + "`"
 
 
 class _Database:
     def __init__(self, database: sqlite3.Connection, layer: Layer, size: int, *, counts: bool) -> None:
-        """`size`: bytes of the file. `counts`: whether bytes are counted in the budget."""
+        """`size`: bytes of the database. `counts`: whether bytes are counted in the budget."""
         self._database = database
         self._layer = layer
         self._size = self._left = size
@@ -121,7 +122,7 @@ class _Database:
         self._limit(LONGEST)
 
     def read(self) -> Iterator[Values | SourceError]:
-        """Yield the values of the chosen columns, and errors."""
+        """Yield the texts and blobs in the chosen columns, and errors."""
         yield from gather(self._placed_values(), self._layer)
         if self._counts:
             self._layer.budget.count_read(self._left)
@@ -147,7 +148,10 @@ class _Database:
             yield no_column(self._layer, list(named), there)
 
     def _tables(self) -> Iterator[_Table | SourceError]:
-        """Yield the ordinary tables, and an error for each table whose columns cannot be listed."""
+        """Yield the tables to read, and an error for each table whose columns cannot be listed.
+
+        Virtual tables and tables of SQLite (`sqlite_…`) are left out.
+        """
         # In a hostile file a name may be a number.
         query = (
             "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table'"
@@ -170,7 +174,7 @@ class _Database:
                 yield self._failed(name, error)
 
     def _has_row_id(self, table: str, row_id: str) -> bool:
-        """Whether rows of a table have an id with the name `row_id`; false for a table WITHOUT ROWID."""
+        """Whether the rows of a table have an id with the name `row_id`; False for a table WITHOUT ROWID."""
         try:
             self._database.execute(f"SELECT {row_id} FROM {_quoted(table)} NOT INDEXED LIMIT 0")  # noqa: S608 (quoted)
         except sqlite3.OperationalError:
@@ -200,15 +204,15 @@ class _Database:
             yield values, functools.partial(_place, in_place(table.name), numbers, names, filled)
 
     def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:
-        """Yield groups of rows of a table: for each row the row id or NULL, then the values. Also yields errors.
-
-        If reading a group fails, its rows are read singly. Python reads a row ahead, and if this row fails, the row
-        before is lost, too. So with row ids there is a query for each row, and without row ids for the last row.
+        """Yield groups of rows of a table, and errors. A row is a tuple of its row id (or None) and the values of
+        `columns`.
         """
         number = table.row_id or "NULL"
         # NOT INDEXED: an index of an expression would run code, and a covering index has another order of rows.
         query = f"SELECT {number}, {', '.join(map(_quoted, columns))} FROM {_quoted(table.name)} NOT INDEXED"  # noqa: S608 (quoted)
         failures = Failures(self._layer.name, f"rows of table {in_place(table.name)!r}")
+        # If reading a group fails, its rows are read singly. Python reads a row ahead, and if this row fails, the row
+        # before is lost, too. So with row ids there is a query for each row, and without row ids for the last row.
         at_once, count = _AT_ONCE, 0
         last: int | None = None
         failure: BaseException = sqlite3.DatabaseError()
@@ -247,11 +251,8 @@ class _Database:
         yield from failures.rest()
 
     def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows of a query in groups of `at_once`.
-
-        A group is in memory, so rows above 256 KiB fail in a group.
-        """
-        # The query may be long, and its execution reads the first row.
+        """Yield the rows of a query in groups of at most `at_once`. Raises an exception in `_FAILED`."""
+        # The query may be long, and its execution reads the first row. A group is in memory, so long rows fail in a group.
         self._limit(LONGEST)
         cursor = self._database.execute(query)
         self._limit(LONGEST if at_once == 1 else min(LONGEST, _SHORT))
@@ -259,11 +260,11 @@ class _Database:
             yield rows
 
     def _limit(self, byte_count: int) -> None:
-        """Limit the bytes of values and rows, from now on."""
+        """Have SQLite refuse values and rows above `byte_count` bytes, from now on."""
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, byte_count)
 
     def _next_id(self, table: _Table, last: int | None) -> int | None:
-        """Row id of the row after `last`; None if unknown."""
+        """Smallest row id above `last` (None: of all rows); None if there is none, or if it cannot be read."""
         if table.row_id is None:
             return None
         where = "" if last is None else f"WHERE {table.row_id} > {last:d}"
@@ -275,7 +276,9 @@ class _Database:
         return int(number) if isinstance(number, int) and (last is None or number > last) else None
 
     def _took(self, rows: int, byte_count: int) -> bool:
-        """Count rows and bytes that were read. False if the file has no room for so many rows."""
+        """Count rows and their bytes as read. Returns False if so many rows do not fit in the file, which is then
+        damaged.
+        """
         self._rows += rows
         if self._counts:
             took = min(byte_count + rows * _SMALLEST_ROW, self._left)
@@ -285,7 +288,11 @@ class _Database:
 
 
 def _place(table: str, numbers: Sequence[object], columns: list[str], filled: list[int], index: int) -> str:
-    """Place of the value with an index, `table/row/column`; `filled`: for each value the number of the cell."""
+    """Place `table/row/column` of the value number `index` in a group of rows.
+
+    `numbers`: number of each row; `columns`: names of the cells of a row; `filled`: for each value the number of its
+    cell, counted from the first row of the group.
+    """
     row, column = divmod(filled[index], len(columns))
     return f"{table}/{numbers[row]}/{columns[column]}"
 
@@ -295,7 +302,8 @@ def _text(name: bytes) -> str:
 
 
 def _is_damaged(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file with a suffix of SQLite is a damaged database.
+    """Whether a file with a suffix of SQLite, but without its signature, is a damaged database; None: more bytes are
+    needed.
 
     `.db` and `.db3` are also used by other databases.
     """

@@ -53,7 +53,8 @@ def is_json(head: bytes, layer: Layer) -> bool | None:
 def is_csv(head: bytes, layer: Layer) -> bool | None:
     """Whether a file is read as CSV or TSV: it has a suffix such as `.csv`, or a column of `--column` in its first row.
 
-    False without `--column`, as the file is then scanned as text. None if more bytes than `head` are needed.
+    False without `--column`, as the file is then scanned as text. None if more bytes than `head` are needed. Raises
+    FatalError for an unknown encoding.
     """
     columns = layer.reading.columns
     if not columns:
@@ -72,8 +73,8 @@ def is_csv(head: bytes, layer: Layer) -> bool | None:
 def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
     """Yield the strings at the names or dotted paths of `--column` in the records of JSON or JSON Lines as `Values`.
 
-    Their places are `record/path`, with records from 0. Also yields errors about damaged records, and one if no column
-    exists. Raises SourceError if the rest of the text cannot be read, and LimitError.
+    Their places are `record/path`, with records from 0. Also yields errors about damaged records, or, if no record is
+    damaged, an error if no column exists. Raises SourceError if the rest of the text cannot be read, and LimitError.
     """
     text = _Text(reader, layer, "record")
     columns = layer.reading.columns
@@ -99,11 +100,12 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
 
 
 def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
-    """Yield the values in the columns of `--column` of CSV or TSV as `Values`, in UTF-8 and without quotation marks.
+    """Yield the values in the columns of `--column` of CSV or TSV as `Values`, in UTF-8, without quotation marks around
+    them.
 
     Their places are `row/column`; row 0 is the row after the header, and blank lines are not counted. Also yields
-    errors about damaged rows, and one if no column exists. Raises SourceError if the rest of the text cannot be read,
-    and LimitError.
+    errors about damaged rows, and one if no column exists. Raises SourceError if the first line has more than 16 MiB or
+    the rest of the text cannot be read, and LimitError.
     """
     text = _Text(reader, layer, "row")
     columns = layer.reading.columns
@@ -129,7 +131,7 @@ _Record = TypeVar("_Record", Value, Row)
 
 
 class _Text:
-    """Reads the records of a text, converted to UTF-8, also after damage."""
+    """Reader of the records of a text, which is converted to UTF-8; it goes on after damage."""
 
     def __init__(self, reader: Reader, layer: Layer, what: str) -> None:
         """`what`: word for a record in messages: "record" or "row"."""
@@ -147,16 +149,19 @@ class _Text:
         named: Callable[[_Record, int], PlacedValues],
         several: Callable[[int], tuple[int, PlacedValues | None]] | None = None,
     ) -> Iterator[documents.Values | SourceError]:
-        """Yield the values of all records, and errors. Raises SourceError if the rest is lost.
+        """Yield the values of all records as `Values`, and errors. Raises SourceError if the rest cannot be read.
 
-        `read`: yields the records. `named`: function from a record and its number to values. `several`: function that
-        takes usual records from the buffer, given the number of the first, and returns their number and their values.
+        `read` yields the records in the buffer. `named` returns the values of a record, given the record and its
+        number. `several` takes usual records from the buffer at once, given the number of the first, and returns their
+        number and their values; the values are None if it takes none.
         """
         yield from gather(self._placed_values(read, named, several), self._layer)
         yield from self.end()
 
     def end(self) -> Iterator[SourceError]:
-        """Yield the error about further damaged records. Raises the error at which reading stopped."""
+        """Yield an error with the number of damaged records after the first ten, if there are more. Raises
+        `buffer.error`.
+        """
         yield from self.failures.rest()
         if self.buffer.error is not None:
             raise self.buffer.error
@@ -217,9 +222,9 @@ def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
 
 
 def _bytes(value: str, around: bytes) -> bytes:
-    """Bytes of a decoded string in the record `around`; half a surrogate pair, from a JSON escape, becomes U+FFFD.
+    """UTF-8 of a string decoded from the record `around`; half a surrogate pair, from a JSON escape, becomes U+FFFD.
 
-    In a record that is not UTF-8, surrogates may represent bytes.
+    If the record is not UTF-8, a surrogate escape becomes the byte that it represents.
     """
     try:
         return value.encode()

@@ -31,7 +31,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterator[Values | SourceError]:
-    """Join lists of values to `Values` of at least 8 MiB or 16,384 values, the last one shorter, and yield them.
+    """Join lists of values to `Values` of at least 8 MiB or 16,384 values (the last one may have less), and yield them.
 
     Errors are yielded unchanged, at once: they may come before values that precede them in `parts`. The bytes are
     counted in the budget of `layer`, and places become paths in the input. Raises LimitError.
@@ -66,7 +66,8 @@ def _column(values: list[bytes], starts: list[int], places: list[Place], layer: 
 
 
 def in_lists(place: Place, offsets: npt.NDArray[np.int64]) -> Place:
-    """Return the function from the index of an element of lists, which are joined, to the place of the element.
+    """Return the function from the index of an element, counted through all lists of a column, to the place of the
+    element.
 
     `place`: the function from the index of a list to its place; `offsets`: index of the first element of each list. If
     a list at the place `3/a` has the offset 5, the element with index 7 is at `3/a[2]`.
@@ -81,7 +82,9 @@ def in_lists(place: Place, offsets: npt.NDArray[np.int64]) -> Place:
 
 @dataclass(slots=True)
 class Failures:
-    """Counter of damaged parts of a table: ten are reported by an error each, the others by one with their number."""
+    """Counter of damaged parts of a table: the first ten have an error each; one more error has the number of the
+    others.
+    """
 
     name: str
     """Name of the table, for messages."""
@@ -100,7 +103,7 @@ class Failures:
             yield SourceError(self.name, reason)
 
     def rest(self) -> Iterator[SourceError]:
-        """Yield a SourceError with the number of damaged parts after the first ten; nothing if there are none.
+        """Yield a SourceError with the number of damaged parts after the first ten; nothing if there were at most ten.
 
         Called once, after the last part.
         """
@@ -109,9 +112,10 @@ class Failures:
 
 
 def in_words(error: BaseException) -> str:
-    r"""Return the reason that an exception gives, for messages: the first line of its message, at most 200 characters,
-    printable, without a full stop at its end. The name of its type if it has no message; fixed words if memory is
-    lacking or the nesting is too deep.
+    r"""Return the reason that an exception gives, for messages: the first 200 characters of the first line of its
+    message, with unprintable characters escaped, without full stops and spaces at the end.
+
+    The name of its type if it has no message; fixed words if memory is lacking or the nesting is too deep.
 
     >>> in_words(ValueError("Not a table.\nSee the manual"))
     'Not a table'
@@ -131,7 +135,7 @@ def _printable(text: str) -> str:
 
 
 def in_place(name: str) -> str:
-    r"""Return the name of a column or table for a place or a message: if longer than 200 characters, these and "…".
+    r"""Return the name of a column or table for a place or a message: cut to 200 characters and "…" if it is longer.
 
     Surrogates are escaped, so that the name can be encoded as UTF-8.
 
@@ -144,7 +148,7 @@ def in_place(name: str) -> str:
 
 
 def _escaped(surrogate: re.Match[str]) -> str:
-    """Escape a surrogate as the represented byte (surrogateescape), or else as a code."""
+    r"""Escape a surrogate: a surrogate escape as its byte (`\xff`), another as its code (`\ud800`)."""
     code = ord(surrogate[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
@@ -164,8 +168,9 @@ def below(place: str, part: str) -> str:
 
 
 def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> SourceError:
-    """Return (not raise) the error that a table lacks the columns `names`; `there`: its columns, of which the message
-    lists 20.
+    """Return (not raise) the error that a table lacks the columns `names`.
+
+    `there`: the columns of the table, of which the message lists the first 20.
     """
     listed = list(there)
     has = _printable(", ".join(map(in_place, listed[:_NAMES])))
