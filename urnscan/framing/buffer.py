@@ -26,8 +26,8 @@ _BLOCK = 1 << 22  # bytes per read
 
 
 class Buffer:
-    """Text that is read front to back: `data` are the bytes in memory, `at` is the index in it of the next byte to be
-    taken. Taken bytes are passed over, and dropped by the next read; memory holds at most a record and some MiB.
+    """Text that is read front to back: `data` has the bytes in memory, `at` is the index in `data` of the next byte to
+    be taken. Taken bytes are passed over, and dropped by the next read.
 
     An error of the reader is not raised: it is kept in `error`, and the text seems to end there until `resume`.
     """
@@ -49,7 +49,7 @@ class Buffer:
 
     @property
     def offset(self) -> int:
-        """Number of bytes of the text before the next byte to be taken, without those that damage made unreadable."""
+        """Number of bytes of the text before the next byte to be taken; bytes that damage made unreadable do not count."""
         return self._base + self.at
 
     def more(self) -> bool:
@@ -136,7 +136,7 @@ class Buffer:
                 return pattern.search(self.data, self.at + start)
 
     def match(self, pattern: re.Pattern[bytes], longest: int = 1 << 10) -> re.Match[bytes] | None:
-        """Match of a pattern that begins exactly at the next byte, else None; takes nothing, reads on, if need be.
+        """Match of a pattern that begins exactly at the next byte, else None. Takes nothing; reads on, if need be.
 
         Positions in the match are indices in `data`. `longest`: maximum bytes of a match with its lookahead.
         """

@@ -69,7 +69,7 @@ class ValueLines:
         self._decoder = decoder
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Take the lines from the next byte on, and yield a `Value` for each: `data` is the line, LF included.
+        """Take the lines from the next byte on, and yield a `Value` for each: `data` is the line with its LF.
 
         A line that is not exactly one JSON value, or has more than `LONGEST` bytes, is yielded as `Damaged`.
         """
@@ -114,7 +114,7 @@ class JsonValues:
         self._lost = False  # whether the rest could not be read
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Take the text from the next byte on, and yield a `Value` for each value in its arrays or pages, or after each
+        """Take the text from the next byte on. Yield a `Value` for each value in its arrays or pages, or after each
         other, and a `Damaged` for each damaged part.
 
         `Value.data` has no comma, bracket of the array or white space around the value. A second call, after
@@ -134,7 +134,7 @@ class JsonValues:
                     return
 
     def _enter(self, buffer: Buffer) -> bool:
-        """Go to the first value. False at the end of the text."""
+        """Move to the next value; into the array, if an array or page is next. False at the end of the text."""
         if not buffer.pass_over(_GAPS):
             return False
         byte = buffer.data[buffer.at]
@@ -148,7 +148,7 @@ class JsonValues:
         return True
 
     def _enter_object(self, buffer: Buffer, wraps: Wraps) -> None:
-        """Go to the first value of the array in an object, if the array contains the records."""
+        """Move to the first value of the array in the next object, if `wraps` finds an array of records; else stay."""
         goes_on = buffer.has(HEAD)
         head = buffer.data[buffer.at : buffer.at + HEAD]
         pages = _marks(self._page, None)
@@ -162,7 +162,7 @@ class JsonValues:
             self._around = 1 + array[1]
 
     def _find_again(self, buffer: Buffer) -> Iterator[Damaged]:
-        """Go to the next value or page after lost bytes."""
+        """Move to the next value or page after lost bytes, and yield a `Damaged` for the bytes before it."""
         offset = buffer.offset
         marks = _marks(self._page, self._joint)
         mark = buffer.search(marks, 0, len(marks.pattern)) if marks else None
@@ -175,7 +175,9 @@ class JsonValues:
             self._around = 0
 
     def _begun_at(self, mark: re.Match[bytes]) -> int:
-        """Index in `buffer.data` at which the value or page of a mark begins."""
+        """Index, in the bytes in which `mark` was found, at which its value or page begins. A page ends the array
+        (`_around`).
+        """
         if self._page and mark[0] == b"\n" + self._page:
             self._around = 0
             return mark.start() + 1
@@ -184,7 +186,7 @@ class JsonValues:
     def _pass_around(self, buffer: Buffer) -> bool:
         """Take the rest of the objects around an array.
 
-        False if a page or the end comes before their closing brackets.
+        False if a page or the end of the text comes before their closing brackets.
         """
         brackets = _Brackets(self._around)
         pages = _marks(self._page, None)
@@ -209,7 +211,7 @@ class JsonValues:
         return False
 
     def _values(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Read values up to the end of the array, and take the bracket; outside of an array up to the next array."""
+        """Yield the values up to the end of the array, and take its bracket; outside of an array up to the next array."""
         decode = self._decoder.raw_decode
         leaving = "]" if self._around else "["
         while not self._lost and (buffer.has(self._window) or buffer.has(1)):
@@ -251,12 +253,18 @@ class JsonValues:
                     return
 
     def _is_page(self, text: str, end: int, at: int) -> bool:
-        """Whether a page begins at `at`; `text[end:at]` is the gap before."""
+        """Whether a page begins at the index `at` of `text`, although the array has not ended.
+
+        `text[end:at]` is the gap before it.
+        """
         page = self._page.decode("utf-8", "surrogateescape")
         return self._around > 0 and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]
 
     def _learn(self, gap: str, *, last: bool) -> None:
-        """Store whether line ends separate values: after a damaged value the next value is searched for after LF."""
+        """Store whether line ends separate values: if so, the value after a damaged value is searched for after LF.
+
+        `gap`: the text before a value, and its first character; `last`: whether another value is before the gap.
+        """
         line_end = gap.rfind("\n")
         if line_end >= 0:
             self._joint = gap[line_end:].encode("utf-8", "surrogateescape")
@@ -264,7 +272,7 @@ class JsonValues:
             self._joint = b""
 
     def _one(self, buffer: Buffer) -> Value | Damaged:
-        """Read the next value, whose end is found by counting brackets outside of strings."""
+        """Take the next value, whose end is found by brackets or, after damage, by the mark of the next value."""
         offset, marks = buffer.offset, _marks(self._page, self._joint)
         longest = len(marks.pattern) if marks else 0
         # An earlier value has shown that brackets find no end here.
@@ -330,7 +338,7 @@ class _Brackets:
         self._is_string = False
 
     def advance(self, data: bytes, at: int) -> int:
-        """Count from the index `at`. Returns the index after the value, or of the first byte that needs more bytes."""
+        """Count from the index `at`. Returns the index after the value, or, if it has not ended, at which to go on."""
         while at < len(data) and not self.ended:
             token = (_IN_STRING if self._is_string else _TOKEN).search(data, at)
             if token is None:
@@ -348,7 +356,9 @@ class _Brackets:
 
 
 def _length(buffer: Buffer, brackets: _Brackets) -> int:
-    """Bytes of the next value; 0 if the text ends first; any number above `LONGEST` for a longer value."""
+    """Bytes of the next value; 0 if its array, object or string does not end; any number above `LONGEST` if it is
+    longer.
+    """
     if buffer.data[buffer.at] not in b'"[{':
         brackets.ended = True
         end = buffer.search(_SCALAR_END, 1, 1)

@@ -55,8 +55,8 @@ class CsvLayout:
         """Index in `data` after the row that begins at the index `at`, and after its line end.
 
         0 if more bytes are needed (never if `ended`: `data` is the end of the text); -1 if a quotation mark is not
-        closed. A closing mark in a later line must be before a delimiter or the end of the row (RFC 4180, section 2):
-        any other mark there opens a value, so the first mark was not closed.
+        closed. A mark in a later line closes a value only before a delimiter or the end of the row (RFC 4180, section
+        2).
         """
         after = data.find(self.line_end, at) + 1
         if not after:
@@ -82,8 +82,8 @@ class CsvLayout:
     def length(self, buffer: Buffer) -> int:
         """Number of bytes of the row, with its line end, that begins at the next byte of `buffer`; takes nothing.
 
-        0 for a row of more than `LONGEST` bytes, or with a quotation mark that is not closed. At least a byte must be
-        left in the text.
+        0 for a row of more than `LONGEST` bytes, or with a quotation mark that is not closed. There must be a next
+        byte.
         """
         ended = False
         while True:
@@ -95,10 +95,9 @@ class CsvLayout:
             ended = not buffer.more()
 
     def split_values(self, row: Row) -> tuple[bytes, list[bytes]]:
-        """Split a row into values. Returns its bytes with NUL instead of the delimiters between values, and the values.
+        """Split a row into values. Returns the row with NUL instead of the delimiters between values, and the values.
 
-        The values still have their quotation marks, which the method `value` removes: of `a;"b;c"` they are `a` and
-        `"b;c"`.
+        The values still have their quotation marks, which the method `value` removes: `a;"b;c"` has `a` and `"b;c"`.
         """
         data, parts = row.data, row.parts
         if parts is None and b'"' not in data:
@@ -116,7 +115,7 @@ class CsvLayout:
         return b"\0".join(values), quoted
 
     def value(self, data: bytes) -> bytes:
-        """Return a value of `split_values` without the marks around it, and without a line end at its end.
+        """Return a value of `split_values` without the quotation marks around it, and without a line end at its end.
 
         `"a ""b"" c"` -> `a "b" c`
         """
@@ -139,10 +138,10 @@ class CsvLayout:
         return [value.decode("utf-8", "surrogateescape").strip() for value in self.values(header)]
 
     def quoted(self, data: bytes) -> list[bytes]:
-        """Split a row that has quotation marks at each of them; the parts 1, 3, … were in marks.
+        """Split a row at each quotation mark; the parts with the indices 1, 3, … were in marks.
 
-        `a;"b;c"` -> `[b"a;", b"b;c", b""]`. Returns an empty list if a mark is not closed, or is neither at the
-        beginning nor at the end of a value nor doubled.
+        `a;"b;c"` -> `[b"a;", b"b;c", b""]`. Returns an empty list if a mark is not closed, or if a single mark is
+        inside a value, as in `a"b`.
         """
         parts = data.split(b'"')
         first, last, between = parts[0], parts[-1].rstrip(b"\r\n"), parts[2:-1:2]
@@ -196,10 +195,11 @@ class SeparatedRows:
         self._begun = False
 
     def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
-        """Take the rows from the next byte on, and yield each; instead of one of more than `LONGEST` bytes a `Damaged`.
+        """Take the rows from the next byte on, and yield each; a `Damaged` for a line of more than `LONGEST` bytes.
 
-        If a quotation mark is never closed, only the line of the mark is yielded, with a `Row.fault`. A second call,
-        after `Buffer.resume`, first yields the bytes up to the next line end as `Damaged`, the rest of a lost row.
+        If a quotation mark is not closed within `LONGEST` bytes, only the line of the mark is yielded, with a
+        `Row.fault`. A second call, after `Buffer.resume`, skips the rest of a lost row up to the next line end, with a
+        `Damaged`.
         """
         layout = self._layout
         if self._begun and buffer.has(1):

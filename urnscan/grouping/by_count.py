@@ -20,9 +20,9 @@ _HEAD = len(_SCHEME) + _DIGITS
 
 
 def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[pa.RecordBatch]:
-    """Sort classes by their numbers of occurrences, the highest first, then by URN in the order of bytes. Yields
-    batches with the columns of FREQUENCIES (URN and count). `classes`: batches with the columns of GROUPED, a row for
-    each class.
+    """Sort classes by count (number of occurrences), the highest first, then by the bytes of the URN. Yields batches
+    with the columns of FREQUENCIES (URN and count). `classes`: batches with the columns of GROUPED, a row for each
+    class.
 
     `grouping`, which must be empty, does the sorting, and is used up. It sorts by keys `urn:` + number + name, where
     the number is 10**18 minus the count: a higher count has a lower number. Raises FatalError if the disk fails.

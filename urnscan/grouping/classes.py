@@ -46,12 +46,12 @@ _TOO_MUCH = "the spellings of one name have more than 2 GiB in all; a lower --ma
 
 
 def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch:
-    """Add up the rows of each spelling of a class, and return them as PARTIAL rows, one for each spelling, sorted by
-    canonical form (`urn`), then by text. `batches` have SINGLE rows (one for each occurrence) or PARTIAL rows (earlier
-    sums), in the order of the inputs.
+    """Add up the rows of each spelling of a class. Returns PARTIAL rows, one for each spelling, sorted by canonical
+    form (`urn`), then by text. `batches` have SINGLE rows (one for each occurrence) or PARTIAL rows (earlier sums), in
+    the order of the inputs.
 
     All canonical forms must begin with the same `shared` bytes, which are not compared. Raises FatalError if the
-    strings have 2 GiB in all.
+    strings have 2 GiB or more in all.
     """
     rows = _partial(one_batch(batches))
     names = rows.select(["urn", "text"])
@@ -73,7 +73,7 @@ def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
     `add_up` returned. It lists up to 100 spellings of a class, the most frequent first.
 
     `marks` has the problems of all spellings as bits; if `syntax` is None, spellings are not checked, and all `marks`
-    are 0. Raises FatalError if the spellings have more than 2 GiB in all.
+    are 0. Raises FatalError if the spellings have 2 GiB or more in all.
     """
     starts = np.flatnonzero(numbers(rows.column("sources")))
     counts = numbers(rows.column("occurrence_count"))
@@ -114,8 +114,8 @@ def one_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
 def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> pa.RecordBatch:
     """Return the rows of all batches as a single batch, in order; an empty batch if there are no rows.
 
-    Its schema is `schema`, or, if that is None, SINGLE if all batches have it, else PARTIAL. A SINGLE row (an
-    occurrence) becomes a PARTIAL row with the count 1. Raises FatalError if the strings have 2 GiB in all.
+    Its schema is `schema`, or, if that is None, SINGLE if all batches have it, else PARTIAL. In PARTIAL, a SINGLE row
+    (an occurrence) has the count 1. Raises FatalError if the strings have 2 GiB or more in all.
     """
     schema = schema or one_schema(batch.schema for batch in batches)
     if schema is PARTIAL:
@@ -148,7 +148,7 @@ def take_rows(rows: pa.RecordBatch, order: RowNumbers) -> pa.RecordBatch:
 
 
 def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """SINGLE rows as PARTIAL rows."""
+    """SINGLE rows as PARTIAL rows; PARTIAL rows unchanged."""
     if rows.schema.equals(PARTIAL):
         return rows
     ones = number_array(np.ones(rows.num_rows, np.int64))
@@ -158,7 +158,7 @@ def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class _RowCounts(NamedTuple):
-    """The numeric columns of PARTIAL rows, in the order of the inputs."""
+    """The numeric columns of PARTIAL rows, in the order of the inputs, and the order of the rows by name."""
 
     order: RowNumbers
     """The row numbers, sorted by URN and text."""
@@ -169,7 +169,7 @@ class _RowCounts(NamedTuple):
 
 
 class _SpellingSums(NamedTuple):
-    """Columns with a value for each spelling: the sums of the rows of the spelling."""
+    """Columns with an element for each spelling: sums of its rows, and values of its class."""
 
     spellings: RowNumbers
     """Index in `_RowCounts.order` of the first row of the spelling."""
@@ -183,7 +183,7 @@ class _SpellingSums(NamedTuple):
 
 
 def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
-    """Add up the rows of each spelling. `urns` and `texts` are already sorted, unlike `rows`."""
+    """Add up the rows of each spelling. `urns` and `texts` are sorted by `rows.order`; the columns of `rows` are not."""
     total = len(rows.order)
     sums = _SpellingSums(
         np.empty(total, np.int32),
@@ -199,10 +199,11 @@ def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
 
 @compiled
 def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums, heads: RowNumbers) -> int:
-    """Add up rows and return the number of spellings. Precondition: `first_rows` are -1, other columns of `sums` are 0.
+    """Add up rows in `sums`, and return the number of spellings. Before the call, `sums.first_rows` must be -1, and the
+    counts and sources in `sums` 0.
 
-    `heads` is working memory. It gets the number of the first spelling of the class, in `heads[0]` for each spelling, in
-    `heads[1]` for each row.
+    `heads` is working memory. It gets the number of the first spelling of the class, in `heads[0]` for each spelling,
+    in `heads[1]` for each row.
     """
     order, row_counts, sources, first_source, last_source = rows
     spellings, counts, class_sources, first_rows, last_sources = sums
@@ -236,7 +237,7 @@ def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums
 
 @inlined
 def _same_as_previous(row: int, strings: Column) -> bool:
-    """Whether a string is equal to the string of the previous row."""
+    """Whether the string of a row is equal to the string of the previous row; `row`: at least 1."""
     data, offsets = strings
     return same(data, offsets[row], offsets[row + 1], data, offsets[row - 1], offsets[row])
 
@@ -244,10 +245,11 @@ def _same_as_previous(row: int, strings: Column) -> bool:
 def _rank_spellings(
     bounds: Integers, counts: Integers, names: tuple[Column, Column]
 ) -> tuple[RowNumbers, RowNumbers, Offsets]:
-    """Spellings of each class, sorted by frequency, then by text.
+    """Sort the spellings of each class by count, the highest first, then by text.
 
-    Returns the row numbers of the sorted spellings; the indices, in these numbers, of the spellings to list; and the
-    offsets of the list of each class. `names` are the columns of URNs and texts.
+    Returns the row numbers of the sorted spellings; the indices, in these numbers, of the up to 100 spellings to list
+    for each class; and the offsets of the list of each class. `bounds`: first row of each class, and the end; `names`:
+    the columns of URNs and texts.
     """
     sorting = Sorting.of(bounds[-1])
     listed, offsets = np.empty(bounds[-1], np.int32), np.zeros(len(bounds), np.int32)
@@ -290,7 +292,10 @@ def _rank(
 
 
 def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
-    """Spellings as a new column: the text of each row in `rows`, or the URN if the text is empty."""
+    """Spellings as a new column: the text of each row in `rows`, or the URN if the text is empty.
+
+    Raises FatalError if they have 2 GiB or more.
+    """
     data, offsets = np.empty(len(urns[0]) + len(texts[0]), np.uint8), np.zeros(len(rows) + 1, np.int32)
     size = _copy_spellings(urns, texts, read_only(rows), data, offsets)
     if size >= _MOST_BYTES:
@@ -300,7 +305,7 @@ def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
 
 @compiled
 def _copy_spellings(urns: Column, texts: Column, rows: RowNumbers, data: ByteArray, offsets: Offsets) -> int:
-    """Write the spellings to `data`, which must have room. Returns the end of the last spelling."""
+    """Write the spellings of `rows` to `data`, which must have room, and their ends to `offsets`. Returns their bytes."""
     (urn, urn_offsets), (text, text_offsets) = urns, texts
     at = 0
     for i in range(len(rows)):

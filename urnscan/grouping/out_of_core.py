@@ -77,9 +77,8 @@ class Grouping:
         self._try_past = self.memory // 8
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Add the next rows, in the order of the inputs: an occurrence in each (SINGLE), or the sum of the
-        occurrences of a spelling (PARTIAL). Raises
-        FatalError if the disk is full.
+        """Add the next rows, in the order of the inputs: a row for each occurrence (SINGLE), or for the sum of
+        occurrences of a spelling (PARTIAL). Raises FatalError if the disk is full.
         """
         self._pending_rows.append(rows)
         self._pending_bytes += rows.nbytes
@@ -90,9 +89,8 @@ class Grouping:
         """Split the last rows by ranges, after the last `add`; optional before `classes` and `spellings`, which call
         it. Raises FatalError if the disk is full.
 
-        Returns the number of rows that are left to group. `classes`, or `spellings` (only one of them may be called),
-        calls `on_rows` with numbers that add up to it. It is less than the number of rows added if rows with the same
-        spelling were already added up.
+        Returns the number of rows that are left to group: fewer than were added if rows with the same spelling are
+        already added up. The numbers that `classes` or `spellings` give to `on_rows` add up to it.
         """
         self._split_rows(min(_RANGES, self._pending_bytes // _RANGE + 1))
         while self._futures:
@@ -151,7 +149,7 @@ class Grouping:
                 chunk.close()
 
     def _split_rows(self, most_ranges: int) -> None:
-        """Have threads split the pending rows by ranges. If ranges are missing, choose them first."""
+        """Have threads split the pending rows by ranges. If there are no ranges yet, choose about `most_ranges` first."""
         rows, self._pending_rows, self._pending_bytes = self._pending_rows, [], 0
         ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
         self.ranges = ranges
@@ -169,7 +167,9 @@ class Grouping:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Add up the rows in memory, if that more than halves them. Spill all rows if they still need too much memory."""
+        """Add up the rows in memory, if a sample shows that this more than halves their bytes. Then spill all rows in
+        memory, if they still need more than three quarters of it.
+        """
         ranges = self.ranges or Ranges()
         spilled = [chunk for chunk in self._chunks if isinstance(chunk, _ChunkOnDisk)]
         chunks = [chunk for chunk in self._chunks if isinstance(chunk, _Chunk)]
@@ -193,7 +193,7 @@ class Grouping:
         self._try_past = min(max(self.memory // 8, 2 * self._in_memory), self.memory // 4 * 3)
 
     def _nested(self, chunks: Sequence[_Chunk | _ChunkOnDisk], span: _Span) -> Grouping:
-        """A nested grouping of the rows of a large range, with narrower ranges."""
+        """Return a grouping of the rows of `span`, a single large range, with narrower ranges."""
         ranges = _choose_ranges(_rows_of(chunks, span), _count(chunks, span), _RANGES)
         nested = Grouping(self.memory // 4, self.pool, self.spill_folder, ranges)
         for rows in _rows_of(chunks, span):
@@ -201,7 +201,7 @@ class Grouping:
         return nested
 
     def _added(self, chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges, span: _Span) -> pa.RecordBatch:
-        """The rows of consecutive ranges, added up; many rows in several steps."""
+        """The rows of the ranges of `span`, added up; many rows in several steps."""
         shared = ranges.shared(*span)
         batches: list[pa.RecordBatch] = []
         byte_count, most = 0, 2 * self._slice_bytes
@@ -232,11 +232,9 @@ class _Chunk:
             self.byte_count += np.diff(offsets.astype(np.int64)[begins])
 
     def count(self, span: _Span) -> int:
-        """Number of rows in the ranges of `span`."""
         return int(self._begins[span[1]] - self._begins[span[0]])
 
     def rows(self, span: _Span) -> Iterator[pa.RecordBatch]:
-        """The rows in the ranges of `span`."""
         if count := self.count(span):
             yield self._rows.slice(self._begins[span[0]], count)
 
@@ -245,7 +243,7 @@ class _ChunkOnDisk:
     """Rows on disk, stored range by range."""
 
     def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, folder: Path) -> None:
-        """Write the rows of the chunks to a file in the folder. Raises FatalError."""
+        """Write the rows of the chunks to a file in the folder, range by range. Raises FatalError."""
         self.byte_count = _range_bytes(chunks, ranges)
         self._counts = np.array([sum(chunk.count((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
         # Number of the first batch of each range.
@@ -259,15 +257,13 @@ class _ChunkOnDisk:
         self._on_disk.complete()
 
     def count(self, span: _Span) -> int:
-        """Number of rows in the ranges of `span`."""
         return int(self._counts[slice(*span)].sum())
 
     def rows(self, span: _Span) -> Iterator[pa.RecordBatch]:
-        """The rows in the ranges of `span`. Raises FatalError."""
+        """Yield the rows in the ranges of `span`. Raises FatalError."""
         return self._on_disk.batches(*self._first[[*span]].tolist())
 
     def close(self) -> None:
-        """Delete the file."""
         self._on_disk.close()
 
 
@@ -276,13 +272,13 @@ def _count(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> int:
 
 
 def _rows_of(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> Iterator[pa.RecordBatch]:
-    """The rows in the ranges of `span`, in the order of the inputs. Raises FatalError."""
+    """Yield the rows in the ranges of `span`, chunk by chunk. Raises FatalError."""
     for chunk in chunks:
         yield from chunk.rows(span)
 
 
 def _choose_ranges(batches: Iterable[pa.RecordBatch], rows: int, most: int) -> Ranges:
-    """Choose about `most` ranges from a sample of the rows in `batches`. `rows` is the number of all rows."""
+    """Choose about `most` ranges from a sample of the keys in `batches`; `rows`: number of all rows."""
     every = rows // _SAMPLE + 1
     keys = [key for batch in batches for key in sample(*byte_strings(batch.column("urn")), every)]
     return choose_ranges(keys, most)
@@ -293,7 +289,11 @@ def _range_bytes(chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges) -> Int
 
 
 def _spans(byte_counts: Integers, most: int) -> Iterator[_Span]:
-    """Spans of consecutive ranges with at most `most` bytes of rows, or of a single range with more; no empty spans."""
+    """Yield spans of consecutive ranges with at most `most` bytes of rows, or of a single range with more; none without
+    rows.
+
+    `byte_counts`: bytes of the rows of each range.
+    """
     ends = np.cumsum(byte_counts)
     first = 0
     while first < len(ends):
@@ -305,7 +305,7 @@ def _spans(byte_counts: Integers, most: int) -> Iterator[_Span]:
 
 
 def _packed(batches: Iterable[pa.RecordBatch], byte_count: int) -> Iterator[list[pa.RecordBatch]]:
-    """Lists of consecutive batches. All lists except the last have at least `byte_count` bytes in total."""
+    """Yield lists of consecutive batches. All lists except the last have at least `byte_count` bytes in total."""
     pack: list[pa.RecordBatch] = []
     pack_bytes = 0
     for rows in batches:

@@ -34,8 +34,7 @@ class Ranges:
         return len(self.bounds) + 1
 
     def shared(self, first: int, last: int) -> int:
-        """Length in bytes of the prefix that all keys in the ranges from `first` to `last - 1` share for certain, by
-        their bounds.
+        """Length in bytes of the prefix that, by the bounds, all keys in the ranges from `first` to `last - 1` share.
 
         0 if the first or the last of all ranges is among them.
         """
@@ -51,10 +50,11 @@ class Ranges:
         return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
 
     def order(self, data: ByteArray, offsets: Offsets) -> tuple[RowNumbers, Integers]:
-        """Return the numbers of the rows of a column of keys, range by range; rows of a range keep their order. `data`
-        has the bytes of all keys, `offsets` the start of each key, and the end of the last.
+        """Sort the rows of a column of keys by range; rows of a range keep their order. `data` has the bytes of all
+        keys, `offsets` the start of each key, and the end of the last.
 
-        Also returns where each range begins in these numbers, and, as last element, where the last range ends.
+        Returns the row numbers in this order, and where each range begins in them; then, as last element, where the
+        last range ends.
         """
         numbers, rows = np.empty(len(offsets) - 1, np.int32), np.empty(len(offsets) - 1, np.int32)
         begins = np.zeros(len(self) + 1, np.int64)
@@ -64,7 +64,8 @@ class Ranges:
 
     @cached_property
     def _words(self) -> tuple[Words, Integers]:
-        """Two tables with a column for each bound: row d has word number d of the bounds, and the end of each run.
+        """Words (8 bytes) of the bounds, and ends of runs: two tables with a row for each word number d, a column for
+        each bound.
 
         A run consists of consecutive bounds that are equal up to word d. Its end is the number of the next bound.
         """
@@ -81,7 +82,7 @@ class Ranges:
 
 
 def sample(data: ByteArray, offsets: Offsets, every: int) -> list[bytes]:
-    """Return every n-th key of a column, where n is `every`; cut to 1,024 bytes. `data` has the bytes of all keys,
+    """Return every n-th key of a column, where n is `every`, cut to 1,024 bytes. `data` has the bytes of all keys,
     `offsets` the start of each key, and the end of the last.
     """
     rows = np.arange(every // 2, len(offsets) - 1, every)
@@ -91,11 +92,11 @@ def sample(data: ByteArray, offsets: Offsets, every: int) -> list[bytes]:
 
 
 def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
-    """Return about `most` ranges with equal numbers of `keys` (a sample, in any order, with duplicates), or fewer
+    """Return about `most` ranges with about equal numbers of `keys` (a sample, in any order, with duplicates); fewer
     ranges if that would be less than 16 keys for each.
 
-    A key that is frequent enough to fill a range gets a range with no other key. If there are several ranges, no range
-    contains all keys, unless all keys are equal.
+    A key that would fill two ranges gets a range with no other key. If there are several ranges, no range contains all
+    keys, unless all keys are equal.
     """
     keys = sorted(keys)
     step = max(_PER_RANGE, -(-len(keys) // most))
@@ -107,7 +108,8 @@ def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
 
 @compiled
 def _number(keys: Column, bounds: Words, ends: Integers, numbers: RowNumbers, begins: Integers) -> None:
-    """Set the range number of each key in `numbers`, and the offsets of the ranges in `begins`, with the end of the last.
+    """Write the range number of each key to `numbers`, and the start of each range to `begins`, with the end of the
+    last.
 
     Precondition: `begins` is 0.
     """
@@ -122,7 +124,9 @@ def _number(keys: Column, bounds: Words, ends: Integers, numbers: RowNumbers, be
 
 @compiled
 def _sort_by_range(numbers: RowNumbers, offsets: Integers, rows: RowNumbers) -> None:
-    """Write the row numbers to `rows`, range by range. `offsets` has the start of each range, and is set to the end."""
+    """Write the row numbers to `rows`, range by range; `numbers`: range of each row. `offsets` has the start of each
+    range, and is set to the end.
+    """
     for row in range(len(numbers)):
         rows[offsets[numbers[row]]] = row
         offsets[numbers[row]] += 1
@@ -130,8 +134,8 @@ def _sort_by_range(numbers: RowNumbers, offsets: Integers, rows: RowNumbers) -> 
 
 @inlined
 def _range_of(data: ByteArray, start: int, end: int, bounds: Words, ends: Integers) -> int:
-    """The range of a key, by binary search, word by word: each word narrows the bounds that are equal to the key so
-    far.
+    """Number of the range of the key `data[start:end]`, by binary search, word by word: each word narrows the bounds
+    that are equal to the key so far. `bounds`, `ends`: `Ranges._words`.
     """
     low, high = 0, bounds.shape[1]
     for depth in range(bounds.shape[0]):
@@ -149,7 +153,7 @@ def _range_of(data: ByteArray, start: int, end: int, bounds: Words, ends: Intege
 
 @inlined
 def _lower_bound(words: Words, low: int, high: int, key: np.uint64) -> int:
-    """Index of the first of the sorted words in [low, high) that is not less than the key."""
+    """Index of the first of the sorted words in [low, high) that is not less than the key; `high` if all are less."""
     left = high - low
     if left == 0 or words[low] >= key:
         return low
